@@ -7,7 +7,7 @@ const { Image } = webpmux;
 /** The quality of WebP's lossy compression, from 0 to 1; tried in this order until the file is small enough. */
 const QUALITIES = [0.7, 0.55, 0.4, 0.25];
 
-/** Encodes PNGs as WebPs of `width` pixels, in a page of their own. */
+/** Encodes PNGs as WebPs `width` pixels wide, in a separate page. */
 async function encode(browser, frames, width, quality) {
   const page = await browser.newPage();
   const encoded = [];
@@ -31,7 +31,7 @@ async function encode(browser, frames, width, quality) {
   return encoded;
 }
 
-/** Makes an animation that repeats, of PNGs with the milliseconds that each is shown. Fails if it cannot be smaller than `mostBytes`. */
+/** Creates a looping animation from PNGs with their durations in ms. Fails if it cannot be smaller than `mostBytes`. */
 export async function animate(browser, frames, { width, mostBytes }) {
   for (const quality of QUALITIES) {
     const encoded = await encode(browser, frames, width, quality);

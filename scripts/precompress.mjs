@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** Other files are compressed already (woff2, png) or hardly get smaller. */
+/** Other files are already compressed (woff2, png) or hardly shrink. */
 const COMPRESSIBLE = /\.(html|m?js|css|svg|json|ttf|pbf)$/;
-/** A copy that saves less, of its file's bytes or altogether, is not worth its place in the package. */
+/** A copy that saves less, as a share of the file or in bytes, is not worth its space in the package. */
 const LEAST_PART_SAVED = 1 / 4;
 const LEAST_BYTES_SAVED = 1_000;
 

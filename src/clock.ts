@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Time and chance, passed in so that tests control both. Take only the part you need: `Pick<Clock, 'now'>`. */
+/** Time and randomness, passed in so that tests control both. Take only the methods you need: `Pick<Clock, 'now'>`. */
 export interface Clock {
-  /** Milliseconds of a clock that never goes back. Only differences mean anything. */
+  /** Monotonic time in milliseconds; only differences are meaningful. */
   now(): number;
-  /** Milliseconds since 1970, as the machine's clock shows them. */
+  /** Wall-clock time in milliseconds since 1970. */
   wall(): number;
   /** Resolves after `ms` milliseconds, or at once when the signal is aborted; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;

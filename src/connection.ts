@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 
-/** Where a service of AWS is reached. What is omitted comes from the SDK's environment variables and credential chain. */
+/** How to connect to an AWS service. Omitted values come from the SDK's environment variables and credential chain. */
 export interface Connection {
   /** A function is called for each command. */
   readonly endpoint?: string | (() => Promise<string>) | undefined;
@@ -9,7 +9,7 @@ export interface Connection {
 }
 
 export interface ConnectionSettings {
-  /** Most attempts of one command: the SDK waits up to 1, 2 and 4 s before the retries of one that is throttled. */
+  /** Maximum attempts per command. The SDK waits up to 1, 2 and 4 s before it retries a throttled command. */
   readonly attempts?: number | undefined;
   /** Time limit of one attempt, in milliseconds. */
   readonly attemptMs?: number | undefined;
@@ -18,15 +18,15 @@ export interface ConnectionSettings {
 
 const CONNECT_WITHIN_MS = 2_000;
 
-/** What the SDK calls for each command. */
+/** The endpoint provider that the SDK calls for each command. */
 const providerOf = (endpoint: () => Promise<string>) => async () => {
   const { protocol, hostname, port, pathname } = new URL(await endpoint());
   return { protocol, hostname, port: Number(port), path: pathname };
 };
 
 /**
- * Options of every client of the AWS SDK: keep-alive connections, time limits, and retries with jitter of throttled
- * commands and broken connections.
+ * Options for every AWS SDK client: keep-alive connections, time limits, and retries with jitter of throttled commands
+ * and broken connections.
  */
 export function clientOptions(
   { endpoint, region, credentials }: Connection,
@@ -49,18 +49,18 @@ export function clientOptions(
   };
 }
 
-/** How long a command may take, with its retries, and what it then fails with. */
+/** How long a command may take, including retries, and the error with which it then fails. */
 export interface Deadline {
   readonly ms: number;
   readonly late: (reason: string) => Error;
   readonly signal?: AbortSignal | undefined;
-  /** What failures of the work are thrown as; as they are by default. */
+  /** Converts failures of the work into the errors to throw; by default they are thrown unchanged. */
   readonly failure?: ((error: unknown) => unknown) | undefined;
 }
 
 /**
- * What `work` gives within a time. Throws when the time is over, or the signal's reason when it is aborted, without
- * waiting for the work: the SDK would first wait for the pause before a retry to end.
+ * The result of `work` within a time limit. Throws when the time is over, or the signal's reason when it is aborted,
+ * without waiting for the work: the SDK would first wait out the pause before a retry.
  */
 export async function withDeadline<T>(
   { ms, late, signal: outer, failure = (error) => error }: Deadline,

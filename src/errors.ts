@@ -3,12 +3,12 @@ export type ErrorCode =
   'BAD_USER_INPUT' | 'FORBIDDEN' | 'NOT_FOUND' | 'CONFLICT' | 'LIMIT_EXCEEDED' | 'THROTTLED' | 'UNAVAILABLE';
 
 /**
- * An error that the caller can act on: its message and details reach the client. Any other error is a bug, which is logged
- * with its cause and masked.
+ * An error that the caller can act on: its message and details are sent to the client. Any other error is a bug, which
+ * is logged with its cause and masked.
  */
 export class CellportError extends Error {
   readonly code: ErrorCode;
-  /** Goes into `extensions` with the code, e.g. `{ field, value, allowed }` or `{ retryAfterMs }`. */
+  /** Added to `extensions` next to the code, for example `{ field, value, allowed }` or `{ retryAfterMs }`. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -26,10 +26,13 @@ export class CellportError extends Error {
 
 const LONGEST_VALUE_SHOWN = 80;
 
-/** About the first `room` characters of a value as JSON: all of it may be megabytes, nested beyond any stack, or circular. */
+/**
+ * Roughly the first `room` characters of a value as JSON. The value may be megabytes long, nested too deep for the
+ * stack, or circular.
+ */
 function beginning(value: unknown, room: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room));
-  // Numbers from files may be bigints. JSON has no Infinity.
+  // Numbers in files may be bigints. JSON has no Infinity.
   if (typeof value !== 'object') return String(value as number | boolean | bigint | undefined);
   if (value === null || room <= 0) return value === null ? 'null' : '…';
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
@@ -44,7 +47,7 @@ function beginning(value: unknown, room: number): string {
   return text + close;
 }
 
-/** The value for a message: short, on one line, NaN and Infinity by name. */
+/** Formats a value for a message: short, on one line, with NaN and Infinity by name. */
 export function shown(value: unknown): string {
   const text = beginning(value, LONGEST_VALUE_SHOWN + 1);
   if (text.length <= LONGEST_VALUE_SHOWN) return text;
@@ -52,7 +55,7 @@ export function shown(value: unknown): string {
   return `${text.slice(0, LONGEST_VALUE_SHOWN)}…${length}`;
 }
 
-/** BAD_USER_INPUT that names the field, its value and what is allowed. */
+/** BAD_USER_INPUT that names the field, its value and the allowed values. */
 export function badInput(field: string, value: unknown, allowed: string): CellportError {
   const text = shown(value);
   return new CellportError('BAD_USER_INPUT', `${field} must be ${allowed}; got ${text}`, {
@@ -62,12 +65,12 @@ export function badInput(field: string, value: unknown, allowed: string): Cellpo
   });
 }
 
-/** NOT_FOUND for one thing by its name, e.g. `notFound('collection', 'parks')`. */
+/** NOT_FOUND for a named object, for example `notFound('collection', 'parks')`. */
 export function notFound(what: string, name: string): CellportError {
   return new CellportError('NOT_FOUND', `there is no ${what} ${shown(name)}`, { [what]: name });
 }
 
-/** LIMIT_EXCEEDED: the field, its value, the limit and what to do instead. */
+/** LIMIT_EXCEEDED that names the field, its value and the limit, with advice. */
 export function limitExceeded(
   field: string,
   value: number | string,

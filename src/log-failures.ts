@@ -1,7 +1,7 @@
 import type { Fields, Log, Write } from './log.js';
 
 const COUNT_EVERY_MS = 1_000;
-/** Failures that are distinguished within a second; any others are counted together. */
+/** Number of different failures tracked within a second; all others are counted together. */
 const MOST_FAILURES = 100;
 
 interface Failure {
@@ -11,21 +11,21 @@ interface Failure {
   count: number;
 }
 
-/** What makes two failures the same. Numbers in messages are often durations and sizes. */
+/** Identifies equal failures. Numbers in messages are ignored, because they are often durations and sizes. */
 function keyOf(level: string, { err }: Fields, message: string): string {
   const { name, code } = err instanceof Error ? (err as NodeJS.ErrnoException) : {};
   const cause = err instanceof Error ? err.message.slice(0, 200).replaceAll(/\d+/g, '0') : '';
   return [level, message, code ?? name, cause].join('\n');
 }
 
-/** A logger that can be asked for the counts it has not written yet. */
+/** A logger that also reports counts it has not written yet. */
 interface CountingLog extends Log {
   readonly flush: () => void;
 }
 
 /**
- * A logger that writes the first of equal failures at once, and from then on once a second how many more there were, as
- * `count`: an outage fails every request.
+ * Returns a logger that writes the first of several equal failures at once, and then once a second the number of
+ * repetitions as `count`: an outage fails every request.
  */
 export function countingRepeats(log: Log): CountingLog {
   const failures = new Map<string, Failure>();

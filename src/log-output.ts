@@ -5,13 +5,13 @@ import { CellportError } from './errors.js';
 import { type Fields, LOG_LEVELS, type Log, type LogLevel, type Write, nothing } from './log.js';
 import { countingRepeats } from './log-failures.js';
 
-/** Whether an error is a fault of the program, of which only the stack says where; others come from outside. */
+/** Whether an error is a bug, which only its stack locates, rather than an external failure. */
 function isBug(error: unknown): boolean {
   if (error instanceof CellportError || !(error instanceof Error)) return false;
   return !('$metadata' in error) && typeof (error as NodeJS.ErrnoException).code !== 'string';
 }
 
-/** The messages of an error and its causes that are not in the text already. */
+/** The messages of an error and its causes that `text` does not contain yet. */
 function reasons(error: unknown, text: string): string {
   let all = text;
   for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth += 1) {
@@ -23,7 +23,7 @@ function reasons(error: unknown, text: string): string {
 
 const LONGEST_LINE = 400;
 
-/** A line for a reader at a terminal, without the control characters that a message may contain. */
+/** A line for a terminal, without control characters that the message may contain. */
 function lineFor(level: string, { err, count }: Fields, message: string, stacks: boolean): string {
   const text = reasons(err, message).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ');
   const short = text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text;
@@ -43,7 +43,7 @@ function terminalLog(level: LogLevel, write: (line: string) => void): Log {
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 }
 
-/** Writes one JSON object per line. The stack of what comes from outside says nothing, and is left out. */
+/** Writes one JSON object per line. Stacks of external failures are omitted as uninformative. */
 function jsonLog(level: LogLevel, write: (line: string) => void): Log {
   const err = (error: unknown) => {
     const { stack, ...fields } = pino.stdSerializers.err(error as Error);
@@ -52,12 +52,12 @@ function jsonLog(level: LogLevel, write: (line: string) => void): Log {
   return pino({ name: 'cellport', level, serializers: { err } }, { write });
 }
 
-// Synchronous, so that the last line before a crash is written; standard output is for results.
+// Synchronous, so that the last line before a crash is written. Standard output is reserved for results.
 const toStandardError = (line: string) => void writeSync(2, line);
 
 /**
- * A logger that writes to standard error: a readable line to a terminal, a JSON object per line to anything else. Stacks
- * are shown with the level `debug`, and those of bugs in JSON. Equal failures are counted, see `countingRepeats`.
+ * Creates a logger that writes to standard error: readable lines to a terminal, otherwise one JSON object per line.
+ * Stacks are written at level `debug`, and for bugs always in JSON. Equal failures are counted, see `countingRepeats`.
  */
 export function createLog(level: LogLevel, terminal = process.stderr.isTTY, write = toStandardError): Log {
   const log = countingRepeats(terminal ? terminalLog(level, write) : jsonLog(level, write));

@@ -4,7 +4,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export type Fields = Readonly<Record<string, unknown>>;
 export type Write = (fields: Fields, message: string) => void;
 
-/** A logger: takes fields first, then one sentence. Errors go into the field `err`. */
+/** A logger: pass fields first, then one sentence. Errors go into the field `err`. */
 export interface Log {
   readonly error: Write;
   readonly warn: Write;
@@ -12,7 +12,7 @@ export interface Log {
   readonly debug: Write;
 }
 
-/** Discards a line. */
+/** A writer that discards its lines. */
 export const nothing: Write = () => {};
 
 /** A logger that discards everything. */

@@ -1,20 +1,20 @@
 import { type Clock, systemClock } from './clock.js';
 
-/** How long to wait between attempts. */
+/** How long to pause between attempts. */
 export interface Pauses {
-  /** Longest pause before the first retry, in milliseconds; it doubles with each further one. 25 by default. */
+  /** Maximum pause before the first retry, in milliseconds; doubles with each further one. Default: 25. */
   readonly firstMs?: number | undefined;
-  /** Longest pause of all, in milliseconds. 2,000 by default. */
+  /** Maximum pause before any retry, in milliseconds. Default: 2,000. */
   readonly longestMs?: number | undefined;
-  /** Ends the pause at once; what it was aborted with is thrown. */
+  /** Ends the pause at once; its reason is thrown. */
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Pick<Clock, 'sleep' | 'random'> | undefined;
 }
 
 export interface RetryOptions extends Pauses {
-  /** Most calls in all; Infinity to go on until one succeeds or the signal is aborted. */
+  /** Maximum number of calls; Infinity to retry until one succeeds or the signal is aborted. */
   readonly attempts: number;
-  /** Whether a failure may pass. Any may, by default. */
+  /** Whether a failure is worth retrying. Default: always. */
   readonly retryable?: ((error: unknown) => boolean) | undefined;
   /** Called before each pause; `attempt` is 0 for the first call. */
   readonly onRetry?: ((error: unknown, attempt: number) => void) | undefined;
@@ -22,7 +22,7 @@ export interface RetryOptions extends Pauses {
 
 /**
  * Waits before retry number `retries` (0 for the first): exponential backoff with full jitter, so that clients refused
- * together do not come back together. Throws the signal's reason when it is aborted.
+ * together do not return together. Throws the signal's reason when it is aborted.
  */
 export async function pause(
   retries: number,
@@ -34,8 +34,8 @@ export async function pause(
 }
 
 /**
- * What the first successful call of `work` gives. Throws its last failure when attempts run out, when the failure is not
- * retryable or the signal was aborted meanwhile; the signal's reason when it is aborted during a pause.
+ * The result of the first successful call of `work`. Throws the last failure when attempts run out, the failure is not
+ * retryable or the signal was aborted during the call; throws the signal's reason if it is aborted during a pause.
  */
 export async function retry<T>(work: (attempt: number) => Promise<T>, options: RetryOptions): Promise<T> {
   const { attempts, retryable, onRetry, signal } = options;

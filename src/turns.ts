@@ -2,19 +2,19 @@ import { setImmediate } from 'node:timers';
 
 import { afterArrivals } from './arrivals.js';
 
-/** Resolves when it is the caller's turn to continue. Rejects when the work is to be stopped. */
+/** Resolves when the caller may continue. Rejects if the work is to stop. */
 export type Turn = () => Promise<void>;
 
-/** How long one piece of work may keep the event loop, in milliseconds. */
+/** Maximum time that one piece of work may block the event loop, in milliseconds. */
 const SLICE_MS = 10;
 
-/** When the first step of this round of the event loop began. */
+/** When the first step of this turn of the event loop began. */
 let began: number | undefined;
-/** Steps that wait for their turn, first come, first served. */
+/** Steps waiting for their turn, first in, first out. */
 const waiting: (() => void)[] = [];
 let taking = false;
 
-/** Milliseconds since the first step of this round, which begins with the first call. */
+/** Milliseconds since the first step of this turn of the event loop, which begins with the first call. */
 function elapsed(): number {
   if (began === undefined) {
     began = performance.now();
@@ -25,7 +25,7 @@ function elapsed(): number {
   return performance.now() - began;
 }
 
-/** Calls back once every promise that is settled by now, and what follows from it, has been handled. */
+/** Calls back once all promises settled so far, and their consequences, have been handled. */
 const afterPromises = (callback: () => void) => void Promise.resolve().then(() => process.nextTick(callback));
 
 /** Takes one step after the other, for 10 ms in each round of the event loop. */
@@ -34,14 +34,14 @@ function takeSteps(): void {
   taking = step !== undefined;
   if (step === undefined) return;
   elapsed();
-  // The step ends with the promises that it settles: only then is it known how long it took.
+  // A step ends with the promises that it settles: its duration is known only then.
   afterPromises(() => (waiting.length > 0 && elapsed() >= SLICE_MS ? afterArrivals(takeSteps) : takeSteps()));
   step();
 }
 
 /**
- * Runs a step after all that wait by now. What reads for several at once waits like this, so that whatever they ask for
- * is read together.
+ * Runs a step after all steps waiting now. Batched reads wait like this, so that requests made by those steps are read
+ * together.
  */
 export function afterTurns(step: () => void): void {
   waiting.push(step);
@@ -60,7 +60,7 @@ export async function takeTurn(signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
 }
 
-/** The result of work in steps, with a turn after each. */
+/** The result of work split into steps, with a turn after each. */
 export async function inTurns<Result>(steps: Generator<void, Result, void>, turn: Turn): Promise<Result> {
   for (;;) {
     const { done, value } = steps.next();
@@ -69,10 +69,10 @@ export async function inTurns<Result>(steps: Generator<void, Result, void>, turn
   }
 }
 
-/** How many items of a list are handled in one step. */
+/** Number of list items handled in one step. */
 const BATCH = 64;
 
-/** Handles each item of a list, with a turn after every few. */
+/** Handles each item of a list, yielding a turn after every 256. */
 export async function eachInTurns<Item>(
   items: readonly Item[],
   turn: Turn,

@@ -10,9 +10,9 @@ import { MOST_MARKERS, type ReadCost, ZOOMS, costOfCells, costOnIndex, costOnPag
 const GIGABYTE = 2 ** 30;
 const WRITE_UNIT = 1_024;
 const SECONDS_A_DAY = 86_400;
-/** What DynamoDB stores with each item of a table and of an index, as it bills it. */
+/** Overhead that DynamoDB bills per item of a table and of an index, in bytes. */
 const STORED_WITH_ITEM = 100;
-/** Compact keys are worth that people cannot read them if they save so much of what writes and storage cost. */
+/** Compact keys, which people cannot read, are worthwhile if they save this share of the cost of writes and storage. */
 const WORTH_COMPACT = 0.1;
 
 /** Mean bytes of a marker, as DynamoDB counts them. */
@@ -27,21 +27,21 @@ export interface Sizes {
   readonly page: PageSizes;
 }
 
-/** What a collection serves; what is undefined follows from the rest. */
+/** The load of a collection; undefined figures are derived from the others. */
 export interface Load {
-  /** Read and write units a second at the peak. */
+  /** Peak read and write units per second. */
   readonly rcu?: number | undefined;
   readonly wcu?: number | undefined;
-  /** Stored, 2^30 bytes. */
+  /** Stored data, in units of 2^30 bytes. */
   readonly gb?: number | undefined;
   readonly viewsADay: number;
-  /** Markers created or moved a second at the peak. */
+  /** Peak number of markers created or moved per second. */
   readonly writes: number;
-  /** The peak over the mean of a day. */
+  /** Ratio of the peak to the daily mean. */
   readonly peak: number;
 }
 
-/** Everything that advice is made from. */
+/** Everything that the advice is based on. */
 export interface Situation {
   readonly distribution: Distribution;
   readonly sizes: Sizes;
@@ -49,14 +49,14 @@ export interface Situation {
   readonly prices: Prices;
 }
 
-/** Means over the maps of one zoom. */
+/** Mean costs of the maps at one zoom. */
 export interface ZoomCost {
   readonly zoom: number;
   readonly inside: number;
-  /** Null where cells are computed from markers. */
+  /** Null if cells are computed from markers. */
   readonly cells: ReadCost | null;
   readonly pages: ReadCost;
-  /** With the prefix length and the shards that are recommended. */
+  /** With the recommended prefix length and shards. */
   readonly index: ReadCost;
 }
 
@@ -68,7 +68,7 @@ export interface Advice {
     readonly prefixLength: number;
     readonly writeShards: number;
     readonly keyStyle: 'readable' | 'compact';
-    /** Whether no partition key exceeds the limits. */
+    /** Whether every partition key stays within the limits. */
     readonly fits: boolean;
     readonly reasons: readonly string[];
   };
@@ -76,22 +76,22 @@ export interface Advice {
   readonly index: IndexLoad;
   readonly itemCollection: {
     readonly limitGb: number;
-    /** Of the geo index: the partition key with most markers. */
+    /** Size of the geo index's partition key with the most markers. */
     readonly hottestGb: number;
-    /** How many markers, spread as these, fill the hottest partition key up to the limit. */
+    /** Number of markers, distributed like these, at which the hottest partition key reaches the limit. */
     readonly markersAtLimit: number;
   };
-  /** Pages are stored under one partition key for each first character of geohashes. */
+  /** Pages have one partition key per first geohash character. */
   readonly pages: { readonly hottest: string; readonly share: number; readonly readUnits: number };
   readonly bytes: Sizes;
   readonly zooms: readonly ZoomCost[];
-  /** Read units of a map on average, from pages, or from cells where there are more than 2,000 markers inside. */
+  /** Mean read units per map: from pages, or from cells if more than 2,000 markers are inside. */
   readonly unitsAView: number;
   readonly monthly: { readonly onDemand: MonthlyCost; readonly provisioned: MonthlyCost };
   readonly prices: Prices;
 }
 
-/** Bytes of all cells: a block for each parent, and the sums of each child. */
+/** Size of all cells in bytes: a block per parent, and the sums of each child. */
 function cellBytes(distribution: Distribution): number {
   const [block, child] = [60 + STORED_WITH_ITEM, 20];
   let bytes = block;
@@ -102,17 +102,17 @@ function cellBytes(distribution: Distribution): number {
   return bytes;
 }
 
-/** Stored bytes of all markers: items, index entries, pages and cells. */
+/** Stored size of all markers in bytes: items, index entries, pages and cells. */
 function storedBytes(distribution: Distribution, { item, entry }: MarkerBytes, page: PageSizes): number {
   const ofMarker = item + entry + 2 * STORED_WITH_ITEM + (page.bytes + STORED_WITH_ITEM) / page.markers;
   return distribution.markers * ofMarker + cellBytes(distribution);
 }
 
-/** Write units of a marker that moves: its item, and its index entry, which is deleted and put again. */
+/** Write units for moving a marker: its item, and its index entry, which is deleted and put again. */
 const unitsOfMove = ({ item, entry }: MarkerBytes) => Math.ceil(item / WRITE_UNIT) + unitsOfEntries(entry);
 const unitsOfEntries = (entry: number) => 2 * Math.ceil(entry / WRITE_UNIT);
 
-/** The style of keys, by what it saves of the cost of writes and storage. */
+/** The recommended key style, based on the saved cost of writes and storage. */
 function styleOf({ distribution, sizes, load, prices }: Situation) {
   const costOf = (bytes: MarkerBytes) => {
     const wcu = (load.writes * unitsOfMove(bytes)) / load.peak;
@@ -123,7 +123,7 @@ function styleOf({ distribution, sizes, load, prices }: Situation) {
   return { style: saved >= WORTH_COMPACT ? ('compact' as const) : ('readable' as const), saved };
 }
 
-/** Advice on a collection with these markers and this load. */
+/** Advice for a collection with these markers and this load. */
 export function adviceFor(situation: Situation): Advice {
   const { distribution, sizes, load, prices } = situation;
   const { style, saved } = styleOf(situation);
@@ -144,7 +144,7 @@ export function adviceFor(situation: Situation): Advice {
   const entriesGb = (distribution.markers * (bytes.entry + STORED_WITH_ITEM)) / GIGABYTE;
   const index: IndexLoad = {
     readUnits: demand.rcu,
-    // Which part of given units goes to the index is unknown: all of it, to be safe.
+    // The share of the given units that goes to the index is unknown; assume all of it.
     writeUnits: load.wcu ?? load.writes * unitsOfEntries(bytes.entry),
     gigabytes: entriesGb,
   };

@@ -4,14 +4,14 @@ import { MOST_MARKERS, type ReadCost, type View, costOnIndex, meanOf } from './v
 
 const LONGEST_PREFIX = 6;
 export const MOST_SHARDS = 32;
-/** What floating point may add to a quotient. */
+/** Tolerance for floating-point errors in a quotient. */
 const ROUNDING = 1e-9;
 
-/** What the geo index of a collection bears at its peak, a second, and what it stores. */
+/** Peak load of a collection's geo index per second, and its stored size. */
 export interface IndexLoad {
   readonly readUnits: number;
   readonly writeUnits: number;
-  /** 2^30 bytes. */
+  /** In units of 2^30 bytes. */
   readonly gigabytes: number;
 }
 
@@ -19,17 +19,20 @@ export interface IndexLoad {
 export interface Candidate {
   readonly prefixLength: number;
   readonly writeShards: number;
-  /** Whether the limits are kept: the hottest key may need more shards than there can be. */
+  /** Whether the limits are kept: the hottest key may need more shards than the maximum. */
   readonly fits: boolean;
-  /** The prefix with the most markers, and its part of all of them, 0 to 1. */
+  /** The prefix with the most markers, and its share of all markers, 0 to 1. */
   readonly hottest: { readonly prefix: string; readonly share: number };
-  /** What its hottest partition key bears: one shard of that prefix. */
+  /** The load of its hottest partition key: one shard of that prefix. */
   readonly hottestKey: IndexLoad;
-  /** What it costs on average to read a map of at most 2,000 markers from the index. */
+  /** Mean cost of reading a map of at most 2,000 markers from the index. */
   readonly map: ReadCost;
 }
 
-/** Each prefix length with the shards that it needs, and what it costs maps. Reads and writes are spread as markers are. */
+/**
+ * For each prefix length, the required shards and the cost of maps. Reads and writes are assumed to be distributed like
+ * markers.
+ */
 export function candidatesOf(
   distribution: Distribution,
   views: readonly View[],
@@ -64,8 +67,8 @@ export function candidatesOf(
 }
 
 /**
- * The candidate with which no partition key exceeds the limits and a map takes the fewest Query calls; of equals the one with the
- * shorter prefix. If none keeps the limits, the one whose hottest key exceeds them least.
+ * The candidate that keeps all partition keys within the limits and needs the fewest Query calls per map; of equal
+ * ones, the shortest prefix. If none keeps the limits, the one whose hottest key exceeds them least.
  */
 export function bestOf(candidates: readonly Candidate[]): Candidate {
   const fitting = candidates.filter(({ fits }) => fits);

@@ -1,17 +1,20 @@
 import { LONGEST_BLOCK } from '../model/cell.js';
 import type { Distribution } from './distribution.js';
 
-/** The consumer looks for changes so often a second (src/stream/consumer.ts); those that it finds together are one batch. */
+/**
+ * Number of times per second that the consumer polls for changes (src/stream/consumer.ts); changes found together form
+ * one batch.
+ */
 const BATCHES_A_SECOND = 5;
 /** Writes of the consumer's state: when a batch is planned, and when it is complete. */
 const STATE_WRITES = 2;
 
-/** How many of some equally likely things are met at least once by so many changes, on average. */
+/** The expected number of distinct items hit by a number of changes, if all items are equally likely. */
 const met = (things: number, changes: number) => things * (1 - (1 - 1 / things) ** changes);
 
 /**
- * Write units that follow so many changes of markers that are folded in one batch: one for each block of cells and each page that
- * at least one of them meets, if they are spread as markers are, and the consumer's state.
+ * Write units caused by changes of markers that are folded in one batch: one for each block of cells and each page hit
+ * by at least one of them, if changes are distributed like markers, and the consumer's state.
  */
 export function writesOfBatch(distribution: Distribution, changes: number, markersOfPage: number): number {
   const { markers } = distribution;
@@ -24,7 +27,7 @@ export function writesOfBatch(distribution: Distribution, changes: number, marke
   return units;
 }
 
-/** Write units a second on the derived table while so many markers change a second. */
+/** Write units per second on the derived table at a number of marker changes per second. */
 export function derivedWrites(distribution: Distribution, changes: number, markersOfPage: number): number {
   const batches = Math.min(BATCHES_A_SECOND, changes);
   return batches <= 0 ? 0 : batches * writesOfBatch(distribution, changes / batches, markersOfPage);

@@ -1,28 +1,30 @@
 import { LONGEST_Z, fromZ } from '../geo/geohash.js';
 import type { ZRange } from '../geo/ranges.js';
 
-/** A stretch of Z-order at length 10 and how many markers it holds, evenly spread. */
+/** A stretch of Z-order at length 10 with a number of markers, assumed to be evenly spread. */
 export interface Stretch extends ZRange {
   readonly markers: number;
 }
 
-/** Geohash prefixes of a length that have equally many markers. */
+/** Geohash prefixes of one length with equal numbers of markers. */
 export interface Prefixes {
-  /** The first of them, by its position among those of its length. */
+  /** The index of the first of them among the prefixes of its length. */
   readonly prefix: number;
-  /** How many there are: more than one where it is not known which of them has a marker. */
+  /** The number of these prefixes; more than one if it is not known which of them has a marker. */
   readonly alike: number;
-  /** Markers of each. */
+  /** Number of markers of each. */
   readonly markers: number;
 }
 
-/** Where the markers of a collection are: exactly if each has a stretch of its own, else as finely as cells were known. */
+/**
+ * The distribution of a collection's markers: exact if each has its own stretch, otherwise as fine as the known cells.
+ */
 export class Distribution {
   readonly stretches: readonly Stretch[];
-  /** How many markers come before each stretch, and how many there are. */
+  /** Number of markers before each stretch, followed by the total. */
   readonly #before: Float64Array;
 
-  /** Stretches are disjoint, apart from markers on one spot, and each lies within one cell. */
+  /** Stretches are disjoint, except for markers at the same position, and each lies within one cell. */
   constructor(stretches: readonly Stretch[]) {
     this.stretches = stretches.toSorted((a, b) => a.from - b.from);
     this.#before = new Float64Array(stretches.length + 1);
@@ -31,12 +33,12 @@ export class Distribution {
     });
   }
 
-  /** How many markers there are. */
+  /** Total number of markers. */
   get markers(): number {
     return this.#before[this.stretches.length] ?? 0;
   }
 
-  /** About how many markers come before a position. */
+  /** Approximate number of markers before a position. */
   before(z: number): number {
     const at = this.#firstFrom(z);
     const last = this.stretches[at - 1];
@@ -44,12 +46,12 @@ export class Distribution {
     return last && last.to > z ? whole - (last.markers * (last.to - z)) / (last.to - last.from) : whole;
   }
 
-  /** About how many markers are in a range. */
+  /** Approximate number of markers within a range. */
   within({ from, to }: ZRange): number {
     return this.before(to) - this.before(from);
   }
 
-  /** The position of the marker that has so many before it. */
+  /** The position of the marker that is preceded by this number of markers. */
   positionAt(markers: number): number {
     let low = 0;
     let high = this.stretches.length - 1;
@@ -64,7 +66,7 @@ export class Distribution {
     return Math.min(stretch.to - 1, stretch.from + Math.floor(part * (stretch.to - stretch.from)));
   }
 
-  /** All prefixes of a length that have markers, in their order. */
+  /** All non-empty prefixes of a length, in order. */
   *prefixes(length: number): Generator<Prefixes> {
     const size = 32 ** (LONGEST_Z - length);
     let open: { prefix: number; alike: number; markers: number } | undefined;
@@ -80,7 +82,7 @@ export class Distribution {
     if (open) yield open;
   }
 
-  /** The prefix of a length that has most markers, and its part of all markers, 0 to 1. */
+  /** The prefix of a length with the most markers, and its share of all markers, 0 to 1. */
   hottest(length: number): { readonly prefix: string; readonly share: number } {
     let hottest: Prefixes = { prefix: 0, alike: 1, markers: 0 };
     for (const each of this.prefixes(length)) if (each.markers > hottest.markers) hottest = each;
@@ -88,7 +90,7 @@ export class Distribution {
     return { prefix: fromZ(hottest.prefix, length), share };
   }
 
-  /** The given number of markers, spread as these are. */
+  /** The given number of markers with the same distribution. */
   scaledTo(markers: number): Distribution {
     const factor = markers / this.markers;
     return new Distribution(this.stretches.map((each) => ({ ...each, markers: each.markers * factor })));

@@ -3,15 +3,15 @@ import { type ZRange, intersect } from '../geo/ranges.js';
 import { type Directory, type PageHint, PartitionPages, partitionRange } from '../pages/directory.js';
 import type { Distribution } from './distribution.js';
 
-/** The pages of a collection, as far as a plan needs to know them. */
+/** The properties of a collection's pages that a plan depends on. */
 export interface PageSizes {
-  /** Markers of a page. */
+  /** Number of markers per page. */
   readonly markers: number;
-  /** Bytes of its item. */
+  /** Size of a page's item in bytes. */
   readonly bytes: number;
 }
 
-/** Runs of pages, by the first and the last number of each, that hold the markers of these ranges. */
+/** Runs of pages, by the first and last number of each, that hold the markers of these ranges. */
 function runsOf(ranges: readonly ZRange[], pageAt: (z: number) => number): { first: number; last: number }[] {
   const runs: { first: number; last: number }[] = [];
   for (const { from, to } of ranges) {
@@ -24,9 +24,9 @@ function runsOf(ranges: readonly ZRange[], pageAt: (z: number) => number): { fir
 }
 
 /**
- * The directory that a server would have of these markers, each page being equally full. Pages between those that a cover needs
- * are joined into one hint with the bytes of all of them: so it has no more hints than a plan looks at, whatever the number of
- * markers.
+ * Models the directory that a server would have for these markers, assuming that all pages are equally full. Pages
+ * between those that a cover needs are joined into one hint with their total size, so the number of hints does not grow
+ * with the number of markers.
  */
 export function modelDirectory(distribution: Distribution, cover: readonly ZRange[], page: PageSizes): Directory {
   const directory = new Map<string, PartitionPages>();
@@ -40,7 +40,7 @@ export function modelDirectory(distribution: Distribution, cover: readonly ZRang
     const firstOf = (number: number) => distribution.positionAt(before + number * page.markers);
     const pageAt = (z: number) => {
       let number = Math.min(pages - 1, Math.max(0, Math.floor((distribution.before(z + 1) - before) / page.markers)));
-      // Between the last marker of a page and the first of the next one.
+      // Between the last marker of a page and the first of the next.
       while (number > 0 && firstOf(number) > z) number -= 1;
       return number;
     };
@@ -50,7 +50,7 @@ export function modelDirectory(distribution: Distribution, cover: readonly ZRang
       if (from >= to) return;
       const [begin, last] = [beginOf(from), hints.at(-1)];
       const hint = { begin, markers: (to - from) * page.markers, bytes: (to - from) * page.bytes };
-      // More markers on one spot than a page holds: pages that begin with the same geohash.
+      // More markers at one position than a page holds: several pages begin with the same geohash.
       if (last?.begin === begin) {
         hints[hints.length - 1] = { begin, markers: last.markers + hint.markers, bytes: last.bytes + hint.bytes };
       } else hints.push(hint);

@@ -1,11 +1,11 @@
-/** DynamoDB's published limits of one partition, and so of one partition key, a second. */
+/** DynamoDB's published limits per second of a partition, and thus of a partition key. */
 export const PARTITION_LIMITS = { readUnits: 3_000, writeUnits: 1_000, gigabytes: 10 } as const;
 
-/** What a table serves at its peak, a second, and what it stores. */
+/** Peak load of a table per second, and its stored size. */
 export interface Demand {
   readonly rcu: number;
   readonly wcu: number;
-  /** 2^30 bytes. */
+  /** In units of 2^30 bytes. */
   readonly gb: number;
 }
 
@@ -13,19 +13,19 @@ export interface Partitions {
   readonly byThroughput: number;
   readonly byStorage: number;
   readonly total: number;
-  /** What each partition has of the table's units, if its keys share them evenly. */
+  /** Units per partition, if the table's keys share them evenly. */
   readonly rcuEach: number;
   readonly wcuEach: number;
 }
 
 /**
- * How many partitions DynamoDB makes of a table: by throughput ceil(RCU / 3,000 + WCU / 1,000), by storage ceil(GB / 10),
- * in all the greater of the two, and at least one. (AWS published this for provisioned tables; tables on demand split by the same
- * limits.)
+ * The number of partitions that DynamoDB creates for a table: by throughput ceil(RCU / 3,000 + WCU / 1,000), by storage
+ * ceil(GB / 10), in total the larger of the two, and at least one. (AWS published this for provisioned tables;
+ * on-demand tables split by the same limits.)
  */
 export function partitionsOf({ rcu, wcu, gb }: Demand): Partitions {
   const { readUnits, writeUnits, gigabytes } = PARTITION_LIMITS;
-  // One division: of two quotients, a third and two thirds might add up to more than 1.
+  // A single division: with two quotients, a third and two thirds might add up to more than 1.
   const byThroughput = Math.max(1, Math.ceil((rcu * writeUnits + wcu * readUnits) / (readUnits * writeUnits)));
   const byStorage = Math.max(1, Math.ceil(gb / gigabytes));
   const total = Math.max(byThroughput, byStorage);

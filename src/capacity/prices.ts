@@ -1,16 +1,16 @@
-/** What DynamoDB costs, in USD. */
+/** DynamoDB prices in USD. */
 export interface Prices {
   /** A million read or write request units on demand. */
   readonly onDemandRead: number;
   readonly onDemandWrite: number;
-  /** A provisioned unit for an hour. */
+  /** A provisioned unit per hour. */
   readonly provisionedRead: number;
   readonly provisionedWrite: number;
-  /** A GB for a month. */
+  /** A GB per month. */
   readonly storage: number;
 }
 
-/** The price list that is used if none is given: Standard table class, without the free tier and reserved capacity. */
+/** The default price list: Standard table class, without the free tier and reserved capacity. */
 export const PRICE_LIST = {
   region: 'us-east-1',
   date: '2026-11',
@@ -27,12 +27,12 @@ export const PRICE_LIST = {
   } satisfies Prices,
 } as const;
 
-/** As AWS's price examples count it. */
+/** As in AWS's price examples. */
 export const HOURS_A_MONTH = 730;
 const SECONDS_A_MONTH = HOURS_A_MONTH * 3_600;
 const MILLION = 1_000_000;
 
-/** Units a second and stored GB. */
+/** Units per second, and stored GB. */
 export interface Use {
   readonly rcu: number;
   readonly wcu: number;
@@ -53,13 +53,13 @@ const costOf = (reads: number, writes: number, storage: number): MonthlyCost => 
   total: reads + writes + storage,
 });
 
-/** USD a month on demand, for the units that are used on average. */
+/** USD per month on demand, for the mean units used. */
 export function onDemandCost({ rcu, wcu, gb }: Use, prices: Prices): MonthlyCost {
   const millions = (units: number) => (units * SECONDS_A_MONTH) / MILLION;
   return costOf(millions(rcu) * prices.onDemandRead, millions(wcu) * prices.onDemandWrite, gb * prices.storage);
 }
 
-/** USD a month for provisioned units that suffice at the peak, at any time of day. */
+/** USD per month for provisioned units that cover the peak around the clock. */
 export function provisionedCost({ rcu, wcu, gb }: Use, prices: Prices): MonthlyCost {
   const hours = (units: number) => Math.ceil(units) * HOURS_A_MONTH;
   return costOf(hours(rcu) * prices.provisionedRead, hours(wcu) * prices.provisionedWrite, gb * prices.storage);

@@ -1,13 +1,13 @@
 import { type Candidate, type IndexLoad, MOST_SHARDS } from './candidates.js';
 import { PARTITION_LIMITS } from './partitions.js';
 
-/** What a recommendation is explained by. */
+/** The facts that explain a recommendation. */
 export interface Grounds {
   readonly best: Candidate;
   readonly candidates: readonly Candidate[];
   readonly index: IndexLoad;
   readonly style: 'readable' | 'compact';
-  /** The part that compact keys save of what writes and storage cost, 0 to 1. */
+  /** The share of the cost of writes and storage that compact keys save, 0 to 1. */
   readonly saved: number;
   readonly pages: { readonly hottest: string; readonly share: number; readonly readUnits: number };
 }
@@ -26,11 +26,11 @@ function ofKey({ best }: Grounds): string {
   const shard = writeShards === 1 ? '' : `, in ${writeShards} shards`;
   const bears =
     `${figure(hottestKey.writeUnits)} of ${writeUnits} write units, ${figure(hottestKey.readUnits)} of ${readUnits} ` +
-    `read units a second and ${figure(hottestKey.gigabytes)} of ${gigabytes} GB`;
-  const key = `With prefixLength ${prefixLength} the hottest partition key (${nameOf(hottest.prefix)}, ${percent(hottest.share)} of the markers${shard}) bears ${bears}.`;
+    `read units per second and ${figure(hottestKey.gigabytes)} of ${gigabytes} GB`;
+  const key = `With prefixLength ${prefixLength} the hottest partition key (${nameOf(hottest.prefix)}, ${percent(hottest.share)} of the markers${shard}) uses ${bears}.`;
   return fits
     ? key
-    : `${key} No layout keeps the limits: ${MOST_SHARDS} shards are the most. Spread these markers over several collections.`;
+    : `${key} No layout stays within the limits, even with the maximum of ${MOST_SHARDS} shards. Split these markers into several collections.`;
 }
 
 function ofCost({ best, candidates }: Grounds): string {
@@ -53,22 +53,22 @@ function ofShorter({ best, candidates }: Grounds): string[] {
   ];
 }
 
-/** Why a layout is recommended, in sentences. */
+/** The reasons for a recommended layout, in sentences. */
 export function reasonsOf(grounds: Grounds): string[] {
   const { style, saved, pages } = grounds;
   const much = saved < 0.01 ? 'less than 1%' : percent(saved);
-  const compact = `compact keys save ${much} of what writes and storage cost`;
+  const compact = `compact keys save ${much} of the cost of writes and storage`;
   const reasons = [
     ofKey(grounds),
     ...ofShorter(grounds),
     ofCost(grounds),
     style === 'compact'
-      ? `Compact keys: they save ${much} of what writes and storage cost.`
-      : `Readable keys: ${compact}, too little to give up keys that people can read.`,
+      ? `Compact keys: they save ${much} of the cost of writes and storage.`
+      : `Readable keys: ${compact}, too little to give up readable keys.`,
   ];
   if (pages.readUnits > PARTITION_LIMITS.readUnits) {
     reasons.push(
-      `Warning: pages under ${pages.hottest} would be read at ${figure(pages.readUnits)} units a second, more than the ${PARTITION_LIMITS.readUnits} of one partition, until DynamoDB splits it for heat; caches of the servers lower this.`,
+      `Warning: pages under ${pages.hottest} would be read at ${figure(pages.readUnits)} units per second, more than the ${PARTITION_LIMITS.readUnits} of one partition, until DynamoDB splits it for heat; server caches reduce this.`,
     );
   }
   return reasons;

@@ -12,20 +12,20 @@ import { precisionForZoom } from '../plan/precision.js';
 import type { Distribution } from './distribution.js';
 import { type PageSizes, modelDirectory } from './page-model.js';
 
-/** The map that is planned for, in px. */
+/** Size of the modelled map in px. */
 const MAP = { width: 1280, height: 800 } as const;
 export const ZOOMS = [2, 4, 6, 8, 10, 12, 14, 16] as const;
-/** Maps at each zoom. */
+/** Number of maps per zoom. */
 const VIEWS = 24;
-/** Markers that a map asks for; more are drawn as cells. */
+/** Maximum number of markers requested for a map; more are drawn as cells. */
 export const MOST_MARKERS = 2_000;
-/** Markers that a reader of pages expects to need, so that enough of them are inside. */
+/** Number of markers that a reader of pages plans for, so that enough of them are inside. */
 export const PORTION = 2 * MOST_MARKERS + 50;
-/** A block with all of its 32 children. */
+/** Size in bytes of a block with all of its 32 children. */
 export const BLOCK_BYTES = 600;
 const QUERY_PAGE_BYTES = 1_048_576;
 
-/** Requests to DynamoDB and read units, eventually consistent. */
+/** DynamoDB requests, and eventually consistent read units. */
 export interface ReadCost {
   readonly calls: number;
   readonly units: number;
@@ -34,13 +34,13 @@ export interface ReadCost {
 export interface View {
   readonly zoom: number;
   readonly area: Area;
-  /** Ranges of Z-order that hold the markers inside. */
+  /** Z-order ranges that cover the markers inside. */
   readonly cover: readonly ZRange[];
-  /** About how many markers are inside. */
+  /** Approximate number of markers inside. */
   readonly inside: number;
 }
 
-/** Read units of one request for so many bytes: half a unit for each 4 KB, and at least that. */
+/** Read units of one request for a number of bytes: half a unit per 4 KB, and at least that. */
 export const unitsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / 4_096)) / 2;
 
 const sumOf = (costs: readonly ReadCost[]): ReadCost => ({
@@ -66,7 +66,7 @@ export function viewAround(distribution: Distribution, point: Point, zoom: numbe
   return { zoom, area, cover, inside: cover.reduce((sum, range) => sum + distribution.within(range), 0) };
 }
 
-/** Maps at a zoom around markers that are evenly chosen in Z-order: people look where markers are. */
+/** Maps at a zoom, around markers chosen evenly in Z-order: people look where markers are. */
 export function viewsAt(distribution: Distribution, zoom: number): View[] {
   return Array.from({ length: VIEWS }, (_, index) => {
     const z = distribution.positionAt(((index + 0.5) / VIEWS) * distribution.markers);
@@ -74,7 +74,7 @@ export function viewsAt(distribution: Distribution, zoom: number): View[] {
   });
 }
 
-/** The first ranges of a cover, up to where they have so many markers. */
+/** The first ranges of a cover that together have this number of markers. */
 function firstOf(distribution: Distribution, cover: readonly ZRange[], markers: number): ZRange[] {
   const first: ZRange[] = [];
   let left = markers;
@@ -88,7 +88,7 @@ function firstOf(distribution: Distribution, cover: readonly ZRange[], markers: 
   return first;
 }
 
-/** Reading the markers of a map from pages, on a server that knows the directory. */
+/** The cost of reading a map's markers from pages, on a server that knows the directory. */
 export function costOnPages(distribution: Distribution, { cover }: View, page: PageSizes): ReadCost {
   const wanted = firstOf(distribution, cover, 2 * PORTION);
   const directory = modelDirectory(distribution, wanted, page);
@@ -102,15 +102,18 @@ export function costOnPages(distribution: Distribution, { cover }: View, page: P
   return { calls: requestsOf(taken), units: units.reduce((sum, each) => sum + each, 0) };
 }
 
-/** How a collection's geo index is laid out. */
+/** The layout of a collection's geo index. */
 export interface IndexLayout {
   readonly prefixLength: number;
   readonly writeShards: number;
-  /** Bytes of an entry. */
+  /** Size of an index entry in bytes. */
   readonly entryBytes: number;
 }
 
-/** Reading the first page of a map's markers from the geo index, which answers while pages are not up to date. */
+/**
+ * The cost of reading the first page of a map's markers from the geo index, which is used while pages are not up to
+ * date.
+ */
 export function costOnIndex(distribution: Distribution, { cover }: View, layout: IndexLayout): ReadCost {
   const { prefixLength, writeShards, entryBytes } = layout;
   const ceiling = Math.max(1, Math.floor(DEFAULT_LIMITS.rangesPerPage / writeShards));
@@ -128,7 +131,7 @@ export function costOnIndex(distribution: Distribution, { cover }: View, layout:
   return sumOf(costs);
 }
 
-/** Reading the cells of a map, nothing cached, at most; null where they are computed from markers. */
+/** The maximum cost of reading a map's cells, with nothing cached; null if they are computed from markers. */
 export function costOfCells(distribution: Distribution, { area, zoom }: View): ReadCost | null {
   const precision = precisionForZoom(zoom);
   if (precision - 1 > LONGEST_BLOCK) return null;
@@ -142,7 +145,7 @@ export function costOfCells(distribution: Distribution, { area, zoom }: View): R
   );
 }
 
-/** The mean of some costs; zero without any. */
+/** The mean of a list of costs; zero for an empty list. */
 export function meanOf(costs: readonly ReadCost[]): ReadCost {
   const { calls, units } = sumOf(costs);
   const count = Math.max(1, costs.length);

@@ -17,7 +17,7 @@ export type Entity =
     }
   | { readonly kind: 'cell'; readonly collection: string; readonly geohash: string };
 
-/** The keys of an entity by attribute, its IDs first. Throws BAD_USER_INPUT. */
+/** The keys of an entity by attribute, with its IDs first. Throws BAD_USER_INPUT for invalid input. */
 export function keysOf(
   entity: Entity,
   options: Omit<KeyOptions, 'json' | 'style'>,
@@ -29,9 +29,7 @@ export function keysOf(
   if (entity.kind === 'collection') {
     const key = keyspace.collection(collection);
     const claim =
-      style === 'compact' && code !== null
-        ? { 'claim of the code': keyspace.documentId(keyspace.codeClaim(code)) }
-        : {};
+      style === 'compact' && code !== null ? { 'code reservation': keyspace.documentId(keyspace.codeClaim(code)) } : {};
     return { id: collectionId(collection), document: keyspace.documentId(key), ...key, ...claim };
   }
   const scope = keyspace.scope({ key: collection, code });

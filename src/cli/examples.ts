@@ -1,4 +1,4 @@
-/** Examples for the help of each command, by its name with those above it. */
+/** Examples for each command's help, by full command name. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'cellport serve': ['cellport serve', 'PORT=8080 cellport serve --demo', 'cellport serve --geo-table places'],
   'cellport import': [

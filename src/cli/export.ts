@@ -23,14 +23,17 @@ export function exportCommand(): Command {
   return new Command('export')
     .description('Write the markers or zones of a collection to a file that import can read')
     .requiredOption('-c, --collection <key>', 'the collection')
-    .option('--zones', 'its zones instead of its markers, as GeoJSON or NDJSON')
+    .option('--zones', 'export zones instead of markers, as GeoJSON or NDJSON')
     .addOption(boundsOption('only rows in this bounding box, in degrees'))
     .addOption(
       new Option('--format <format>', 'format of the file (by the extension of --out, else geojson)').choices(
         FILE_FORMATS,
       ),
     )
-    .option('-o, --out <file>', 'the file, compressed if it ends in .gz; appears when it is complete (standard output)')
+    .option(
+      '-o, --out <file>',
+      'output file, compressed if it ends in .gz; created only when complete (standard output)',
+    )
     .addHelpText(
       'after',
       `

@@ -3,7 +3,7 @@ import { CellportError } from '../errors.js';
 /** Thrown when a signal stops a command. */
 export class Interrupted extends Error {}
 
-/** Messages of the SDK that need advice. */
+/** Messages of the SDK that need extra advice. */
 const HINTS: readonly { readonly pattern: RegExp; readonly hint: string }[] = [
   {
     pattern: /credentials/i,
@@ -16,7 +16,7 @@ const HINTS: readonly { readonly pattern: RegExp; readonly hint: string }[] = [
   },
 ];
 
-/** The message and the exit code for a failure. */
+/** The message and exit code for a failure. */
 export function endOf(error: unknown): { readonly message: string; readonly code: 1 | 2 } {
   if (error instanceof Interrupted) return { message: error.message, code: 1 };
   if (error instanceof CellportError) {
@@ -26,7 +26,7 @@ export function endOf(error: unknown): { readonly message: string; readonly code
   if (!(error instanceof Error)) return { message: `cellport: ${String(error)}`, code: 1 };
   const known = HINTS.find(({ pattern }) => pattern.test(error.name) || pattern.test(error.message));
   if (known !== undefined) return { message: `cellport: ${known.hint}\n(${error.message})`, code: 1 };
-  // Messages of system errors name the file or port. Anything else is a bug, which needs the stack.
+  // Messages of system errors name the file or port. Anything else is a bug, so the stack is needed.
   const fromSystem = typeof (error as NodeJS.ErrnoException).code === 'string' && 'syscall' in error;
   return { message: `cellport: ${fromSystem ? error.message : (error.stack ?? error.message)}`, code: 1 };
 }

@@ -6,13 +6,13 @@ import { newCall } from '../store/request/meter.js';
 
 const MOST_NAMED = 20;
 
-/** The collection with this key. Throws NOT_FOUND that names those there are. */
+/** The collection with this key. Throws NOT_FOUND listing existing collections. */
 export async function findCollection(database: Database, key: string, signal: AbortSignal): Promise<Collection> {
   const call = newCall(signal);
   const [collection] = await getCollections(database, [key], call, { consistent: true });
   if (collection) return collection;
   const { collections, more } = await listCollections(database, { first: MOST_NAMED }, call);
   const names = collections.map((each) => each.key).join(', ');
-  const others = names === '' ? 'there are none yet' : `there are: ${names}${more ? ', …' : ''}`;
-  throw new CellportError('NOT_FOUND', `no collection ${key}; ${others}`, { collection: key });
+  const others = names === '' ? 'there are no collections yet' : `existing collections: ${names}${more ? ', …' : ''}`;
+  throw new CellportError('NOT_FOUND', `there is no collection ${key}; ${others}`, { collection: key });
 }

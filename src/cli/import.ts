@@ -55,10 +55,10 @@ export function importCommand(): Command {
     )
     .argument('[file]', 'the file; its extension determines the format, before .gz if it is compressed')
     .requiredOption('-c, --collection <key>', 'the collection; created if missing, except for readings')
-    .option('--zones', 'the file holds zones (the default if its first feature is an area or a line)')
-    .option('--no-zones', 'the file holds markers, regardless of its first feature')
+    .option('--zones', 'the file contains zones (the default if its first feature is an area or a line)')
+    .option('--no-zones', 'the file contains markers, regardless of its first feature')
     .addOption(
-      new Option('--readings', 'the file holds readings of existing markers').conflicts([
+      new Option('--readings', 'the file contains readings of existing markers').conflicts([
         'zones',
         'name',
         'code',
@@ -86,23 +86,23 @@ export function importCommand(): Command {
       new Option('--segments <n>', 'segments of the parallel Scan of that table (8)').argParser(wholeNumber(1, 256)),
     )
     .addOption(new Option('--format <format>', 'format of the file, regardless of its extension').choices(FILE_FORMATS))
-    .option('--key-column <name>', 'column or property that holds the key (GeoJSON: the id; else key or id)')
-    .option('--lat-column <name>', 'column that holds the latitude (found by its usual names)')
-    .option('--lng-column <name>', 'column that holds the longitude (found by its usual names)')
-    .option('--name-column <name>', 'column or property that holds the name (name)')
-    .option('--category-column <name>', 'column or property that holds the category (category)')
+    .option('--key-column <name>', 'column or property with the key (GeoJSON: the id; else key or id)')
+    .option('--lat-column <name>', 'column with the latitude (detected by common names)')
+    .option('--lng-column <name>', 'column with the longitude (detected by common names)')
+    .option('--name-column <name>', 'column or property with the name (name)')
+    .option('--category-column <name>', 'column or property with the category (category)')
     .option('--rejects <file>', 'file for rejected rows (FILE.rejects.ndjson)')
-    .option('--wait', 'end only once counts include all rows, even if a running server counts them')
-    .option('--name <name>', 'name of the collection to create (its key)')
-    .option('--code <code>', 'two-character code of the collection to create, for compact keys')
+    .option('--wait', 'wait until counts include all rows, even if a running server updates them')
+    .option('--name <name>', 'name for a new collection (its key)')
+    .option('--code <code>', 'two-character code for a new collection, for compact keys')
     .addOption(
-      new Option('--id-strategy <strategy>', 'how the collection to create gives keys to new markers (given)').choices([
+      new Option('--id-strategy <strategy>', 'how a new collection assigns keys to markers (given)').choices([
         'given',
         'sequence',
         'uuid',
       ]),
     )
-    .option('--map-property <name...>', 'properties that maps draw, for the collection to create')
+    .option('--map-property <name...>', 'properties that maps draw, for a new collection')
     .addOption(prefixLengthOption())
     .addOption(writeShardsOption())
     .addHelpText('after', HELP)

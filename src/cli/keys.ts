@@ -30,11 +30,11 @@ export function keysCommand(): Command {
       .argument('<collection>', 'key of the collection')
       .addOption(styleOption())
       .option('--code <code>', 'two-character code of the collection, for compact keys')
-      .option('--json', 'as JSON');
-  entity('collection', 'Keys of a collection').action((collection: string, options: KeyOptions) =>
+      .option('--json', 'print JSON');
+  entity('collection', 'Print the keys of a collection').action((collection: string, options: KeyOptions) =>
     printKeys({ kind: 'collection', collection }, options),
   );
-  entity('marker', 'Keys of a marker and of its entry in the geo index')
+  entity('marker', 'Print the keys of a marker and its entry in the geo index')
     .argument('<key>', 'key of the marker')
     .addOption(new Option('--lng <degrees>', 'longitude').argParser(anyNumber).makeOptionMandatory())
     .addOption(new Option('--lat <degrees>', 'latitude').argParser(anyNumber).makeOptionMandatory())
@@ -43,7 +43,7 @@ export function keysCommand(): Command {
     .action((collection: string, key: string, options: KeyOptions & { lng: number; lat: number }) =>
       printKeys({ kind: 'marker', collection, key, lng: options.lng, lat: options.lat }, options),
     );
-  entity('cell', 'Keys of the item that holds the counts of all direct children of a cell')
+  entity('cell', "Print the keys of the item that stores the counts of a cell's direct children")
     .argument('[geohash]', 'the parent cell, up to 4 characters; the whole world by default', '')
     .action((collection: string, geohash: string, options: KeyOptions) =>
       printKeys({ kind: 'cell', collection, geohash }, options),

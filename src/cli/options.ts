@@ -6,7 +6,7 @@ export const EXIT_CODES = `
 Exit codes: 0 success, also after Ctrl-C or SIGTERM to a server; 1 failed or interrupted;
 2 invalid command line, setting or input.`;
 
-/** Parses an option that is a whole number. */
+/** Returns a parser for an option that is an integer in a range. */
 export function wholeNumber(from: number, to: number) {
   return (text: string): number => {
     const value = Number(text);
@@ -15,14 +15,14 @@ export function wholeNumber(from: number, to: number) {
   };
 }
 
-/** Parses an option that is a number; the command checks its range. */
+/** Parses a numeric option; the command checks its range. */
 export function anyNumber(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && Number.isFinite(value)) return value;
   throw new InvalidArgumentError('Expected a number.');
 }
 
-/** Parses an option that is a number in a range. */
+/** Returns a parser for an option that is a number in a range. */
 export function numberFrom(from: number, to: number) {
   return (text: string): number => {
     const value = anyNumber(text);
@@ -54,7 +54,7 @@ export const prefixLengthOption = () =>
   );
 
 export const writeShardsOption = () =>
-  new Option('--write-shards <n>', 'partitions that each prefix is spread over').argParser(wholeNumber(1, 32));
+  new Option('--write-shards <n>', 'number of partitions per prefix').argParser(wholeNumber(1, 32));
 
 export const geohashIndexOption = () =>
   new Option('--geohash-index <name>', 'geohash index of the Geo Library table (geohash-index)');
@@ -62,7 +62,7 @@ export const geohashIndexOption = () =>
 export const geoJsonOption = () =>
   new Option('--geo-json <name>', 'attribute of the Geo Library table that holds the coordinates (geoJson)');
 
-/** Names in a table of the Geo Library that cannot be read from its keys. */
+/** Names in a table of the Geo Library that its keys do not reveal. */
 export interface GeoTableNames {
   readonly geohashIndex?: string;
   readonly geoJson?: string;

@@ -27,7 +27,7 @@ async function printPlan(options: PlanOptions): Promise<void> {
     for (const { pk, from, to } of cells) console.log(`  ${pk}  ${from} .. ${to}`);
   }
   console.log(
-    `\nmarkers: ${calls(markers)} on index ${markers[0]?.index ?? 'geoA'}, without known counts${more ? '; more on the next page' : ''}`,
+    `\nmarkers: ${calls(markers)} on index ${markers[0]?.index ?? 'geoA'}, assuming unknown counts${more ? '; more on the next page' : ''}`,
   );
   for (const { pk, from, to, bounds: covered } of markers)
     console.log(`  ${pk}  ${from} .. ${to}  (${edges(covered)})`);
@@ -35,7 +35,7 @@ async function printPlan(options: PlanOptions): Promise<void> {
 
 export function planCommand(): Command {
   return new Command('plan')
-    .description('Print the key ranges that a viewport reads; needs no database, so counts are unknown')
+    .description('Print the key ranges that a viewport reads; uses no database, so counts are unknown')
     .addOption(boundsOption('bounding box in degrees').makeOptionMandatory())
     .addOption(
       new Option('-z, --zoom <zoom>', 'zoom level as in MapLibre, -2 to 30').argParser(anyNumber).makeOptionMandatory(),
@@ -45,7 +45,7 @@ export function planCommand(): Command {
     .addOption(writeShardsOption().default(1))
     .addOption(styleOption())
     .option('--code <code>', 'two-character code of the collection, for compact keys')
-    .option('--json', 'as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXIT_CODES)
     .action(printPlan);
 }

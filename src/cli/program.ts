@@ -23,15 +23,17 @@ Settings are environment variables. The most common ones:
   CELLPORT_KEY_STYLE         readable or compact (readable)
   CELLPORT_DATA_DIR          data of the embedded engine and of interrupted imports (.cellport)
   CELLPORT_LOG               silent, error, warn, info or debug (warn)
-  AWS_ENDPOINT_URL_DYNAMODB  another DynamoDB; AWS_REGION or AWS_PROFILE alone mean AWS
+  AWS_ENDPOINT_URL_DYNAMODB  another DynamoDB; AWS_REGION or AWS_PROFILE alone select AWS
 Without any AWS variable, the embedded DynamoDB Local is started. See docs/configuration.md for all settings.`;
 
-/** The full name of a command: cellport table create. */
+/** The full name of a command, for example `cellport table create`. */
 function nameOf(command: Command): string {
   return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 }
 
-/** Checks for missing options last: a mistyped one would be reported as missing, without what it resembles. */
+/**
+ * Checks for missing options last: otherwise a mistyped option would be reported as missing, without the suggestion.
+ */
 function requireLast(command: Command): void {
   const required = command.options.filter(({ mandatory }) => mandatory);
   for (const option of required) option.mandatory = false;
@@ -42,7 +44,7 @@ function requireLast(command: Command): void {
   });
 }
 
-/** The command line. A command loads its modules when it runs. */
+/** Builds the command line. A command loads its modules when it runs. */
 function buildProgram(): Command {
   const { version } = createRequire(import.meta.url)('../../package.json') as { readonly version: string };
   const program = new Command('cellport')
@@ -86,7 +88,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
     await program.parseAsync([...args], { from: 'user' });
     return 0;
   } catch (error) {
-    // Commander has printed the error, or the help that was requested.
+    // Commander has already printed the error, or the requested help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const { message, code } = endOf(error);
     console.error(message);

@@ -3,12 +3,12 @@ const REDRAW_MS = 100;
 const LINE_MS = 5000;
 const BAR_WIDTH = 24;
 
-/** An integer with separators: 49,025. */
+/** Formats an integer with separators, for example 49,025. */
 export function grouped(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-/** A readable duration: 3 s, 2 min 10 s, 1 h 5 min. */
+/** Formats a duration, for example 3 s, 2 min 10 s or 1 h 5 min. */
 export function duration(ms: number): string {
   const seconds = Math.max(1, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -19,9 +19,9 @@ export function duration(ms: number): string {
 export interface Done {
   /** Rows so far. */
   readonly rows: number;
-  /** Rows that an earlier run had completed. */
+  /** Rows completed by an earlier run. */
   readonly resumed: number;
-  /** Fraction that is done, 0 to 1. */
+  /** Fraction completed, 0 to 1. */
   readonly part: number;
 }
 
@@ -37,7 +37,7 @@ export function progressLine(label: string, { rows, resumed, part }: Done, start
 
 export interface ProgressBar {
   update(done: Done): void;
-  /** Removes the bar, so that the next line takes its place. */
+  /** Removes the bar, so that the next line replaces it. */
   end(): void;
 }
 

@@ -30,8 +30,8 @@ async function recount(session: Session, check: boolean): Promise<void> {
 
 export function recountCommand(): Command {
   return new Command('recount')
-    .description('Recount all markers, repair the cells and build all pages, e.g. after a gap in the stream')
-    .option('--check', 'only report; fail if a cell or a page is wrong')
+    .description('Recount all markers, repair cells and rebuild pages, e.g. after a gap in the stream')
+    .option('--check', 'change nothing; fail if a cell or page is wrong')
     .addHelpText('after', EXIT_CODES)
     .action(({ check = false }: { check?: boolean }) => withDatabase((session) => recount(session, check)));
 }

@@ -15,7 +15,11 @@ async function run(session: Session, options: ReindexOptions): Promise<void> {
   const { config, log, signal } = session;
   const { openSearchUrl: url } = config;
   if (url === undefined) {
-    throw badInput('CELLPORT_OPENSEARCH_URL', '', 'the URL of OpenSearch; an index in a file is built by its server');
+    throw badInput(
+      'CELLPORT_OPENSEARCH_URL',
+      '',
+      'set to the URL of OpenSearch: an embedded index is built by its server',
+    );
   }
   const { reindex } = await import('../server/reindex.js');
   const { checkIndex, replayRefusals } = await import('../server/index-check.js');
@@ -48,15 +52,15 @@ async function run(session: Session, options: ReindexOptions): Promise<void> {
     },
   });
   const took = duration(performance.now() - began);
-  console.log(`${grouped(documents)} documents indexed in ${took}, ${grouped(before)} before`);
+  console.log(`${grouped(documents)} documents indexed in ${took}, ${grouped(before)} in the previous index`);
 }
 
 export function reindexCommand(): Command {
   return new Command('reindex')
-    .description('Build the search index in OpenSearch anew while servers go on, then use it')
-    .option('--check', 'only compare the index with the table; fail if they differ')
-    .option('--dead-letters', 'only try again what OpenSearch did not take')
-    .option('--accept-count', 'use the new index even if it has not as many documents as the one before')
+    .description('Rebuild the search index in OpenSearch while servers keep running, then switch to it')
+    .option('--check', 'change nothing; fail if the index differs from the table')
+    .option('--dead-letters', 'only retry dead letters: documents that OpenSearch rejected')
+    .option('--accept-count', 'switch even if the new index has a different number of documents')
     .addHelpText('after', `\nSee docs/search.md.\n${EXIT_CODES}`)
     .action((options: ReindexOptions) => withDatabase((session) => run(session, options)));
 }

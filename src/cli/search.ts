@@ -15,21 +15,24 @@ function parseNear(text: string): readonly [number, number] {
 export function searchCommand(): Command {
   return new Command('search')
     .description('Find markers, zones and collections by text, in the search index of a server on this machine')
-    .argument('[text...]', 'words; the last one may be incomplete; none with --bounds finds everything inside')
+    .argument(
+      '[text...]',
+      'words to search for; the last may be incomplete; with --bounds and no words, finds everything inside',
+    )
     .addOption(
-      new Option('-c, --collection <key>', 'only in this collection; may be repeated').argParser(
+      new Option('-c, --collection <key>', 'search only this collection; repeatable').argParser(
         (key, before: readonly string[] | undefined) => [...(before ?? []), key],
       ),
     )
-    .addOption(boundsOption('only in this bounding box, in degrees'))
-    .addOption(new Option('--near <lng,lat>', 'the nearest first, in degrees').argParser(parseNear))
-    .addOption(new Option('-n, --first <n>', 'results of a page').argParser(wholeNumber(1, 1_000)).default(20))
-    .option('--after <cursor>', 'the page after this cursor, which the page before names')
-    .option('--json', 'as JSON')
+    .addOption(boundsOption('search only this bounding box, in degrees'))
+    .addOption(new Option('--near <lng,lat>', 'order by distance from this position, in degrees').argParser(parseNear))
+    .addOption(new Option('-n, --first <n>', 'results per page').argParser(wholeNumber(1, 1_000)).default(20))
+    .option('--after <cursor>', 'continue after this cursor, printed by the previous page')
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       `
-Results are read from the database; the index only finds them. \`cellport serve\` builds it and keeps it up to date.
+The index only finds results; they are read from the database. \`cellport serve\` builds it and keeps it up to date.
 See docs/search.md.
 ${EXIT_CODES}`,
     )

@@ -8,7 +8,7 @@ import { duration, grouped, importBars } from './progress.js';
 import { type Session, type Settings, withSettings } from './session.js';
 
 interface ServeOptions extends GeoTableNames {
-  /** A number of cities; true for all. */
+  /** Maximum number of cities; true for all. */
   readonly demo?: true | number;
   readonly geoTable?: string;
 }
@@ -44,7 +44,7 @@ async function openGeoTable({ database }: Session, { geoTable: name, ...names }:
   return table;
 }
 
-/** Loads the demo while the server answers. A failure is logged, and does not stop the server. */
+/** Loads the demo while the server answers. A failure is logged and does not stop the server. */
 async function loadDemo({ signal }: Session, demo: Demo, cells: Cells, url: string): Promise<void> {
   const bars = importBars('Cities');
   const began = performance.now();
@@ -59,13 +59,13 @@ async function loadDemo({ signal }: Session, demo: Demo, cells: Cells, url: stri
       },
     });
     if (countries.loaded > 0)
-      say('Countries', `${grouped(countries.loaded)} loaded; everything is there after ${took()}`);
+      say('Countries', `${grouped(countries.loaded)} loaded; the demo is complete after ${took()}`);
     else if (cities.loaded === 0) say('Demo', `${grouped(cities.count)} cities, ${grouped(countries.count)} countries`);
   } catch (error) {
     bars.end();
     if (signal.aborted) return;
     const reason = error instanceof Error ? error.message : String(error);
-    console.error(`The demo could not be loaded: ${reason}. Start the server again to continue.`);
+    console.error(`Could not load the demo: ${reason}. Restart the server to resume.`);
   }
 }
 
@@ -92,7 +92,7 @@ async function serve(session: Session, options: ServeOptions): Promise<void> {
     const url = await server.listen();
     say('Serving', `${url}          the map`);
     say('', `${url}/graphiql GraphiQL, with example queries`);
-    say('', `${url}/graphql  the API; subscriptions by WebSocket, or as events from /graphql/stream`);
+    say('', `${url}/graphql  the API; subscriptions over WebSocket, or server-sent events from /graphql/stream`);
     say('', `${url}/healthz and /readyz`);
     console.log('Press Ctrl-C to stop.');
     if (demo !== undefined) loading = loadDemo(session, demo, server.cells, url);
@@ -111,7 +111,7 @@ async function run(settings: Settings, options: ServeOptions, version: string): 
   say('Cellport', version);
   await withBackend(settings.config, (backend) => serve({ ...settings, ...backend }, options)).catch(
     (error: unknown) => {
-      // A stop by a signal counts as success at any step.
+      // Being stopped by a signal counts as success at any step.
       if (!(error instanceof Interrupted)) throw error;
     },
   );
@@ -122,10 +122,13 @@ export function serveCommand(version: string): Command {
     .description('Serve GraphQL; creates missing tables')
     .option(
       '--demo [cities]',
-      'load the cities of the world (so many, the largest first) and the countries, unless already loaded',
+      'load the cities of the world (up to this number, largest first) and the countries, unless already loaded',
       wholeNumber(1, 1_000_000),
     )
-    .option('--geo-table <name>', 'also serve this table of the Geo Library, read-only, as a collection with its name')
+    .option(
+      '--geo-table <name>',
+      'also serve this table of the Geo Library, read-only, as a collection of the same name',
+    )
     .addOption(geohashIndexOption())
     .addOption(geoJsonOption())
     .addHelpText('after', EXIT_CODES)

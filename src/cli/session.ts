@@ -5,9 +5,11 @@ import type { Backend } from '../server/backend.js';
 import type { KeyOptions } from './options.js';
 import { onStop } from './stop.js';
 
-/** Reads the settings and opens the log; warns of unknown settings. Throws BAD_USER_INPUT listing all invalid ones. */
+/**
+ * Reads the settings and opens the log; warns about unknown settings. Throws BAD_USER_INPUT listing all invalid ones.
+ */
 export async function readSettings(options: { readonly demo?: boolean } = {}): Promise<{ config: Config; log: Log }> {
-  // Loaded when a command runs, so that `--help` works even with invalid settings.
+  // Loaded only when a command runs, so that `--help` works even with invalid settings.
   const [{ readConfig, silenceSdkAdvice }, { createLog }] = await Promise.all([
     import('../config.js'),
     import('../log-output.js'),
@@ -19,7 +21,7 @@ export async function readSettings(options: { readonly demo?: boolean } = {}): P
   return { config, log };
 }
 
-/** The key style of a command. */
+/** The key style for a command. */
 export async function keyStyle({ style }: Pick<KeyOptions, 'style'>): Promise<KeyStyle> {
   return style ?? (await readSettings()).config.keyStyle;
 }

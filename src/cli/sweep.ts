@@ -7,7 +7,8 @@ import { type Session, withDatabase } from './session.js';
 
 async function sweep({ database, signal }: Session, olderThan: number): Promise<void> {
   const { objects } = database.geometry;
-  if (objects === undefined) throw badInput('CELLPORT_OBJECTS', undefined, 'set: there is no object store to sweep');
+  if (objects === undefined)
+    throw badInput('CELLPORT_OBJECTS', undefined, 'set, because only an object store can be swept');
   const { newCall } = await import('../store/request/meter.js');
   const { checkTables } = await import('../store/table/table-check.js');
   const { sweepObjects } = await import('../store/zone/zone-removal.js');
@@ -21,9 +22,9 @@ async function sweep({ database, signal }: Session, olderThan: number): Promise<
 
 export function sweepCommand(): Command {
   return new Command('sweep')
-    .description('Remove objects without a zone from the object store, as killed processes leave them')
+    .description('Remove objects from the object store that no zone uses, left by killed processes')
     .addOption(
-      new Option('--older-than <minutes>', 'keep newer objects: their zone may not be written yet')
+      new Option('--older-than <minutes>', 'keep newer objects, whose zones may not be written yet')
         .argParser(wholeNumber(1, 1_000_000))
         .default(60),
     )

@@ -51,7 +51,7 @@ function printTable(table: Table, where: string): void {
   console.log(`${table.name} (${where}): ${table.status}`);
   if (table.created === null) return;
   console.log(`  created  ${table.created}`);
-  // DynamoDB updates these two every six hours.
+  // DynamoDB updates these counts every six hours.
   console.log(`  items    ${table.items ?? 0} in ${table.bytes ?? 0} bytes, as of DynamoDB's last count`);
   console.log(`  indexes  ${table.indexes.join(', ') || 'none'}`);
   console.log(`  stream   ${table.stream ?? 'none'}`);
@@ -101,8 +101,8 @@ export function tableCommand(): Command {
     .action(() => withTables(create));
   table
     .command('describe')
-    .description('Print status, indexes and items, and what differs from the required schema')
-    .option('--json', 'as JSON')
+    .description('Print status, indexes, item counts and differences from the required schema')
+    .option('--json', 'print JSON')
     .action(({ json = false }: { json?: boolean }) => withTables((backend) => describe(backend, json)));
   table
     .command('delete')

@@ -17,7 +17,7 @@ export interface PlanOptions extends KeyOptions {
   readonly collection: string;
 }
 
-/** What a server with default settings reads for a viewport, as `plan` prints it. */
+/** The reads of a server with default settings for a viewport, in the form that `plan` prints. */
 export function planOf(options: Omit<PlanOptions, 'json' | 'style'>, style: KeyStyle) {
   const { zoom, prefixLength, writeShards, code } = options;
   const [west, south, east, north] = options.bounds;
@@ -38,11 +38,11 @@ export function planOf(options: Omit<PlanOptions, 'json' | 'style'>, style: KeyS
     bounds: area.bounds,
     zoom,
     precision,
-    // Finer cells are not stored but computed from the markers in them.
+    // Finer cells are not stored but computed from their markers.
     cells:
       precision - 1 <= LONGEST_BLOCK ? blockKeyRanges(planBlocks(area, precision), keys.scope(collection), keys) : null,
     markers: explainMarkers(markers, collection, keys),
-    /** Whether the first page may not reach the end of the bounding box. */
+    /** Whether the first page may end before the bounding box does. */
     more: markers.next !== undefined,
   };
 }

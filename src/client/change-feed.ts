@@ -2,7 +2,7 @@ import { CHANGES_SUBSCRIPTION } from './documents.js';
 import type { ClientChangesSubscription } from './generated.js';
 import type { Bounds } from './tiles.js';
 
-/** Waits before the next attempt to connect, doubled each time, in ms. */
+/** Delay before the next attempt to connect, doubled each time, in ms. */
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 30_000;
 
@@ -13,13 +13,15 @@ export interface ChangeFeedOptions {
   readonly url: string;
   readonly collection: string;
   readonly onChange: (change: MarkerChange) => void;
-  /** Called when a connection is up, with the time from which on no change is missing, in ms. */
+  /** Called when a connection is up, with the time in ms since which no change is missing. */
   readonly onConnect: (completeFrom: number) => void;
 }
 
 /** Changes to the markers inside a bounding box, as they happen. */
 export interface ChangeFeed {
-  /** Follows these bounds instead of the previous ones. Resolves once subscribed, or if connecting fails for now. */
+  /**
+   * Follows these bounds instead of the previous ones. Resolves once subscribed, or when connecting has failed for now.
+   */
   watch(bounds: Bounds): Promise<void>;
   close(): void;
 }
@@ -56,7 +58,7 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
 
   const subscribe = () => {
     const previous = subscription++;
-    // Recent changes may have been emitted already, but not yet be part of the counts in a response.
+    // Recent changes may already have been emitted without being included in the counts of a response.
     const since = changesFrom + Date.now() - openedAt;
     send({
       id: String(subscription),
@@ -66,7 +68,7 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
         variables: { collection, bounds: watched, ...(since && { since: new Date(since).toISOString() }) },
       },
     });
-    // After the new one has started: for a moment both emit the same changes, which does no harm.
+    // After the new one has started: both briefly emit the same changes, which is harmless.
     if (previous > 0) send({ id: String(previous), type: 'complete' });
     settle();
   };
@@ -84,7 +86,7 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
       subscribe();
       onConnect(openedAt - (age || 0));
     } else if ((message.type === 'error' || message.type === 'complete') && message.id === String(subscription)) {
-      // The server cannot deliver all changes now: another server took over, or records were lost. Reconnect.
+      // The server currently cannot deliver all changes: another server took over, or records were lost. Reconnect.
       socket?.close();
     }
   };

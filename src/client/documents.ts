@@ -156,7 +156,9 @@ const FIELDS: Readonly<
   ],
 };
 
-/** The document that reads several rectangles at once, as `r0`, `r1` and so on; the same text for the same number. */
+/**
+ * The document that reads several rectangles at once, as `r0`, `r1` and so on; the text depends only on their number.
+ */
 export function viewportDocument(content: Content, rectangles: number): string {
   const [variables, field, fragments] = FIELDS[content];
   const indexes = Array.from({ length: rectangles }, (_, index) => index);

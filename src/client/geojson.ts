@@ -1,7 +1,7 @@
 import type { TileContent } from './options.js';
 import type { Bounds } from './tiles.js';
 
-/** As in @types/geojson, which need not be installed. */
+/** As in @types/geojson, so that it need not be installed. */
 type Geometry =
   | { type: 'Point'; coordinates: number[] }
   | { type: 'LineString'; coordinates: number[][] }
@@ -35,9 +35,9 @@ const feature = (geometry: Geometry, properties: Record<string, unknown>) => ({
 });
 
 /**
- * The content of a viewport as GeoJSON features. Their property `kind` is `marker`, `cluster`, `cell` or `zone`; markers
- * and zones have their own properties beside `id`, `key` and `name`, clusters and cells have a `count`. Zones whose
- * geometry could not be read are omitted.
+ * Converts the content of a viewport to GeoJSON features. Their property `kind` is `marker`, `cluster`, `cell` or
+ * `zone`; markers and zones have their own properties beside `id`, `key` and `name`, clusters and cells have a `count`.
+ * Zones whose geometry could not be read are omitted.
  */
 export function toFeatures({ markers, clusters, cells, zones }: TileContent): Features {
   return {

@@ -8,12 +8,12 @@ import { type TileRect, tileBounds, tileKeys } from './tiles.js';
 const MARKERS_ON_SCREEN = 500;
 const PAGE_SIZE = { markers: 1_000, zones: 300 };
 
-/** The detail of outlines: a pixel, in degrees. */
+/** The size of a pixel in degrees, as the detail of outlines. */
 const toleranceAt = (level: number) => 360 / (512 * 2 ** level);
 
-/** What one response brings. */
+/** The content of one response. */
 export interface LoadedTiles {
-  /** With the content of all pages loaded so far. */
+  /** Includes the content of all pages loaded so far. */
   readonly entries: readonly TileEntry[];
   readonly error: ViewportError | null;
   readonly answer: Answer;
@@ -40,8 +40,8 @@ function readPage(content: object): {
 }
 
 /**
- * Loads rectangles of tiles in one request, then their next pages until there are none; yields each response as it comes.
- * `screenTiles` is how many tiles the map shows: the limit of the screen is divided among them.
+ * Loads rectangles of tiles in one request, then their next pages until the last; yields each response as it arrives.
+ * `screenTiles` is the number of tiles that the map shows: the limit for the screen is divided among them.
  */
 export async function* loadTiles(
   options: ViewportOptions,

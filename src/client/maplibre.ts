@@ -3,10 +3,10 @@ import type { ViewportOptions } from './options.js';
 import type { Bounds } from './tiles.js';
 import { type Viewport, createViewport } from './viewport.js';
 
-/** The part of a MapLibre GL JS map that is used here, so that its types need not be installed. */
+/** The part of a MapLibre GL JS map used here, so that its types need not be installed. */
 export interface MapLibreMap {
   addSource(id: string, source: { type: 'geojson'; data: Features; promoteId: string }): unknown;
-  /** The GeoJSON source that was added. */
+  /** Returns the GeoJSON source that was added. */
   getSource(id: string): unknown;
   removeSource(id: string): unknown;
   getBounds(): { getWest(): number; getSouth(): number; getEast(): number; getNorth(): number };
@@ -24,15 +24,15 @@ export interface ViewportSource {
   remove(): void;
 }
 
-/** The bounds of a map's screen, in degrees; longitudes may run on beyond 180. */
+/** The bounds of a map's screen, in degrees; longitudes may exceed 180. */
 export function boundsOf(map: Pick<MapLibreMap, 'getBounds'>): Bounds {
   const bounds = map.getBounds();
   return { west: bounds.getWest(), south: bounds.getSouth(), east: bounds.getEast(), north: bounds.getNorth() };
 }
 
 /**
- * Adds a GeoJSON source to a map whose style is loaded. It holds what the map shows of a collection, as returned by
- * `toFeatures`, and follows the map. The default ID is `cellport-{collection}`.
+ * Adds a GeoJSON source to a map whose style is loaded. The source contains what the map shows of a collection, in the
+ * form of `toFeatures`, and follows the map. The default ID is `cellport-{collection}`.
  */
 export function viewportSource(
   map: MapLibreMap,

@@ -12,7 +12,7 @@ export type MapCell = ClientCellFragment;
 /** Its `geometry` is GeoJSON, simplified for the zoom; null if it could not be read. */
 export type MapZone = ClientZonesFragment['nodes'][number];
 
-/** Markers that are drawn as one, at their mean position, because there are too many. */
+/** Several markers drawn as one, at their mean position. */
 export type MapCluster = ClientAutoFragment['clusters'][number];
 
 /** `auto`: markers if few are on the screen, otherwise clusters; `cells`: a heatmap; `zones`: outlines. */
@@ -34,15 +34,15 @@ export interface ViewportOptions {
   readonly filter?: MarkerFilter | undefined;
   /** For `cells`, the length of their geohashes at a whole zoom. Default: of cells 24 to 192 px wide. */
   readonly precision?: ((zoom: number) => number) | undefined;
-  /** Margin around the screen that is loaded too, in px (default 64). */
+  /** Margin around the screen that is also loaded, in px (default 64). */
   readonly padding?: number | undefined;
   /** How long a map must be still before anything is loaded, in ms (default 100); while it keeps moving, four times that. */
   readonly debounce?: number | undefined;
-  /** Whether to follow changes (default true). Otherwise, what is older than a minute is loaded again. */
+  /** Whether to follow live changes (default true). If false, content older than a minute is reloaded. */
   readonly live?: boolean | undefined;
   /** Whether to request cost and reads, which then appear in `state.answer` (default false). */
   readonly explain?: boolean | undefined;
-  /** Sent with each request. */
+  /** Headers to send with each request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface RangeRead {
 
 /** An entry of `extensions.pages`: a page of markers that was used, with the bounding box of all its markers. */
 export interface PageRead {
-  /** Null if the page has none. */
+  /** Null if the page has no markers. */
   readonly bounds: Bounds | null;
   readonly markers: number;
 }
@@ -82,7 +82,7 @@ export interface PageRead {
 /** What one request loaded, and its cost. */
 export interface Answer {
   readonly regions: readonly Bounds[];
-  /** From sending the request to having parsed the response. */
+  /** Time from sending the request to having parsed the response. */
   readonly ms: number;
   /** Null if the server does not report it. */
   readonly cost: Cost | null;
@@ -91,7 +91,7 @@ export interface Answer {
   readonly pages: readonly PageRead[];
 }
 
-/** What a map draws. */
+/** The content that a map draws. */
 export interface TileContent {
   readonly markers: readonly MapMarker[];
   readonly clusters: readonly MapCluster[];
@@ -99,10 +99,10 @@ export interface TileContent {
   readonly zones: readonly MapZone[];
 }
 
-/** What a map draws, and the state of loading it. Lists are new whenever their content is. */
+/** The content that a map draws, and the state of loading it. A list is replaced whenever its content changes. */
 export interface ViewportState extends TileContent {
   readonly loading: boolean;
-  /** Error of the last request; the content loaded before stays. */
+  /** Error of the last request; content loaded before is kept. */
   readonly error: Error | null;
   /** The last response, with cost and reads if `explain` is on. */
   readonly answer: Answer | null;

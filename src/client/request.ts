@@ -1,11 +1,11 @@
 import type { Cost, PageRead, RangeRead, ViewportOptions } from './options.js';
 
-/** An error from the server, or the lack of a response. */
+/** An error from the server, or a missing response. */
 export class ViewportError extends Error {
   override readonly name = 'ViewportError';
   /** One of Cellport's error codes (BAD_USER_INPUT, THROTTLED, …); UNAVAILABLE if there was no valid response. */
   readonly code: string;
-  /** When to retry, in ms, if the server says so. */
+  /** Delay before retrying, in ms, if the server specifies one. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, code: string, retryAfterMs?: number) {
@@ -34,7 +34,7 @@ export interface Reply {
   readonly pages: readonly PageRead[];
 }
 
-/** Sends an operation. Rejects with ViewportError if there is no data at all, and with AbortError if it was aborted. */
+/** Sends an operation. Rejects with ViewportError if the response has no data, and with AbortError if aborted. */
 export async function send(
   { url, headers, explain }: Pick<ViewportOptions, 'url' | 'headers' | 'explain'>,
   query: string,

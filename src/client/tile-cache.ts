@@ -5,32 +5,35 @@ import { type Bounds, type TileKey, type TileRect, holds, surroundings, tileBoun
 
 export const EMPTY: TileContent = { markers: [], clusters: [], cells: [], zones: [] };
 
-/** A rectangle of tiles that was loaded as one, and its content. */
+/** A rectangle of tiles loaded as one, and its content. */
 export interface TileEntry {
   readonly rect: TileRect;
   readonly keys: readonly TileKey[];
-  /** In ms. */
+  /** Time of the request in ms. */
   readonly requestedAt: number;
   content: TileContent;
-  /** How many markers may be drawn individually, so that a change can be applied here; 0 if only the server can apply it. */
+  /**
+   * Maximum number of individually drawn markers, so that changes can be applied here; 0 if only the server can apply
+   * them.
+   */
   readonly maxMarkers: number;
-  /** Drawn until it is replaced, but loaded again. */
+  /** Drawn until replaced, but to be loaded again. */
   stale: boolean;
 }
 
-/** Tiles that are kept beside those on the screen. */
+/** Number of cached tiles besides those on the screen. */
 const MAX_TILES = 1_000;
-/** A response may lack changes emitted this long before it was requested, in ms: indexes follow a little later. */
+/** A response may lack changes emitted up to this long before its request, in ms, because indexes lag. */
 const INDEX_LAG = 1_000;
-/** The same for counts, which follow the stream. */
+/** The same for counts, which lag behind the stream. */
 export const COUNTS_LAG = 3_000;
-/** How long changes are kept for responses under way, in ms: longer than any response takes. */
+/** How long changes are kept for pending responses, in ms: longer than any response takes. */
 const CHANGES_KEPT = 15_000;
 
-/** Applies a change to an entry. Returns whether it is visible there. */
+/** Applies a change to an entry. Returns whether the change is visible there. */
 function applyTo(entry: TileEntry, { id, kind, marker, previous }: MarkerChange): boolean {
   const { content, maxMarkers } = entry;
-  // Clusters depend on markers a little beyond the edge.
+  // Clusters also depend on markers slightly beyond the edge.
   const bounds = content.clusters.length > 0 ? surroundings(entry.rect) : tileBounds(entry.rect);
   const isHere = marker !== null && kind !== 'DELETED' && holds(bounds, marker.position);
   const wasHere = (previous !== null && holds(bounds, previous)) || content.markers.some((each) => each.id === id);
@@ -41,7 +44,7 @@ function applyTo(entry: TileEntry, { id, kind, marker, previous }: MarkerChange)
   return true;
 }
 
-/** The tiles that have been loaded. */
+/** Cache of loaded tiles. */
 export class TileCache {
   /** In the order of insertion. */
   readonly #byTile = new Map<TileKey, TileEntry>();
@@ -51,7 +54,7 @@ export class TileCache {
     return this.#byTile.get(key);
   }
 
-  /** The entries of these tiles, each once. */
+  /** The entries of these tiles, without duplicates. */
   getAll(keys: readonly TileKey[]): TileEntry[] {
     return [...new Set(keys.flatMap((key) => this.get(key) ?? []))];
   }
@@ -68,19 +71,19 @@ export class TileCache {
     for (const { at, change } of this.#recent) if (at > entry.requestedAt - lag) applyTo(entry, change);
   }
 
-  /** Applies a change to the entries it affects and returns them. Those that cannot take it become stale. */
+  /** Applies a change to the affected entries and returns them. Entries to which it cannot be applied become stale. */
   apply(change: MarkerChange): TileEntry[] {
     const now = Date.now();
     this.#recent = [...this.#recent.filter(({ at }) => at > now - CHANGES_KEPT), { at: now, change }];
     return [...this.#all()].filter((entry) => applyTo(entry, change));
   }
 
-  /** Makes stale what was requested before a time, in ms. */
+  /** Marks entries requested before a time, in ms, as stale. */
   expireBefore(time: number): void {
     for (const entry of this.#all()) if (entry.requestedAt < time) entry.stale = true;
   }
 
-  /** Makes stale what is not entirely within these bounds. */
+  /** Marks entries not entirely within these bounds as stale. */
   expireOutside(bounds: Bounds): void {
     for (const entry of this.#all()) {
       const { west, south, east, north } = tileBounds(entry.rect);
@@ -101,15 +104,15 @@ export class TileCache {
   }
 }
 
-/** The items of all lists, unique by name; the last of several wins. */
+/** The items of all lists, unique by name; of several with one name, the last is used. */
 function unique<T>(lists: readonly (readonly T[])[], name: (each: T) => string): T[] {
   return [...new Map(lists.flat().map((each) => [name(each), each])).values()];
 }
 
 /**
- * The content of several entries as one. Clusters of a level are the same in every rectangle, so a cluster on an edge comes
- * from both sides and is drawn once; a marker of one entry may already be counted in a cluster of another. Where entries
- * contradict each other because the markers have changed in between, the latest wins.
+ * Merges the content of several entries. Clusters of a level are the same in every rectangle, so a cluster on an edge
+ * is in both entries and drawn once; a marker of one entry may already be counted in a cluster of another. If entries
+ * contradict each other because markers have changed in between, the latest one applies.
  */
 function merge(entries: readonly TileEntry[]): TileContent {
   const lists = <K extends keyof TileContent>(kind: K) => entries.map(({ content }) => content[kind]);
@@ -132,7 +135,7 @@ function merge(entries: readonly TileEntry[]): TileContent {
   };
 }
 
-/** Merges the content of entries; returns the same lists as long as nothing has changed. */
+/** Returns a function that merges the content of entries; it returns the same lists as long as nothing has changed. */
 export function createMerge(): (entries: readonly TileEntry[]) => TileContent {
   let parts: readonly TileContent[] = [];
   let merged: TileContent = EMPTY;

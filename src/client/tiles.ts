@@ -1,4 +1,4 @@
-/** A bounding box in degrees as map libraries report it: longitudes may be beyond 180 or -180. */
+/** A bounding box in degrees as map libraries report it: longitudes may exceed 180 or -180. */
 export interface Bounds {
   readonly west: number;
   readonly south: number;
@@ -13,8 +13,8 @@ export interface Position {
 }
 
 /**
- * A rectangle of tiles of one level. At level n the world is 2^n tiles wide and high, in degrees, so that tile edges are
- * also edges of geohash cells; a tile is 512 px wide at zoom n. Columns count from -180 and may run on beyond the last
+ * A rectangle of tiles of one level. At level n the world is 2^n tiles wide and high, in degrees, so that tile edges
+ * are also edges of geohash cells; a tile is 512 px wide at zoom n. Columns count from -180 and may exceed the last
  * one; rows count from -90.
  */
 export interface TileRect {
@@ -25,10 +25,10 @@ export interface TileRect {
   readonly rows: number;
 }
 
-/** With one more bit, a column's edge would no longer be exact in a double. */
+/** At the next level, a column's edge would no longer be exact in a double. */
 const FINEST = 30;
 
-/** The tile level at a zoom; also the zoom that is requested. */
+/** The tile level for a zoom; also the zoom that is requested. */
 export const levelAt = (zoom: number): number => Math.max(0, Math.min(FINEST, Math.floor(zoom)));
 
 const clamp = (value: number, least: number, most: number) => Math.max(least, Math.min(most, value));
@@ -42,7 +42,7 @@ export function tilesOver(
 ): TileRect {
   const count = 2 ** level;
   const byLng = (padding * 360) / (512 * 2 ** zoom);
-  // A degree of latitude is 1 / cos(lat) times as many px as one of longitude; near the poles it is cut off at 85.
+  // A degree of latitude is 1 / cos(lat) times as many px as one of longitude; clamped at 85 degrees near the poles.
   const byLat = byLng * Math.cos((clamp((south + north) / 2, -85, 85) * Math.PI) / 180);
   const column = Math.floor(((west - byLng + 180) / 360) * count);
   const lastColumn = Math.floor(((east + byLng + 180) / 360) * count);
@@ -65,7 +65,7 @@ export function tileKeys({ level, column, row, columns, rows }: TileRect): TileK
   });
 }
 
-/** The next double above or below. */
+/** The next double above or below a value. */
 function step(value: number, up: boolean): number {
   const view = new DataView(new ArrayBuffer(8));
   if (value === 0) {
@@ -99,12 +99,12 @@ export function tileBounds({ level, column, row, columns, rows }: TileRect): Bou
 /** Whether a position, -180..180, is inside bounds returned by `tileBounds`. */
 export function holds({ west, south, east, north }: Bounds, { lng, lat }: Position): boolean {
   if (lat < south || lat > north) return false;
-  // The antimeridian counts as -180; bounds may run on beyond 180.
+  // The antimeridian counts as -180; bounds may exceed 180.
   const meridian = lng === 180 ? -180 : lng;
   return (west <= meridian && meridian <= east) || meridian <= east - 360;
 }
 
-/** The bounds of some tiles and of half a tile around them. */
+/** The bounds of some tiles plus half a tile around them. */
 export function surroundings({ level, column, row, columns, rows }: TileRect): Bounds {
   const count = 2 ** (level + 1);
   const [from, to] = [Math.max(0, 2 * row - 1), Math.min(count, 2 * (row + rows) + 1)];
@@ -114,7 +114,7 @@ export function surroundings({ level, column, row, columns, rows }: TileRect): B
     : tileBounds({ ...wide, column: (2 * column - 1 + count) % count, columns: 2 * columns + 2 });
 }
 
-/** The wanted tiles of a rectangle, joined to few rectangles: first neighbours in a row, then equal rows. */
+/** Joins the wanted tiles of a rectangle into few rectangles: first neighbours in a row, then equal rows. */
 export function joinTiles(rect: TileRect, isWanted: (key: TileKey) => boolean): TileRect[] {
   const { level, column, row, columns, rows } = rect;
   const wanted = tileKeys(rect).map(isWanted);

@@ -1,4 +1,4 @@
-/** Runs one function later. At most one run is pending at a time. */
+/** Runs one function with a delay. At most one run is pending at a time. */
 export interface Timer {
   /** Runs in `ms`, replacing a pending run. */
   set(ms: number): void;

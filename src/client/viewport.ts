@@ -19,9 +19,9 @@ import { createTimer } from './timer.js';
 
 const DEFAULT_PADDING = 64;
 const DEFAULT_DEBOUNCE = 100;
-/** Rectangles per request; the rest follows in the next one. */
+/** Maximum rectangles per request; the rest follow in the next one. */
 const MAX_RECTANGLES = 8;
-/** Counts lag behind changes: what is stale is loaded again after this time, then after twice as long, in ms. */
+/** Counts lag behind changes, so stale content is reloaded after this delay, then after twice as long, in ms. */
 const FIRST_RELOAD = 700;
 const LAST_RELOAD = 2_800;
 /** Changes that arrive within this time are drawn together, in ms. */
@@ -37,18 +37,18 @@ const RETRIED_CODES = new Set(['UNAVAILABLE', 'THROTTLED']);
 /** What a map shows of one collection, kept up to date. */
 export interface Viewport {
   readonly state: ViewportState;
-  /** Sets what the map shows: call it on every move. `zoom` as MapLibre counts it: at 0 the world is 512 px wide. */
+  /** Sets the map's view; call it on every move. `zoom` is that of MapLibre: at 0 the world is 512 px wide. */
   view(bounds: Bounds, zoom: number): void;
   /** Calls the listener after each change of the state. Returns a function that unsubscribes it. */
   subscribe(listener: (state: ViewportState) => void): () => void;
   /**
-   * The zoom at which a cluster splits, 30 if it never does, and the marker of a cluster of one. Rejects with
+   * The zoom at which a cluster splits, 30 if it never does, and the marker if it is a cluster of one. Rejects with
    * ViewportError.
    */
   expand(cluster: MapCluster): Promise<{ readonly zoom: number; readonly marker: MapMarker | null }>;
-  /** Loads everything on the screen again. */
+  /** Reloads everything on the screen. */
   refresh(): void;
-  /** Aborts requests and unsubscribes from changes; the state stays as it is. */
+  /** Aborts requests and unsubscribes from changes; the state remains. */
   close(): void;
 }
 
@@ -64,7 +64,7 @@ interface Request {
   readonly controller: AbortController;
 }
 
-/** A viewport. Its public methods are properties, so that they can be passed on as callbacks. */
+/** A viewport. Its public methods are properties, so that they can be passed as callbacks. */
 class TiledViewport implements Viewport {
   readonly #options: ViewportOptions;
   readonly #padding: number;
@@ -84,7 +84,7 @@ class TiledViewport implements Viewport {
   #reloadIn = FIRST_RELOAD;
   #feed: ChangeFeed | undefined;
   #watched: ReadonlySet<TileKey> = new Set();
-  /** Responses to earlier requests may lack changes that do not arrive any more. */
+  /** Responses to requests before this time may lack changes that will not arrive any more. */
   #completeFrom = 0;
   #isClosed = false;
 
@@ -109,7 +109,7 @@ class TiledViewport implements Viewport {
     this.#draw();
     if (before?.rect.level !== rect.level) this.#movingSince = undefined;
     this.#movingSince ??= Date.now();
-    // While the map keeps moving, once in four times the debounce.
+    // While the map keeps moving, once per four times the debounce.
     const longest = this.#movingSince + 4 * debounce - Date.now();
     this.#moveTimer.set(Math.max(0, Math.min(before ? debounce : 0, longest)));
   };
@@ -195,7 +195,7 @@ class TiledViewport implements Viewport {
     await Promise.race([this.#feed.watch(tileBounds(wide)), timeout]);
   }
 
-  /** Loads the tiles of the view that are missing, and aborts requests for tiles that are no longer shown. */
+  /** Loads missing tiles of the view, and aborts requests for tiles that are no longer shown. */
   async #loadMissing(): Promise<void> {
     const view = this.#view;
     if (!view || this.#isClosed) return;
@@ -213,7 +213,7 @@ class TiledViewport implements Viewport {
     if (!this.#isClosed) this.#scheduleNext(request, error);
   }
 
-  /** Runs a request. Returns its first error. */
+  /** Runs a request; returns its first error. */
   async #load(view: View, rects: readonly TileRect[], request: Request): Promise<ViewportError | null> {
     const { signal } = request.controller;
     let error: ViewportError | null = null;
@@ -235,7 +235,7 @@ class TiledViewport implements Viewport {
     return error;
   }
 
-  /** Plans what a finished request leaves to do: a retry, what has become stale meanwhile, and what did not fit into it. */
+  /** Schedules the follow-up of a request: a retry, reloading stale tiles, or tiles that did not fit into it. */
   #scheduleNext(request: Request, error: ViewportError | null): void {
     const keys = this.#view?.keys ?? [];
     if (error) {
@@ -253,8 +253,8 @@ class TiledViewport implements Viewport {
 }
 
 /**
- * A viewport for any map library. When the map is still, it loads the tiles of the geohash grid that it lacks, joined
- * to few rectangles, in one request; it aborts requests that the map has left behind, and applies live changes.
+ * Creates a viewport for any map library. When the map is still, it loads missing tiles of the geohash grid, joined to
+ * few rectangles, in one request; it aborts requests for tiles that are no longer shown, and applies live changes.
  */
 export function createViewport(options: ViewportOptions): Viewport {
   return new TiledViewport(options);

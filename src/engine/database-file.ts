@@ -3,15 +3,15 @@ import { dirname, join } from 'node:path';
 
 const PAGE_BYTES = 4096;
 const HEADER_BYTES = 100;
-/** 200 MB at most; SQLite caches only pages that exist. */
+/** At most 200 MB; SQLite caches only pages that exist. */
 const CACHED_PAGES = 50_000;
 
 const ROLLBACK_JOURNAL = [1, 1];
 const WRITE_AHEAD_LOG = [2, 2];
 
 /**
- * Linux's numbers of the file systems NFS, SMB (three of them), 9p, FUSE and VirtualBox: on some of them files cannot be
- * mapped into memory, as SQLite's write-ahead log needs it.
+ * Linux's type numbers of the file systems NFS, SMB (three), 9p, FUSE and VirtualBox. Some of them do not support the
+ * shared memory mapping that SQLite's write-ahead log requires.
  */
 const REMOTE_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546, 0x786f4256]);
 
@@ -34,7 +34,7 @@ function emptyDatabase(journal: readonly number[]): Buffer {
   return page;
 }
 
-/** The folder of DynamoDB Local in a data folder. */
+/** The folder for DynamoDB Local's files within a data folder. */
 export function databaseFolder(dataDir: string): string {
   return join(dataDir, 'dynamodb');
 }
@@ -45,9 +45,9 @@ export function databaseFile(dbPath: string, accessKey: string, region: string):
 }
 
 /**
- * Creates a database file if it does not exist. The one that DynamoDB Local creates has a rollback journal, with which a
- * write waits for the disk three times as long as with a write-ahead log, and a cache of 2 MB, which is why larger
- * transactions wait repeatedly. Both are as safe. Call only while no engine runs on the folder.
+ * Creates a database file if it does not exist. The one that DynamoDB Local would create has a rollback journal, with
+ * which a write waits for the disk three times as long as with a write-ahead log, and a cache of 2 MB, which makes
+ * larger transactions wait repeatedly. Both journals are equally safe. Call only while no engine runs on the folder.
  */
 export function prepareDatabaseFile(path: string, fileSystem: number = statfsSync(dirname(path)).type): void {
   const journal = REMOTE_FILE_SYSTEMS.has(fileSystem) ? ROLLBACK_JOURNAL : WRITE_AHEAD_LOG;

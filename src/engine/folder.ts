@@ -12,8 +12,8 @@ const POLL_MS = 50;
 const CANDIDATES = 8;
 
 /**
- * Ports for one purpose of a data folder, in the order to try. They are below the range that systems use for outgoing
- * connections: while an engine is restarting, a client that reconnects could otherwise be given the engine's own port.
+ * Ports for one purpose of a data folder, in the order to try. They are below the ephemeral range: otherwise, while an
+ * engine restarts, the system could assign the engine's port to a client that reconnects.
  */
 function portsOf(dataDir: string, offset: number): readonly number[] {
   const hash = createHash('sha256').update(dataDir).digest();
@@ -21,15 +21,15 @@ function portsOf(dataDir: string, offset: number): readonly number[] {
 }
 
 /**
- * Ports that keepers of this folder may listen on. They serve as the lock between processes that start at the same time:
- * the system gives a port to one process and releases it when that is killed, unlike a lock file.
+ * Ports that keepers of this folder may listen on. They act as a lock between processes that start at the same time:
+ * the system gives a port to one process and, unlike a lock file, releases it when that process is killed.
  */
 const keeperPorts = (dataDir: string) => portsOf(dataDir, 0);
 
-/** Ports that the engine of this folder may listen on, the same ones at each start. */
+/** Ports that this folder's engine may listen on, the same at each start. */
 export const enginePorts = (dataDir: string) => portsOf(dataDir, CANDIDATES * 2);
 
-/** Listens on a port of the loopback interface; false if another program does. */
+/** Listens on a loopback port; false if another program already does. */
 export function listen(server: Server, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) =>
@@ -51,7 +51,10 @@ async function ask<T>(port: number, question: object): Promise<T | undefined> {
   return line;
 }
 
-/** The keeper in the file, if it is running: only the keeper knows the token, so another program on its port fails. */
+/**
+ * The keeper named in the file, if it is running. Only the keeper knows the token, so any other program on its port is
+ * ruled out.
+ */
 async function runningKeeper(file: string): Promise<KeeperAddress | undefined> {
   const named = readKeeperFile(file);
   if (named === undefined) return undefined;
@@ -60,17 +63,17 @@ async function runningKeeper(file: string): Promise<KeeperAddress | undefined> {
 }
 
 /**
- * Makes this process the keeper of the folder, by listening on one of its ports, or returns the address of the keeper that
- * is already running.
+ * Makes this process the keeper of the folder by listening on one of its ports, or returns the address of the running
+ * keeper.
  */
 export async function takeFolder(server: Server, dataDir: string, file: string): Promise<KeeperAddress | undefined> {
   for (const port of keeperPorts(dataDir)) {
     for (let waited = 0; ; waited += POLL_MS) {
       if (await listen(server, port)) return runningKeeper(file);
       const holder = await ask<{ keeperOf?: unknown }>(port, { whose: dataDir });
-      // The port of another program.
+      // Another program uses the port.
       if (holder?.keeperOf !== dataDir) break;
-      // The keeper may not have written its file yet, or waits for its Java to end.
+      // The keeper may not have written its file yet, or is waiting for its Java process to end.
       const other = await runningKeeper(file);
       if (other !== undefined) return other;
       if (waited >= SETTLES_WITHIN_MS) throw new Error('another keeper of this folder is starting or stopping; retry');

@@ -19,7 +19,7 @@ const POLL_MS = 50;
 const ATTEMPTS_FOR_A_PORT = 3;
 const LONGEST_ERROR_OUTPUT = 2_000;
 
-/** The parallel collector does not pay off. JDK_JAVA_OPTIONS, which Java reads itself, replaces this. */
+/** The parallel collector does not pay off here. JDK_JAVA_OPTIONS, which Java itself reads, overrides this. */
 const JAVA_OPTIONS = process.env['JDK_JAVA_OPTIONS'] === undefined ? ['-XX:+UseSerialGC'] : [];
 
 const MISSING_JAVA =
@@ -37,7 +37,9 @@ function jarFolder(): string {
   return join(lib, version);
 }
 
-/** The first of these ports that is free, or else any free port. Another program may still take it before we do. */
+/**
+ * The first of these ports that is free, otherwise any free port. Another program may still take it before Java does.
+ */
 async function freePort([wanted = 0, ...others]: readonly number[]): Promise<number> {
   const server = createServer();
   const listening = new Promise<void>((resolve, reject) => {
@@ -70,8 +72,8 @@ function responds(port: number): Promise<boolean> {
 }
 
 /**
- * Starts Amazon's DynamoDB Local in a Java process and waits until it is ready, for at most 30 s (a busy machine takes 3 to
- * 7). Stores data in `dbPath`, or in memory if that is null, and listens on the first of `ports` that is free, or on any. Throws
+ * Starts Amazon's DynamoDB Local in a Java process and waits up to 30 s until it is ready (3 to 7 s on a busy machine).
+ * Stores data in `dbPath`, or in memory if null, and listens on the first free port of `ports`, or on any. Throws
  * UNAVAILABLE, saying what to install, if Java is missing or too old.
  */
 export async function startJava(
@@ -84,7 +86,7 @@ export async function startJava(
   for (let attempt = 0; attempt < ATTEMPTS_FOR_A_PORT; attempt += 1) {
     const port = await freePort(attempt === 0 ? ports : []);
     const storage = dbPath === null ? ['-inMemory'] : ['-dbPath', dbPath];
-    // Without -sharedDb: the engine listens on all interfaces, and data is then separate for each access key.
+    // Without -sharedDb, data is separate for each access key: the engine listens on all interfaces.
     const child = spawn(
       'java',
       [
@@ -120,14 +122,14 @@ export async function startJava(
     if (signal.aborted) break;
     if (ended instanceof Error) throw new CellportError('UNAVAILABLE', MISSING_JAVA, {}, { cause: ended });
     if (errorOutput.includes('UnsupportedClassVersionError')) throw new CellportError('UNAVAILABLE', OLD_JAVA);
-    // Otherwise another program took the port first, or Java cannot run at all: the error output shows which.
+    // Otherwise another program took the port first, or Java cannot run at all: the error output tells which.
   }
   throw new CellportError('UNAVAILABLE', `the embedded DynamoDB did not start: ${errorOutput.trim() || 'no response'}`);
 }
 
 const STOPS_WITHIN_MS = 5_000;
 
-/** Stops the Java process: with SIGTERM, so that it closes its files, and with SIGKILL if that takes too long. */
+/** Stops the Java process with SIGTERM, so that it closes its files, and with SIGKILL if that takes too long. */
 export async function stopJava({ process: child }: JavaEngine): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));

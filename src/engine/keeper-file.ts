@@ -2,16 +2,16 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 import type { KeeperAddress } from './protocol.js';
 
-/** What a keeper leaves in its data folder for other processes and for the next keeper. */
+/** What a keeper stores in its data folder for other processes and for the next keeper. */
 export interface KeeperFile extends KeeperAddress {
-  /** The Java process; null before it runs. */
+  /** The Java process; null before it starts. */
   readonly java: { readonly pid: number } | null;
 }
 
 const isPort = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536;
 
-/** The keeper file; undefined if it is missing or damaged: nothing in it is needed to start. */
+/** Reads the keeper file; undefined if it is missing or damaged: starting requires nothing from it. */
 export function readKeeperFile(path: string): KeeperFile | undefined {
   try {
     const { port, token, java } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Record<string, unknown>>;

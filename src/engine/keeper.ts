@@ -35,31 +35,31 @@ function accessKey(path: string): string {
     const kept = readFileSync(path, 'utf8').trim();
     if (/^[A-Za-z0-9]{16,}$/.test(kept)) return kept;
   } catch {
-    // No file yet.
+    // The file does not exist yet.
   }
   const made = newAccessKey();
   writeFileSync(path, `${made}\n`, { mode: 0o600 });
   return made;
 }
 
-/** What the engine runs with. */
+/** How to run the engine. */
 interface EngineSettings {
   /** Null to keep the data in memory. */
   readonly dbPath: string | null;
   readonly key: string;
   /** Ports to listen on, in the order to try. */
   readonly ports: readonly number[];
-  /** Called with the process ID of each Java. */
+  /** Called with the process ID of each Java process. */
   readonly onJava: (pid: number) => void;
 }
 
-/** The processes that use an engine, and the engine. */
+/** An engine, and the processes that use it. */
 class Keeper {
   readonly token = randomBytes(16).toString('hex');
   readonly #dataDir: string | undefined;
   readonly #stopping = new AbortController();
   readonly #users = new Set<Socket>();
-  /** The answer to users; undefined until the engine runs or has failed. */
+  /** The answer sent to users; undefined until the engine runs or has failed. */
   #answer: KeeperAnswer | undefined;
   #engine: JavaEngine | undefined;
   #starting: Promise<void> = Promise.resolve();
@@ -74,7 +74,7 @@ class Keeper {
     socket.on('error', () => socket.destroy());
     const line = await firstLine<{ whose?: unknown; ping?: unknown; use?: unknown }>(socket);
     if (line?.whose !== undefined) socket.end(`${JSON.stringify({ keeperOf: this.#dataDir })}\n`);
-    // A stopping keeper still answers: until Java has ended, no other keeper may take the folder.
+    // A stopping keeper still answers: until Java has ended, no other keeper may take over the folder.
     else if (line?.ping === this.token) socket.end('{"pong":true}\n');
     else if (line?.use !== this.token) socket.destroy();
     else if (this.#stopping.signal.aborted) socket.end('{"state":"stopping"}\n');
@@ -96,7 +96,7 @@ class Keeper {
     for (const socket of this.#users) socket.write(`${JSON.stringify(answer)}\n`);
   }
 
-  /** Runs the engine, again whenever it ends, until it has no users. */
+  /** Runs the engine, restarting it whenever it ends, until it has no users. */
   run(settings: EngineSettings): void {
     setTimeout(() => {
       if (this.#users.size === 0) void this.stop();
@@ -119,7 +119,7 @@ class Keeper {
 
   #restart(settings: EngineSettings, ranForMs: number): void {
     this.#earlyExits = ranForMs > EARLY_EXIT_MS ? 0 : this.#earlyExits + 1;
-    // In-memory data is lost with the process, and an engine that keeps exiting right after its start would exit again.
+    // In-memory data is lost with the process, and an engine that exits right after its start would do so again.
     const again = settings.dbPath !== null && this.#earlyExits < MAX_EARLY_EXITS && !this.#stopping.signal.aborted;
     if (again) this.#starting = this.#start(settings).catch(() => void this.stop());
     else void this.stop();
@@ -129,7 +129,7 @@ class Keeper {
   async stop(): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();
-    // A Java that is still starting would outlive this process.
+    // A Java process that is still starting would outlive this process.
     await this.#starting;
     if (this.#engine !== undefined) await stopJava(this.#engine);
     process.exit(0);
@@ -165,15 +165,15 @@ async function keep(dataDir: string | undefined): Promise<void> {
   const dbPath = databaseFolder(dataDir);
   const save = (java: KeeperFile['java']) => writeKeeperFile(file, { port, token, java });
   const before = readKeeperFile(file)?.java ?? null;
-  // First, so that others find this keeper, and the next one the orphan if this one is killed, too.
+  // Written first, so that others find this keeper, and the next keeper finds the orphan if this one is killed, too.
   save(before);
   if (before !== null) await killOrphan(before.pid, dbPath);
   mkdirSync(dbPath, { recursive: true });
   try {
-    // The names of its files contain the access key.
+    // Its file names contain the access key.
     chmodSync(dbPath, 0o700);
   } catch {
-    // The folder belongs to another user, who decides.
+    // The folder belongs to another user, who decides on its permissions.
   }
   greet({ port, token });
   const key = accessKey(join(dataDir, 'access-key'));

@@ -14,14 +14,14 @@ function ps(column: 'command' | 'stat', pid: number): string {
 }
 
 /**
- * Whether a process has released its port and files: it is gone, or waits only to be reaped. Its command line is empty
- * earlier, and a zombie may have threads (l) that still hold them.
+ * Whether a process has released its port and files: it is gone, or only waits to be reaped. Its command line
+ * disappears earlier, and a zombie may have threads (l) that still hold them.
  */
 const hasEnded = (pid: number) => /^(Z[^l]*)?$/.test(ps('stat', pid));
 
 /**
- * Kills a Java process that a killed keeper left running, and waits until it has released its port: two engines must never
- * share a folder. Does nothing if the process is not a DynamoDB Local on this folder, but another one with the same ID.
+ * Kills a Java process that a killed keeper left running, and waits until it has released its port: two engines must
+ * never share a folder. Does nothing if the process ID now belongs to anything but a DynamoDB Local on this folder.
  */
 export async function killOrphan(pid: number, dbPath: string): Promise<void> {
   const command = ps('command', pid);

@@ -7,7 +7,9 @@ export interface KeeperAddress {
 /** The one line that a keeper prints for the process that started it: its own address or the running keeper's. */
 export type KeeperGreeting = KeeperAddress | { readonly error: string };
 
-/** The one line that a keeper sends on each connection, once the engine is ready or has failed. `stopping`: retry. */
+/**
+ * The one line that a keeper sends on each connection, once the engine is ready or has failed. On `stopping`, retry.
+ */
 export type KeeperAnswer =
   | { readonly state: 'ready'; readonly endpoint: string; readonly region: string; readonly accessKey: string }
   | { readonly state: 'stopping' }
@@ -15,7 +17,7 @@ export type KeeperAnswer =
 
 const LONGEST_LINE = 10_000;
 
-/** A line as JSON; undefined if it is not. A process that is killed may leave half a line. */
+/** Parses a line as JSON; undefined if it is not JSON. A killed process may leave half a line. */
 export function parseLine<T>(line: string): T | undefined {
   try {
     return JSON.parse(line) as T;

@@ -21,9 +21,12 @@ export interface EngineAddress {
 
 /** A running DynamoDB Local. It runs until every process that started it has closed it or exited. */
 export interface Engine extends EngineAddress {
-  /** Where it listens now: on another port than first if it had to be restarted and its own was taken. */
+  /** The current endpoint: the port changes if the engine had to be restarted and its port was taken. */
   readonly currentEndpoint: () => Promise<string>;
-  /** SQLite's write-ahead log; null if the data is in memory. There is none where only a rollback journal works. */
+  /**
+   * Path of SQLite's write-ahead log; null if data is in memory. Where only a rollback journal works, the file does not
+   * exist.
+   */
   readonly log: string | null;
   /** Releases the engine, which stops with its last user. Resolves when this process has no connection to it. */
   close(): Promise<void>;
@@ -38,7 +41,7 @@ const LONGEST_PAUSE_MS = 5_000;
 /** The address of this folder's keeper, which is started if necessary. */
 async function findKeeper(dataDir: string | null): Promise<KeeperAddress> {
   const own = fileURLToPath(import.meta.url);
-  // From source (tests, development) the keeper needs tsx; once built, plain node is enough.
+  // Run from source (tests, development), the keeper needs tsx; once built, plain node suffices.
   const fromSource = own.endsWith('.ts');
   const keeper = resolve(dirname(own), fromSource ? 'keeper.ts' : 'keeper.js');
   const child: ChildProcessByStdio<null, Readable, null> = spawn(
@@ -83,7 +86,7 @@ async function join(folder: string | null): Promise<{ socket: Socket; answer: Re
   }
 }
 
-/** This process's connection to the keeper of a folder, made again when the keeper was killed. */
+/** This process's connection to a folder's keeper; reconnects if the keeper was killed. */
 class KeeperConnection {
   readonly #folder: string | null;
   #socket: Socket | undefined;
@@ -114,7 +117,9 @@ class KeeperConnection {
     if (this.#closing) socket.end();
   }
 
-  /** Only a killed keeper closes the connection: the next one restarts the engine. In-memory data is lost. */
+  /**
+   * The connection closes only if the keeper is killed; the next keeper restarts the engine. In-memory data is lost.
+   */
   #closed(): void {
     if (this.#closing || this.#folder === null) return;
     const retryable = () => !this.#closing;
@@ -133,14 +138,14 @@ class KeeperConnection {
 }
 
 /**
- * Starts DynamoDB Local on a data folder, or uses the one that another process runs there; null keeps the data in memory,
- * for this process alone. Resolves when it is ready. Throws UNAVAILABLE, saying what to install, if Java 17 is missing.
- * The engine does not keep this process alive, and a killed process leaves no engine behind. If Java or the keeper is
- * killed, the engine is back within seconds, with all acknowledged data.
+ * Starts DynamoDB Local on a data folder, or uses the one that another process runs there; null keeps the data in
+ * memory, for this process alone. Resolves when it is ready. Throws UNAVAILABLE, saying what to install, if Java 17 is
+ * missing. The engine does not keep this process alive, and a killed process leaves no engine behind. If Java or the
+ * keeper is killed, the engine is back within seconds with all acknowledged data.
  */
 export async function startEngine({ dataDir }: { readonly dataDir: string | null }): Promise<Engine> {
   if (dataDir !== null) mkdirSync(dataDir, { recursive: true });
-  // Two paths to one folder must lead to one keeper.
+  // Two paths to one folder must lead to the same keeper.
   const connection = new KeeperConnection(dataDir === null ? null : realpathSync(dataDir));
   await connection.open();
   const { endpoint, region, accessKey } = connection.answer;

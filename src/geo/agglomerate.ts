@@ -5,7 +5,7 @@ import type { Point } from './point.js';
 
 const TURN = 360;
 
-/** Cells that are being joined. Its longitudes may lie beyond 180 while its neighbours' do. */
+/** Cells being merged. Longitudes may exceed 180 as long as those of neighbours do. */
 export interface Group extends CellSums {
   readonly west: number;
   readonly east: number;
@@ -26,7 +26,7 @@ export function meanOf({ sumLng, sumLat, count }: CellSums): Point {
   return { lng: sumLng / count / UNITS_PER_DEGREE + 0, lat: sumLat / count / UNITS_PER_DEGREE + 0 };
 }
 
-/** The same group so many turns around the globe to the east. */
+/** The same group, moved whole turns around the globe to the east. */
 export function turned(group: Group, turns: number): Group {
   if (turns === 0) return group;
   const { count, sumLng, west, east } = group;
@@ -74,8 +74,8 @@ function findNearest(node: Node, nodes: readonly Node[], limit: number): void {
 }
 
 /**
- * Joins the two groups that are closest to each other, again and again, until all are at least `distance` apart. The
- * result depends only on the groups, not on their order. At most a few hundred of them: it takes time by their square.
+ * Merges the two closest groups repeatedly until all are at least `distance` apart. The result depends only on the
+ * groups, not on their order. For at most a few hundred groups: takes quadratic time.
  */
 export function agglomerate(groups: readonly Group[], distance: number, zoom: number): Group[] {
   const limit = distance ** 2;
@@ -88,7 +88,7 @@ export function agglomerate(groups: readonly Group[], distance: number, zoom: nu
     const other = closest?.nearest;
     if (!closest || !other) return nodes.map(({ group }) => group);
     const joined = nodeOf(join(closest.group, other.group));
-    // The first of a pair comes first in the list, which so stays in order.
+    // The first of the pair stays in its position, so that the list stays in order.
     nodes.splice(nodes.indexOf(closest), 1, joined);
     nodes.splice(nodes.indexOf(other), 1);
     for (const node of nodes) {

@@ -4,7 +4,7 @@ import { type Part, type Path, least, most } from './paths.js';
 /** A GeoJSON position: longitude, then latitude, in degrees. */
 export type Position = readonly [lng: number, lat: number];
 
-/** A zone's geometry as in RFC 7946: within -180..180, cut in two where it crosses the antimeridian. */
+/** A zone's geometry according to RFC 7946: within -180..180, cut in two where it crosses the antimeridian. */
 export type ZoneGeometry =
   | { readonly type: 'Polygon'; readonly coordinates: readonly (readonly Position[])[] }
   | { readonly type: 'MultiPolygon'; readonly coordinates: readonly (readonly (readonly Position[])[])[] }
@@ -13,7 +13,9 @@ export type ZoneGeometry =
 
 const LINE = 180;
 
-/** Eastward crossings of the antimeridian before this longitude; a position exactly on it has not crossed yet. */
+/**
+ * Number of eastward crossings of the antimeridian before this longitude; a position exactly on it has not crossed yet.
+ */
 const turnsTo = ([lng]: Position): number => Math.max(0, Math.ceil((lng - LINE) / 360));
 
 /** Where an edge of at most 180 degrees crosses the antimeridian; the pieces on both sides share this position. */
@@ -27,7 +29,7 @@ const crosses = ({ lngs }: Path) => lngs.some((lng) => lng > LINE);
 const turned = (positions: readonly Position[], turns: number): Position[] =>
   positions.map(([lng, lat]) => [lng - 360 * turns, lat]);
 
-/** Positions between two crossings; where the path was cut, a run begins or ends on the antimeridian. */
+/** Positions between two crossings. Where the path was cut, a run begins or ends on the antimeridian. */
 interface Run {
   readonly turns: number;
   readonly positions: Position[];
@@ -62,7 +64,9 @@ export function doubleArea(ring: readonly Position[]): number {
   return sum;
 }
 
-/** Below this many square degrees, the sum above may be a rounding error, and the direction of a flat ring is undefined. */
+/**
+ * Below this many square degrees, the sum above may be a rounding error, so the direction of a flat ring is undefined.
+ */
 const FLAT = 1e-12;
 
 /** A ring in the direction that RFC 7946 prescribes: outer rings counterclockwise, holes clockwise. */
@@ -104,7 +108,7 @@ function joined(runs: readonly Run[]): Position[][] {
   return rings;
 }
 
-/** Without consecutive duplicates. */
+/** Removes consecutive duplicates. */
 const withoutRepeats = (ring: readonly Position[]) =>
   ring.filter(([lng, lat], index) => index === 0 || lng !== ring[index - 1]?.[0] || lat !== ring[index - 1]?.[1]);
 
@@ -146,7 +150,7 @@ function cutPolygon(field: string, paths: readonly [Path, ...Path[]]): (readonly
       // The last position of a ring repeats the first.
       const runs = runsOf([...positions.slice(start - 1), ...before.slice(1)]);
       cut.push(...runs.slice(1));
-      // The first position was only needed to compute the crossing after it.
+      // The first position was needed only to compute the crossing after it.
       const closing = runs.slice(1).at(-1);
       const from = positions[start - 1];
       const to = positions[start];
@@ -167,7 +171,10 @@ function cutPolygon(field: string, paths: readonly [Path, ...Path[]]): (readonly
   });
 }
 
-/** The rings of a polygon that does not cross the antimeridian. Only a hole may, if the polygon circles the globe. */
+/**
+ * The rings of a polygon that does not cross the antimeridian. Only a hole may cross it, if the polygon circles the
+ * globe.
+ */
 function wholePolygon(field: string, [outer, ...holes]: readonly [Path, ...Path[]]): (readonly Position[])[] {
   const cut = holes.flatMap((hole) =>
     crosses(hole) ? cutPolygon(field, [hole]).flatMap(([ring = []]) => [ring]) : [positionsOf(hole)],
@@ -182,7 +189,7 @@ function cutLine(path: Path): Position[][] {
 }
 
 /**
- * The RFC 7946 geometry of parts from `readPaths`; `multiple` asks for a Multi* type even for one part. Throws
+ * The RFC 7946 geometry of parts from `readPaths`; `multiple` requests a Multi* type even for one part. Throws
  * BAD_USER_INPUT naming `field` if no polygon has an area, or a hole lies outside its ring.
  */
 export function geometryOf(field: string, parts: readonly Part[], multiple: boolean): ZoneGeometry {

@@ -1,7 +1,7 @@
 import { badInput } from '../errors.js';
 import { type Point, canonicalLng } from './point.js';
 
-/** A bounding box in degrees; all four edges belong to it. */
+/** A bounding box in degrees, edges included. */
 export interface Bounds {
   readonly west: number;
   readonly south: number;
@@ -9,7 +9,7 @@ export interface Bounds {
   readonly north: number;
 }
 
-/** The bounding box of boxes that do not cross the antimeridian, at least one. */
+/** The bounding box of at least one box that does not cross the antimeridian. */
 export const boundsAround = (boxes: readonly Bounds[]): Bounds => ({
   west: Math.min(...boxes.map(({ west }) => west)),
   south: Math.min(...boxes.map(({ south }) => south)),
@@ -19,7 +19,7 @@ export const boundsAround = (boxes: readonly Bounds[]): Bounds => ({
 
 /** A normalized bounding box: code that uses its parts need not handle the antimeridian. */
 export interface Area {
-  /** As clients see it: -180..180, west > east if it crosses the antimeridian. */
+  /** The form that clients see: -180..180, west > east if it crosses the antimeridian. */
   readonly bounds: Bounds;
   /**
    * The same area as one or two disjoint rectangles with west <= east, in canonical longitudes: the antimeridian is at
@@ -41,8 +41,8 @@ function wrapLng(lng: number): number {
 const clampLat = (lat: number) => Math.max(-90, Math.min(90, lat)) + 0;
 
 /**
- * The area of a bounding box as map clients send it: west and east may be any finite degrees and are wrapped, east - west
- * of 360 or more means all longitudes, and west > east after wrapping crosses the antimeridian; latitudes are clamped to
+ * Normalizes a bounding box from a map client. West and east may be any finite degrees and are wrapped; east - west of
+ * 360 or more means all longitudes, and west > east after wrapping crosses the antimeridian. Latitudes are clamped to
  * -90..90. Throws BAD_USER_INPUT naming `field` and the edge if one is not a finite number or south is above north.
  */
 export function normalizeBounds(field: string, input: Bounds): Area {
@@ -66,7 +66,7 @@ export function normalizeBounds(field: string, input: Bounds): Area {
   return { bounds, parts: west === 180 ? [beyond] : [part(west, 180), beyond] };
 }
 
-/** The middle of a bounding box. */
+/** The center of a bounding box. */
 export function middleOf({ west, south, east, north }: Bounds): Point {
   const lng = (west + east + (west > east ? 360 : 0)) / 2;
   return { lng: lng > 180 ? lng - 360 : lng, lat: (south + north) / 2 };
@@ -81,8 +81,8 @@ export function areaContains(area: Area, { lng, lat }: Point): boolean {
 }
 
 /**
- * Whether any position that belongs to a cell lies in the area. The eastern and northern edges belong to the cell, the
- * western and southern edges to its neighbours, except at -180 and -90, where there is no neighbour.
+ * Whether any position of a cell lies in the area. The eastern and northern edges belong to the cell, the western and
+ * southern edges to its neighbours, except at -180 and -90, where there are none.
  */
 export function areaOverlapsCell(area: Area, cell: Bounds): boolean {
   return area.parts.some(
@@ -105,8 +105,8 @@ function above(value: number): number {
 }
 
 /**
- * Whether every position that belongs to a cell lies in the area. An area that begins at the first number above a cell's
- * open edge contains the cell: clients that tile the world by cells send such areas.
+ * Whether every position of a cell lies in the area. An area that begins at the first number above a cell's open edge
+ * contains the cell: clients that tile the world by cells send such areas.
  */
 export function areaContainsCell(area: Area, cell: Bounds): boolean {
   const begins = (edge: number, line: number, end: number) => edge <= line || (line !== end && edge === above(line));

@@ -10,7 +10,7 @@ export interface CellSums {
   readonly sumLat: number;
 }
 
-/** A cell that holds markers. */
+/** A non-empty cell. */
 export interface Cell extends CellSums {
   readonly geohash: string;
 }
@@ -20,7 +20,7 @@ export const NO_SUMS: CellSums = { count: 0, sumLng: 0, sumLat: 0 };
 /** Fixed-point units in a degree. */
 export const UNITS_PER_DEGREE = 1_000_000;
 
-/** What one marker adds to its cells. Adding 0 turns -0 into 0, so that equal sums compare as equal. */
+/** The amounts that one marker adds to its cells. Adding 0 turns -0 into 0, so that equal sums compare as equal. */
 export function sumsOf({ lng, lat }: Point): CellSums {
   return {
     count: 1,

@@ -21,7 +21,7 @@ export function cellCentroid(geohash: string, sums: CellSums): Point {
   };
 }
 
-/** The range in which each of `count` values between `from` and `to` must lie, given their sum in fixed-point units. */
+/** The range that contains each of `count` values between `from` and `to`, given their sum in fixed-point units. */
 function reach(sum: number, count: number, from: number, to: number): readonly [least: number, most: number] {
   // Each position is rounded to the nearest unit before it is added.
   const slack = count / UNITS_PER_DEGREE;
@@ -30,7 +30,7 @@ function reach(sum: number, count: number, from: number, to: number): readonly [
 }
 
 /**
- * The bounding box in which all markers of a cell must lie, given their sums: for a single marker, its position. Never
+ * The bounding box that contains all markers of a cell, given their sums: for a single marker, its position. Never
  * larger than the cell, and exact to `count` millionths of a degree.
  */
 export function markerBounds(geohash: string, { count, sumLng, sumLat }: CellSums): Bounds {

@@ -3,14 +3,14 @@ import { latBits, lngBits } from './geohash.js';
 import { latToY, lngToX, worldSize, xToLng, yToLat } from './mercator.js';
 import type { Point } from './point.js';
 
-/** How far apart clusters are to be. */
+/** The required distance between clusters. */
 export interface Spacing {
   readonly zoom: number;
   /** In px at this zoom, more than 0. */
   readonly distance: number;
 }
 
-/** By how many half windows a pass shifts the windows to the east and to the south. */
+/** Number of half windows by which a pass shifts the windows to the east and to the south. */
 export interface Shift {
   readonly x: 0 | 1;
   readonly y: 0 | 1;
@@ -19,27 +19,27 @@ export interface Shift {
 export const UNSHIFTED: Shift = { x: 0, y: 0 };
 
 /**
- * Windows are at least two distances wide, so of two positions that are closer than one distance, each of these shifts
- * parts some, but none is parted by all four.
+ * Windows are at least two distances wide. So each of these shifts separates some pairs of positions that are closer
+ * than one distance, but no pair is separated by all four.
  */
 export const PASSES: readonly Shift[] = [UNSHIFTED, { x: 1, y: 0 }, { x: 1, y: 1 }, { x: 0, y: 1 }];
 
-/** Crumbs in the width of a window. Even, so that shifted windows consist of whole crumbs, too. */
+/** Number of crumbs in the width of a window. Even, so that shifted windows also consist of whole crumbs. */
 const CRUMBS = 16;
 
 /**
- * Markers of clusters that are drawn individually depend on clusters at most so many distances away from theirs: half
- * a distance from either cluster to its markers, and a third between the markers.
+ * Individually drawn markers depend on clusters up to this many distances away: half a distance from either cluster to
+ * its markers, and a third between the markers.
  */
 const REACH = 4 / 3 + 0.01;
 
-/** Sums are rounded to millionths of a degree, so a mean may lie this far outside of its cell, in degrees. */
+/** Sums are rounded to millionths of a degree, so a mean may lie this many degrees outside its cell. */
 const ROUNDING = 1e-6;
 
-/** A division of the Mercator world into windows. It does not depend on a viewport. */
+/** A division of the Mercator world into windows, independent of viewports. */
 export interface Windows {
   readonly spacing: Spacing;
-  /** Windows around the world. */
+  /** Number of windows around the world. */
   readonly count: number;
   /** Their width and height in px. */
   readonly side: number;
@@ -66,7 +66,7 @@ export function westOf({ count }: Windows, shift: Shift, window: number): number
   return (((window % count) + shift.x / 2) / count) * 360 - 180;
 }
 
-/** An unshifted window and its neighbours on all sides, each once. */
+/** An unshifted window and its neighbours on all sides, without duplicates. */
 export function windowsAround({ count }: Windows, window: number): ReadonlySet<number> {
   const column = window % count;
   const around = [-1, 0, 1].flatMap((down) =>
@@ -75,21 +75,21 @@ export function windowsAround({ count }: Windows, window: number): ReadonlySet<n
   return new Set(around);
 }
 
-/** The crumb that contains a position: one of the squares whose cells are joined before anything else. */
+/** The crumb that contains a position: a square whose cells are merged before anything else. */
 export function crumbAt({ spacing: { zoom }, count, side }: Windows, { lng, lat }: Point): number {
   const across = Math.floor((CRUMBS * lngToX(lng, zoom)) / side);
   return Math.floor((CRUMBS * latToY(lat, zoom)) / side) * CRUMBS * count + across;
 }
 
-/** An interval in windows, widened to whole windows of a pass. */
+/** Widens an interval to whole windows of a pass. */
 const widen = ([from, to]: readonly [number, number], shift: 0 | 1): readonly [number, number] => [
   Math.floor(from - shift / 2) + shift / 2,
   Math.floor(to - shift / 2) + 1 + shift / 2,
 ];
 
 /**
- * What the clusters of an interval depend on: each pass may carry a marker of the interval into another window, and each
- * pass before has decided what lies there.
+ * The interval on which the clusters of another one depend: each pass may move a marker of the interval into another
+ * window, and each earlier pass has determined the content of that window.
  */
 function dependence(interval: readonly [number, number], axis: 'x' | 'y', reach: number): readonly [number, number] {
   const shifts = PASSES.map((shift) => shift[axis]);
@@ -98,8 +98,8 @@ function dependence(interval: readonly [number, number], axis: 'x' | 'y', reach:
 }
 
 /**
- * The area whose cells of `precision` are needed so that all clusters with a cell in the given area come out as they
- * would from all cells of the world.
+ * The area whose cells of `precision` are needed so that all clusters with a cell in the given area are the same as if
+ * computed from all cells of the world.
  */
 export function clusterArea({ bounds }: Area, precision: number, spacing: Spacing): Area {
   const windows = windowsOf(spacing);

@@ -16,7 +16,7 @@ import { cellBounds } from './geohash.js';
 import type { Point } from './point.js';
 import type { Steps } from './steps.js';
 
-/** Groups that are handled in one step. */
+/** Number of groups handled in one step. */
 const STEP = 256;
 
 /** Neighbouring cells that a map draws as one circle. */
@@ -26,11 +26,11 @@ export interface Cluster {
   /** The bounding box of its cells; west is greater than east if it crosses the antimeridian. */
   readonly bounds: Bounds;
   readonly count: number;
-  /** In the order of their geohashes. */
+  /** Sorted by geohash. */
   readonly cells: readonly Cell[];
 }
 
-/** Groups by name. */
+/** Collects groups by number. */
 function gather(groups: readonly Group[], nameOf: (group: Group) => number): Map<number, Group[]> {
   const named = new Map<number, Group[]>();
   for (const group of groups) {
@@ -42,16 +42,16 @@ function gather(groups: readonly Group[], nameOf: (group: Group) => number): Map
   return named;
 }
 
-/** The groups of a window, joined until all are a distance apart. */
+/** Merges the groups of a window until all are a distance apart. */
 function joinWindow(windows: Windows, shift: Shift, window: number, groups: readonly Group[]): Group[] {
   const west = westOf(windows, shift, window);
   const { zoom, distance } = windows.spacing;
-  // Within a window, longitudes run on across the antimeridian.
+  // Within a window, longitudes continue across the antimeridian.
   const beside = groups.map((group) => (meanOf(group).lng < west ? turned(group, 1) : group));
   return agglomerate(beside, distance, zoom).map((group) => (meanOf(group).lng >= 180 ? turned(group, -1) : group));
 }
 
-/** Cells (of one precision, without duplicates) joined to groups. */
+/** Merges cells (of one precision, without duplicates) into groups. */
 function* joinCells(cells: Iterable<Cell>, windows: Windows): Steps<Group[]> {
   const single: Group[] = [];
   for (const cell of cells) if (cell.count > 0) single.push(groupOf(cell));
@@ -74,14 +74,14 @@ function* joinCells(cells: Iterable<Cell>, windows: Windows): Steps<Group[]> {
 }
 
 /**
- * Joins cells (of one precision, without duplicates, at least all of `clusterArea`) to clusters, and returns those with a
- * cell that overlaps the area, in the order of their first geohashes. They are the same for every area.
+ * Merges cells (of one precision, without duplicates, at least all of `clusterArea`) into clusters, and returns those
+ * with a cell that overlaps the area, sorted by first geohash. They are the same for every area.
  *
- * The world is divided into windows, and in each the two clusters that are closest to each other are joined, again and
- * again, until all are `distance` px apart. Three more passes with shifted windows join those on both sides of an edge.
- * So a cluster depends only on what lies within a few distances. A pass may move a cluster closer to one in another
- * window than it was: of a thousand clusters on a map, one or two remain closer to their neighbour. Finally, clusters of
- * two or three markers are taken apart where these fit.
+ * The world is divided into windows. In each, the two closest clusters are merged repeatedly until all are `distance`
+ * px apart. Three more passes with shifted windows merge clusters on both sides of an edge. So a cluster depends only
+ * on its surroundings within a few distances. A pass may move a cluster closer to one in another window: of a thousand
+ * clusters on a map, one or two remain too close to a neighbour. Finally, clusters of two or three markers are split
+ * where their markers fit.
  */
 export function* clusterCells(area: Area, cells: Iterable<Cell>, spacing: Spacing): Steps<Cluster[]> {
   const windows = windowsOf(spacing);

@@ -2,9 +2,9 @@ import type { Position, ZoneGeometry } from './antimeridian.js';
 import { LEAST_VERTICES, Simplifier } from './simplify.js';
 import type { Steps } from './steps.js';
 
-/** Positions that are snapped in one step. */
+/** Number of positions snapped in one step. */
 const STEP = 10_000;
-/** The finest grid, in degrees: finer ones would round no position that anybody has measured. */
+/** The finest grid in degrees: finer than any measured position. */
 const FINEST = 1e-7;
 
 /**
@@ -18,7 +18,7 @@ function linesPerDegree(tolerance: number): number {
   return Math.round(1 / (step * power));
 }
 
-/** A path with its positions on the grid, those in a row at the same place joined. */
+/** A path with its positions snapped to the grid, without consecutive duplicates. */
 function snapped(path: readonly Position[], perDegree: number): Position[] {
   const kept: Position[] = [];
   for (const [lng, lat] of path) {
@@ -37,7 +37,7 @@ function extentOf(path: readonly Position[]): number {
   return Math.max(span(lngs), span(lats));
 }
 
-/** The parts of a geometry as lists of paths: of a polygon its rings, of a line one. */
+/** The parts of a geometry as lists of paths: a polygon's rings, or a line. */
 function partsOf(geometry: ZoneGeometry): readonly (readonly (readonly Position[])[])[] {
   switch (geometry.type) {
     case 'Polygon':
@@ -65,10 +65,10 @@ function geometryOf(type: ZoneGeometry['type'], parts: readonly (readonly (reado
 }
 
 /**
- * A geometry without details smaller than `tolerance` degrees: its positions on a grid of a quarter of that, without those
- * whose triangle with their neighbours is smaller than its square. Parts and holes that small are dropped, but the
- * largest part stays. A border that two geometries share stays the same in both, up to the tolerance where it ends:
- * what happens to a position depends only on those around it.
+ * A geometry without details smaller than `tolerance` degrees: its positions are snapped to a grid of a quarter of
+ * that, and those are removed whose triangle with their neighbours is smaller than its square. Parts and holes that
+ * small are dropped, but the largest part stays. A border shared by two geometries stays the same in both, up to the
+ * tolerance at its ends, because the result for a position depends only on those around it.
  */
 export function* coarsened(geometry: ZoneGeometry, tolerance: number): Steps<ZoneGeometry> {
   const perDegree = linesPerDegree(tolerance);

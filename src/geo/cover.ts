@@ -3,10 +3,13 @@ import { LONGEST_Z } from './geohash.js';
 import type { ZRange } from './ranges.js';
 import { type Steps, atOnce } from './steps.js';
 
-/** How a cell relates to a shape: wholly inside, wholly outside, or (maybe) partly inside. */
+/** How a cell relates to a shape: entirely inside, entirely outside, or possibly partly inside. */
 export type Relation = 'inside' | 'outside' | 'cut';
 
-/** A rectangle reached by halving the world `depth` times, by longitude and latitude in turn like the bits of a geohash. */
+/**
+ * A rectangle obtained by halving the world `depth` times, alternating longitude and latitude like the bits of a
+ * geohash.
+ */
 export interface Halving extends Bounds {
   readonly depth: number;
   /** The bits as an integer: its position in Z-order among the rectangles of this depth. */
@@ -33,14 +36,14 @@ export function halves({ depth: before, z, west, south, east, north }: Halving):
 }
 
 /**
- * The ranges of geohashes of length 10 that cover any shape, sorted and disjoint, at most `most` of them: cells outside
- * are omitted, and those on the edge are halved as long as the budget allows.
+ * At most `most` sorted, disjoint ranges of geohashes of length 10 that cover any shape: cells outside are omitted, and
+ * cells on the edge are halved as long as the budget allows.
  */
 export function coverShape(relationToCell: (cell: Bounds) => Relation, most: number): ZRange[] {
   return atOnce(coverInSteps(relationToCell, most));
 }
 
-/** The same in steps, one for each cell that is halved. */
+/** The same in steps, one per halved cell. */
 export function* coverInSteps(relationToCell: (cell: Bounds) => Relation, most: number): Steps<ZRange[]> {
   const ranges: { from: number; to: number }[] = [];
   const add = ({ depth, z }: Halving) => {

@@ -5,13 +5,13 @@ export const EARTH_RADIUS = 6_371_008.8;
 
 const RADIANS = Math.PI / 180;
 
-/** Exactly 0 at a pole, where Math.cos is not, so that all longitudes name the same point. */
+/** Exactly 0 at a pole, where Math.cos is not, so that all longitudes denote the same point. */
 const cosine = (lat: number) => (Math.abs(lat) === 90 ? 0 : Math.cos(lat * RADIANS));
 
 /**
- * Great-circle distance in metres, by the haversine formula. It is accurate for near points, where the law of cosines
- * loses digits, over the poles and across the antimeridian; for nearly antipodal points it is off by some decimetres. All
- * coordinates of one position (a pole, the antimeridian) have the same distance from any other.
+ * Great-circle distance in metres by the haversine formula. It is accurate for close points, where the law of cosines
+ * loses digits, over the poles and across the antimeridian; for nearly antipodal points its error is a few decimetres.
+ * All coordinates of the same position (a pole, the antimeridian) give the same distance.
  */
 export function distance(a: Point, b: Point): number {
   const byLat = Math.sin(((b.lat - a.lat) * RADIANS) / 2);

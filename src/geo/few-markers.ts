@@ -3,15 +3,15 @@ import { UNSHIFTED, type Windows, windowAt, windowsAround } from './cluster-wind
 import { type Pixel, pixelOf, worldSize } from './mercator.js';
 import type { Steps } from './steps.js';
 
-/** Groups of at most so many markers are drawn as these, where they fit. */
+/** Groups with at most this many markers are drawn as individual markers where these fit. */
 const FEW = 3;
-/** Groups that are handled in one step. */
+/** Number of groups handled in one step. */
 const STEP = 256;
 
 interface Drawn {
   readonly group: Group;
   readonly position: Pixel;
-  /** Its markers if they could be drawn individually, as far as it alone is concerned. */
+  /** Its markers if they could be drawn individually, regardless of other groups. */
   readonly markers: readonly Pixel[];
 }
 
@@ -21,7 +21,10 @@ function apart(a: Pixel, b: Pixel, world: number): number {
   return Math.hypot(Math.min(across, world - across), a.y - b.y);
 }
 
-/** The positions of its markers if there are few, each alone in its cell: only then are they the sums of cells. */
+/**
+ * The positions of the group's markers if there are few and each is alone in its cell: only then do the cells' sums
+ * give positions.
+ */
 function markersOf({ count, cells }: Group, position: Pixel, { spacing }: Windows): readonly Pixel[] {
   const { zoom, distance } = spacing;
   if (count === 1 || count > FEW || cells.length < count) return [];
@@ -36,8 +39,8 @@ function markersOf({ count, cells }: Group, position: Pixel, { spacing }: Window
 }
 
 /**
- * Takes apart groups of two or three markers where these are a third of the distance away from all others, and two
- * thirds from groups that remain.
+ * Splits groups of two or three markers if these are a third of the distance away from all other markers, and two
+ * thirds from the remaining groups.
  */
 export function* takeApart(groups: readonly Group[], windows: Windows): Steps<Group[]> {
   const { zoom, distance } = windows.spacing;

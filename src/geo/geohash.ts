@@ -11,8 +11,8 @@ export const GEOHASH_ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz';
 export const LONGEST_GEOHASH = 12;
 
 /**
- * The length of a marker's geohash, about a metre: the longest whose position in Z-order, at 5 bits per character, is a
- * safe integer.
+ * The length of a marker's geohash, about a metre: the maximum for which the position in Z-order, at 5 bits per
+ * character, is a safe integer.
  */
 export const LONGEST_Z = 10;
 
@@ -21,13 +21,13 @@ const GEOHASH = /^[0-9b-hjkmnp-zB-HJKMNP-Z]{1,12}$/;
 /** Values by character code: plans read thousands of geohashes. */
 const VALUES = Int8Array.from({ length: 128 }, (_, code) => GEOHASH_ALPHABET.indexOf(String.fromCharCode(code)));
 
-/** Bits of a geohash of this length that halve longitudes, the first bit being one of them. */
+/** Number of bits of a geohash of this length that halve longitudes, starting with the first bit. */
 export const lngBits = (length: number): number => Math.ceil((5 * length) / 2);
 
-/** Bits of a geohash of this length that halve latitudes. */
+/** Number of bits of a geohash of this length that halve latitudes. */
 export const latBits = (length: number): number => Math.floor((5 * length) / 2);
 
-/** The geohash of the cell that a position belongs to, of length 1 to 12; 180 is indexed as -180. */
+/** The geohash, of length 1 to 12, of the cell that contains a position; 180 is indexed as -180. */
 export function encode({ lng, lat }: Point, length: number): string {
   return ngeohash.encode(lat, canonicalLng(lng), length);
 }
@@ -38,29 +38,31 @@ export function cellBounds(geohash: string): Bounds {
   return { west, south, east, north };
 }
 
-/** The exact middle of a cell. */
+/** The exact center of a cell. */
 export function center(geohash: string): Point {
   const { west, south, east, north } = cellBounds(geohash);
   return { lng: (west + east) / 2, lat: (south + north) / 2 };
 }
 
-/** The cell that contains a cell; the parent of a geohash of length 1 is empty. */
+/** The enclosing cell; the parent of a geohash of length 1 is empty. */
 export function parent(geohash: string): string {
   return geohash.slice(0, -1);
 }
 
-/** The 32 cells in a cell, in the order of their geohashes. */
+/** The 32 cells inside a cell, sorted by geohash. */
 export function children(geohash: string): string[] {
   return Array.from(GEOHASH_ALPHABET, (character) => geohash + character);
 }
 
-/** A client's geohash, in lower case. Throws BAD_USER_INPUT naming `field` if it is invalid. */
+/** Validates a client's geohash; returns it in lower case. Throws BAD_USER_INPUT naming `field` if it is invalid. */
 export function readGeohash(field: string, value: unknown): string {
   if (typeof value === 'string' && GEOHASH.test(value)) return value.toLowerCase();
   throw badInput(field, value, `a geohash: 1 to ${LONGEST_GEOHASH} characters of ${GEOHASH_ALPHABET}`);
 }
 
-/** The bits of a (valid) geohash as one integer: its position in Z-order among those of its length, at most 10. */
+/**
+ * The bits of a valid geohash, of length up to 10, as one integer: its position in Z-order among those of its length.
+ */
 export function toZ(geohash: string): number {
   let z = 0;
   for (let i = 0; i < geohash.length; i++) z = z * 32 + (VALUES[geohash.charCodeAt(i)] ?? -1);
@@ -76,13 +78,13 @@ export function fromZ(z: number, length: number): string {
   return geohash;
 }
 
-/** How many geohashes of this length there are. */
+/** Number of geohashes of this length. */
 export const zCount = (length: number): number => 2 ** (5 * length);
 
 /**
- * Which of the 2^bits equal steps from -span to span contains a value, as bisection decides: a value on the line between
- * two steps belongs to the lower one. Lines are multiples of 45 times a power of two and exact up to 30 bits; the
- * quotient alone would round some values next to a line across it.
+ * Which of the 2^bits equal steps from -span to span contains a value, as bisection determines it: a value on the line
+ * between two steps belongs to the lower one. Lines are multiples of 45 times a power of two and exact up to 30 bits;
+ * the quotient alone would round some values next to a line across it.
  */
 function stepOf(value: number, span: number, bits: number): number {
   const steps = 2 ** bits;
@@ -93,8 +95,8 @@ function stepOf(value: number, span: number, bits: number): number {
   return step;
 }
 
-/** The column, counted from the west, that a longitude of -180..180 belongs to among cells of this length. */
+/** The column, counted from the west, of a longitude (-180..180) among cells of this length. */
 export const columnOf = (lng: number, length: number): number => stepOf(lng, 180, lngBits(length));
 
-/** The row, counted from the south, that a latitude belongs to among cells of this length. */
+/** The row, counted from the south, of a latitude among cells of this length. */
 export const rowOf = (lat: number, length: number): number => stepOf(lat, 90, latBits(length));

@@ -17,7 +17,7 @@ export function lngToX(lng: number, zoom: number): number {
   return ((lng + 180) / 360) * worldSize(zoom);
 }
 
-/** The longitude at so many px from the antimeridian. */
+/** The longitude at a distance of `x` px from the antimeridian. */
 export function xToLng(x: number, zoom: number): number {
   return (x / worldSize(zoom)) * 360 - 180;
 }
@@ -29,7 +29,7 @@ export function latToY(lat: number, zoom: number): number {
   return Math.max(0, Math.min(1, share)) * worldSize(zoom);
 }
 
-/** The latitude at so many px below the northern edge of the square. */
+/** The latitude at a distance of `y` px below the northern edge of the square. */
 export function yToLat(y: number, zoom: number): number {
   return (Math.atan(Math.sinh(Math.PI * (1 - (2 * y) / worldSize(zoom)))) * 180) / Math.PI;
 }

@@ -3,22 +3,22 @@ import { orient2d } from 'robust-predicates';
 import type { Path } from './paths.js';
 import type { Steps } from './steps.js';
 
-/** Vertices of a path that one strip holds on average. */
+/** Mean number of a path's vertices per strip. */
 const STRIP = 16;
-/** Edges that are added between two steps. */
+/** Number of edges added between two steps. */
 const STEP = 8_192;
 
 /**
- * A ring or a line, in which a position is found in logarithmic time even if thousands of edges are as far north. The
- * globe is cut into strips along some of its latitudes. An edge that spans strips is listed in a few nodes of a tree over
- * them, each of which sorts its edges from west to east; edges that end in a strip are tested one by one. Answers are
- * exact: orientations are computed without rounding.
+ * An index of a ring or line that locates a position in logarithmic time, even if thousands of edges are as far north.
+ * The globe is cut into strips along some of the path's latitudes. An edge that spans strips is listed in a few nodes
+ * of a tree over them, each of which sorts its edges from west to east; edges that end in a strip are tested one by
+ * one. Answers are exact: orientations are computed without rounding.
  */
 export class PathIndex {
   readonly #path: Path;
   /** Where strips begin, from south to north; the last one has no end. */
   readonly #lines: readonly number[];
-  /** By strip: edges that touch but do not span it. An edge is named by its first vertex. */
+  /** By strip: edges that touch but do not span it. An edge is identified by its first vertex. */
   readonly #partial: number[][];
   /** A segment tree: the node of a strip is `lines + strip`, its parent half of that. */
   readonly #spanning: (number[] | undefined)[];
@@ -43,7 +43,7 @@ export class PathIndex {
     return index;
   }
 
-  /** Where a position is: on an edge or, for a ring, inside or outside by the even-odd rule. */
+  /** The location of a position: on an edge or, for a ring, inside or outside by the even-odd rule. */
   locate(x: number, y: number): 'in' | 'on' | 'out' {
     const strip = this.#stripOf(y);
     let east = 0;
@@ -112,7 +112,7 @@ export class PathIndex {
     return side < 0 && y < by ? 1 : -1;
   }
 
-  /** How many of some edges in order are east of a position; undefined if it is on one of them. */
+  /** The number of sorted edges that are east of a position; undefined if it is on one of them. */
   #eastOf(edges: readonly number[], x: number, y: number): number | undefined {
     let low = 0;
     let high = edges.length;
@@ -136,7 +136,7 @@ export class PathIndex {
     return east;
   }
 
-  /** Sorts the edges of a node when it is first looked at; false if some cross each other. */
+  /** Sorts the edges of a node on first use; returns false if some cross each other. */
   #isOrdered(node: number, edges: number[]): boolean {
     const known = this.#isSorted[node];
     if (known !== undefined) return known;

@@ -18,7 +18,7 @@ export interface Part {
 const POLYGONS = ['Polygon', 'MultiPolygon'] as const;
 const LINES = ['LineString', 'MultiLineString'] as const;
 
-/** Geometries that can be read. */
+/** Types of geometries that can be read. */
 export type PathType = (typeof POLYGONS)[number] | (typeof LINES)[number];
 
 export interface PathLimits {
@@ -27,25 +27,25 @@ export interface PathLimits {
   readonly mostVertices: number;
 }
 
-/** The greatest absolute longitude: one turn of the globe beyond -180..180. */
+/** Maximum absolute longitude: one turn of the globe beyond -180..180. */
 const FARTHEST = 540;
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
-/** A client's non-empty list; `what` names its members. */
+/** Validates a client's non-empty list; `what` names its members in errors. */
 function readList(field: string, value: unknown, what: string): readonly unknown[] {
   if (isList(value) && value.length > 0) return value;
   throw badInput(field, value, `a non-empty list of ${what}`);
 }
 
-/** Whether a value is a position within the greatest range. */
+/** Whether a value is a position within the maximum range. */
 function isPosition(value: unknown): value is readonly [lng: number, lat: number] {
   if (!isList(value)) return false;
   const [lng, lat] = value;
   return typeof lng === 'number' && typeof lat === 'number' && Math.abs(lat) <= 90 && Math.abs(lng) <= FARTHEST;
 }
 
-/** Throws BAD_USER_INPUT for what is not a position. */
+/** Throws BAD_USER_INPUT for anything but a position. */
 function checkPosition(field: string, value: unknown): asserts value is readonly [lng: number, lat: number] {
   if (isPosition(value)) return;
   const [lng, lat] = isList(value) ? value : [];
@@ -60,8 +60,8 @@ function checkPosition(field: string, value: unknown): asserts value is readonly
 }
 
 /**
- * Continuous longitudes: consecutive positions more than 180 degrees apart are joined the short way round. With `around`,
- * those exactly 360 apart are joined the long way, like the parallel that closes Antarctica.
+ * Makes longitudes continuous: consecutive positions more than 180 degrees apart are joined the short way round. With
+ * `around`, those exactly 360 apart are joined the long way, like the parallel that closes Antarctica.
  */
 function unwrap(lngs: readonly number[], around: boolean): number[] {
   let turns = 0;
@@ -89,7 +89,7 @@ function halved(lngs: readonly number[], lats: readonly number[]): Path {
   return { lngs: between(lngs), lats: between(lats) };
 }
 
-/** The same longitudes, whole turns away, so that the westernmost is in -180..180. */
+/** The same longitudes, moved by whole turns so that the westernmost is in -180..180. */
 function fromWest(lngs: readonly number[]): number[] {
   const turns = Math.floor((least(lngs) + 180) / 360);
   return lngs.map((lng) => lng - 360 * turns);
@@ -100,7 +100,7 @@ function readPath(field: string, value: unknown, ring: boolean): Path {
   const lngs: number[] = [];
   const lats: number[] = [];
   for (const [index, one] of positions.entries()) {
-    // Naming each of a hundred thousand positions would take longer than reading them.
+    // Building an error path for each of a hundred thousand positions would take longer than reading them.
     if (!isPosition(one)) checkPosition(`${field}[${index}]`, one);
     lngs.push(one[0] + 0);
     lats.push(one[1] + 0);
@@ -140,10 +140,10 @@ function readPolygon(field: string, value: unknown): Part {
 
 const readLine = (field: string, value: unknown): Part => ({ filled: false, paths: [readPath(field, value, false)] });
 
-/** Nested lists around a position of a MultiPolygon. */
+/** Maximum nesting of lists around a position, that of a MultiPolygon. */
 const DEEPEST = 3;
 
-/** The number of positions in nested lists, which are not validated yet. */
+/** The number of positions in nested lists that are not validated yet. */
 export function countPositions(value: unknown, depth = 0): number {
   if (!isList(value)) return 0;
   if (depth === DEEPEST || !isList(value[0])) return 1;

@@ -7,15 +7,15 @@ export interface Point {
 }
 
 /**
- * The canonical longitude that index keys, ranges and comparisons use: -180 <= lng < 180, never -0. Positions keep the
- * longitude they were given; only values derived from them are canonical.
+ * The canonical longitude used in index keys, ranges and comparisons: -180 <= lng < 180, never -0. Positions keep the
+ * longitude they were given; only derived values are canonical.
  */
 export function canonicalLng(lng: number): number {
   return lng === 180 ? -180 : lng + 0;
 }
 
 /**
- * A point from a client's numbers. Throws BAD_USER_INPUT naming `field`.lng or `field`.lat if one is not finite or out of
+ * Validates a client's point. Throws BAD_USER_INPUT naming `field`.lng or `field`.lat if one is not finite or out of
  * range, with a hint if the two may be swapped.
  */
 export function readPoint(field: string, lng: unknown, lat: unknown): Point {

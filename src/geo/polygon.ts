@@ -18,21 +18,21 @@ export interface Shape {
   /** Whether a position is in a polygon, on its edge or on the edge of a hole, or on a line; exact. */
   contains(point: Point): boolean;
   /**
-   * How a geohash cell relates to the shape. `inside` and `outside` are exact for every position that belongs to the cell;
-   * a cell that is covered only by several polygons together is `cut`.
+   * How a geohash cell relates to the shape. `inside` and `outside` are exact for every position of the cell; a cell
+   * covered only by several polygons together is `cut`.
    */
   relationToCell(cell: Bounds): Relation;
 }
 
 /**
- * A shape from a GeoJSON geometry, or a Feature with one, as `readPaths` accepts it. A ring that crosses itself follows
- * the even-odd rule. Throws BAD_USER_INPUT naming `field` and the part that is invalid.
+ * Reads a shape from a GeoJSON geometry, or a Feature with one, as `readPaths` accepts it. Rings that cross themselves
+ * follow the even-odd rule. Throws BAD_USER_INPUT naming `field` and the invalid part.
  */
 export function readShape(field: string, value: unknown, limits: PathLimits): Shape {
   return shapeOf(readPaths(field, value, limits));
 }
 
-/** The shape of paths that have been read, none of them more than 360 degrees wide. */
+/** The shape of paths that have been read, none more than 360 degrees wide. */
 export function shapeOf(parts: readonly Part[]): Shape {
   return atOnce(shapeInSteps(parts));
 }
@@ -51,7 +51,7 @@ export function* shapeInSteps(parts: readonly Part[]): Steps<Shape> {
   return new IndexedShape(indexed, areaOf(parts), edges);
 }
 
-/** Edges that are added to a tree between two steps. */
+/** Number of edges added to a tree between two steps. */
 const STEP = 8_192;
 
 interface PlacedPath extends Path {
@@ -66,7 +66,7 @@ interface IndexedPath extends PlacedPath {
 
 /** Edges in a packed R-tree, so that a cell is tested only against those near it. */
 interface Edges {
-  /** Four numbers for each: its southern end, then its northern one. */
+  /** Four numbers per edge: its southern end, then its northern one. */
   readonly ends: Float64Array;
   readonly partOf: Uint32Array;
   readonly tree: Flatbush;
@@ -97,10 +97,10 @@ function* edgesOf(paths: readonly PlacedPath[]): Steps<Edges> {
   return { ends: Float64Array.from(ends), partOf: Uint32Array.from(partOf), tree };
 }
 
-/** Ranges of Z-order that a shape is cut into before they are joined. */
+/** Number of Z-order ranges into which a shape is cut before they are joined. */
 const FINENESS = 512;
 
-/** The ranges of Z-order that are searched for what is in a shape. */
+/** The Z-order ranges to search for the content of a shape. */
 export function coverForSearch(shape: Shape): Steps<ZRange[]> {
   return coverInSteps((cell) => shape.relationToCell(cell), FINENESS);
 }
@@ -147,7 +147,7 @@ class IndexedShape implements Shape {
   }
 
   relationToCell({ west, south, east, north }: Bounds): Relation {
-    /** The parts that contain its middle, without those that have an edge through its interior. */
+    /** The parts that contain the cell's center, except those with an edge through its interior. */
     const whole = this.#partsAt((west + east) / 2, (south + north) / 2);
     const { tree, partOf } = this.#edges;
     let isCut = false;
@@ -201,7 +201,10 @@ class IndexedShape implements Shape {
   }
 }
 
-/** Whether an edge whose bounding box intersects a cell passes through its interior, only along its rim, or not at all. */
+/**
+ * Whether an edge whose bounding box intersects a cell passes through the cell's interior, only along its rim, or not
+ * at all.
+ */
 function meets(ax: number, ay: number, bx: number, by: number, cell: Bounds): 'inner' | 'rim' | 'not' {
   const { west, south, east, north } = cell;
   if (between(ax, west, east) && between(ay, south, north)) return 'inner';

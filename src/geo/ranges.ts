@@ -7,14 +7,14 @@ export interface ZRange {
   readonly to: number;
 }
 
-/** The positions in Z-order at length 10 of a cell; those of the cell of length 10 around a smaller one. */
+/** The Z-order positions of a cell at length 10; for a smaller cell, those of the enclosing cell of length 10. */
 export function cellRange(geohash: string): ZRange {
   const hash = geohash.slice(0, LONGEST_Z);
   const size = 32 ** (LONGEST_Z - hash.length);
   return { from: toZ(hash) * size, to: (toZ(hash) + 1) * size };
 }
 
-/** Columns and rows of cells, all four included. */
+/** Columns and rows of cells, all four bounds included. */
 interface Box {
   readonly west: number;
   readonly south: number;
@@ -52,13 +52,13 @@ function rim({ west, south, east, north }: Box): number {
 
 /**
  * The ranges of geohashes of `length` (at most 10) that cover an area: every cell of that length with a position in the
- * area is in one of them, none lies wholly outside, and they are sorted, disjoint and not adjacent. There are at most
- * `most` of them; if necessary, they reach beyond the area.
+ * area is in one of them, and no range lies entirely outside. They are sorted, disjoint and not adjacent. There are at
+ * most `most` of them; if necessary, they extend beyond the area.
  *
  * The world is halved by longitude and latitude in turn, like the bits of a geohash. The depth follows from the budget:
- * every run of Z-order within a box contains a cell of the box's rim (follow the run to where it ends at the boundary
- * of a half: the last cell and the next one share an edge, and the next one is outside), so there are never more ranges
- * than rim cells.
+ * every run of Z-order within a box contains a cell of the box's rim (follow the run to its end at the boundary of a
+ * half: the last cell and the next one share an edge, and the next one is outside), so there are never more ranges than
+ * rim cells.
  */
 export function coverArea(area: Area, length: number, most: number): ZRange[] {
   const finest = area.parts.map((part) => boxOf(part, length));

@@ -14,29 +14,31 @@ export interface Path {
   readonly hole: boolean;
 }
 
-/** In which step each vertex of a geometry is removed. */
+/** The step in which each vertex of a geometry is removed. */
 export interface RemovalOrder {
   /** By vertex; Infinity if it is never removed. */
   readonly removedAt: Float64Array;
-  /** Positions left after each step, including those that close rings. */
+  /** Number of positions left after each step, including those that close rings. */
   readonly left: readonly number[];
 }
 
-/** A candidate for removal: a vertex, or a whole path that has no vertex to spare. The least weight is removed first. */
+/**
+ * A candidate for removal: a vertex, or a whole path that has no vertex to spare. The smallest weight is removed first.
+ */
 interface Candidate {
   readonly weight: number;
   readonly vertex: number;
   readonly path: number;
-  /** How often the vertex has been weighed; candidates of earlier rounds are ignored. */
+  /** How often the vertex has been weighed; candidates from earlier rounds are ignored. */
   readonly round: number;
 }
 
 const WHOLE = -1;
 
-/** Candidates that are handled between two turns. */
+/** Number of candidates handled between two turns. */
 const STEP = 1_000;
 
-/** The fewest vertices of a path. */
+/** The minimum number of vertices of a path. */
 const leastOf = ({ closed }: Path): number => (closed ? 3 : 2);
 
 /** The state of the removal: the linked lists of remaining vertices, and the queue of candidates. */
@@ -55,11 +57,13 @@ class Removal implements RemovalOrder {
   readonly #sizes: number[];
   /** Paths of the remaining parts. */
   readonly #parts = new Map<number, number[]>();
-  /** Of all vertices, so that edges do not come to cross; none where this would not be visible. */
+  /** Contains all vertices, to prevent edges from crossing; undefined if a crossing would not be visible. */
   readonly #tree: KDBush | undefined;
-  /** The greatest weight that is removed. */
+  /** Maximum weight that is removed. */
   readonly #limit: number;
-  /** Equal weights go by position, not by the direction of the path: a common border stays the same in both its zones. */
+  /**
+   * Ties are broken by position, not by the direction of the path: a common border stays the same in both its zones.
+   */
   readonly #queue = new TinyQueue<Candidate>(
     [],
     (a, b) =>
@@ -111,13 +115,13 @@ class Removal implements RemovalOrder {
     return this.removedAt[vertex] === Infinity;
   }
 
-  /** Queues a vertex by twice the area of the triangle with its neighbours, unless it is the end of a line. */
+  /** Queues a vertex with twice the area of the triangle with its neighbours, unless it is the end of a line. */
   #weigh(vertex: number): void {
     const [a = -1, c = -1] = [this.#before[vertex], this.#after[vertex]];
     if (a < 0 || c < 0) return;
     const [ax = 0, bx = 0, cx = 0] = [this.#x[a], this.#x[vertex], this.#x[c]];
     const [ay = 0, by = 0, cy = 0] = [this.#y[a], this.#y[vertex], this.#y[c]];
-    // Rounded the same in both directions.
+    // Rounded identically in both directions.
     const weight = Math.abs((ax - bx) * (cy - by) - (cx - bx) * (ay - by));
     const round = (this.#rounds[vertex] ?? 0) + 1;
     this.#rounds[vertex] = round;
@@ -157,12 +161,12 @@ class Removal implements RemovalOrder {
     });
   }
 
-  /** Completes a step that removed so many positions. */
+  /** Completes a step that removed `removed` positions. */
   #endStep(removed: number): void {
     this.left.push((this.left.at(-1) ?? 0) - removed);
   }
 
-  /** Removes a path, and with an outer ring its holes; false if it is the last part. */
+  /** Removes a path, and with an outer ring its holes; returns false if it is the last part. */
   #drop({ part, hole }: Path, path: number): boolean {
     if (!hole && this.#parts.size === 1) return false;
     let removed = 0;
@@ -181,7 +185,7 @@ class Removal implements RemovalOrder {
     return removed > 0;
   }
 
-  /** Drops the droppable path with the fewest vertices; false if there is none. */
+  /** Drops the droppable path with the fewest vertices; returns false if there is none. */
   #makeRoom(): boolean {
     return this.#paths
       .map((path, index) => ({ path, index, size: this.#sizes[index] ?? 0 }))
@@ -190,7 +194,7 @@ class Removal implements RemovalOrder {
       .some(({ path, index }) => this.#drop(path, index));
   }
 
-  /** Handles one candidate: whether something was removed, or `blocked` for a vertex to retry. */
+  /** Handles one candidate; returns whether something was removed, or `blocked` for a vertex to retry. */
   #take({ vertex, path: index, round }: Candidate): boolean | 'blocked' {
     const path = this.#paths[index];
     const size = this.#sizes[index] ?? 0;
@@ -233,11 +237,11 @@ class Removal implements RemovalOrder {
 }
 
 /**
- * The order in which the algorithm of Visvalingam and Whyatt removes the vertices of some paths: always the one whose
- * triangle with its neighbours is smallest, provided that no other vertex lies in that triangle, so that edges never
- * cross. A ring of three vertices and a line of two are removed as a whole. The last part is kept. It ends with the first
- * for which twice that area, or the square of a line's length, is more than `limit` square degrees. With a limit, edges
- * may cross within that area.
+ * The order in which the algorithm of Visvalingam and Whyatt removes the vertices of some paths: always the vertex
+ * whose triangle with its neighbours is smallest, provided that no other vertex lies in that triangle, so that edges
+ * never cross. A ring of three vertices and a line of two are removed as a whole. The last part is kept. Ends at the
+ * first vertex for which twice that area, or the square of a line's length, exceeds `limit` square degrees. With a
+ * limit, edges may cross within that area.
  */
 export function* removalOrder(paths: readonly Path[], limit = Infinity): Steps<RemovalOrder> {
   const removal = new Removal(paths, limit);

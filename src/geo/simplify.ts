@@ -2,7 +2,7 @@ import { type Position, type ZoneGeometry, oriented } from './antimeridian.js';
 import { type Path, type RemovalOrder, removalOrder } from './removal-order.js';
 import type { Steps } from './steps.js';
 
-/** The fewest positions that a geometry can be reduced to: a triangle's. */
+/** The minimum number of positions of a simplified geometry: a triangle's. */
 export const LEAST_VERTICES = 4;
 
 function pathsOf(geometry: ZoneGeometry): Path[] {
@@ -56,7 +56,7 @@ export class Simplifier {
       if (start === undefined) continue;
       const rings = parts.get(part) ?? [];
       parts.set(part, rings);
-      // A ring that crosses itself may lose the larger of its loops, and with it change direction.
+      // A ring that crosses itself may lose the larger of its loops, and thereby change direction.
       rings.push(closed ? oriented([...kept, start], hole) : kept);
     }
     const { type } = this.#geometry;

@@ -1,7 +1,7 @@
-/** Long work in steps of at most a few milliseconds. Its caller may do something else after each of them. */
+/** Long work in steps of at most a few milliseconds, between which the caller may do other work. */
 export type Steps<Result> = Generator<void, Result, void>;
 
-/** The result of all steps, done at once. */
+/** Runs all steps at once; returns the result. */
 export function atOnce<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { done, value } = steps.next();

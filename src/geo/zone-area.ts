@@ -7,7 +7,7 @@ const overlap = (a: Bounds, b: Bounds) =>
 const contains = (a: Bounds, b: Bounds) =>
   a.west <= b.west && b.east <= a.east && a.south <= b.south && b.north <= a.north;
 
-/** Just below a number: unlike a cell, a bounding box includes its western and southern edges. */
+/** The number just below: unlike a cell, a bounding box includes its western and southern edges. */
 const before = (degrees: number, least: number) =>
   degrees === least ? least : degrees - Number.EPSILON * Math.max(1, Math.abs(degrees));
 
@@ -18,7 +18,7 @@ export function boundsMeet(bounds: Bounds, area: Area): boolean | undefined {
   return parts.every((part) => area.parts.some((other) => contains(other, part))) ? true : undefined;
 }
 
-/** How a shape relates to a box that includes its edges. */
+/** How a shape relates to a box, edges included. */
 export function relationToBox(shape: Shape, box: Bounds): Relation {
   return shape.relationToCell({ ...box, west: before(box.west, -180), south: before(box.south, -90) });
 }

@@ -6,8 +6,9 @@ import type { Point } from './point.js';
 
 /**
  * Lengths of the geohashes that cover zones. They are the same for all zones, so that one Query per length finds every
- * zone that can contain a position. With 2, 4 and 6 characters, 16 cells could not cover the globe; with 1, 4 and 6 a Query
- * would read up to 3,000 zones of 90 km, with 1, 3 and 6 up to 3,600 of 2.5 km, as they lie side by side in one cell.
+ * zone that can contain a position. With 2, 4 and 6 characters, 16 cells could not cover the globe; with 1, 4 and 6 a
+ * Query would read up to 3,000 zones of 90 km, with 1, 3 and 6 up to 3,600 of 2.5 km, because they lie side by side in
+ * one cell.
  */
 export const COVER_LENGTHS = [1, 3, 5] as const;
 
@@ -104,7 +105,7 @@ function boxOf({ paths: [{ lngs, lats }] }: Part): Bounds {
 }
 
 /**
- * At most 16 cells that cover a zone: every position in it belongs to one of them. It starts with the largest cells that
+ * At most 16 cells that cover a zone: every position in it belongs to one of them. Starts with the largest cells that
  * the zone touches, and repeatedly replaces the cell that needs the fewest smaller ones, as long as the limit allows.
  */
 export function coverZone(shape: Coverable, parts: readonly Part[]): Cover[] {
@@ -119,7 +120,7 @@ export function coverZone(shape: Coverable, parts: readonly Part[]): Cover[] {
       const to = length + 2;
       const bits = BITS[to];
       const inside = bits === undefined ? undefined : touched(shape, halving, bits, room);
-      // Rounding may find that the zone touches no smaller cell: the larger one stays.
+      // Rounding may find that the zone touches no smaller cell: keep the larger one.
       return inside && inside.length > 0 ? [{ index, to, inside }] : [];
     });
     const [first] = finer.toSorted((a, b) => a.inside.length - b.inside.length);

@@ -3,31 +3,31 @@ import { type Part, type PathType, readPaths } from './paths.js';
 import { type Shape, shapeInSteps as stepsTo, shapeOf } from './polygon.js';
 import { type Steps, atOnce } from './steps.js';
 
-/** What a zone can be: areas and lines. */
+/** The geometry types of zones: areas and lines. */
 export const ZONE_TYPES = ['Polygon', 'MultiPolygon', 'LineString', 'MultiLineString'] as const satisfies PathType[];
 
 /** Maximum number of positions of one zone, including those that close rings. */
 export const MOST_ZONE_VERTICES = 500_000;
 
-/** For stored geometry: it was checked before, and cutting at the antimeridian may have added a few positions. */
+/** For stored geometry, which has been validated; cutting at the antimeridian may have added a few positions. */
 const STORED = { types: ZONE_TYPES, mostVertices: Infinity };
 
 /** A zone's validated geometry. */
 export interface ReadGeometry {
-  /** As in RFC 7946. */
+  /** According to RFC 7946. */
   readonly geometry: ZoneGeometry;
   readonly parts: readonly Part[];
   readonly shape: Shape;
 }
 
 /**
- * A client's zone geometry: a Polygon, MultiPolygon, LineString or MultiLineString, or a Feature with one. Parts that
- * cross the antimeridian are cut there. Throws BAD_USER_INPUT naming `field` and the part that is invalid.
+ * Validates a client's zone geometry: a Polygon, MultiPolygon, LineString or MultiLineString, or a Feature with one.
+ * Parts that cross the antimeridian are cut there. Throws BAD_USER_INPUT naming `field` and the invalid part.
  */
 export function readZoneGeometry(field: string, value: unknown): ReadGeometry {
   const given = readPaths(field, value, { ...STORED, mostVertices: MOST_ZONE_VERTICES });
   const geometry = geometryOf(field, given, isMultiple(value));
-  // Covers are made from what will be stored.
+  // Covers are computed from the geometry as stored.
   const parts = readPaths(field, geometry, STORED);
   return { geometry, parts, shape: shapeOf(parts) };
 }
@@ -43,7 +43,7 @@ export function shapeIsArea({ type }: ZoneGeometry): boolean {
   return type === 'Polygon' || type === 'MultiPolygon';
 }
 
-/** The shape of a geometry that was checked when it was stored. */
+/** The shape of a geometry that was validated when it was stored. */
 export function shapeOfGeometry(geometry: ZoneGeometry): Shape {
   return atOnce(shapeInSteps(geometry));
 }

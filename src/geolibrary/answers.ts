@@ -25,14 +25,14 @@ import { areaRegion, coverRegion } from './s2.js';
 
 type Filter = MarkerFilterInput | null | undefined;
 
-/** A table of the Geo Library that is served read-only, as a collection. */
+/** A table of the Geo Library that is served read-only as a collection. */
 export interface GeoTable {
   readonly collection: Collection;
   /** Answers within one request. Fields that such a table does not support throw BAD_USER_INPUT. */
   answers(call: Call, limits: MapLimits): CollectionAnswers;
 }
 
-/** Maximum number of cells in a cover: fine enough for a plan to skip what is far outside. */
+/** Maximum number of cells in a cover: enough for a plan to skip most of what is outside. */
 const COVER = 48;
 
 /** The key under which a table is served: its name, with characters that collection keys do not allow replaced. */
@@ -72,14 +72,14 @@ export function serveGeoTable(database: Database, layout: Layout, key: string): 
   };
 }
 
-/** A filter from a client. Throws BAD_USER_INPUT for `updatedAfter`, too: such a table has no update times. */
+/** Validates a client's filter. Also throws BAD_USER_INPUT for `updatedAfter`: such a table has no update times. */
 export function readGeoFilter(input: Filter): ReturnType<typeof readFilter> {
   const { updatedAfter } = input ?? {};
   if (updatedAfter !== undefined && updatedAfter !== null) {
     throw badInput(
       'filter.updatedAfter',
       updatedAfter,
-      'omitted: tables of the Geo Library do not record when items change',
+      'omitted, because tables of the Geo Library do not record when items change',
     );
   }
   return readFilter(input);
@@ -88,7 +88,10 @@ export function readGeoFilter(input: Filter): ReturnType<typeof readFilter> {
 const planOf = ({ area }: Viewport, { hashKeyLength }: Layout) =>
   planQueries(coverRegion(areaRegion(area), COVER), hashKeyLength);
 
-/** The markers in a viewport, or more than `wanted` of them. Throws LIMIT_EXCEEDED if that takes too many reads. */
+/**
+ * The markers in a viewport, or slightly more than `wanted` of them. Throws LIMIT_EXCEEDED if that takes too many
+ * reads.
+ */
 async function markersIn(
   context: TableContext,
   field: string,
@@ -100,7 +103,7 @@ async function markersIn(
   const plan = planOf(viewport, layout);
   const advice = 'use a smaller bounding box, or page through its markers';
   if (plan.hashKeys > BigInt(limits.rangesPerPage)) {
-    // Each hash key takes at least one Query call, so this fails before the first one.
+    // Each hash key takes at least one Query call, so the limit is checked before the first one.
     const given = `spread over ${plan.hashKeys} hash keys`;
     throw limitExceeded(field, given, `${limits.rangesPerPage} Query calls`, advice);
   }
@@ -127,7 +130,7 @@ async function markersUpTo(
     field,
     `more than ${max} markers`,
     max,
-    'tables of the Geo Library have no counts to cluster by: use a smaller bounding box, or import the table',
+    'tables of the Geo Library have no counts for clusters; use a smaller bounding box, or import the table',
   );
 }
 
@@ -136,7 +139,7 @@ function answersOf(context: TableContext): CollectionAnswers {
   return {
     collection: async () => collection,
     hasCells: false,
-    // As DynamoDB counted them: up to six hours old.
+    // DynamoDB's own count, up to six hours old.
     count: async () => layout.items,
     async viewportMarkers(viewport, input, filterInput) {
       const filter = readGeoFilter(filterInput);
@@ -144,7 +147,7 @@ function answersOf(context: TableContext): CollectionAnswers {
       const page = readPageInput(limits, list, input, isGeoPosition);
       const accept = ({ position }: MapMarker) => areaContains(viewport.area, position);
       const search = { plan: planOf(viewport, layout), accept, filter, budget: Budget.of(limits) };
-      // One more shows whether there is a next page.
+      // One more than requested, to find out whether there is a next page.
       const read = await readMarkers(context, { ...search, wanted: page.first + 1, after: page.after });
       return markerPage(list, read, page);
     },
@@ -160,7 +163,7 @@ function answersOf(context: TableContext): CollectionAnswers {
       const { key } = collection;
       throw new CellportError(
         'BAD_USER_INPUT',
-        `${field} is not supported for tables of the Geo Library; collection ${key} is one, served read-only: import it into a collection to use ${field}`,
+        `${field} is not supported for tables of the Geo Library such as ${key}; import the table into a collection to use ${field}`,
         { field, collection: key },
       );
     },

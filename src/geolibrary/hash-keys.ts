@@ -1,6 +1,6 @@
 import { type IdRange, united } from './s2.js';
 
-/** Digits of the greatest ID. */
+/** Number of digits of the largest ID. */
 const MAX_DIGITS = 19;
 const ID_END = 2n ** 63n;
 
@@ -14,13 +14,13 @@ export function hashKeyOf(id: bigint, length: number): bigint {
   return digits <= length ? id : id / 10n ** BigInt(digits - length);
 }
 
-/** The IDs that share a hash key, sorted: one range for each number of digits that may have been cut off. */
+/** The IDs that share a hash key, sorted: one range per number of digits that may have been cut off. */
 function idsUnder(hashKey: bigint, length: number): IdRange[] {
   const digits = digitsOf(hashKey);
   const longest = digits < length ? 0 : MAX_DIGITS - digits;
   const ranges = Array.from({ length: longest + 1 }, (_, cut) => {
     const size = 10n ** BigInt(cut);
-    // Digits are truncated towards zero, for either sign.
+    // Digits are truncated towards zero for either sign.
     if (hashKey < 0n) return { from: greatest(-ID_END, (hashKey - 1n) * size + 1n), to: hashKey * size + 1n };
     return { from: hashKey * size, to: least(ID_END, (hashKey + 1n) * size) };
   });
@@ -56,7 +56,7 @@ export function partsUnder(hashKey: bigint, length: number, ranges: readonly IdR
   );
 }
 
-/** How many IDs of a range have this hash key. */
+/** The number of IDs in a range that have this hash key. */
 export function idsBetween(hashKey: bigint, length: number, between: IdRange): bigint {
   return partsUnder(hashKey, length, [between]).reduce((sum, { from, to }) => sum + to - from, 0n);
 }

@@ -4,7 +4,7 @@ import type { Properties } from '../model/marker.js';
 import type { Item } from '../store/database.js';
 import { centreOf, isLeafId } from './s2.js';
 
-/** The names of the library's attributes in a table. */
+/** The table's names for the library's attributes. */
 export interface Attributes {
   readonly hashKey: string;
   readonly rangeKey: string;
@@ -12,22 +12,25 @@ export interface Attributes {
   readonly geoJson: string;
 }
 
-/** A marker in an item of a table of the Geo Library. */
+/** The marker read from an item of a table of the Geo Library. */
 export interface GeoItem {
   readonly key: string;
   readonly position: Point;
-  /** The order of its coordinates; undefined if it could be either. */
+  /** The order of its coordinates; undefined if both are possible. */
   readonly order: 'longitude first' | 'latitude first' | undefined;
   readonly name: string | null;
   readonly category: string | null;
   readonly properties: Properties;
 }
 
-/** A geohash is a square of a centimetre: the library does not write positions farther from it than this. */
+/** Maximum distance in metres between an item's position and its geohash, which is a square of a centimetre. */
 const TOLERANCE_METRES = 1;
 const MANTISSA = 15;
 
-/** A value of DynamoDB as JSON: sets become lists, bytes base64, numbers that a double cannot hold strings. */
+/**
+ * Converts a DynamoDB value to JSON: sets become lists, bytes base64, and numbers that a double cannot represent
+ * strings.
+ */
 function jsonOf(value: unknown): unknown {
   if (typeof value === 'bigint' || (Number.isInteger(value) && !Number.isSafeInteger(value))) return String(value);
   if (value instanceof Set) return [...value].map(jsonOf);
@@ -58,8 +61,8 @@ function coordinatesIn(text: unknown): readonly [number, number] | undefined {
 const isPosition = ({ lng, lat }: Point) => Math.abs(lng) <= 180 && Math.abs(lat) <= 90;
 
 /**
- * The marker in an item, or the reason why there is none. The geohash shows which coordinate comes first, item by item:
- * the library in Java and its JavaScript port may both have written to a table.
+ * The marker in an item, or the reason why it has none. The geohash shows which coordinate comes first, item by item:
+ * both the Java library and its JavaScript port may have written to a table.
  */
 export function readGeoItem(item: Item, attributes: Attributes): GeoItem | { readonly reason: string } {
   const { hashKey, rangeKey, geohash, geoJson } = attributes;

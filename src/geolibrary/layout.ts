@@ -15,19 +15,19 @@ export interface Layout {
   readonly attributes: Attributes;
   /** Name of the local secondary index by geohash. */
   readonly index: string;
-  /** How many digits of an ID form its hash key. */
+  /** Number of digits of an ID that form its hash key. */
   readonly hashKeyLength: number;
-  /** Which coordinate comes first in geoJson, by a sample. */
+  /** Which coordinate comes first in geoJson, according to a sample. */
   readonly order: 'longitude first' | 'latitude first';
-  /** When the table was created, RFC 3339 in UTC. */
+  /** The table's creation time, RFC 3339 in UTC. */
   readonly createdAt: string;
   /** Number of items, which DynamoDB updates about every six hours. */
   readonly items: number;
-  /** Distinguishes it from other tables of the same name. */
+  /** Distinguishes the table from others of the same name. */
   readonly id: string;
 }
 
-/** Names that the table does not reveal; the library's defaults if omitted. */
+/** Names that the table's keys do not reveal; the library's defaults if omitted. */
 export interface LayoutOptions {
   readonly index?: string | undefined;
   readonly geoJson?: string | undefined;
@@ -38,7 +38,7 @@ const SAMPLE = 100;
 const notGeoTable = (table: string, why: string) =>
   new CellportError('BAD_USER_INPUT', `${table} is not a table of the Geo Library: ${why}`, { table });
 
-/** The names of the attributes, from the table's keys. Throws BAD_USER_INPUT if the keys do not fit the library. */
+/** The attribute names, from the table's keys. Throws BAD_USER_INPUT if the keys are not those of the library. */
 function namesIn(description: TableDescription, index: string, geoJson: string): Attributes {
   const table = description.TableName ?? '';
   const typeOf = new Map(description.AttributeDefinitions?.map((each) => [each.AttributeName, each.AttributeType]));
@@ -56,13 +56,13 @@ function namesIn(description: TableDescription, index: string, geoJson: string):
     const names = indexes.map(({ IndexName }) => IndexName).join(', ') || 'none';
     throw notGeoTable(
       table,
-      `it has no local secondary index ${index} by a number; its indexes: ${names}; pass --geohash-index to use another`,
+      `it has no local secondary index ${index} with a numeric sort key (its indexes: ${names}); pass --geohash-index to use another`,
     );
   }
   return { hashKey, rangeKey, geohash, geoJson };
 }
 
-/** The length of the hash keys of a sample. Throws BAD_USER_INPUT if they differ in length, or there are none. */
+/** The length of the hash keys in a sample. Throws BAD_USER_INPUT if they differ in length, or there are none. */
 function hashKeyLengthIn(table: string, sample: readonly Item[], { hashKey, geohash }: Attributes): number {
   const lengths = new Set<number>();
   for (const item of sample) {
@@ -77,7 +77,7 @@ function hashKeyLengthIn(table: string, sample: readonly Item[], { hashKey, geoh
   const [length, other] = lengths;
   if (length !== undefined && other === undefined) return length;
   if (length === undefined) {
-    throw new CellportError('BAD_USER_INPUT', `table ${table} is empty: the length of its hash keys is unknown`, {
+    throw new CellportError('BAD_USER_INPUT', `table ${table} is empty, so the length of its hash keys is unknown`, {
       table,
     });
   }
@@ -85,8 +85,9 @@ function hashKeyLengthIn(table: string, sample: readonly Item[], { hashKey, geoh
 }
 
 /**
- * The layout of a table of the Geo Library for Amazon DynamoDB or of its JavaScript port, from its keys and a sample of its
- * items. Throws NOT_FOUND if there is no such table, BAD_USER_INPUT if it is not one of the library or is empty.
+ * Reads the layout of a table of the Geo Library for Amazon DynamoDB or of its JavaScript port, from its keys and a
+ * sample of its items. Throws NOT_FOUND if there is no such table, BAD_USER_INPUT if it is empty or not a table of the
+ * library.
  */
 export async function readLayout(database: Database, table: string, options: LayoutOptions = {}): Promise<Layout> {
   const { index = 'geohash-index', geoJson = 'geoJson' } = options;
@@ -96,7 +97,7 @@ export async function readLayout(database: Database, table: string, options: Lay
   const description = await describeTable(database, table);
   if (description === undefined) throw notFound('table', table);
   const attributes = namesIn(description, index, geoJson);
-  // The only Scan that serving takes: one page, at the start.
+  // The only Scan needed for serving: one page, at the start.
   const { Items: page = [] } = await send(database, 'wireScan', { TableName: table, Limit: SAMPLE }, newCall());
   const sample = page.map(itemOfImage);
   const hashKeyLength = hashKeyLengthIn(table, sample, attributes);
@@ -106,7 +107,7 @@ export async function readLayout(database: Database, table: string, options: Lay
   if (markers.length === 0) {
     throw notGeoTable(
       table,
-      fault !== undefined && 'reason' in fault ? fault.reason : 'no item of the sample is a point',
+      fault !== undefined && 'reason' in fault ? fault.reason : 'no item in the sample is a point',
     );
   }
   const latitudeFirst = markers.filter(({ order }) => order === 'latitude first').length;

@@ -16,7 +16,7 @@ import { coverRegion, ringRegion } from './s2.js';
 
 export interface NearbyQuery extends PageInput {
   readonly center: Point;
-  /** Metres. */
+  /** In metres. */
   readonly radius: number;
   readonly filter?: MarkerFilterInput | null | undefined;
 }
@@ -24,17 +24,17 @@ export interface NearbyQuery extends PageInput {
 const COVER = 48;
 /** Smaller cells cover a long ring with fewer hash keys. */
 const FINE_COVER = 600;
-/** The first ring is at most this fraction of the radius wide. */
+/** The first ring's width is at most the radius divided by this. */
 const FIRST_PART = 8;
 
-/** Twice the distance that would contain `first` of the items, if they were spread evenly over the globe. */
+/** Twice the distance that would contain `first` of the items if they were spread evenly over the globe. */
 function firstWidth(radius: number, first: number, items: number): number {
   const even = 4 * EARTH_RADIUS * Math.sqrt(first / Math.max(1, items));
   return Math.min(radius / FIRST_PART, even);
 }
 
 /**
- * A page of the markers around a point, read in rings outward. Throws BAD_USER_INPUT for an invalid centre or radius.
+ * A page of the markers around a point, read in rings outward. Throws BAD_USER_INPUT for an invalid center or radius.
  */
 export async function readNearby(
   context: TableContext,

@@ -1,29 +1,30 @@
 import { hashKeysOf, idsBetween, partsUnder } from './hash-keys.js';
 import type { IdRange } from './s2.js';
 
-/** One Query on the index of a table: IDs under one hash key. */
+/** One Query on a table's index: IDs under one hash key. */
 export interface PlannedQuery extends IdRange {
   readonly hashKey: bigint;
 }
 
-/** What to read, in the order of hash keys, then IDs. */
+/** The reads, in order of hash keys, then IDs. */
 export interface QueryPlan {
-  /** Number of hash keys: there are at least as many Query calls. */
+  /** Number of hash keys: at least as many Query calls are needed. */
   readonly hashKeys: bigint;
-  /** The queries from a hash key on, yielded lazily: the world has a million of them if hash keys are long. */
+  /** The queries from a hash key on, yielded lazily: with long hash keys, the whole globe takes a million. */
   queries(from?: bigint): Iterable<PlannedQuery>;
 }
 
 /** Maximum number of queries, unless there are more hash keys. */
 const MAX_QUERIES = 6;
-/** A gap that holds a smaller part than this of what is searched costs less to read than a further Query. */
+/** Reading a gap with less than one in this many of all IDs searched costs less than another Query. */
 const WORTH_A_QUERY = 12n;
 
 const sizeOf = (ranges: readonly IdRange[]) => ranges.reduce((sum, { from, to }) => sum + to - from, 0n);
 
 /**
- * Plans how to read ranges of IDs (sorted, disjoint). Each Query stays under one hash key, and ranges under it are joined
- * if reading the gap is cheaper than another Query. How full the table is is unknown, so the cost is the area that is read.
+ * Plans the reads for ranges of IDs (sorted, disjoint). Each Query stays under one hash key, and ranges under it are
+ * joined if reading the gap is cheaper than another Query. The table's density is unknown, so the cost is the area
+ * read.
  */
 export function planQueries(ranges: readonly IdRange[], length: number): QueryPlan {
   const keys = hashKeysOf(ranges, length);
@@ -54,7 +55,7 @@ export function planQueries(ranges: readonly IdRange[], length: number): QueryPl
   }
 }
 
-/** The widest gap that is read if `splits` gaps may be skipped. */
+/** The widest gap to read if `splits` gaps may be skipped. */
 function widestKept(ranges: readonly IdRange[], keys: readonly IdRange[], length: number, splits: number): bigint {
   const gaps: bigint[] = [];
   for (const { from, to } of keys) {

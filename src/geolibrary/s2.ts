@@ -10,10 +10,10 @@ export interface IdRange {
   readonly to: bigint;
 }
 
-/** How a cell relates to a region; `across` is always correct, but costs more reads. */
+/** How a cell relates to a region. `across` is always correct, but costs more reads. */
 type Relation = 'outside' | 'across' | 'inside';
 
-/** An area of the globe to cover with cells. */
+/** An area of the globe to cover with cells, given by how cells relate to it. */
 export type S2Region = (cell: S2Cell) => Relation;
 
 const BITS = 64;
@@ -21,11 +21,11 @@ const FACES = 6;
 const FINEST = 30;
 const DEGREES = 180 / Math.PI;
 /**
- * Cells count as this much larger than they are: the library rounds positions to cells by its own arithmetic, and across
- * the edge of a face the neighbour's IDs are far away.
+ * Cells are enlarged by this margin: the library rounds positions to cells with its own arithmetic, and across the edge
+ * of a face the neighbour's IDs are far away.
  */
 const MARGIN_DEGREES = 1e-6;
-/** The same for distances, which are off by some metres between antipodes. */
+/** The same for distances, whose error is a few metres between antipodes. */
 const MARGIN_METRES = 10;
 
 /** The ID of the leaf cell (about a centimetre) that contains a position. */
@@ -33,19 +33,19 @@ export function idAt({ lng, lat }: Point): bigint {
   return BigInt.asIntN(BITS, S2CellId.fromPoint(S2LatLng.fromDegrees(lat, lng).toPoint()).id);
 }
 
-/** The centre of a cell. */
+/** The center of a cell. */
 export function centreOf(id: bigint): Point {
   const { lngDegrees: lng, latDegrees: lat } = new S2CellId(BigInt.asUintN(BITS, id)).toLatLng();
   return { lng, lat };
 }
 
-/** Whether an ID is that of a leaf cell, like all that the library stores. */
+/** Whether an ID is that of a leaf cell, as all IDs stored by the library are. */
 export function isLeafId(id: bigint): boolean {
   const unsigned = BigInt.asUintN(BITS, id);
   return BigInt.asIntN(BITS, id) === id && unsigned % 2n === 1n && unsigned >> 61n < BigInt(FACES);
 }
 
-/** The bounding box of a cell with a margin; its east may be beyond 180. */
+/** The bounding box of a cell with the margin; its east may exceed 180. */
 function boundsOf(cell: S2Cell): Bounds {
   const { lat, lng } = cell.getRectBound();
   const south = lat.lo * DEGREES - MARGIN_DEGREES;
@@ -69,7 +69,7 @@ export function areaRegion({ bounds }: Area): S2Region {
     const turns = [-360, 0, 360];
     if (!around && !turns.some((turn) => box.west + turn <= east && box.east + turn >= west)) return 'outside';
     const within = around || turns.some((turn) => west <= box.west + turn && box.east + turn <= east);
-    // There is nothing beyond a pole, so the margin there does not count.
+    // Nothing lies beyond a pole, so the margin there does not count.
     const high = box.north <= north || north === 90;
     const low = box.south >= south || south === -90;
     return within && high && low ? 'inside' : 'across';
@@ -123,7 +123,7 @@ export function coverRegion(region: S2Region, maxCells: number): IdRange[] {
 
 const ascending = (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The ranges sorted, with adjacent and overlapping ones united. */
+/** The ranges sorted, with adjacent and overlapping ones merged. */
 export function united(ranges: readonly IdRange[]): IdRange[] {
   const whole: { from: bigint; to: bigint }[] = [];
   for (const { from, to } of ranges.toSorted((a, b) => ascending(a.from, b.from))) {

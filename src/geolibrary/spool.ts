@@ -18,12 +18,12 @@ import type { Layout } from './layout.js';
 
 const wireKey = z.record(z.string(), z.object({ S: z.string() }).or(z.object({ N: z.string() })));
 const stateShape = z.object({
-  /** The table that is copied; the copy of another table is discarded. */
+  /** The table being copied; the copy of another table is discarded. */
   identity: z.string(),
-  /** How much of the file is valid. */
+  /** How many bytes of the file are valid. */
   bytes: z.number(),
   items: z.number(),
-  /** Where each segment resumes, null at its start; `done` if it is complete. */
+  /** Where each segment resumes, null for its start; `done` if it is complete. */
   segments: z.array(z.object({ start: wireKey.nullable(), done: z.boolean() })),
 });
 type State = z.infer<typeof stateShape>;
@@ -33,7 +33,7 @@ export interface SpoolJob {
   readonly layout: Layout;
   /** The copy; its state is stored next to it. */
   readonly path: string;
-  /** Number of segments that are scanned in parallel. */
+  /** Number of segments scanned in parallel. */
   readonly segments: number;
   readonly call: Call;
   readonly onProgress: (progress: SpoolProgress) => void;
@@ -42,11 +42,11 @@ export interface SpoolJob {
 export interface SpoolProgress {
   /** Items copied so far. */
   readonly items: number;
-  /** How many of these an earlier run copied. */
+  /** Number of these that an earlier run copied. */
   readonly resumed: number;
 }
 
-/** Items of a page: DynamoDB's own limit of 1 MB can take a slow engine longer than a request's deadline. */
+/** Items per page: DynamoDB's own limit of 1 MB can take a slow engine longer than a request's deadline. */
 const PAGE = 1000;
 
 const stateOf = (path: string) => `${path}.state`;
@@ -70,8 +70,8 @@ async function writeState(path: string, state: State): Promise<void> {
 const lineOf = (item: object) => `${JSON.stringify(item)}\n`;
 
 /**
- * Copies all items of a table into a file, one per line in DynamoDB's JSON, by a parallel Scan that resumes where an
- * interrupted run ended. Throttling is retried. Items written during the copy may or may not be in it.
+ * Copies all items of a table to a file, one per line in DynamoDB's JSON, by a parallel Scan that resumes where an
+ * interrupted run stopped. Throttled reads are retried. Items written during the copy may or may not be included.
  */
 export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
   const { database, layout, path, call, onProgress } = job;
@@ -79,12 +79,12 @@ export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
   const segments = Array.from({ length: job.segments }, () => ({ start: null, done: false }));
   const initial: State = { identity: layout.id, bytes: 0, items: 0, segments };
   let state = await readState(path, initial);
-  // To append; creates the file if there is none.
+  // Opens for appending; creates the file if necessary.
   const file = await open(path, 'a');
-  // One page at a time, so that what the state calls valid is complete.
+  // Writes one page at a time, so that the bytes that the state calls valid are complete.
   const inTurn = pLimit(1);
   try {
-    // The state may be that of a copy that was removed.
+    // The state may be left over from a copy that was removed.
     if ((await file.stat()).size < state.bytes) state = initial;
     const resumed = state.items;
     const copy = async (segment: number): Promise<void> => {
@@ -103,7 +103,7 @@ export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
         );
         await inTurn(async () => {
           const bytes = Buffer.from(Items.map(lineOf).join(''));
-          // Drops what an interrupted or failed write may have left.
+          // Drops bytes left by an interrupted or failed write.
           await file.truncate(state.bytes);
           await file.writeFile(bytes);
           await file.sync();
@@ -136,7 +136,7 @@ export async function removeSpool(path: string): Promise<void> {
 
 /** The marker in a line of the copy. Throws InvalidRow. */
 function contentIn(value: unknown, attributes: Attributes): MarkerRow {
-  if (!isFields(value)) throw new InvalidRow('it is not an item');
+  if (!isFields(value)) throw new InvalidRow('not an item');
   const item = readGeoItem(itemOfImage(value as WireMap), attributes);
   if ('reason' in item) throw new InvalidRow(item.reason);
   const { key, position, name, category, properties } = item;

@@ -23,7 +23,7 @@ import { SHORTER } from './work.js';
 type Arguments = Readonly<Record<string, unknown>>;
 type Estimate = (args: Arguments, limits: Limits) => number;
 
-/** As many as the argument says; 0 if its field will reject the value, with a better reason. */
+/** The argument's value; 0 if it is invalid, because the field itself rejects it with a better reason. */
 const byCount =
   (name: string): Estimate =>
   (args, { maxFirst }) => {
@@ -42,9 +42,9 @@ const roughly =
     size;
 
 /**
- * How many objects a field may return. Connections count by their `first`, so their edges and nodes do not count again;
- * cells and clusters of a viewport by what fills a large screen; a level of places by more than anyone picks from; single
- * objects that take reads of their own as one.
+ * Estimates of how many objects a field returns. Connections count by their `first`, so their edges and nodes do not
+ * count again; cells and clusters of a viewport by what fills a large screen; a level of places by the longest list
+ * that is useful; a single object that needs a read of its own as one.
  */
 const SIZES: Readonly<Record<string, Estimate>> = {
   'Query.nodes': byLength('ids'),
@@ -94,7 +94,7 @@ function argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode, { v
   try {
     return getArgumentValues(field, node, variables);
   } catch {
-    // The executor reports what is wrong with them.
+    // The executor reports such errors.
     return {};
   }
 }
@@ -134,11 +134,6 @@ export function checkAnswerSize({ schema, document, operation, variables, limits
   const scope = { schema, limits, fragments: fragmentsOf(document), variables: coerced };
   const objects = objectsUnder(root, operation.selectionSet, scope);
   if (objects > limits.maxNodes) {
-    throw limitExceeded(
-      'number of objects that the lists of the query may add up to',
-      objects,
-      limits.maxNodes,
-      SHORTER,
-    );
+    throw limitExceeded('number of objects that the lists of the query can return', objects, limits.maxNodes, SHORTER);
   }
 }

@@ -17,7 +17,7 @@ import type { Execution } from './executor.js';
 import { stringify } from './json-text.js';
 import type { OperationResult } from './operation-result.js';
 
-/** The HTTP status of a result: other than 200 only if it has no data, not even null. */
+/** The HTTP status of a result: 200 unless `data` is missing altogether. */
 function statusOf({ data, errors = [] }: OperationResult): number {
   if (data !== undefined) return 200;
   const codes = errors.map(({ extensions }) => extensions?.['code']);
@@ -41,12 +41,12 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
   const plugin: ApolloServerPlugin<RequestContext> = {
     requestDidStart: async () => ({
       async didResolveSource(context) {
-        // Apollo Server would parse and validate it once more.
+        // Apollo Server would parse and validate the document again.
         Object.assign(context, { document: read(context.source).document });
       },
       async responseForOperation({ document, operation, request, contextValue: context }) {
         const { operationName, variables = {} } = request;
-        // Undefined if no operation has this name, whatever Apollo Server's type says.
+        // Undefined if no operation has this name, although Apollo Server's type says otherwise.
         const singleResult = await answer({ document, operation, operationName, variables, context });
         return {
           http: { headers: new HeaderMap(), status: statusOf(singleResult) },
@@ -77,10 +77,10 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
     logger: { debug: write(log.debug), info: write(log.info), warn: write(log.warn), error: write(log.error) },
     plugins: [
       plugin,
-      // Cache control wraps every field of every answer, for a header that this server does not set.
+      // Cache control would wrap every field of every answer, for a header that this server does not send.
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
-      // Environment variables can turn both on: this server connects to nothing but DynamoDB.
+      // Environment variables could turn both on: this server connects to nothing but DynamoDB.
       ApolloServerPluginUsageReportingDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
     ],

@@ -18,16 +18,16 @@ import { shared } from './shared-fields.js';
 
 type Resolver = GraphQLFieldResolver<unknown, RequestContext>;
 
-/** An object of more fields counts as several: no answer has more than this many values for each object of the limit. */
+/** An object with more fields counts as several, so an answer has at most this many values per object of the limit. */
 const FIELDS_OF_AN_OBJECT = 20;
-/** How many values of a list are completed before others get their turn: a few milliseconds. */
+/** Number of values of a list that are completed before other requests get their turn: a few milliseconds of work. */
 const STEP = 2_000;
-/** How many values compiled code completes at once: as long as graphql-js takes for a step. */
+/** Number of values that compiled code completes at once: takes as long as a step of graphql-js. */
 const COMPILED_STEP = 50_000;
 
 const fieldCounts = new WeakMap<SelectionSetNode, number>();
 
-/** How many fields a selection has, with its fragments and everything under it. */
+/** The number of fields in a selection, including nested ones and those in fragments. */
 export function fieldsOf(set: SelectionSetNode, info: Pick<GraphQLResolveInfo, 'fragments'>): number {
   const known = fieldCounts.get(set);
   if (known !== undefined) return known;
@@ -43,7 +43,7 @@ export function fieldsOf(set: SelectionSetNode, info: Pick<GraphQLResolveInfo, '
   return fields;
 }
 
-/** The same list, of which graphql-js completes a part in each turn: it waits for items that are promises. */
+/** A view of a list that makes graphql-js complete one part per turn: it waits for items that are promises. */
 function paced(items: readonly unknown[], size: number, turn: Turn): readonly unknown[] {
   let before: Promise<void> | undefined;
   return items.map((item, index) => {
@@ -53,7 +53,7 @@ function paced(items: readonly unknown[], size: number, turn: Turn): readonly un
   });
 }
 
-/** Counts the objects of a list when it is resolved, and completes it in turns. */
+/** Wraps a resolver so that the objects of its list are counted, and completed in turns. */
 function bounded(resolve: Resolver): Resolver {
   return async (parent, args, context, info) => {
     const items: unknown = await resolve(parent, args, context, info);
@@ -76,14 +76,14 @@ function bounded(resolve: Resolver): Resolver {
 const isListOfObjects = (type: GraphQLOutputType) =>
   isListType(getNullableType(type)) && isCompositeType(getNamedType(type));
 
-/** Fields without arguments that read, or compute for long. */
+/** Fields without arguments that read from the database or are expensive to compute. */
 const EXPENSIVE: readonly string[] = [
   'Collection.count',
   'Collection.bounds',
   'Cell.children',
   'SearchConnection.totalCount',
 ];
-/** What these return depends on their selection, or is counted each time it is in the answer. */
+/** Fields whose result depends on their selection, or that count each time they appear in the answer. */
 const NEVER_SHARED: readonly string[] = [
   'Query.node',
   'Query.nodes',

@@ -10,14 +10,14 @@ import {
 /** The fragments of a document by name. */
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** The values within a value, itself included. */
+/** The number of values within a value, including itself. */
 function valuesIn(node: ValueNode): number {
   if (node.kind === Kind.LIST) return node.values.reduce((all, value) => all + valuesIn(value), 1);
   if (node.kind === Kind.OBJECT) return node.fields.reduce((all, { value }) => all + valuesIn(value), 1);
   return 1;
 }
 
-/** The values in the arguments of a selection and of its directives; each directive counts as one, too. */
+/** The number of values in the arguments of a selection and its directives; each directive counts as one more. */
 export function valuesOf(selection: SelectionNode): number {
   const own = 'arguments' in selection ? (selection.arguments ?? []) : [];
   const directives = selection.directives ?? [];
@@ -25,20 +25,22 @@ export function valuesOf(selection: SelectionNode): number {
   return all.reduce((values, { value }) => values + valuesIn(value), directives.length);
 }
 
-/** Selections that merge into one field, or spreads of fragments that meet at one place. */
+/** Selections that merge into one response field, or spreads of fragments in the same place. */
 interface Equal {
   count: number;
-  /** What comparing each of them with another costs. */
+  /** Cost of comparing one of them with another. */
   cost: number;
 }
 
-/** How many selections merge into the most selected field of the response, and what comparing all such selections costs. */
+/**
+ * The largest number of selections that merge into one response field, and the total cost of comparing such selections.
+ */
 interface Comparisons {
   readonly most: number;
   readonly cost: number;
 }
 
-/** Counts what validation compares; stops after `budget` selections. */
+/** Counts the comparisons that validation makes; stops after `budget` selections. */
 export function comparisonsIn(document: DocumentNode, fragments: Fragments, budget: number): Comparisons {
   let left = budget;
   const fields = new Map<string, Equal>();
@@ -55,7 +57,7 @@ export function comparisonsIn(document: DocumentNode, fragments: Fragments, budg
       if (left-- <= 0) return;
       if (selection.kind === Kind.FIELD) {
         const here = `${path}.${(selection.alias ?? selection.name).value}`;
-        // Arguments are written out for each comparison.
+        // Validation prints the arguments for each comparison.
         add(fields, here, 1 + 2 * valuesOf(selection));
         if (selection.selectionSet) walk(selection.selectionSet, here, inside);
       } else if (selection.kind === Kind.INLINE_FRAGMENT) {
@@ -70,7 +72,7 @@ export function comparisonsIn(document: DocumentNode, fragments: Fragments, budg
   }
 
   for (const [index, definition] of document.definitions.entries()) {
-    // Fragments are validated on their own, too, even if unused.
+    // Validation also covers unused fragments.
     if ('selectionSet' in definition) walk(definition.selectionSet, String(index), []);
   }
   const all = [...fields.values(), ...spreads.values()];

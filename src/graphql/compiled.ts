@@ -26,13 +26,13 @@ type Values = Readonly<Record<string, unknown>>;
 /** An operation compiled into a function. */
 export interface CompiledOperation {
   /**
-   * The result that graphql-js would give; undefined if graphql-js has to execute the operation, because a variable, an
-   * argument or a field fails, or because a list is too long to be completed at once.
+   * The result that graphql-js would give; undefined if graphql-js has to execute the operation because a variable,
+   * argument or field fails or a list is too long to be completed at once.
    */
   run(context: RequestContext, variables: Values): Promise<ExecutionResult | undefined>;
 }
 
-/** A field with arguments, and the variables of the compiled document that replace them. */
+/** A field with arguments, and the variables of the compiled document that replace these. */
 interface LiftedField {
   readonly field: GraphQLField<unknown, unknown>;
   readonly node: FieldNode;
@@ -41,19 +41,21 @@ interface LiftedField {
 
 const INTROSPECTION = new Set(['__schema', '__type']);
 
-/** A name that sets the prototype in an object literal. */
+/** A key that would set the prototype in an object literal. */
 const UNSAFE_NAME = '__proto__';
 
-/** Fragments included. Compiling cannot be interrupted, and took 35 ms of CPU for 151 fields on a busy machine. */
+/**
+ * Includes fields of fragments. Compiling cannot be interrupted; it took 35 ms of CPU for 151 fields on a busy machine.
+ */
 const MAX_FIELDS = 150;
 
 /** A scalar that accepts any value unchanged. */
 const ANY_VALUE = 'JSON';
 
 /**
- * Whether graphql-jit gives the same results for this document as graphql-js. It does not for directives, whose variables
- * it checks differently, and for abstract types, whose errors it does not catch. Introspection, documents with more
- * than a query and very long ones are not worth compiling.
+ * Whether graphql-jit gives the same results as graphql-js for this document. It does not for directives, whose
+ * variables it validates differently, or for abstract types, whose errors it does not catch. Introspection, documents
+ * with several operations and very long ones are not worth compiling.
  */
 function isCompilable(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): boolean {
   if (operation.operation !== OperationTypeNode.QUERY) return false;
@@ -83,9 +85,9 @@ function isCompilable(schema: GraphQLSchema, document: DocumentNode, operation: 
 }
 
 /**
- * The document with a variable in place of each argument's value, to be filled with the value that graphql-js coerces. So
- * no literal of a client gets into the code, where graphql-jit would let some break out of their quotes, and all variables,
- * defaults, lists and input objects are coerced by graphql-js.
+ * The document with a variable in place of each argument value, to be filled with the value that graphql-js coerces.
+ * This keeps literals from clients out of the generated code, where graphql-jit would let some break out of their
+ * quotes, and leaves the coercion of variables, defaults, lists and input objects to graphql-js.
  */
 function liftArguments(
   schema: GraphQLSchema,
@@ -148,7 +150,7 @@ function valuesOf(
     for (const { field, node, variables } of calls) {
       for (const [name, value] of Object.entries(getArgumentValues(field, node, coerced))) {
         const variable = variables.get(name);
-        // A default of the schema has no variable; it is compiled in.
+        // Defaults in the schema have no variable; they are compiled in.
         if (variable !== undefined) values[variable] = value;
       }
     }
@@ -158,7 +160,7 @@ function valuesOf(
   return values;
 }
 
-/** The operation of a valid document as a function; undefined if only graphql-js can execute it. */
+/** Compiles an operation of a valid document into a function; undefined if only graphql-js can execute it. */
 export function compileOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -176,9 +178,9 @@ export function compileOperation(
       const attempt = { tooLong: false };
       const result = await compiled.query(undefined, { ...context, compiled: attempt }, values);
       if (attempt.tooLong) answersAreShort = false;
-      // What fails is counted again when graphql-js executes it.
+      // graphql-js counts the objects again when it executes the operation.
       if (result.errors !== undefined) context.work.recount();
-      // Leave it to graphql-js which errors are reported, in which order, and what they null.
+      // graphql-js decides which errors are reported, in which order, and what they null.
       return result.errors === undefined ? result : undefined;
     },
   };

@@ -14,17 +14,17 @@ import type { TextSearch } from '../search/engine.js';
 import type { Limits } from '../model/limits.js';
 import type { Work } from './work.js';
 
-/** The state of the stream consumer, as far as answers depend on it. */
+/** The state of the stream consumer on which answers depend. */
 export interface StreamStatus {
-  /** Whether this process updates the cells. */
+  /** Whether this process runs the consumer. */
   readonly owner: boolean;
   /** Milliseconds since the cells last included the whole stream; undefined before the first time. */
   readonly behindMs: number | undefined;
-  /** False from a gap in the stream until a recount. */
+  /** False after a gap in the stream, until a recount. */
   readonly countsExact: boolean;
 }
 
-/** What all requests of a process share. */
+/** Dependencies that all requests of a process share. */
 export interface Services {
   readonly db: Database;
   readonly cellCache: CellCache;
@@ -33,34 +33,37 @@ export interface Services {
   readonly collectionCache: CollectionCache;
   /** Undefined if no consumer runs. */
   readonly consumerStatus: () => StreamStatus | undefined;
-  /** What subscriptions follow, if this process follows changes. */
+  /** Source of changes for subscriptions; undefined if this process does not follow changes. */
   readonly live?: LiveChanges | undefined;
-  /** A table of the Geo Library that is served like a collection. */
+  /** A table of the Geo Library that is served as a collection. */
   readonly geoTable?: GeoTable | undefined;
   /** Undefined if search is off. */
   readonly search?: TextSearch | undefined;
   readonly limits: Limits;
   /** Whether clients may introspect the schema; true by default. */
   readonly introspection?: boolean | undefined;
-  /** Whether every mutation is refused; false by default. */
+  /** Whether mutations are refused; false by default. */
   readonly readOnly?: boolean | undefined;
   readonly now: () => Date;
 }
 
-/** What resolvers work with. One for each request, so that no client sees what was read for another. */
+/** Context for resolvers. Each request has its own, so that no client sees data read for another. */
 export interface RequestContext {
   readonly services: Services;
   readonly work: Work;
-  /** Why this request may not change anything, if it may not. */
+  /** The error with which mutations of this request are refused; undefined if they are allowed. */
   readonly forbidsWrites?: CellportError | undefined;
   readonly map: MapContext;
-  /** Set while compiled code executes the request, which cannot stop within a list: it gives up at a long one. */
+  /**
+   * Set while compiled code executes the request: it cannot pause within a list, so it sets `tooLong` and gives up at a
+   * long one.
+   */
   readonly compiled?: { tooLong: boolean } | undefined;
-  /** The source of answers for the collection with this key, in either kind of table. */
+  /** The implementation that answers for the collection with this key, in either kind of table. */
   readonly answers: (collection: string) => CollectionAnswers;
 }
 
-/** Whether this process updates the cells and has not fallen behind, so that its caches see every change at once. */
+/** Whether this process runs the consumer and has not fallen behind, so that its caches see every change at once. */
 export function isFollowing(status: StreamStatus | undefined): boolean {
   return status?.owner === true && status.behindMs !== undefined && status.behindMs <= TRUSTED_MS;
 }

@@ -18,36 +18,36 @@ interface Size {
   readonly depth: number;
   readonly aliases: number;
   readonly fields: number;
-  /** Values in arguments, items of lists and fields of objects included. */
+  /** Values in arguments, including list items and fields of input objects. */
   readonly values: number;
 }
 
 const NOTHING: Size = { depth: 0, aliases: 0, fields: 0, values: 0 };
 
 /**
- * Maximum nesting of brackets. The parser recurses for each, so a document of nothing but brackets would overflow its
- * stack; far above any useful limit of depth.
+ * Maximum nesting of brackets, far above any useful depth. The parser recurses for each, so a document of nothing but
+ * brackets would overflow the stack.
  */
 const MAX_NESTING = 250;
 
 const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-/** Maximum length of a name: far above any in a schema. Messages and answers repeat names. */
+/** Maximum length of a name, far above any in the schema. Messages and answers repeat names. */
 const MAX_NAME = 250;
 
 const SPLIT = 'split it into several requests';
 
-/** Throws LIMIT_EXCEEDED if a document is longer than the limit in UTF-8. */
+/** Throws LIMIT_EXCEEDED if the UTF-8 text of a document is longer than the limit. */
 function checkBytes(source: string, maxBytes: number): void {
-  // A character takes a byte or more: what is far too long need not be encoded.
+  // Every character takes at least a byte, so a text that is far too long need not be encoded.
   const bytes = source.length > maxBytes ? source.length : Buffer.byteLength(source);
   if (bytes <= maxBytes) return;
   const found = source.length > maxBytes ? `more than ${maxBytes} bytes` : bytes;
   throw limitExceeded('size of the query', found, maxBytes, 'pass long values as variables');
 }
 
-/** The number of tokens of a document, checked without recursion. Syntax errors are left to the parser. */
+/** Counts the tokens of a document and checks their number, without recursion. Syntax errors are left to the parser. */
 function checkTokens(source: string, maxTokens: number): number {
   const lexer = new Lexer(new Source(source));
   let depth = 0;
@@ -77,8 +77,9 @@ const sum = (a: Size, b: Size): Size => ({
 });
 
 /**
- * Measures selections with their fragments expanded. Each fragment is measured once however often it is spread, so
- * fragments that double each other take no time. A fragment inside itself counts as nothing: validation rejects it.
+ * Returns a function that measures selections with their fragments expanded. Each fragment is measured once however
+ * often it is spread, so fragments that double each other cost nothing extra. A fragment that contains itself counts as
+ * zero: validation rejects it.
  */
 function measurer(fragments: Fragments): (set: SelectionSetNode) => Size {
   const measured = new Map<string, Size>();
@@ -106,7 +107,7 @@ function measurer(fragments: Fragments): (set: SelectionSetNode) => Size {
           size = sum(size, sum(inner, own));
         } else {
           size = sum(size, {
-            // Introspection is deep by nature; graphql-js rejects queries that repeat its lists.
+            // Introspection queries are deep by nature; graphql-js rejects those that repeat its lists.
             depth: selection.name.value.startsWith('__') ? 1 : inner.depth + 1,
             aliases: inner.aliases + (selection.alias === undefined ? 0 : 1),
             fields: inner.fields + 1,
@@ -130,7 +131,7 @@ export function fragmentsOf(document: DocumentNode): Fragments {
   return fragments;
 }
 
-/** The size of all operations of a document together; fragments that no operation uses count as written. */
+/** The combined size of all operations of a document; fragments that no operation uses count once. */
 function measure(document: DocumentNode, fragments: Fragments): Size {
   const selections = measurer(fragments);
   const asWritten = measurer(new Map());
@@ -149,39 +150,39 @@ function measure(document: DocumentNode, fragments: Fragments): Size {
 }
 
 /**
- * Maximum number of selections that merge into one field of the response. Validation compares each with each, so a
- * document of nothing else would keep it busy for half a second within the other limits.
+ * Maximum number of selections that merge into one response field. Validation compares each pair, so a document with
+ * nothing else would keep it busy for half a second within the other limits.
  */
 const MAX_EQUAL_FIELDS = 50;
-/** Maximum of all these comparisons together, longer arguments counting as more: 50 fields compared with 49 take 2,450. */
+/** Maximum total of these comparisons, weighted by the length of arguments: 50 fields compared with 49 take 2,450. */
 const MAX_COMPARISONS = 10_000;
-/** The rules of validation follow the fragments of each operation again. */
+/** Validation rules follow fragments separately for each operation. */
 const MAX_OPERATIONS = 100;
 
-/** Throws LIMIT_EXCEEDED naming what a document has too much of. */
+/** Throws LIMIT_EXCEEDED naming the limit that the document exceeds. */
 function checkForm(document: DocumentNode, limits: Limits): void {
   const fragments = fragmentsOf(document);
   const { depth, aliases, fields, values } = measure(document, fragments);
   const { most, cost } = comparisonsIn(document, fragments, 2 * limits.maxFields);
   const operations = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length;
-  const once = 'select each of them once';
+  const once = 'select each field once';
   for (const [what, value, limit, advice] of [
     ['depth of the query', depth, limits.maxDepth, 'nest fewer fields'],
     ['number of aliases in the query', aliases, limits.maxAliases, SPLIT],
     ['number of fields in the query', fields, limits.maxFields, SPLIT],
     ['number of values in the query', values, limits.maxTokens, SPLIT],
     ['number of operations in the query', operations, MAX_OPERATIONS, SPLIT],
-    ['number of equal fields at one place of the query', most, MAX_EQUAL_FIELDS, once],
-    ['number of comparisons of equal fields and fragments in the query', cost, MAX_COMPARISONS, once],
+    ['number of identical fields in one selection of the query', most, MAX_EQUAL_FIELDS, once],
+    ['number of comparisons of identical fields and fragments in the query', cost, MAX_COMPARISONS, once],
   ] as const) {
     if (value > limit) throw limitExceeded(what, value, limit, advice);
   }
 }
 
 /**
- * A document within the limits, and its number of tokens. Throws LIMIT_EXCEEDED naming what it has too much of, or the
- * parser's GraphQLError. This comes before validation, which compares fields with each other and takes half a second for
- * 2,000 equal ones.
+ * Parses a document within the limits; returns it with its number of tokens. Throws LIMIT_EXCEEDED naming the limit
+ * exceeded, or the parser's GraphQLError. Runs before validation, which compares fields with each other and takes half
+ * a second for 2,000 identical ones.
  */
 export function readDocument(
   text: string,
@@ -191,8 +192,8 @@ export function readDocument(
   const tokens = checkTokens(text, limits.maxTokens);
   const source = new Source(text);
   const document = parse(source);
-  // graphql-js would count the lines of the text again for each place of each error: 50,000 lines and 100 errors took 1.3 s.
-  // The tokens know where they are.
+  // graphql-js would count the lines of the text again for each location of each error: 50,000 lines with 100 errors
+  // took 1.3 s. Tokens already have their locations.
   source.body = '';
   checkForm(document, limits);
   return { document, tokens };

@@ -13,7 +13,7 @@ import type { Limits } from '../model/limits.js';
 import { readDocument } from './document-limits.js';
 import type { FormatError } from './error-format.js';
 
-/** A valid document, or why it is refused, in the form that clients see. */
+/** A valid document, or the errors for which it is refused, as clients see them. */
 export type Verdict =
   | { readonly document: DocumentNode; readonly errors?: undefined }
   | { readonly document?: undefined; readonly errors: readonly GraphQLFormattedError[] };
@@ -25,15 +25,15 @@ export interface DocumentOptions {
   readonly format: FormatError;
 }
 
-/** What a document gets wrong is clear from the first errors; each costs a search for similar names. */
+/** The first errors are enough to fix a document; each one costs a search for similar names. */
 const MAX_ERRORS = 20;
 
-/** Memory for verdicts, and what they take: a token of a parsed document is about 500 bytes. */
+/** Memory for cached verdicts. A token of a parsed document takes about 500 bytes. */
 const CACHE_BYTES = 48 * 1024 * 1024;
 const BYTES_OF_TOKEN = 500;
 const BYTES_OF_ERROR = 3_000;
 
-/** graphql-js has no code for what is wrong with a document. */
+/** Adds the code that graphql-js does not set. */
 function withCode(error: unknown, code: string): unknown {
   if (!(error instanceof GraphQLError)) return error;
   const { message, nodes = null, source, positions, originalError } = error;
@@ -41,14 +41,14 @@ function withCode(error: unknown, code: string): unknown {
 }
 
 /**
- * Reads documents: parses and validates each text once, however many requests and subscriptions send it at the same time.
- * What is refused is remembered, too.
+ * Returns a reader that parses and validates each text once, however many requests and subscriptions send it at the
+ * same time. Refused documents are cached, too.
  */
 export function documentReader({ schema, limits, introspection, format }: DocumentOptions): (text: string) => Verdict {
   const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
   const known = new LRUCache<string, Verdict>({ maxSize: CACHE_BYTES });
 
-  /** Even with `hideSuggestions`, graphql-js asks whether subfields were meant. */
+  /** Even with `hideSuggestions`, graphql-js asks "Did you mean" about subfields. */
   const worded = (error: GraphQLError) => {
     if (!introspection) error.message = error.message.replace(/ Did you mean .*$/s, '');
     return withCode(error, 'GRAPHQL_VALIDATION_FAILED');
@@ -70,7 +70,7 @@ export function documentReader({ schema, limits, introspection, format }: Docume
     const before = known.get(text);
     if (before !== undefined) return before;
     const { verdict, bytes } = judge(text);
-    // A text longer than the limit would cost more to keep than to refuse again.
+    // Caching a text longer than the limit would cost more than refusing it again.
     if (text.length <= limits.maxDocumentBytes) known.set(text, verdict, { size: bytes + 2 * text.length + 1 });
     return verdict;
   };

@@ -7,7 +7,7 @@ import { ClientGone } from './work.js';
 /** An error as a client sees it. */
 export type FormatError = (error: unknown) => GraphQLFormattedError;
 
-/** The innermost error, under everything that graphql-js and Apollo Server have wrapped around it. */
+/** The innermost error, without the wrappers of graphql-js and Apollo Server. */
 function causeOf(error: unknown): unknown {
   let inner = error;
   while (inner instanceof GraphQLError && inner.originalError !== undefined) inner = inner.originalError;
@@ -20,18 +20,18 @@ const MAX_LOCATIONS = 10;
 
 const cut = (text: string, length: number) => (text.length > length ? `${text.slice(0, length)}…` : text);
 
-/** A message with long names and values cut: they come from the client, and each error repeats them. */
+/** Shortens long names and values in a message: they come from the client, and each error repeats them. */
 function shortMessage(message: string): string {
   if (message.length <= LONGEST_QUOTED) return message;
   const quoted = /"(?:[^"\\]|\\.)*"?/g;
-  // Cut twice: what is far too long is not searched for quotes.
+  // Cut before searching for quotes, too: searching a very long text is slow.
   const shorter = cut(message, 10 * LONGEST_TEXT).replace(quoted, (text) =>
     text.length > LONGEST_QUOTED + 2 ? `${text.slice(0, LONGEST_QUOTED)}…"` : text,
   );
   return cut(shorter, LONGEST_TEXT);
 }
 
-/** An error that is safe to send, even if its texts quote a client. */
+/** An error that is safe to send, even if its message quotes a client. */
 function answered(
   message: string,
   details: Readonly<Record<string, unknown>>,
@@ -46,7 +46,7 @@ function answered(
   return { message: shortMessage(message), ...place, extensions };
 }
 
-/** Where in the document an error is. `readDocument` says why graphql-js is not asked. */
+/** The location and path of an error. See `readDocument` for why graphql-js is not asked for the location. */
 function placeOf({ nodes, locations, path }: GraphQLError): Pick<GraphQLFormattedError, 'locations' | 'path'> {
   const places = nodes?.flatMap(({ loc }) =>
     loc ? [{ line: loc.startToken.line, column: loc.startToken.column }] : [],
@@ -55,7 +55,7 @@ function placeOf({ nodes, locations, path }: GraphQLError): Pick<GraphQLFormatte
   return { ...(found === undefined ? {} : { locations: found }), ...(path === undefined ? {} : { path }) };
 }
 
-/** Apollo Server's codes for invalid requests; the API has one code for all of them. */
+/** Apollo Server's codes for invalid requests; this API uses one code for all of them. */
 const INVALID_REQUEST: readonly unknown[] = ['BAD_REQUEST', 'BAD_USER_INPUT', 'OPERATION_RESOLUTION_FAILURE'];
 /** Codes of errors in a document or its transport, whose messages reveal nothing internal. */
 const SAFE: readonly unknown[] = [
@@ -66,9 +66,9 @@ const SAFE: readonly unknown[] = [
 ];
 
 function isInvalidRequest({ message, path, nodes, originalError, extensions: { code } }: GraphQLError): boolean {
-  // An argument or a directive may turn out to be invalid only when its variables are known.
+  // Some arguments and directives prove invalid only once their variables are known.
   if (INVALID_REQUEST.includes(code) || message.startsWith('Argument "')) return true;
-  // graphql-js gives no path to what is wrong with variables or the name of the operation.
+  // graphql-js gives no path for errors in variables or in the name of the operation.
   return code === undefined && path === undefined && (nodes !== undefined || originalError === undefined);
 }
 
@@ -83,11 +83,11 @@ export function formatted(error: CellportError): GraphQLFormattedError {
 }
 
 /**
- * Formats errors for clients: those that a client can act on with the codes of the API, all others masked. Masked errors
- * are logged with their cause, and so are failures of DynamoDB.
+ * Returns a formatter of errors for clients: errors that a client can act on keep their code and message, all others
+ * are masked. Masked errors are logged with their cause, as are failures of DynamoDB.
  */
 export function errorFormatter(log: Log): FormatError {
-  // One failure of DynamoDB fails every field that waits for the same read, and is logged once.
+  // One failure of DynamoDB fails every field that waits for the same read, but is logged once.
   const logged = new WeakSet<Error>();
   return (error) => {
     const outer = error instanceof GraphQLError ? error : undefined;

@@ -10,7 +10,7 @@ import { LRUCache } from 'lru-cache';
 import { type CompiledOperation, compileOperation } from './compiled.js';
 import type { RequestContext } from './context.js';
 
-/** One operation of a valid document, with everything that executing it takes. */
+/** One operation of a valid document, and everything needed to execute it. */
 export interface Execution {
   readonly document: DocumentNode;
   /** Undefined if no operation has this name; graphql-js reports that. */
@@ -18,7 +18,7 @@ export interface Execution {
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: RequestContext;
-  /** The event that a subscription answers. */
+  /** The event that a subscription is answering. */
   readonly root?: unknown;
 }
 
@@ -31,23 +31,23 @@ export function interpreting(schema: GraphQLSchema): Executor {
 }
 
 const MAX_OPERATIONS = 500;
-/** Compiling takes as long as several runs, which does not pay for operations that are executed once or twice. */
+/** Compiling takes as long as several runs, which does not pay off for operations that are executed once or twice. */
 const RUNS_BEFORE_COMPILING = 2;
 
-/** How often an operation was run, then its compiled form; null if it cannot be compiled. */
+/** The number of interpreted runs so far, then the compiled form; null if it cannot be compiled. */
 type State = number | CompiledOperation | null;
 
 /**
- * Executes repeated operations as compiled functions, with the same results for less CPU. Operations that fail or cannot
- * be compiled are executed by graphql-js, if need be a second time in the same context, where the loaders have cached the
- * reads.
+ * Executes repeated operations as compiled functions: the same results for less CPU. Operations that fail or cannot be
+ * compiled are executed by graphql-js, if necessary a second time in the same context, where the loaders have cached
+ * the reads.
  */
 export function compiling(
   schema: GraphQLSchema,
   { runsBefore = RUNS_BEFORE_COMPILING }: { readonly runsBefore?: number } = {},
 ): Executor {
   const interpret = interpreting(schema);
-  // Keyed by node, as Apollo Server keeps parsed documents: a document that is parsed again is counted from zero.
+  // Keyed by node, like the parsed documents of Apollo Server: a document that is parsed again starts from zero.
   const known = new LRUCache<OperationDefinitionNode, { readonly state: State }>({ max: MAX_OPERATIONS });
 
   function compiledForm(document: DocumentNode, operation: OperationDefinitionNode): CompiledOperation | undefined {

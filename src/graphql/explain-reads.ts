@@ -8,15 +8,15 @@ import { partitionRange, positionOf } from '../pages/directory.js';
 import type { PageRead, RangeRead } from '../store/request/read-log.js';
 import { groupBy } from '../loaders/group.js';
 
-/** A range that was read and where on the globe it is. */
+/** A range that was read, with its location on the globe. */
 export interface ExplainedRead extends RangeRead {
-  /** The bounding box of the range's cells, in degrees; null if the range is not one of geohashes. */
+  /** The bounding box of the range's cells, in degrees; null if its keys are not geohashes. */
   readonly bounds: Bounds | null;
-  /** Its cells: all geohashes of one length from `first` to `last`, both included. */
+  /** The range's cells: all geohashes of one length from `first` to `last`, both included. */
   readonly geohashes: { readonly first: string; readonly last: string } | null;
 }
 
-/** A read with its half-open range of geohashes of length 10, and its position among the reads of the request. */
+/** A read with its half-open range of geohashes of length 10, and its index in the reads of the request. */
 interface Located {
   readonly read: ExplainedRead;
   readonly at: number;
@@ -26,7 +26,7 @@ interface Located {
 
 const GEOGRAPHIC = new Set(['geoA', 'geoB', 'cells']);
 
-/** The positions of pages that were read, up to where the last one ends. */
+/** The ranges of the pages that were read, ending where the last page ends. */
 function locatePages(read: RangeRead, at: number, pages: readonly PageRead[]): Located {
   const { pk, from, to } = read;
   const last = pages.findLast((page) => page.pk === pk && to !== null && page.begin <= to);
@@ -48,7 +48,7 @@ function locate(read: RangeRead, at: number, keys: Keyspace, pages: readonly Pag
   return { read: { ...read, bounds: rangeBounds(z), geohashes: { first, last } }, at, ...z };
 }
 
-/** Two adjacent reads as one. */
+/** Joins two adjacent reads. */
 function joined(a: Located, b: Located): Located {
   const z = { from: a.from, to: b.to };
   const read = {
@@ -61,7 +61,7 @@ function joined(a: Located, b: Located): Located {
   return { read, at: Math.min(a.at, b.at), ...z };
 }
 
-/** The ranges of one partition that came from a cache and were not also read, adjacent ones joined. */
+/** The ranges of one partition that came from a cache only, with adjacent ones joined. */
 function cachedRanges(members: readonly Located[]): Located[] {
   const listed = members.filter(({ read }) => !read.cached);
   const found: Located[] = [];
@@ -78,8 +78,8 @@ function cachedRanges(members: readonly Located[]): Located[] {
 }
 
 /**
- * The ranges of one request in the order in which they were read or found in a cache. Adjacent ranges from a cache are
- * joined, and omitted if the request has read them as well.
+ * The ranges of one request, in the order in which they were read or found in a cache. Adjacent cached ranges are
+ * joined, and omitted if the request has also read them.
  */
 export function explainReads(
   reads: readonly RangeRead[],

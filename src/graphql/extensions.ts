@@ -10,17 +10,17 @@ const EXPLAIN = 'x-cellport-explain';
 /** Maximum number of ranges in one response. */
 const MAX_READS = 500;
 
-/** Whether a request asks for its cost; `headers` by lower-case name. */
+/** Whether a request asks for its cost; `headers` has lower-case names. */
 export function asksForCost(headers: Headers): boolean {
   return headers[COST] === '1';
 }
 
-/** Whether a request asks for the ranges it reads. */
+/** Whether a request asks for the ranges that it reads. */
 export function asksForReads(headers: Headers): boolean {
   return headers[EXPLAIN] === '1';
 }
 
-/** Makes a request ask for neither. */
+/** Removes both headers from a request. */
 export function asksForNothing(headers: Record<string, unknown>): void {
   delete headers[COST];
   delete headers[EXPLAIN];
@@ -43,8 +43,8 @@ function readsOf(done: Executed | undefined) {
 }
 
 /**
- * The JSON of a response with the requested extensions: what DynamoDB charged as `cost`, the ranges it
- * read as `reads`, and the pages of markers that it used as `pages`. `done` is undefined for a request that failed before it was executed.
+ * The JSON of a response with the requested extensions: `cost` is what DynamoDB charged, `reads` the ranges it read,
+ * `pages` the pages of markers that it used. `done` is undefined for a request that failed before it was executed.
  */
 export function withExtensions(body: string, headers: Headers, done?: Executed): string {
   const extensions = {
@@ -52,6 +52,6 @@ export function withExtensions(body: string, headers: Headers, done?: Executed):
     ...(asksForReads(headers) ? readsOf(done) : {}),
   };
   if (Object.keys(extensions).length === 0) return body;
-  // Without parsing it: a map requests the cost of each response, and some are long.
+  // Spliced in without parsing: a map requests the cost of each response, and some responses are long.
   return `${body.slice(0, body.lastIndexOf('}'))},"extensions":${JSON.stringify(extensions)}}\n`;
 }

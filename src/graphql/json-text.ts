@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { limitExceeded } from '../errors.js';
 
-/** The JSON texts that JSON.stringify has found, in order; each is replaced by the same mark. */
+/** The JSON texts found by JSON.stringify, in order; each is replaced by the same mark. */
 interface Splicing {
   readonly mark: string;
   readonly texts: Buffer[];
@@ -12,11 +12,11 @@ interface Splicing {
 // JSON.stringify is synchronous, so no other response can interfere.
 let splicing: Splicing | undefined;
 
-/** Beginnings of responses between `stringify` and `spliced`, by mark. */
+/** The first parts of responses between `stringify` and `spliced`, by mark. */
 const pending = new Map<string, readonly Buffer[]>();
 const MARK_LENGTH = 36;
 
-/** A JSON value that is already serialised, in UTF-8, anywhere in a value for `stringify`. */
+/** An already serialised JSON value in UTF-8, which may appear anywhere in a value passed to `stringify`. */
 export class JsonText {
   readonly bytes: Buffer;
 
@@ -28,7 +28,7 @@ export class JsonText {
     return this.bytes.toString();
   }
 
-  /** The mark inside of `stringify`, the value otherwise. */
+  /** The mark during `stringify`, otherwise the value. */
   toJSON(): unknown {
     if (splicing === undefined) return JSON.parse(this.text);
     splicing.texts.push(this.bytes);
@@ -36,18 +36,21 @@ export class JsonText {
   }
 }
 
-/** What JSON.stringify may be given at once, in values; 64 characters of a string count as one. A tenth of a millisecond. */
+/**
+ * Maximum size of one call of JSON.stringify, in values (64 characters of a string count as one): a tenth of a
+ * millisecond.
+ */
 const PIECE = 1_000;
 const CHARACTERS_OF_VALUE = 64;
-/** Other requests wait for no longer than this. */
+/** Maximum time that other requests wait, in milliseconds. */
 const SLICE_MS = 10;
-/** Text is encoded when it is about this long. */
+/** Text is encoded in chunks of about this length. */
 const CHUNK = 64 * 1024;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !(value instanceof JsonText);
 
-/** What is left of `room` after a value, below zero if the value does not fit; its depth is at most `room`. */
+/** `room` minus the size of a value, below zero if the value does not fit; its depth is at most `room`. */
 function roomAfter(value: unknown, room: number): number {
   if (typeof value === 'string') return room - 1 - value.length / CHARACTERS_OF_VALUE;
   if (!isObject(value)) return room - 1;
@@ -56,7 +59,7 @@ function roomAfter(value: unknown, room: number): number {
     for (let index = 0; index < value.length && left >= 0; index++) left = roomAfter(value[index], left);
     return left;
   }
-  // The fastest loop over the objects of an answer, which inherit nothing that could be listed.
+  // The fastest loop over an object; those of an answer inherit no enumerable properties.
   // oxlint-disable-next-line guard-for-in
   for (const name in value) {
     left = roomAfter(value[name], left);
@@ -67,7 +70,7 @@ function roomAfter(value: unknown, room: number): number {
 
 const isLeftOut = (value: unknown) => value === undefined || typeof value === 'function' || typeof value === 'symbol';
 
-/** The JSON of one value, written in pieces between which other requests are served. */
+/** Writes the JSON of one value in pieces, between which other requests are served. */
 class Writer {
   // Random, and chosen after the data exists, so that the data cannot contain it.
   readonly #mark = randomUUID();
@@ -81,7 +84,7 @@ class Writer {
     this.#maxBytes = maxBytes;
   }
 
-  /** Writes a value that fits into a piece; of a list, only the items if `bare`. */
+  /** Writes a value that fits into one piece; only the items of a list if `bare`. */
   #piece(value: unknown, { bare = false } = {}): void {
     const texts: Buffer[] = [];
     splicing = { mark: this.#mark, texts };
@@ -120,7 +123,7 @@ class Writer {
   }
 
   #add(text: string): void {
-    // Before, so that the end of the answer stays a string, which `withExtensions` can change.
+    // Flushed first, so that the end of the answer stays a string, which `withExtensions` can change.
     if (this.#text.length > CHUNK) this.#flush();
     this.#text += text;
   }
@@ -167,7 +170,7 @@ class Writer {
     else await this.#writeMembers(value);
   }
 
-  /** All of it if it is short; else a mark and the end, for `spliced`. */
+  /** The whole text if it is short; otherwise a mark and the end, for `spliced`. */
   end(): string {
     const last = this.#text;
     this.#count(Buffer.byteLength(last));
@@ -178,9 +181,8 @@ class Writer {
 }
 
 /**
- * The JSON of a value, written in pieces: no more than some milliseconds pass between two of them. Throws LIMIT_EXCEEDED as
- * soon as it is longer than `maxBytes`. The result has to be passed to `spliced` exactly once; its end may be changed
- * before.
+ * Serialises a value as JSON in pieces, with at most a few milliseconds between two of them. Throws LIMIT_EXCEEDED as
+ * soon as the text is longer than `maxBytes`. Pass the result to `spliced` exactly once; its end may be changed before.
  */
 export async function stringify(value: unknown, maxBytes: number): Promise<string> {
   const writer = new Writer(maxBytes);
@@ -188,7 +190,7 @@ export async function stringify(value: unknown, maxBytes: number): Promise<strin
   return writer.end();
 }
 
-/** A result of `stringify` in full, without parsing or serialising any of it again. */
+/** The full text of a result of `stringify`, without parsing or serialising anything again. */
 export function spliced(answer: string): string | Buffer {
   const mark = answer.slice(0, MARK_LENGTH);
   const chunks = pending.get(mark);

@@ -28,7 +28,7 @@ export interface SubscriptionRequest {
 export interface Pipeline {
   readonly apollo: ApolloServer<RequestContext>;
   readonly read: (document: string) => Verdict;
-  /** A subscription that is ready to be executed, or what is wrong with it. */
+  /** A subscription that is ready to be executed, or the errors for which it is refused. */
   readonly prepare: (request: SubscriptionRequest, context: RequestContext) => Execution | Failed;
   readonly execute: (execution: Execution) => Promise<OperationResult>;
   readonly format: FormatError;
@@ -42,7 +42,7 @@ export interface PipelineOptions {
   readonly log: Log;
 }
 
-/** Requests have one answer; streams have one for each event of a subscription. */
+/** A request has one answer; a stream has one for each event of a subscription. */
 type Transport = 'request' | 'stream';
 
 function transportError(operation: 'query' | 'mutation' | 'subscription'): CellportError {
@@ -57,7 +57,7 @@ function transportError(operation: 'query' | 'mutation' | 'subscription'): Cellp
 
 const isNothing = (value: unknown): value is null | undefined => value === undefined || value === null;
 
-/** The fields of a request with their types. Throws BAD_USER_INPUT naming the field that is wrong. */
+/** The fields of a request with their types. Throws BAD_USER_INPUT naming the first invalid field. */
 function readRequest({ query, operationName, variables }: SubscriptionRequest) {
   if (typeof query !== 'string') throw badInput('query', query, 'the text of a GraphQL document');
   if (!isNothing(operationName) && typeof operationName !== 'string') {
@@ -69,27 +69,27 @@ function readRequest({ query, operationName, variables }: SubscriptionRequest) {
   return { query, variables: { ...variables }, operationName: operationName ?? undefined };
 }
 
-/** Errors in one answer; a long list may have one for each item. */
+/** Maximum number of errors in one answer; a long list may have one for each item. */
 const MAX_ERRORS = 100;
 
-/** The errors of an answer as clients see them; the last one says how many are left out. */
+/** The errors of an answer as clients see them; the last one gives the number of those omitted. */
 function listed(errors: readonly unknown[], format: FormatError): readonly GraphQLFormattedError[] {
   const more = errors.length - MAX_ERRORS;
   const shown = errors.slice(0, MAX_ERRORS).map(format);
   if (more <= 0) return shown;
-  const left = limitExceeded('number of errors', errors.length, MAX_ERRORS, `${more} more are left out`);
+  const left = limitExceeded('number of errors', errors.length, MAX_ERRORS, `${more} more were omitted`);
   return [...shown, format(left)];
 }
 
-/** The pipeline over a schema, on an Apollo Server that is started. */
+/** Creates the pipeline over a schema, and starts its Apollo Server. */
 export async function createPipeline(options: PipelineOptions): Promise<Pipeline> {
   const { schema, executor, limits, introspection, log } = options;
   const format = errorFormatter(log);
   const read = documentReader({ schema, limits, introspection, format });
 
-  /** What is wrong with an operation of a valid document, apart from what only executing it shows. */
+  /** The errors of an operation of a valid document that can be found without executing it. */
   function faults({ document, operation, variables, context }: Execution, transport: Transport): readonly unknown[] {
-    // graphql-js reports that no operation has the name that the request gives.
+    // graphql-js reports an unknown operation name.
     if (operation === undefined) return [];
     if ((operation.operation === 'subscription') !== (transport === 'stream')) {
       return [transportError(operation.operation)];

@@ -5,7 +5,7 @@ import { readGeohash } from '../geo/geohash.js';
 import { readInstant } from '../model/instant.js';
 import { MAX_NESTING, pathTooDeep } from './variables.js';
 
-/** A scalar of strings or numbers with the same check for literals and variables. */
+/** Creates a scalar of strings or numbers that validates literals and variables alike. */
 function plainScalar<T>(name: string, read: (value: unknown) => T): GraphQLScalarType<T, unknown> {
   return new GraphQLScalarType({
     name,
@@ -29,7 +29,10 @@ const readLatitude = (value: unknown): number => {
   throw badInput('Latitude', value, `a number of degrees from -90 to 90${swapped}`);
 };
 
-/** A JSON literal. Throws BAD_USER_INPUT if it is nested too deep, and for numbers that a double cannot represent. */
+/**
+ * Converts a JSON literal. Throws BAD_USER_INPUT if it is nested too deep, or has numbers that a double cannot
+ * represent.
+ */
 function literal(
   name: string,
   node: ValueNode,
@@ -47,7 +50,7 @@ function literal(
   });
   const value = valueFromASTUntyped(node, variables);
   if (pathTooDeep(value) !== undefined) throw badInput(name, value, `nested at most ${MAX_NESTING} levels deep`);
-  // Its objects have no prototype, so they would equal none that was read from JSON.
+  // Objects from literals have no prototype, so they would never equal those parsed from JSON.
   return structuredClone(value);
 }
 

@@ -10,7 +10,7 @@ import { resolvers } from './resolvers/all.js';
 /** schema/ is next to src/ in the repository and next to dist/ in the package. */
 const FOLDER = join(import.meta.dirname, '../../schema');
 
-/** The schema of schema/*.graphql with its resolvers. Throws if a resolver has no field. */
+/** Builds the schema of schema/*.graphql with its resolvers. Throws if a resolver has no field. */
 export function buildSchema(): GraphQLSchema {
   const typeDefs = readdirSync(FOLDER)
     .filter((file) => file.endsWith('.graphql'))

@@ -24,7 +24,7 @@ export interface ReadingsArguments {
 
 const LAST = 10;
 
-/** The readings that these arguments select. Throws BAD_USER_INPUT naming the argument that is wrong. */
+/** The readings that these arguments select. Throws BAD_USER_INPUT naming the invalid argument. */
 export function readReadingsArguments({ last, from, to }: ReadingsArguments, maxFirst: number): ReadingsWanted {
   if (from && to && from > to) throw badInput('from', from, `no later than to (${to})`);
   return { last: readFirst('last', last ?? LAST, maxFirst), from: from ?? undefined, to: to ?? undefined };
@@ -50,8 +50,8 @@ function readingsNodes(selections: readonly SelectionNode[], info: Info): FieldN
 }
 
 /**
- * The readings that a query selects of the marker that is being resolved, so that one Query call reads both. Invalid
- * arguments are omitted: the field itself reports them.
+ * The readings that a query selects of the marker being resolved, so that one Query call reads both. Invalid arguments
+ * are omitted: the field itself reports them.
  */
 export function selectedReadings(info: Info, maxFirst: number): ReadingsWanted[] {
   const marker = info.schema.getType('Marker');

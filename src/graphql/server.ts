@@ -22,7 +22,7 @@ export interface GraphqlRequest {
   readonly search: string;
   /** The parsed JSON of its body. */
   readonly body: unknown;
-  /** Why this request may not change anything, if it may not. */
+  /** The error with which mutations of this request are refused; undefined if they are allowed. */
   readonly forbidsWrites?: CellportError | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface GraphqlAnswer {
 }
 
 export interface GraphqlServer {
-  /** Answers one request within the deadline, whatever happens; `gone` aborts when the client has disconnected. */
+  /** Answers one request within the deadline; never rejects. `gone` is aborted when the client has disconnected. */
   readonly answer: (request: GraphqlRequest, gone: AbortSignal) => Promise<GraphqlAnswer>;
   /** Starts a subscription, for any transport. */
   readonly subscribe: Subscribe;
@@ -50,7 +50,7 @@ const READ_ONLY = new CellportError(
 const BAD_REQUEST = { code: 'BAD_REQUEST', http: { status: 400 } };
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The document of a request, if it has one that is a string. */
+/** The document of a request, if it is a string. */
 export function sourceOf({
   method,
   body,
@@ -69,7 +69,7 @@ function headerMap(headers: GraphqlRequest['headers']): HeaderMap {
   return map;
 }
 
-/** A GraphQL server over these services, ready to answer. `executor` makes what executes operations. */
+/** Creates a GraphQL server over these services, ready to answer. `executor` creates the executor of operations. */
 export async function createGraphqlServer(
   services: Services,
   log: Log,
@@ -90,8 +90,8 @@ export async function createGraphqlServer(
       context: async () => {
         const source = sourceOf(request);
         refused = source === undefined ? undefined : pipeline.read(source).errors;
-        // Apollo Server chooses the content type of an answer with one error; there may be several.
-        if (refused) throw new GraphQLError('the document is refused', { extensions: BAD_REQUEST });
+        // Apollo Server chooses the content type for an answer with one error; there may be several.
+        if (refused) throw new GraphQLError('the document is invalid', { extensions: BAD_REQUEST });
         return { ...createContext(services, work), forbidsWrites };
       },
     });

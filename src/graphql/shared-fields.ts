@@ -6,10 +6,10 @@ import type { Work } from './work.js';
 type Resolver = GraphQLFieldResolver<unknown, RequestContext>;
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** What a request has resolved: by parent, then by field and arguments. */
+/** The fields that a request has resolved: by parent, then by field and arguments. */
 class Resolved {
   readonly #byParent = new WeakMap<object, Map<string, unknown>>();
-  /** Numbers for JSON values, equal for equal texts: an object that many fields share is written once. */
+  /** Numbers for JSON values, the same for equal texts: an object that many fields share is serialised once. */
   readonly #numbers = new Map<string, number>();
   readonly #known = new WeakMap<object, number>();
   #unwritable = 0;
@@ -41,7 +41,7 @@ class Resolved {
   }
 }
 
-/** Undefined for what is nested too deeply. */
+/** The value as JSON; undefined if it is nested too deep. */
 function written(value: object): string | undefined {
   try {
     return JSON.stringify(value);
@@ -53,8 +53,8 @@ function written(value: object): string | undefined {
 const resolved = new WeakMap<Work, Resolved>();
 
 /**
- * Resolves a field of one object once for the same arguments, however many aliases request it. Only for queries: what a
- * mutation answers with may change between two of its fields.
+ * Resolves a field of one object once per set of arguments, however many aliases request it. Only for queries: the
+ * result of a mutation may change between two of its fields.
  */
 export function shared(field: string, resolve: Resolver): Resolver {
   return (parent, args: Arguments, context, info) => {

@@ -14,27 +14,30 @@ import { startWork } from './work.js';
 
 /** A subscription that has started. */
 export interface Subscription {
-  /** What is executed for each event. */
+  /** Arguments for executing each event. */
   readonly args: ExecutionArgs;
-  /** Ends when the reader returns, or after an answer with nothing but the error that ended it. */
+  /** Ends when the reader returns, or after an answer with only the error that ended it. */
   readonly answers: AsyncIterableIterator<OperationResult>;
 }
 
 export type Subscribe = (request: SubscriptionRequest) => Promise<Subscription | Failed>;
 
-/** Subscriptions that start at the same time. The deadline of the others begins with their turn. */
+/**
+ * Maximum number of subscriptions that start at the same time. For the others, the deadline begins when their turn
+ * comes.
+ */
 const STARTING_AT_ONCE = 16;
 
 const isStream = (value: object): value is AsyncIterable<unknown> => Symbol.asyncIterator in value;
 
-/** Starts subscriptions that these services answer, up to the limit of this server. */
+/** Returns a function that starts subscriptions on these services, up to the limit of this server. */
 export function createSubscribe(services: Services, schema: GraphQLSchema, pipeline: Pipeline): Subscribe {
   const { limits } = services;
   const { format } = pipeline;
   const turns = pLimit(STARTING_AT_ONCE);
   let active = 0;
 
-  /** Answers one event in its own context: what was read for the last event may have changed. */
+  /** Answers one event in its own context: data read for the previous event may have changed. */
   async function answer(execution: Execution, root: unknown): Promise<OperationResult> {
     const work = startWork(limits);
     const late = work.overdue.then((error) => ({ data: null, errors: [format(error)] }));
@@ -68,7 +71,7 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
           return { done: true, value: undefined };
         } catch (error) {
           end();
-          // The hub has logged why it ended its subscriptions; it is not logged again for each client.
+          // The hub has logged why it ended its subscriptions; do not log it again for each client.
           return {
             done: false,
             value: { errors: [error instanceof CellportError ? formatted(error) : format(error)] },
@@ -85,7 +88,7 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
   }
 
   async function start(request: SubscriptionRequest): Promise<Subscription | Failed> {
-    // Thousands of clients may reconnect at once: others are served between two of them.
+    // Thousands of clients may reconnect at once: other requests are served between two of them.
     await setImmediate();
     const work = startWork(limits);
     try {
@@ -105,8 +108,8 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
 
   return async (request) => {
     if (active >= limits.subscriptions) {
-      const advice = 'try again later, or another server';
-      const error = limitExceeded('number of subscriptions of this server', active + 1, limits.subscriptions, advice);
+      const advice = 'retry later or use another server';
+      const error = limitExceeded('number of subscriptions on this server', active + 1, limits.subscriptions, advice);
       return { errors: [format(error)] };
     }
     active += 1;

@@ -14,17 +14,20 @@ import { badInput, shown } from '../errors.js';
 type Values = Readonly<Record<string, unknown>>;
 type Path = readonly (string | number)[];
 
-/** Levels of lists and objects in a value. DynamoDB stores 32; deeper ones would overflow the stack of what reads them. */
+/**
+ * Maximum nesting of lists and objects in a value. DynamoDB stores 32 levels; much deeper values would overflow the
+ * stack of code that reads them.
+ */
 export const MAX_NESTING = 64;
 const MAX_ERRORS = 20;
-/** Names longer than this resemble no field: comparing them takes longer than refusing them. */
+/** Longer names are not compared with known ones: that takes longer than refusing them. */
 const LONGEST_SIMILAR_NAME = 100;
 
-/** The path to the first value that is nested deeper than `levels`; undefined if there is none. */
+/** The path to the first value nested deeper than `levels`; undefined if there is none. */
 export function pathTooDeep(value: unknown, levels: number = MAX_NESTING): Path | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (levels === 0) return [];
-  // Without a pair for each member: a list may hold a million.
+  // Without creating a pair for each member: a list may hold a million.
   const names = Array.isArray(value) ? undefined : Object.keys(value);
   const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
   for (let index = 0; index < members.length; index++) {
@@ -38,10 +41,10 @@ export function pathTooDeep(value: unknown, levels: number = MAX_NESTING): Path 
 const written = (variable: string, path: Path) =>
   variable + path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
 
-/** Ends the search for errors when there are enough of them. */
+/** Thrown to stop validation once enough errors have been found. */
 class Enough extends Error {}
 
-/** Adds what is wrong with the value of one variable, as graphql-js words it, but with values cut short. */
+/** Adds the errors in the value of one variable, worded as graphql-js does but with values cut short. */
 function check(
   schema: GraphQLSchema,
   definition: VariableDefinitionNode,
@@ -50,7 +53,7 @@ function check(
 ): void {
   const name = definition.variable.name.value;
   const type = typeFromAST(schema, definition.type);
-  // Validation refuses any other type.
+  // Validation refuses all other types.
   if (!isInputType(type)) return;
   const refuse = (message: string, path: Path = [], cause?: GraphQLError) =>
     add(
@@ -88,7 +91,7 @@ function hasLongName(value: unknown): boolean {
   return Object.entries(value).some(([name, member]) => name.length > LONGEST_SIMILAR_NAME || hasLongName(member));
 }
 
-/** The errors of all variables, or the first of them and one that says that there are more. */
+/** The errors of all variables; after the first 20, one that says that there are more. */
 function mistakes(
   schema: GraphQLSchema,
   definitions: readonly VariableDefinitionNode[],
@@ -104,15 +107,15 @@ function mistakes(
     for (const definition of definitions) check(schema, definition, given, { hideSuggestions, add });
   } catch (error) {
     if (!(error instanceof Enough)) throw error;
-    errors.push(new GraphQLError(`There are more errors in the variables than these ${MAX_ERRORS}.`));
+    errors.push(new GraphQLError(`The variables have more errors; only the first ${MAX_ERRORS} are listed.`));
   }
   return errors;
 }
 
 /**
- * What is wrong with the variables of an operation: nested too deep, BAD_USER_INPUT with the path; or not of their types,
- * up to 20 GraphQLErrors with the path as `field`. graphql-js would find the same when it executes the operation, but
- * write whole values into its errors.
+ * The errors in the variables of an operation: BAD_USER_INPUT with the path for values nested too deep, otherwise up to
+ * 20 GraphQLErrors with the path as `field` for values of the wrong type. graphql-js would find the same when it
+ * executes the operation, but write whole values into its errors.
  */
 export function variableErrors(
   schema: GraphQLSchema,
@@ -127,7 +130,7 @@ export function variableErrors(
     }
   }
   const errors = mistakes(schema, variableDefinitions, given, true);
-  // Similar names are looked for only where there is something wrong.
+  // Similar names are searched for only if there is an error.
   if (errors.length === 0 || hideSuggestions || hasLongName(given)) return errors;
   return mistakes(schema, variableDefinitions, given, false);
 }

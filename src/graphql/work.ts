@@ -3,39 +3,39 @@ import type { Limits } from '../model/limits.js';
 import { type Call, newMeter } from '../store/request/meter.js';
 import { type Turn, takeTurn } from '../turns.js';
 
-/** One request from arrival to response: its cost, and when to stop working on it. */
+/** One request from arrival to response: its cost, and the signal to stop. */
 export interface Work extends Call {
   readonly signal: AbortSignal;
-  /** To be called when the client disconnects. Stops reads; a mutation continues, so that its outcome is certain. */
+  /** Call when the client disconnects. Stops reads; a mutation continues, so that its outcome is certain. */
   readonly abandon: () => void;
-  /** To be called before the first write of a mutation. */
+  /** Call before the first write of a mutation. */
   readonly startWriting: () => void;
-  /** To be awaited between steps of long work; rejects as soon as `signal` is aborted. */
+  /** Await between steps of long work; rejects as soon as `signal` is aborted. */
   readonly turn: Turn;
-  /** Counts objects of the answer. Throws LIMIT_EXCEEDED above the limit; all reads of the request then stop, too. */
+  /** Counts objects of the answer. Throws LIMIT_EXCEEDED above the limit, and then stops all reads of the request. */
   readonly charge: (objects: number) => void;
-  /** Counts from zero: the answer is made again. */
+  /** Resets the count, because the answer is produced again. */
   readonly recount: () => void;
-  /** Why the whole request is refused, if it is. */
+  /** The error with which the whole request is refused; undefined if it is not. */
   readonly refusal: () => CellportError | undefined;
-  /** Resolves shortly after the deadline with the error to respond with, even if work is still running. */
+  /** Resolves shortly after the deadline with the error to send, even if work is still running. */
   readonly overdue: Promise<CellportError>;
-  /** Frees the timers. */
+  /** Clears the timers. */
   readonly end: () => void;
 }
 
-/** For reads that stop at the deadline to return their errors, which makes a partial answer. */
+/** Time for reads that stop at the deadline to return their errors, so that the client gets a partial answer. */
 const GRACE_MS = 250;
 
-/** What to do about an answer with too many objects. */
+/** Advice for an answer with too many objects. */
 export const SHORTER = 'request shorter pages, or fewer nested lists';
 
-/** The reason for which reads of a disconnected client stop; it is neither sent nor logged. */
+/** The reason with which reads of a disconnected client are aborted; neither sent nor logged. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-/** What a response reports about its request: its cost in units, and the ranges it read. */
+/** What a response reports about its request: its cost, and the ranges it read. */
 export interface Reported {
   readonly cost: boolean;
   readonly reads: boolean;
@@ -47,7 +47,7 @@ export function startWork(
   { cost, reads }: Reported = { cost: true, reads: false },
 ): Work {
   const stop = new AbortController();
-  // Created on demand, as an error captures the stack.
+  // Created on demand, because an error captures the stack.
   const late = () =>
     new CellportError('UNAVAILABLE', `the request took longer than its deadline of ${deadlineMs} ms`, { deadlineMs });
   const deadline = setTimeout(() => stop.abort(late()), deadlineMs);
@@ -64,7 +64,7 @@ export function startWork(
       objects += more;
       if (objects <= maxNodes) return;
       refusal ??= limitExceeded('number of objects in the answer', `more than ${maxNodes}`, maxNodes, SHORTER);
-      // A mutation has written what it answers with.
+      // A mutation has already written, so its answer is not refused.
       if (!writing) stop.abort(refusal);
       throw refusal;
     },

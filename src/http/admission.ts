@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 import { afterArrivals } from '../arrivals.js';
 
-/** How the server has been doing since the last look. */
+/** The state of the server since the last call. */
 export interface Load {
   /** Mean time for which the event loop was late. */
   readonly lagMs: number;
@@ -10,56 +10,58 @@ export interface Load {
   readonly readMs: number | undefined;
 }
 
-/** A place among the requests that are worked on. */
+/** A slot for a request that is being worked on. */
 export interface Place {
-  /** To be called once, when the work is done. */
+  /** Call once, when the work is done. */
   leave(): void;
 }
 
-/** Decides which requests are worked on now, wait for a moment, or are refused. */
+/** Decides which requests start now, wait for a moment, or are refused. */
 export interface Admission {
-  /** Resolves with a place, or undefined if the request has to be refused; `document` identifies requests of one kind. */
+  /** Resolves with a slot, or undefined if the request must be refused; `document` identifies requests of one kind. */
   enter(document: string): Promise<Place | undefined>;
-  /** Whether a request whose kind is not known would be refused. */
+  /** Whether a request of unknown kind would be refused. */
   isFull(): boolean;
-  /** Adapts the number of places; to be called about ten times a second while there is work. */
+  /** Adapts the number of slots; call about ten times a second while there is work. */
   adjust(load: Load): void;
 }
 
-/** Found by the simulation in test/http/admission.test.ts and `npm run bench -- admission`. */
+/** Determined by the simulation in test/http/admission.test.ts and by `npm run bench -- admission`. */
 const PLACES = { first: 16, least: 4, most: 512 };
-/** Means over a tenth of a second. With more lag, refusals would take too long as well. */
+/** Mean over a tenth of a second. With more lag, refusals would also take too long. */
 const MOST_LAG_MS = 8;
-/** With less, there is room for more. */
+/** Below this lag there is room for more requests. */
 const LITTLE_LAG_MS = 5;
-/** Reads are slow if they take this long, and this many times as long as at the best of times. */
+/** Reads count as slow if they take this long, and this many times their best recent time. */
 const SLOW_READ_MS = 50;
 const SLOW_READ_FACTOR = 3;
-/** How fast the best of times is forgotten, at ten looks a second: it doubles in half a minute. */
+/** Decay of the best recent time, applied ten times a second: it doubles in half a minute. */
 const FORGET_BEST = 1.002;
 const DECREASE = 0.8;
 
-/** Requests of a kind that lately took no longer are started before others: they hardly delay them. */
+/** Kinds of requests that recently took less than this start before others, which they hardly delay. */
 const LIGHT_MS = 5;
-/** What to expect of a light request at least, as receiving and sending it is not measured. */
+/** Minimum estimate for a light request, because receiving and sending it is not measured. */
 const LEAST_LIGHT_MS = 0.2;
-/** How much of light work is started in one turn of the event loop, and how much may wait. */
+/** How much light work starts in one turn of the event loop, and how much may wait. */
 const LIGHT_TURN_MS = 10;
 const LIGHT_WAIT_MS = 100;
 const KINDS = 1_000;
 /** Longer documents are not remembered. */
 const LONGEST_DOCUMENT = 10_000;
 
-/** A request waits as long as an answer takes, within these. */
+/** Requests wait up to the time of an answer, within these bounds. */
 const WAIT_MS = { least: 100, most: 300 };
-/** One that has waited for longer, because its wait was underestimated, is refused after all. */
+/** A request that has waited longer, because its wait was underestimated, is refused after all. */
 const LONGEST_WAIT_MS = 3_000;
 const MOST_WAITING = 1_000;
-/** So many may always wait. */
+/** This many may always wait. */
 const FEW_WAITING = 16;
-/** The same for a while after a refusal: requests in a queue that never empties only delay those behind. */
+/** The same for a while after a refusal: in a queue that never empties, requests only delay those after them. */
 const OVERLOAD = { forMs: 1_000, waitMs: 20, fewWaiting: 3 };
-/** For so many refusals in a turn, one more request starts in the next: clients that retry at once cost time, too. */
+/**
+ * For every 20 refusals in one turn, one more request starts in the next: clients that retry at once also cost time.
+ */
 const REFUSALS_PER_START = 20;
 /** Weight of the latest value in a moving average. */
 const LATEST = 0.2;
@@ -69,13 +71,13 @@ const average = (before: number | undefined, latest: number) =>
 
 interface Waiting {
   readonly since: number;
-  /** How long it is expected to take, if that is known. */
+  /** Expected duration, if known. */
   readonly expectedMs: number;
   /** Called with the number of requests that start in the same turn; 0 if it is refused. */
   readonly admit: (starting: number) => void;
 }
 
-/** How an admission knows the time, and lets the event loop handle what has arrived before it calls back. */
+/** How admission measures time, and lets the event loop handle arrived requests before it calls back. */
 export interface Turns {
   readonly now: () => number;
   readonly later: (callback: () => void) => void;
@@ -84,12 +86,13 @@ export interface Turns {
 const EVENT_LOOP: Turns = { now: () => performance.now(), later: afterArrivals };
 
 /**
- * As many places as keep the event loop and the database responsive: one more while both are, a fifth fewer when one is
- * not (additive increase, multiplicative decrease). What would wait for longer than an answer takes is refused at once, so
- * that those who are admitted are answered in time, however many there are; while some are refused, others hardly wait.
+ * Keeps as many slots as keep the event loop and the database responsive: one more while both are, a fifth fewer when
+ * one is not (additive increase, multiplicative decrease). A request that would wait longer than an answer takes is
+ * refused at once, so that admitted requests are answered in time under any load; while some are refused, others hardly
+ * wait.
  *
- * One request starts in each turn of the event loop, or some light ones. Otherwise a turn would answer, one after the other, all requests
- * that arrived during the last one, and no request could be refused before that.
+ * One request starts in each turn of the event loop, or several light ones. Otherwise one turn would answer all
+ * requests that arrived during the previous one, and none could be refused before that.
  */
 export function createAdmission({ now, later }: Turns = EVENT_LOOP): Admission {
   const kinds = new LRUCache<string, { readonly ms: number }>({ max: KINDS });
@@ -98,21 +101,21 @@ export function createAdmission({ now, later }: Turns = EVENT_LOOP): Admission {
   let lightWaitingMs = 0;
   let places = PLACES.first;
   let heavy = 0;
-  /** The most places that were taken since the last adjustment. */
+  /** Maximum number of slots in use since the last adjustment. */
   let taken = 0;
   let bestReadMs: number | undefined;
-  /** Moving averages: of the time of an answer, and between two of them while requests wait. */
+  /** Moving averages: duration of an answer, and time between two answers while requests wait. */
   let answerMs: number | undefined;
   let intervalMs = 0;
-  /** When the last answer was given, or the first request began to wait. */
+  /** When the last answer was given, or the first waiting request arrived. */
   let lastProgress = 0;
   let isStarting = false;
   let wasLight = false;
-  /** Requests refused since others were last started. */
+  /** Requests refused since others last started. */
   let refused = 0;
   let lastRefusal = -Infinity;
 
-  /** How long the next request would wait. */
+  /** Expected wait of the next request. */
   const expectedWait = () => (waiting.length + 1) * Math.max(intervalMs, now() - lastProgress);
 
   function isFull(): boolean {
@@ -122,7 +125,7 @@ export function createAdmission({ now, later }: Turns = EVENT_LOOP): Admission {
     return waiting.length >= MOST_WAITING || expectedWait() > most;
   }
 
-  /** Refuses those who have waited for too long. */
+  /** Refuses requests that have waited too long. */
   function refuseLate(): void {
     while (waiting[0] !== undefined && now() - waiting[0].since > LONGEST_WAIT_MS) waiting.shift()?.admit(0);
   }
@@ -150,21 +153,21 @@ export function createAdmission({ now, later }: Turns = EVENT_LOOP): Admission {
     for (const { admit } of starting) admit(starting.length);
   }
 
-  /** Starts requests in the next turn, if some can start, and so on. */
+  /** Starts requests in the next turn, if any can start, and so on. */
   function startNext(): void {
     if (isStarting || (lightWaiting.length === 0 && (heavy >= places || waiting.length === 0))) return;
     isStarting = true;
     later(() => {
       isStarting = false;
       refuseLate();
-      // In turns, as the time of a light request would include that of one that starts with it.
+      // In separate turns, because the measured time of a light request would include that of one that starts with it.
       wasLight = !wasLight && startLight();
       if (!wasLight) startHeavy();
       startNext();
     });
   }
 
-  /** Resolves when a request may start, with the number of those that start with it; with 0 if it is refused. */
+  /** Resolves when a request may start, with the number of requests that start with it; with 0 if it is refused. */
   function wait(expectedMs: number): number | Promise<number> {
     const isLight = expectedMs <= LIGHT_MS;
     if (isLight ? lightWaitingMs + expectedMs > LIGHT_WAIT_MS : isFull()) {
@@ -200,7 +203,7 @@ export function createAdmission({ now, later }: Turns = EVENT_LOOP): Admission {
         leave() {
           const ms = now() - began;
           const isLight = expectedMs <= LIGHT_MS;
-          // Light ones run one after the other; all but the first would seem to take longer.
+          // Light requests run one after the other; all but the first would seem to take longer.
           const ownMs = isLight ? ms / starting : ms;
           if (document.length <= LONGEST_DOCUMENT) kinds.set(document, { ms: average(kinds.get(document)?.ms, ownMs) });
           if (!isLight) leaveHeavy(ms);

@@ -7,13 +7,13 @@ type Encoding = 'br' | 'gzip';
 
 /** A shorter body fits into one packet anyway. */
 const LEAST_BYTES = 1_024;
-/** Room for most compressed bodies, so that zlib returns from its thread once. */
+/** Large enough for most compressed bodies, so that zlib returns from its thread only once. */
 const CHUNK_BYTES = 64 * 1024;
 
 const brotlied = promisify(brotliCompress);
 const gzipped = promisify(gzip);
 
-/** Both run in a thread. Higher levels take several times as long to save a tenth. */
+/** Both run in a thread. Higher levels take several times as long to save another tenth. */
 const COMPRESS: Readonly<Record<Encoding, (body: string | Buffer) => Promise<Buffer>>> = {
   br: (body) =>
     brotlied(body, {
@@ -23,7 +23,7 @@ const COMPRESS: Readonly<Record<Encoding, (body: string | Buffer) => Promise<Buf
   gzip: (body) => gzipped(body, { chunkSize: CHUNK_BYTES, level: 5 }),
 };
 
-/** The encoding that a client prefers, brotli if it has no preference; undefined for none. */
+/** The encoding that a client prefers, brotli if it has no preference; undefined if it accepts neither. */
 function encodingFor(accepted: string): Encoding | undefined {
   const qualities = new Map(
     accepted
@@ -47,7 +47,7 @@ export function varyByEncoding(reply: FastifyReply): void {
     void reply.header('vary', [vary, 'Accept-Encoding'].filter(Boolean).join(', '));
 }
 
-/** Compresses JSON and HTML that are sent in one piece, for clients that accept it. */
+/** Compresses JSON and HTML sent in one piece, for clients that accept it. */
 export function compressText(server: FastifyInstance): void {
   server.addHook('onSend', async ({ headers }, reply, body) => {
     if (typeof body !== 'string' && !Buffer.isBuffer(body)) return;

@@ -6,7 +6,7 @@ import { withExtensions } from '../graphql/extensions.js';
 import type { Limits } from '../model/limits.js';
 import type { Log } from '../log.js';
 
-/** What is wrong with a request that never reached GraphQL; undefined for errors of the server. */
+/** The error for a request that never reached GraphQL; undefined for errors of the server. */
 function refusal(error: Partial<FastifyError>, contentType: unknown, limits: Limits): CellportError | undefined {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -23,22 +23,22 @@ function refusal(error: Partial<FastifyError>, contentType: unknown, limits: Lim
     default:
   }
   if (error.statusCode === undefined || error.statusCode >= 500) return undefined;
-  return new CellportError('BAD_USER_INPUT', `the request cannot be read: ${error.message ?? 'unknown reason'}`, {
+  return new CellportError('BAD_USER_INPUT', `cannot read the request: ${error.message ?? 'unknown reason'}`, {
     field: 'body',
     allowed: 'a JSON object with the string `query`',
   });
 }
 
 /**
- * Answers requests that fail before they reach GraphQL in GraphQL's form: bodies that are too large or not JSON, unknown
- * addresses. Errors of the server are masked and logged.
+ * Answers requests that fail before they reach GraphQL in GraphQL's format: bodies that are too large or not JSON, and
+ * unknown paths. Errors of the server are masked and logged.
  */
 export function handleErrors(server: FastifyInstance, limits: Limits, log: Log): void {
   server.setErrorHandler<Partial<FastifyError>>((error, request, reply) => {
     const refused = refusal(error, request.headers['content-type'], limits);
     if (refused === undefined) log.error({ err: error, url: request.url }, 'A request failed with an unexpected error');
     const body = JSON.stringify({ errors: [refused === undefined ? MASKED : formatted(refused)] });
-    // The rest of the body would be read as the next request on this connection.
+    // Otherwise the rest of the body would be read as the next request on this connection.
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') void reply.header('connection', 'close');
     return reply
       .code(refused === undefined ? 500 : (error.statusCode ?? 400))

@@ -23,7 +23,7 @@ const HEAD = {
   'x-accel-buffering': 'no',
 };
 
-/** Writes, and resolves when the text has left this process: callers wait for that before they produce more. */
+/** Writes a text; resolves when it has left this process, so that callers produce no more before. */
 async function write(response: ServerResponse, text: string): Promise<void> {
   if (response.writableEnded || response.destroyed) return;
   const late = setTimeout(() => response.destroy(), READ_TIMEOUT_MS);
@@ -39,7 +39,7 @@ async function write(response: ServerResponse, text: string): Promise<void> {
   }
 }
 
-/** The request in the URL of an EventSource. Variables that are not JSON stay a string, which is rejected later. */
+/** The request in the URL of an EventSource. Variables that are not JSON remain a string, which is rejected later. */
 function requestIn(query: unknown): SubscriptionRequest {
   const { variables, ...request } = query as Readonly<Record<string, string | undefined>>;
   try {
@@ -54,8 +54,9 @@ async function* only(answer: OperationResult): AsyncGenerator<OperationResult> {
 }
 
 /**
- * Subscriptions as server-sent events from `/graphql/stream`: the protocol of graphql-sse with one connection for each.
- * That library's own handler reads all answers as fast as they come, so it buffers without limit for a slow client.
+ * Serves subscriptions as server-sent events from `/graphql/stream`: the protocol of graphql-sse with one connection
+ * per subscription. That library's own handler reads answers as fast as they come, so it buffers without limit for a
+ * slow client.
  */
 export function addEventStreams(
   server: FastifyInstance,

@@ -16,10 +16,10 @@ export interface GraphqlRouteOptions {
   readonly log: Log;
 }
 
-/** Reading and parsing less costs no more than a refusal. */
+/** Refusing a body this small would cost as much as reading and parsing it. */
 const SMALL_BODY_BYTES = 16 * 1024;
 const RETRY_AFTER_MS = 1_000;
-const TOO_MUCH = new CellportError('UNAVAILABLE', 'the server has more requests than it can answer in time; retry', {
+const TOO_MUCH = new CellportError('UNAVAILABLE', 'the server is overloaded; retry later', {
   retryAfterMs: RETRY_AFTER_MS,
 });
 const REFUSAL = `${JSON.stringify({ errors: [formatted(TOO_MUCH)] })}\n`;
@@ -38,12 +38,12 @@ const searchOf = (url: string) => {
   return start === -1 ? '' : url.slice(start);
 };
 
-/** Whether someone has opened the address in a browser. */
+/** Whether a person has opened the URL in a browser. */
 function isVisit({ method, headers, url }: FastifyRequest): boolean {
   return method === 'GET' && searchOf(url) === '' && (headers.accept ?? '').includes('text/html');
 }
 
-/** `/graphql` by POST, and by GET for queries with a header that pages of other sites cannot send. */
+/** Serves `/graphql` by POST, and by GET for queries with a header that pages of other sites cannot send. */
 export function addGraphql(
   server: FastifyInstance,
   { graphql, admission, allowedOrigins, log }: GraphqlRouteOptions,
@@ -57,7 +57,7 @@ export function addGraphql(
   server.route({
     method: ['GET', 'POST'],
     url: '/graphql',
-    // Before a body is read that is large, or of unknown size. Closing the connection discards it.
+    // Refuse before reading a body that is large or of unknown size. Closing the connection discards it.
     onRequest: async ({ headers }, reply) => {
       const bytes = Number(headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : Infinity));
       if (bytes > SMALL_BODY_BYTES && admission.isFull()) return refuse(reply.header('connection', 'close'));

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Whether the server can answer, and how far the counts lag. */
+/** Whether the server can answer, and how far counts lag behind. */
 export interface Readiness {
   readonly ready: boolean;
-  /** Why it is not ready, one sentence each; empty if it is. */
+  /** Reasons why it is not ready, one sentence each; empty if it is. */
   readonly reasons: readonly string[];
   /** Null if this server runs no stream consumer. */
   readonly stream: StreamReadiness | null;
@@ -13,27 +13,27 @@ export interface Readiness {
   readonly search: SearchReadiness | null;
 }
 
-/** How far the search index is. The server answers everything else meanwhile. */
+/** State of the search index. The server answers everything else while the index is built. */
 export interface SearchReadiness {
   readonly state: 'building' | 'following' | 'failed';
-  /** Items that the build has read. */
+  /** Items that the build has read so far. */
   readonly read: number;
   readonly reason: string | null;
 }
 
-/** How far the demo is loaded. The server answers meanwhile, and also if the load has failed. */
+/** State of the demo's load. The server answers meanwhile, and also if the load has failed. */
 export interface LoadReadiness {
   readonly state: 'loading' | 'complete' | 'failed';
-  /** Cities that are written. */
+  /** Cities written so far. */
   readonly cities: number;
-  /** Cities of the demo; null until they are counted. */
+  /** Total number of cities; null until they are counted. */
   readonly of: number | null;
-  /** Why it failed. */
+  /** Why the load failed; null if it did not. */
   readonly reason: string | null;
 }
 
 export interface StreamReadiness {
-  /** Whether this process updates the cells. */
+  /** Whether this process runs the stream consumer. */
   readonly owner: boolean;
   /** Milliseconds since the cells last included the whole stream; null before the first time. */
   readonly behindMs: number | null;
@@ -41,17 +41,17 @@ export interface StreamReadiness {
   /** A part of the stream that was never read; counts may be wrong until a recount. */
   readonly gap: { readonly since: string; readonly reason: string } | null;
   /** Number of dead letters: records that could not be processed. */
-  readonly setAside: number;
+  readonly deadLetters: number;
 }
 
 const PING_TIMEOUT_MS = 2_000;
-/** The load keeps an embedded engine busy, which answers one command after another. */
+/** While the demo loads, the embedded engine is busy, and it executes commands one by one. */
 const PING_WHILE_LOADING_MS = 10_000;
 
 /**
- * Readiness by a read that has to succeed within two seconds, ten while the demo is loaded, and by what is known to
- * prevent writes; with the states of the stream consumer, of the demo's load and of the search index: none of
- * them makes the server unready.
+ * Checks readiness: a read must succeed within two seconds (ten while the demo loads), and nothing known may prevent
+ * writes. Also reports the states of the stream consumer, the demo's load and the search index, which do not affect
+ * readiness.
  */
 export async function checkReadiness(
   ping: (signal: AbortSignal) => Promise<unknown>,
@@ -71,7 +71,7 @@ export async function checkReadiness(
   }
 }
 
-/** `/healthz`: this process runs. `/readyz`: it can answer queries; 503 with the reasons if not. */
+/** `/healthz`: 200 while this process runs. `/readyz`: 200 if it can answer queries, else 503 with the reasons. */
 export function addHealth(server: FastifyInstance, ready: () => Promise<Readiness>): void {
   server.get('/healthz', async (_request, reply) => reply.header('cache-control', 'no-store').send({ healthy: true }));
   server.get('/readyz', async (_request, reply) => {

@@ -8,11 +8,11 @@ import { formatted } from '../graphql/error-format.js';
 export interface HostOptions {
   /** The name or address that the server is bound to, 127.0.0.1 by default. */
   readonly host?: string | undefined;
-  /** Other names that clients may use, `.` and a domain for all names in it; `*` for any. */
+  /** Other names that clients may use; a leading `.` allows all names in that domain, `*` any name. */
   readonly allowedHosts?: readonly string[] | undefined;
 }
 
-/** Why a request with this `Host` header is refused; undefined if it is not. */
+/** Returns the error with which a request with this `Host` header is refused; undefined if it is allowed. */
 export type CheckHost = (header: string | undefined) => CellportError | undefined;
 
 const LOOPBACK = new BlockList();
@@ -21,7 +21,7 @@ LOOPBACK.addAddress('::1', 'ipv6');
 
 const withoutBrackets = (name: string) => name.replace(/^\[(.*)\]$/, '$1');
 
-/** Whether only programs of the same machine reach this name or address. */
+/** Whether this name or address can be reached only from the same machine. */
 export function isLoopback(name: string): boolean {
   const bare = withoutBrackets(name).toLowerCase();
   const version = isIP(bare);
@@ -29,7 +29,9 @@ export function isLoopback(name: string): boolean {
   return LOOPBACK.check(bare, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** A warning for a server that anyone may change who reaches it; undefined if only programs of this machine do. */
+/**
+ * A warning for a server that anyone who reaches it may change; undefined if it can be reached only from this machine.
+ */
 export function accessWarning(host: string, readOnly: boolean): string | undefined {
   if (readOnly || isLoopback(host)) return undefined;
   return (
@@ -38,7 +40,7 @@ export function accessWarning(host: string, readOnly: boolean): string | undefin
   );
 }
 
-/** The name in a `Host` header, without its port; undefined if the header is malformed. */
+/** The host name in a `Host` header, without its port; undefined if the header is malformed. */
 function nameIn(header: string): string | undefined {
   if (/[/?#@\\]/.test(header) || !URL.canParse(`http://${header}`)) return undefined;
   return withoutBrackets(new URL(`http://${header}`).hostname).replace(/\.$/, '');
@@ -48,9 +50,10 @@ const isListed = (name: string) => (entry: string) =>
   entry.startsWith('.') ? name === entry.slice(1) || name.endsWith(entry) : name === withoutBrackets(entry);
 
 /**
- * Checks by which name a client reaches the server. A page of another site can make its own name resolve to this server's
- * address (DNS rebinding), and the browser then takes both for the same site; but it still sends that name. Loopback names
- * cannot be taken over, and neither can addresses. Requests without the header do not come from a browser.
+ * Returns a check of the name by which a client reaches the server. A page of another site can make its own name
+ * resolve to this server's address (DNS rebinding), and the browser then takes both for the same site; but it still
+ * sends that name. Loopback names cannot be taken over, and neither can addresses. Requests without the header do not
+ * come from a browser.
  */
 export function hostChecker({ host = '127.0.0.1', allowedHosts = [] }: HostOptions): CheckHost {
   const bound = withoutBrackets(host).toLowerCase();
@@ -65,12 +68,12 @@ export function hostChecker({ host = '127.0.0.1', allowedHosts = [] }: HostOptio
     const shown = JSON.stringify(header.slice(0, 80));
     return new CellportError(
       'FORBIDDEN',
-      `this server is not to be reached as ${shown}; if it is, add the name to CELLPORT_ALLOWED_HOSTS`,
+      `host name ${shown} is not allowed; to allow it, add it to CELLPORT_ALLOWED_HOSTS`,
     );
   };
 }
 
-/** Answers requests for other hosts with 403, before anything else looks at them. */
+/** Refuses requests for other hosts with 403, before any other handler sees them. */
 export function checkHosts(server: FastifyInstance, check: CheckHost): void {
   server.addHook('onRequest', async ({ headers }, reply) => {
     const refused = check(headers.host);

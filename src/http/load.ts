@@ -5,14 +5,14 @@ import type { Admission } from './admission.js';
 const LOOK_EVERY_MS = 100;
 const RESOLUTION_MS = 10;
 
-/** Adapts admission to the lag of the event loop and to the time of reads; returns the function that stops it. */
+/** Adapts admission to the lag of the event loop and the time of reads; returns a function that stops it. */
 export function watchLoad(admission: Admission, readMs: () => number | undefined): () => void {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
   let last = performance.now();
   const looking = setInterval(() => {
     const now = performance.now();
-    // There is no sample if the event loop was blocked all the time.
+    // No sample exists if the event loop was blocked all the time.
     const mean = delays.count === 0 ? now - last : delays.mean / 1e6;
     last = now;
     delays.reset();

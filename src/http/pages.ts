@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { varyByEncoding } from './compression.js';
 
-/** A content security policy that allows what this server serves, and the given sources. */
+/** A content security policy that allows this server's own files and the given sources. */
 const policy = (also: Partial<Record<'connect' | 'style' | 'font' | 'img', string>>) =>
   [
     "default-src 'none'",
@@ -25,15 +25,18 @@ const policy = (also: Partial<Record<'connect' | 'style' | 'font' | 'img', strin
 /** GraphiQL's editor writes style elements and has its icon font in a data URL. */
 const GRAPHIQL_POLICY = policy({ style: "'unsafe-inline'", font: 'data:', img: 'data:' });
 
-/** A base map of the user's own. */
+/** A custom base map. */
 export interface OwnStyle {
   /** A MapLibre style or a PMTiles file; undefined for the built-in base map. */
   readonly styleUrl?: string | undefined;
-  /** Origins other than that of `styleUrl` from which it loads tiles, fonts and icons; `*` for any. */
+  /** Other origins from which the style loads tiles, fonts and icons; `*` for any. */
   readonly styleOrigins?: readonly string[] | undefined;
 }
 
-/** MapLibre's style sheet has its icons in data URLs. A style's tiles and icons are fetched; fonts may be font files. */
+/**
+ * MapLibre's style sheet embeds its icons as data URLs. A style's tiles and icons are fetched; its fonts may be font
+ * files.
+ */
 function mapPolicy({ styleUrl, styleOrigins = [] }: OwnStyle): string {
   if (styleUrl === undefined) return policy({ img: 'data:' });
   const origins = [...new Set([new URL(styleUrl).origin, ...styleOrigins])].join(' ');
@@ -42,7 +45,7 @@ function mapPolicy({ styleUrl, styleOrigins = [] }: OwnStyle): string {
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
-/** The picture for link previews, in the page as it is built. */
+/** The link-preview picture in the built page. */
 const PREVIEW = 'content="/map/preview.jpg"';
 
 /** Reads a text file again only after it has changed: in development, the page is built while the server runs. */
@@ -56,8 +59,8 @@ function keepRead(path: string): () => Promise<string> {
 }
 
 /**
- * The page, which learns of a style from a `meta` element: it needs no further request before it opens the map. Link previews
- * need the address of their picture in full, so that is completed with the server's `origin`.
+ * The page with the style in a `meta` element, so that it needs no further request before it opens the map. Link
+ * previews need an absolute picture URL, so it is completed with the server's `origin`.
  */
 function filled(page: string, origin: string, styleUrl: string | undefined): string {
   const style = styleUrl === undefined ? '' : `<meta name="cellport-style" content="${escaped(styleUrl)}" />`;
@@ -66,17 +69,17 @@ function filled(page: string, origin: string, styleUrl: string | undefined): str
     .replace('</head>', () => `${style}</head>`);
 }
 
-/** Weak, for it is the same in all encodings. */
+/** A weak tag, because it is the same for all encodings. */
 const tagOf = (text: string) => `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
 
 const isKnown = (tag: string, known = '') => known.split(',').some((each) => each.trim() === tag);
 
-/** Paths of files that never change: those with a hash in their names, and tiles, in a folder named by one. */
+/** Paths of files that never change: names with a hash, and tiles, in a folder named by a hash. */
 const UNCHANGING = /[\\/](assets|tiles)[\\/]/;
 
 interface Folder {
   readonly root: string;
-  /** Where its files are served. */
+  /** URL path under which its files are served. */
   readonly prefix: string;
   readonly contentSecurityPolicy: string;
 }
@@ -91,10 +94,10 @@ function addFiles(server: FastifyInstance, { root, prefix, contentSecurityPolicy
     root,
     prefix,
     preCompressed: true,
-    // It would overwrite what setHeaders sets.
+    // Otherwise it would overwrite the header that setHeaders sets.
     cacheControl: false,
     setHeaders(response, path) {
-      // All others are revalidated, mostly with a 304.
+      // All other files are revalidated, mostly with a 304.
       const cacheControl = UNCHANGING.test(path.slice(root.length))
         ? 'public, max-age=31536000, immutable'
         : 'no-cache';
@@ -103,7 +106,7 @@ function addFiles(server: FastifyInstance, { root, prefix, contentSecurityPolicy
   });
 }
 
-/** The map at `/`, its files under `/map/`; a redirect to GraphiQL if the map is not built. */
+/** Serves the map at `/` and its files under `/map/`; redirects to GraphiQL if the map is not built. */
 export function addMap(server: FastifyInstance, root: string | undefined, style: OwnStyle): void {
   if (root === undefined || !existsSync(root)) {
     server.get('/', (_request, reply) => reply.redirect('/graphiql/'));
@@ -113,7 +116,7 @@ export function addMap(server: FastifyInstance, root: string | undefined, style:
     addFiles(scope, { root, prefix: '/map/', contentSecurityPolicy: mapPolicy(style) });
     const readPage = keepRead(join(root, 'index.html'));
     scope.get('/', async ({ protocol, host, headers }, reply) => {
-      // No proxy is trusted to name another protocol or host.
+      // X-Forwarded headers are not trusted to name another protocol or host.
       const page = filled(await readPage(), host === '' ? '' : `${protocol}://${host}`, style.styleUrl);
       const etag = tagOf(page);
       void reply.headers({ etag, 'cache-control': 'no-cache' });
@@ -124,7 +127,7 @@ export function addMap(server: FastifyInstance, root: string | undefined, style:
   });
 }
 
-/** GraphiQL under `/graphiql/`; there a message if it is not built. */
+/** Serves GraphiQL under `/graphiql/`, or a message if it is not built. */
 export function addGraphiql(server: FastifyInstance, root: string): void {
   if (!existsSync(root)) {
     for (const url of ['/graphiql', '/graphiql/']) {

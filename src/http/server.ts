@@ -24,32 +24,32 @@ export interface HttpOptions extends HostOptions, OwnStyle {
   readonly ready: () => Promise<Readiness>;
   /** Folder of the built GraphiQL page. */
   readonly staticDir: string;
-  /** Folder of the built map page; without it `/` redirects to GraphiQL. */
+  /** Folder of the built map page; if undefined, `/` redirects to GraphiQL. */
   readonly mapDir?: string | undefined;
   /** Origins of other sites whose pages may send requests and subscribe; `*` for any. */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Whether clients may ask what a request cost and read; true by default. */
+  /** Whether clients may request the cost and the reads of a request; true by default. */
   readonly explain?: boolean | undefined;
   readonly requestTimeoutMs?: number | undefined;
-  /** The mean time of a read of the database since the last call; undefined if there were few. */
+  /** Mean time of a database read since the last call, in milliseconds; undefined if there were too few. */
   readonly readMs?: (() => number | undefined) | undefined;
-  /** Decides which requests are refused; by default those that would wait for too long. */
+  /** Decides which requests are refused; by default, those that would wait too long. */
   readonly admission?: Admission | undefined;
   readonly log: Log;
   /** Ends all subscriptions with a reason when the server closes. */
   readonly endSubscriptions?: (() => void) | undefined;
 }
 
-/** Within this time a whole request has to arrive, so that slow senders do not accumulate. */
+/** A whole request must arrive within this time, so that slow senders do not accumulate. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** How often Node looks for slow senders; by default every 30 s, which doubles the time that they get. */
+/** How often Node checks for slow senders; its default of 30 s would double the time that they get. */
 const LOOK_FOR_SLOW_MS = 1_000;
 /** The maximum that Chromium accepts. */
 const PREFLIGHT_MAX_AGE_S = 7_200;
 
 /**
- * Allows pages of other sites to send requests, without credentials: no user is identified by a cookie, so `*` exposes no
- * more than the port itself does.
+ * Allows pages of other sites to send requests, without credentials. Users are not identified by cookies, so `*`
+ * exposes no more than the port itself does.
  */
 function allowOrigins(server: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return;
@@ -61,8 +61,9 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
 }
 
 /**
- * The one port of Cellport: / (the map), /graphql, /graphql/stream, /graphiql/, /healthz, /readyz. Not listening yet.
- * Closing it lets requests in progress finish and closes all other connections at once.
+ * Builds the HTTP server with everything on Cellport's single port: / (the map), /graphql, /graphql/stream, /graphiql/,
+ * /healthz, /readyz. It does not listen yet. Closing it lets requests in progress finish and closes all other
+ * connections at once.
  */
 export function buildHttp({
   graphql,
@@ -84,7 +85,7 @@ export function buildHttp({
 }: HttpOptions): FastifyInstance {
   const server = fastify({
     bodyLimit: limits.maxBodyBytes,
-    // Any name is data: nothing copies a body in a way that these would affect.
+    // Names like `__proto__` are ordinary data: nothing copies a body in a way that they would affect.
     onProtoPoisoning: 'ignore',
     onConstructorPoisoning: 'ignore',
     requestTimeout: requestTimeoutMs,
@@ -96,7 +97,7 @@ export function buildHttp({
   const checkHost = hostChecker({ host, allowedHosts });
   checkHosts(server, checkHost);
   if (!explain) server.addHook('onRequest', async ({ headers }) => asksForNothing(headers));
-  // Only JSON is accepted: any page of the web can send forms and plain text without a preflight request.
+  // Only JSON is accepted: any page on the web can send forms and plain text without a preflight request.
   server.removeContentTypeParser('text/plain');
   server.addHook('onSend', async (_request, reply) => {
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
@@ -104,7 +105,7 @@ export function buildHttp({
   compressText(server);
   const { subscribe, recentFrom } = graphql;
   const subscriptions = { subscribe, recentFrom, limits, allowedOrigins, checkHost, log };
-  // Before connections are closed, so that clients learn the reason.
+  // Before connections are closed, so that clients receive the reason.
   server.addHook('preClose', async () => endSubscriptions?.());
   addWebsockets(server, subscriptions);
   endConnectionsOnClose(server, limits.deadlineMs + 1_000);

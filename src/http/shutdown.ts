@@ -4,9 +4,9 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Makes closing the server close each connection as soon as it has no request in progress, and all of them after
- * `timeoutMs`. Node counts a connection that has never sent anything as busy; browsers open such connections in advance,
- * and each would delay the shutdown by many seconds.
+ * When the server closes, closes each connection as soon as it has no request in progress, and all of them after
+ * `timeoutMs`. Node counts a connection that has never sent anything as busy; browsers open such connections in
+ * advance, and each would delay the shutdown by many seconds.
  */
 export function endConnectionsOnClose(server: FastifyInstance, timeoutMs: number): void {
   const idle = new Set<Socket>();

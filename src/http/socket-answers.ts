@@ -4,13 +4,13 @@ import type { OperationResult } from '../graphql/operation-result.js';
 import { writtenAnswer } from '../graphql/written-answer.js';
 
 const MARK_LENGTH = 36;
-/** How a message of graphql-ws ends whose payload is a mark. */
+/** The end of a graphql-ws message whose payload is a mark. */
 const BEFORE = '{"';
 const AFTER = '":0}}';
 
 /**
- * Answers on their way through graphql-ws, which writes its messages with one JSON.stringify: each is written before, in
- * pieces and up to a limit, and takes the place of a mark.
+ * Answers sent through graphql-ws, which writes each message with one JSON.stringify. Each answer is serialised
+ * beforehand, in pieces and up to a limit, and replaces a mark in the message.
  */
 export class SocketAnswers {
   readonly #maxBytes: number;
@@ -20,7 +20,7 @@ export class SocketAnswers {
     this.#maxBytes = maxBytes;
   }
 
-  /** The payload for graphql-ws that represents an answer. */
+  /** Returns the payload that stands for an answer in graphql-ws. */
   async mark(answer: OperationResult): Promise<Readonly<Record<string, number>>> {
     const text = await writtenAnswer(answer, this.#maxBytes);
     const mark = randomUUID();
@@ -28,7 +28,7 @@ export class SocketAnswers {
     return { [mark]: 0 };
   }
 
-  /** A message with the answer in place of its mark; other messages unchanged. */
+  /** Replaces the mark in a message by its answer; returns other messages unchanged. */
   spliced(message: string): string {
     const from = message.length - AFTER.length - MARK_LENGTH;
     const mark = message.slice(from, from + MARK_LENGTH);

@@ -33,10 +33,10 @@ const CLOSES_WITHIN_MS = 1_000;
 const GOING_AWAY = 1001;
 /** The maximum that a close frame holds. */
 const MAX_REASON_BYTES = 123;
-/** A client that keeps sending without reading is disconnected when this much waits for it. */
+/** A client that keeps sending without reading is disconnected when this much output is buffered for it. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
-/** An error that is sent as it was formatted. */
+/** An error that is sent as formatted. */
 class FormattedError extends GraphQLError {
   readonly #formatted: GraphQLFormattedError;
 
@@ -50,11 +50,11 @@ class FormattedError extends GraphQLError {
   }
 }
 
-/** The protocol of graphql-ws around `subscribe`. */
+/** Creates the graphql-ws protocol on top of `subscribe`. */
 function createProtocol({ subscribe, recentFrom, limits }: SubscriptionsOptions, answers: SocketAnswers): Server {
   const max = limits.subscriptionsPerConnection;
   return makeServer({
-    // By this server's clock, which a client does not know.
+    // By this server's clock, which the client does not know.
     onConnect: async () => {
       const from = await recentFrom();
       if (from === undefined) return true;
@@ -74,7 +74,7 @@ function createProtocol({ subscribe, recentFrom, limits }: SubscriptionsOptions,
       return { ...started.args, contextValue: started.answers };
     },
     subscribe: ({ contextValue }) => contextValue as AsyncIterableIterator<never>,
-    // Errors in answers are formatted already.
+    // Errors in answers are already formatted.
     onNext: async (_context, _id, _payload, _args, answer) =>
       (await answers.mark(answer as OperationResult)) as FormattedExecutionResult,
   });
@@ -98,9 +98,9 @@ function serveConnection(protocol: Server, answers: SocketAnswers, socket: WebSo
   socket.on('pong', () => {
     alive = true;
   });
-  // Any error closes the connection; there is nothing else to do.
+  // Any error closes the connection, so nothing else needs to be done.
   socket.on('error', (err) => log.debug({ err }, 'A WebSocket failed'));
-  // Resolves when the message has left this process, so that nothing more is produced for a client that does not read.
+  // Resolves when the message has left this process, so that no more is produced for a client that does not read.
   const send = (data: string) =>
     new Promise<void>((resolve, reject) => {
       const message = answers.spliced(data);
@@ -111,9 +111,9 @@ function serveConnection(protocol: Server, answers: SocketAnswers, socket: WebSo
     {
       protocol: socket.protocol,
       send,
-      // By default, the answer repeats what came with the ping, however large or deep.
+      // The default answer would repeat the ping's payload, however large or deep.
       onPing: () => send('{"type":"pong"}'),
-      // Some reasons repeat what the client sent. A character that is cut in two takes up to three bytes more.
+      // Some reasons repeat the client's input. A character that is cut in two takes up to three more bytes.
       close: (code, reason = '') =>
         socket.close(
           code,
@@ -129,7 +129,7 @@ function serveConnection(protocol: Server, answers: SocketAnswers, socket: WebSo
           }
           receive(data.toString()).catch((err: unknown) => {
             if (socket.readyState !== socket.OPEN) return;
-            // The protocol throws for messages that only servers send.
+            // The protocol throws for messages that only servers may send.
             if (err instanceof Error && err.message.startsWith('Unexpected message of type')) {
               socket.close(CloseCode.BadRequest, 'Invalid message received');
               return;
@@ -148,7 +148,7 @@ function serveConnection(protocol: Server, answers: SocketAnswers, socket: WebSo
   });
 }
 
-/** Subscriptions over WebSockets at `/graphql`, in the protocol of graphql-ws. */
+/** Serves subscriptions over WebSockets at `/graphql`, in the graphql-ws protocol. */
 export function addWebsockets(server: FastifyInstance, options: SubscriptionsOptions): void {
   const { limits, allowedOrigins, checkHost, log } = options;
   const answers = new SocketAnswers(limits.maxAnswerBytes);

@@ -31,7 +31,7 @@ export interface Checked {
   readonly greatest: number;
 }
 
-/** Why a row is invalid; undefined if it is valid. */
+/** The reason why a row is invalid; undefined if it is valid. */
 async function faultOf<C extends Keyed>(
   { line, content }: Row<C>,
   check: (content: C) => unknown,
@@ -40,7 +40,7 @@ async function faultOf<C extends Keyed>(
 ): Promise<string | undefined> {
   if (isInvalid(content)) return content.reason;
   if (numbered && content.keyFromContent === true) {
-    return 'no key, and the collection numbers its keys: a row needs its number; pass --key-column if another column holds it';
+    return 'no key: in a collection with numbered keys, each row needs its number; pass --key-column if another column has it';
   }
   const first = lines.add(content.key, line);
   try {
@@ -51,7 +51,7 @@ async function faultOf<C extends Keyed>(
   }
   if (first === undefined) return undefined;
   return content.keyFromContent === true
-    ? `the same as line ${first}, and without a key of its own`
+    ? `duplicate of line ${first}, without a key`
     : `duplicate key ${JSON.stringify(content.key)}, first on line ${first}`;
 }
 

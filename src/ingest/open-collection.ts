@@ -10,7 +10,7 @@ export interface OpenedCollection {
   readonly created: boolean;
 }
 
-/** The collection with this key, created if it is missing. */
+/** Opens the collection with this key; creates it if it is missing. */
 export async function openCollection(database: Database, input: CollectionInput): Promise<OpenedCollection> {
   const call = newCall();
   const [found] = await getCollections(database, [input.key], call, { consistent: true });

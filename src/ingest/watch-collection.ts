@@ -7,12 +7,12 @@ import { readItem } from '../store/request/conditional-change.js';
 import type { Call } from '../store/request/meter.js';
 
 const CHECK_EVERY_MS = 5_000;
-/** How long a successful check is trusted; a deleted collection is emptied only later than this. */
+/** How long a successful check remains valid; a deleted collection is emptied only after this time. */
 const TRUSTED_MS = 40_000;
 
 /**
- * Runs writes to a collection with a call that is aborted when the collection is deleted, or when checks have failed for
- * 40 s. Throws NOT_FOUND, as the call does, if the collection was deleted, even if it was created again.
+ * Runs writes to a collection with a call that is aborted when the collection is deleted, or when checks have failed
+ * for 40 s. Throws NOT_FOUND if the collection was deleted, even if it was created again, and so does the call.
  */
 export async function whileCollectionExists<T>(
   database: Database,

@@ -1,9 +1,9 @@
-/** Rows that are written together; an import resumes after the last complete window. */
+/** Rows written together; an import resumes after the last complete window. */
 const WINDOW_ROWS = 2_000;
 /** Maximum size of a window in the file, so that memory stays bounded for large rows. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
 
-/** Groups rows or offsets into windows of at most `rows` of them and about 8 MB of the file. */
+/** Groups rows or offsets into windows of at most `rows` items and about 8 MB of the file. */
 export async function* windowsOf<T extends { readonly length: number }>(
   items: Iterable<T> | AsyncIterable<T>,
   rows = WINDOW_ROWS,

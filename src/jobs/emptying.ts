@@ -15,14 +15,14 @@ export interface EmptyingOptions {
   readonly worker: Worker;
   /** Resolves once the cells include every write before the call, with whether they are exact. Rejects on abort. */
   readonly cellsCaughtUp: (signal: AbortSignal) => Promise<boolean>;
-  /** Milliseconds after which no process writes to a deleted collection any longer. */
+  /** Milliseconds after which no process still writes to a deleted collection. */
   readonly settleMs: number;
   readonly log: Log;
 }
 
 const PARTITIONS_AT_A_TIME = 8;
 const PARTITIONS_BETWEEN_REPORTS = 64;
-/** Passes over the partitions that the cells name as occupied, before all partitions are read. */
+/** Number of passes over the partitions named by the cells before all partitions are read. */
 const GUIDED_ROUNDS = 3;
 
 /** Removes all markers under some prefixes, starting with prefix number `from`. */
@@ -49,7 +49,7 @@ async function sweep(
   await flush(prefixes.total);
 }
 
-/** Removes all markers of a collection to which no process writes any longer. */
+/** Removes all markers of a collection that no process writes to any more. */
 async function removeMarkers(options: EmptyingOptions, collection: Collection, job: OwnJob): Promise<void> {
   const { worker, cellsCaughtUp } = options;
   const call = newCall(job.signal);
@@ -77,24 +77,24 @@ async function empty(options: EmptyingOptions, collection: Collection, job: OwnJ
   const call = newCall(job.signal);
   await removeLeftReadings(database, collection, Infinity, call);
   await removeZones(database, collection, call);
-  // A new collection with the same key has to start with empty cells.
+  // A new collection with the same key must start with empty cells.
   const exact = await cellsCaughtUp(job.signal);
   const [total] = await getBlocks(database, database.keys.scope(collection), [''], call, { consistent: true });
   if (total !== undefined && total.children.size > 0) {
     log.error(
       { collection: collection.key, exact },
-      'cells of an emptied collection still count markers: run cellport recount',
+      'cells of an emptied collection still count markers; run `cellport recount`',
     );
   }
   await releaseCollection(database, collection, newCall());
-  log.info({ collection: collection.key }, 'a deleted collection is empty now; its key can be used again');
+  log.info({ collection: collection.key }, 'a deleted collection has been emptied; its key can be used again');
 }
 
 /**
- * Empties a deleted collection and frees its key; false if another process is doing so. It first waits until no process
- * can still be writing markers, so that one pass finds all of them. It reads the partitions of the geo index: all of them
- * if they are few, otherwise those that the cells name as occupied, provided that the cells are exact. It removes an item
- * only in the incarnation that it read, so that a process that was suspended and resumes does no harm.
+ * Empties a deleted collection and frees its key; returns false if another process is doing so. It first waits until no
+ * process can still be writing markers, so that one pass finds all of them. It reads the partitions of the geo index:
+ * all of them if there are few, otherwise those named by the cells, provided that the cells are exact. It deletes an
+ * item only in the incarnation that it read, so that a process that resumes after a suspension does no harm.
  */
 export function emptyCollection(
   options: EmptyingOptions,

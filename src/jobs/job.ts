@@ -4,7 +4,7 @@ import type { Database } from '../store/database.js';
 import { type Contender, type Sighting, tryLease, whileLeased } from '../store/lease.js';
 import { newCall } from '../store/request/meter.js';
 
-/** A process that does work in the background. */
+/** A process that works in the background. */
 export interface Worker extends Contender {
   readonly database: Database;
 }
@@ -20,8 +20,8 @@ export interface OwnJob {
 }
 
 /**
- * Does a job under its lease; false if another process holds the lease. The lease depends on clocks, so two processes may
- * briefly do the work at the same time: its writes must be idempotent.
+ * Does a job under its lease; returns false if another process holds the lease. The lease depends on clocks, so two
+ * processes may briefly work at the same time: writes must be idempotent.
  */
 export async function doJob(
   worker: Worker,

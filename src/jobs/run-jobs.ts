@@ -5,11 +5,11 @@ import { type EmptyingOptions, emptyCollection } from './emptying.js';
 import type { Sighting } from '../store/lease.js';
 
 export interface JobsOptions extends EmptyingOptions {
-  /** Milliseconds between two searches for work. */
+  /** Milliseconds between two searches for jobs. */
   readonly everyMs: number;
 }
 
-/** One search in this many includes orphaned readings, because that takes a Query for each collection. */
+/** One in this many searches includes orphaned readings, because that takes a Query per collection. */
 const SEARCHES_PER_READINGS = 40;
 
 /**

@@ -1,14 +1,14 @@
 const SURROGATES = 0xd800;
 const AFTER_SURROGATES = 0xe000;
 
-/** The rank of a code unit in the order of UTF-8, where characters beyond U+FFFF (surrogates here) come last. */
+/** The rank of a code unit in UTF-8 order, where characters beyond U+FFFF (surrogates here) come last. */
 function rank(unit: number): number {
   if (unit < SURROGATES) return unit;
   return unit < AFTER_SURROGATES ? unit + 0x2000 : unit - 0x800;
 }
 
 /**
- * Compares two strings as DynamoDB sorts keys: by their UTF-8 bytes. Negative if `a` comes first. JavaScript's `<`
+ * Compares two strings by their UTF-8 bytes, as DynamoDB sorts keys. Negative if `a` comes first. JavaScript's `<`
  * compares UTF-16 code units, which puts an emoji before U+FF5E where DynamoDB puts it after.
  */
 export function compareBytes(a: string, b: string): number {

@@ -3,17 +3,23 @@ import type { EntityDeclaration } from './entity-types.js';
 import { INDEXES } from './indexes.js';
 import { shardOf } from './shard.js';
 
-// Every entity of the two tables, each declared once. `scope` names a collection: by its key where keys are readable, by
-// its code of two characters where they are compact. Compact partition keys begin with the scope, two characters for the
-// purpose and `#`; where an entity belongs to no collection they begin with `--`, which cannot be a code.
+// Every entity of the two tables, declared once. `scope` names a collection: by its key in readable keys, by its code
+// of two characters in compact ones. Compact partition keys begin with the scope, two characters for the purpose and
+// `#`; for entities outside any collection they begin with `--`, which cannot be a code.
 
-/** Characters of a geohash in the sort key of its cell; those before them are in the partition key. */
+/** Number of geohash characters in a cell's sort key; those before them are in the partition key. */
 export const CELL_SUFFIX_LENGTH = 3;
 
-/** The sort key of a marker itself. It sorts after `reading::…`, so that one descending Query gives both. */
+/**
+ * The sort key of a marker's own item. It sorts after `reading::…`, so that one descending Query returns the marker and
+ * its latest readings.
+ */
 export const SELF = 'self';
 
-/** The suffix of the empty geohash, the whole collection: longer than any other, so that it cannot be mistaken for one. */
+/**
+ * The suffix of the empty geohash, which is the whole collection: longer than any other suffix, so that it cannot be
+ * mistaken for one.
+ */
 export const TOTAL = 'total';
 
 const prefixOf = (geohash: string) => geohash.slice(0, -CELL_SUFFIX_LENGTH);
@@ -32,7 +38,7 @@ export const CODE = {
 
 const MARKER_PK = { readable: 'marker::{scope}::{key}', compact: '{scope:2}Ma#{key}' } as const;
 
-// With a single shard the key has no `shard` segment, so that a collection may begin to shard later.
+// With a single shard the key has no `shard` segment, so that a collection can be sharded later.
 const MARKERS_BY_GEOHASH = {
   pk: { readable: 'marker::{scope}::{prefix}::{shard*}', compact: '{scope:2}Mg#{prefix}::{shard*}' },
   sk: '{rest}::{key}',
@@ -66,13 +72,13 @@ export const MARKER = {
   },
 } as const satisfies EntityDeclaration;
 
-/** A measurement at a marker, under the marker's own partition key. */
+/** A measurement of a marker, under the marker's own partition key. */
 export const READING = {
   name: 'reading',
   key: { pk: MARKER_PK, sk: 'reading::{instant}' },
 } as const satisfies EntityDeclaration;
 
-/** The same, if readings are bucketed by time. */
+/** The same for readings bucketed by time. */
 export const BUCKETED_READING = {
   name: 'bucketedReading',
   key: {
@@ -105,7 +111,7 @@ export const ZONE_COVER = {
   },
 } as const satisfies EntityDeclaration;
 
-/** The last number that a collection has used as a key. */
+/** The last number used as a key in a collection. */
 export const COUNTER = {
   name: 'counter',
   key: { pk: { readable: 'counter::{scope}', compact: '{scope:2}Nu#' }, sk: '{schema}' },
@@ -125,7 +131,7 @@ export const CELL = {
   },
   derived: {
     length: derive({ geohash: 'text' }, ({ geohash }) => String(geohash.length)),
-    // Geohashes shorter than a suffix have an empty prefix: there the purpose distinguishes their lengths.
+    // Geohashes shorter than a suffix have an empty prefix, so the purpose distinguishes their lengths.
     purpose: derive({ geohash: 'text' }, ({ geohash }) =>
       geohash.length < CELL_SUFFIX_LENGTH ? `C${geohash.length}` : 'Ce',
     ),
@@ -134,19 +140,19 @@ export const CELL = {
   },
 } as const satisfies EntityDeclaration;
 
-/** The last record of a marker that was applied to the cells, if an AWS Lambda maintains them. */
+/** The last record of a marker that was applied to the cells, if an AWS Lambda function maintains them. */
 export const APPLIED = {
   name: 'applied',
   key: { pk: { readable: 'applied::{scope}::{key}', compact: '{scope:2}Ap#{key}' }, sk: 'record' },
 } as const satisfies EntityDeclaration;
 
-/** How many markers are at each place or inside it. */
+/** The number of markers at each place or below it. */
 export const PLACES = {
   name: 'places',
   key: { pk: { readable: 'places::{scope}::{path*}', compact: '{scope:2}Pl#::{path*}' }, sk: '{name}' },
 } as const satisfies EntityDeclaration;
 
-/** A page of markers in Z-order, under the first character of their geohashes. Its sort key is where it begins, as it is. */
+/** A page of markers in Z-order, under the first character of their geohashes. Its sort key is its begin, unescaped. */
 export const PAGE = {
   name: 'page',
   key: {
@@ -158,7 +164,7 @@ export const PAGE = {
   },
 } as const satisfies EntityDeclaration;
 
-/** Where some of a collection's pages begin, and how large they are. */
+/** The begins and sizes of some of a collection's pages. */
 export const PAGE_DIRECTORY = {
   name: 'pageDirectory',
   key: { pk: { readable: 'pages::{scope}::{generation}', compact: '{scope:2}Pd#{generation}' }, sk: '{begin}' },
@@ -178,7 +184,7 @@ export const DEAD_LETTER = {
   key: { pk: STREAM_PK, sk: 'aside::{sequence}' },
 } as const satisfies EntityDeclaration;
 
-/** All of them, as docs/keys.md shows them. */
+/** All entities, as docs/keys.md shows them. */
 export const ENTITIES: readonly EntityDeclaration[] = [
   COLLECTION,
   CODE,

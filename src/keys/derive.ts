@@ -6,12 +6,12 @@ export type IngredientKind = 'text' | 'number' | 'list';
 /** The type of an ingredient's value. */
 export type IngredientValue<K> = K extends 'text' ? string : K extends 'number' ? number : readonly string[];
 
-/** What an entity's keys are made from: parts, and the values that parts are derived from. */
+/** The values that an entity's keys are made from: parts, and the ingredients of derived parts. */
 export type Ingredients = Readonly<Record<string, PartValue | number | undefined>>;
 
 type Kinds = Readonly<Record<string, IngredientKind>>;
 
-/** A part that is derived from other values: which ones, and how. */
+/** A part derived from other values: the values, and the function. */
 export interface Derivation<F extends Kinds = Kinds> {
   readonly from: F;
   /** The part, or undefined if there is none. */
@@ -19,8 +19,8 @@ export interface Derivation<F extends Kinds = Kinds> {
 }
 
 /**
- * A part that is derived from other values, e.g. `derive({ date: 'text' }, ({ date }) => date.slice(0, 7))` for a month. The
- * function gets only what `from` names, which shows the indexes that an update touches.
+ * Declares a part derived from other values, for example `derive({ date: 'text' }, ({ date }) => date.slice(0, 7))` for
+ * a month. The function gets only what `from` names, which shows the indexes that an update touches.
  */
 export function derive<const F extends Kinds>(
   from: F,
@@ -29,14 +29,14 @@ export function derive<const F extends Kinds>(
   return { from, value };
 }
 
-/** The function that makes a derived part; it returns undefined if an ingredient is missing. */
+/** Returns the function for a derived part; its result is undefined if an ingredient is missing. */
 export function derivedPart({ from, value }: Derivation): (ingredients: Ingredients) => PartValue | undefined {
   const names = Object.keys(from);
   return (ingredients) => {
     if (names.some((name) => ingredients[name] === undefined)) return undefined;
     const picked: Record<string, unknown> = {};
     for (const name of names) picked[name] = ingredients[name];
-    // The kinds of the ingredients were checked where they were typed.
+    // The kinds of the ingredients were checked when they were typed.
     return value(picked as never);
   };
 }

@@ -6,12 +6,12 @@ export interface Key {
   readonly sk: string;
 }
 
-/** `<pk>#<sk>`: the ID of an item outside DynamoDB, e.g. in a search index. */
+/** `<pk>#<sk>`: the ID of an item outside DynamoDB, for example in a search index. */
 export function documentId(key: Key): string {
   return `${key.pk}#${key.sk}`;
 }
 
-/** The key of a document ID, split at the last `#` (sort keys have none); undefined for any other text. */
+/** The key in a document ID, split at the last `#` (sort keys have none); undefined for any other text. */
 export function parseDocumentId(id: string): Key | undefined {
   const cut = id.lastIndexOf('#');
   const key = { pk: id.slice(0, Math.max(cut, 0)), sk: id.slice(cut + 1) };

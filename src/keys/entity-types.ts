@@ -2,26 +2,26 @@ import type { Derivation, IngredientValue, Ingredients } from './derive.js';
 import type { IndexAttributes } from './indexes.js';
 import type { Braced, NameOf, ValueOf } from './template-types.js';
 
-/** Two ways to write the same keys: one that people can read, and a short one. A table uses one of them. */
+/** The two ways to write the same keys: readable for people, or short. A table uses one of them. */
 export type KeyStyle = 'readable' | 'compact';
 
-/** A template's source, or one for each style. */
+/** The source of a template, or one for each style. */
 export type Source = string | Readonly<Record<KeyStyle, string>>;
 
-/** One index of an entity: the attributes that are its keys, and the templates that make them. */
+/** One index of an entity: its key attributes, and the templates for them. */
 export interface IndexDeclaration {
   readonly attributes: IndexAttributes;
   readonly pk: Source;
   readonly sk?: Source;
 }
 
-/** The declaration of an entity's keys; everything else follows from it. */
+/** The declaration of an entity's keys, from which everything else is derived. */
 export interface EntityDeclaration {
-  /** Names the entity in errors. */
+  /** Name of the entity in errors. */
   readonly name: string;
   readonly key: { readonly pk: Source; readonly sk: Source };
   readonly indexes?: Readonly<Record<string, IndexDeclaration>>;
-  /** Parts that are derived from other values. Only these may be empty. */
+  /** Parts derived from other values. Only these may be empty. */
   readonly derived?: Readonly<Record<string, Derivation>>;
 }
 
@@ -34,11 +34,11 @@ type DerivedOf<D> = D extends { readonly derived: infer R } ? R : Record<never, 
 type IndexesOf<D> = D extends { readonly indexes: infer I } ? I : Record<never, never>;
 
 type FromOf<R, N extends keyof R> = R[N] extends Derivation<infer F> ? F : never;
-/** The ingredients of these derived parts; one that several share has the same kind in all of them. */
+/** The ingredients of these derived parts; one shared by several has the same kind in all of them. */
 type IngredientNames<R, N> = N extends keyof R ? keyof FromOf<R, N> : never;
 type KindOf<R, I> = { [N in keyof R]: I extends keyof FromOf<R, N> ? FromOf<R, N>[I] : never }[keyof R];
 
-/** What the parts in these braces are made from: themselves, or their ingredients where they are derived. */
+/** The values for the parts in these braces: the parts themselves, or their ingredients if they are derived. */
 type MadeFrom<R, B extends string> = {
   readonly [C in B as NameOf<C> extends keyof R ? never : NameOf<C>]: ValueOf<C>;
 } & { readonly [I in IngredientNames<R, NameOf<B>>]: IngredientValue<KindOf<R, I>> };
@@ -46,15 +46,15 @@ type MadeFrom<R, B extends string> = {
 type Optional<T> = { readonly [N in keyof T]?: T[N] | undefined };
 type Simplified<T> = { readonly [N in keyof T]: T[N] };
 
-/** The same for whole templates. A source that the compiler does not know could name anything. */
+/** The same for whole templates. A source unknown to the compiler could name anything. */
 type MadeFromText<R, T extends string> = string extends T
   ? Ingredients
   : Simplified<MadeFrom<R, Exclude<Braced<T>, `${string}?`>> & Optional<MadeFrom<R, Extract<Braced<T>, `${string}?`>>>>;
 
-/** What an entity's own key is made from. */
+/** The values for an entity's own key. */
 export type KeyIngredients<D extends EntityDeclaration> = MadeFromText<DerivedOf<D>, KeyText<D>>;
 
-/** What the keys of one index are made from; only ingredients of parts like `{date?}` may be omitted. */
+/** The values for the keys of one index; only ingredients of parts like `{date?}` may be omitted. */
 export type IndexIngredients<D extends EntityDeclaration, N extends IndexNames<D>> = MadeFromText<
   DerivedOf<D>,
   TextAt<IndexesOf<D>[N], 'pk' | 'sk'>
@@ -62,7 +62,7 @@ export type IndexIngredients<D extends EntityDeclaration, N extends IndexNames<D
 
 export type IndexNames<D extends EntityDeclaration> = keyof IndexesOf<D> & string;
 
-/** The sources of one index's partition or sort key; never where it has none. */
+/** The sources of one index's partition or sort key; never if it has none. */
 export type IndexText<D extends EntityDeclaration, N extends IndexNames<D>, K extends 'pk' | 'sk'> = TextAt<
   IndexesOf<D>[N],
   K

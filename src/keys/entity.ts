@@ -15,18 +15,18 @@ import type { KeyRole } from './escape.js';
 import { compileTemplate, type Template } from './template.js';
 import type { PartValue, Parts, TemplateParts } from './template-types.js';
 
-/** The keys of one index as a function of what they are made from. */
+/** The keys of one index as a function of their ingredients. */
 export interface EntityIndex<Needed = Ingredients, Pk = Template, Sk = Template | undefined> {
   readonly pk: Pk;
   /** Undefined for an index without a sort key. */
   readonly sk: Sk;
-  /** Everything its keys are made from: an update that touches the index needs every one of them. */
+  /** All ingredients of its keys: an update that touches the index needs every one of them. */
   readonly ingredients: readonly string[];
   /** The attributes that put an item into the index; none if an optional part is missing, which keeps the item out. */
   format(ingredients: Needed): Readonly<Record<string, string>>;
 }
 
-/** All that follows from the declaration of an entity's keys. */
+/** Everything derived from the declaration of an entity's keys. */
 export interface Entity<
   Needed = Ingredients,
   PkParts = Parts,
@@ -40,15 +40,15 @@ export interface Entity<
   readonly indexes: Indexes;
   /** The primary key. Throws BAD_USER_INPUT naming the part that is missing, empty or too long. */
   format(ingredients: Needed): Key;
-  /** The parts of a key of this entity; undefined for every other key, including other encodings of the same parts. */
+  /** The parts of a key of this entity; undefined for any other key, including other encodings of the same parts. */
   parse(key: Key): (PkParts & SkParts) | undefined;
-  /** `<pk>#<sk>`, which names the item outside DynamoDB. */
+  /** `<pk>#<sk>`, which identifies the item outside DynamoDB. */
   documentId(ingredients: Needed): string;
-  /** The parts of a document ID of this entity; undefined for every other text. */
+  /** The parts of a document ID of this entity; undefined for any other text. */
   parseDocumentId(id: string): (PkParts & SkParts) | undefined;
-  /** The attributes of all its indexes, each as its own `format` gives them. */
+  /** The attributes of all its indexes, each as formatted by its own `format`. */
   indexKeys(ingredients: IndexesNeeded): Readonly<Record<string, string>>;
-  /** The indexes whose keys an update of these values may change, and so has to rewrite. */
+  /** The indexes whose keys may change with these values, so that an update must rewrite them. */
   touchedIndexes(changed: Iterable<string>): (keyof Indexes)[];
 }
 
@@ -59,7 +59,7 @@ type IndexKey<D extends EntityDeclaration, N extends IndexNames<D>, K extends 'p
       : Template<TemplateParts<T>>
     : never;
 
-/** The entity of a declaration, typed from its templates. */
+/** The entity for a declaration, typed from its templates. */
 export type EntityOf<D extends EntityDeclaration> = Entity<
   KeyIngredients<D>,
   TemplateParts<Text<D['key']['pk']>>,
@@ -71,8 +71,8 @@ export type EntityOf<D extends EntityDeclaration> = Entity<
 >;
 
 /**
- * Everything that follows from one declaration of an entity's keys, in one style. Throws an Error for a declaration whose
- * keys could be read in two ways.
+ * Derives everything from the declaration of an entity's keys in one style. Throws an Error for a declaration whose
+ * keys would be ambiguous.
  */
 export function defineEntity<const D extends EntityDeclaration>(
   declaration: D,
@@ -119,7 +119,8 @@ export function defineEntity<const D extends EntityDeclaration>(
       return indexes.filter(([, index]) => index.ingredients.some((one) => values.has(one))).map(([index]) => index);
     },
   };
-  // Inside, parts are looked up by names that the compiler cannot follow; outside, their types follow from the declaration.
+  // Internally, parts are looked up by names that the compiler cannot follow; externally, their types follow from the
+  // declaration.
   return entity as unknown as EntityOf<D>;
 }
 
@@ -161,7 +162,7 @@ function partsMaker(templates: readonly Template[], derived: Derived): (ingredie
     });
   return (ingredients) => {
     const parts: Record<string, PartValue | undefined> = {};
-    // The template rejects numbers, like all values that are not text.
+    // The template rejects numbers, as it does all values other than text.
     for (const [name, make] of makers) parts[name] = make(ingredients) as PartValue | undefined;
     return parts;
   };

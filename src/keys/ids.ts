@@ -5,10 +5,10 @@ import { compileTemplate } from './template.js';
 const collections = compileTemplate({ source: 'collection::{key}', role: 'partition', owner: 'collection' });
 // A marker's ID is its readable partition key.
 const markers = defineEntity(MARKER, 'readable').pk;
-// Zones have a template of their own, as all zones of a collection share one partition key.
+// Zones have their own template, because all zones of a collection share one partition key.
 const zones = compileTemplate({ source: 'zone::{collection}::{key}', role: 'partition', owner: 'zone' });
 
-/** What a GraphQL ID names. */
+/** The object identified by a GraphQL ID. */
 export type NodeId =
   | { readonly type: 'collection'; readonly key: string }
   | { readonly type: 'marker'; readonly collection: string; readonly key: string }
@@ -29,7 +29,7 @@ export function zoneId(collection: string, key: string): string {
   return zones.format({ collection, key });
 }
 
-/** What an ID names; undefined for any other text, including other encodings of an ID. */
+/** The object identified by an ID; undefined for any other text, including other encodings of an ID. */
 export function parseId(id: string): NodeId | undefined {
   const collection = collections.parse(id);
   if (collection) return { type: 'collection', ...collection };

@@ -1,6 +1,6 @@
 import type { GeoSlot } from '../model/collection.js';
 
-/** The sparse indexes of the entities table, with the attributes that are their keys. */
+/** The sparse indexes of the entities table, with their key attributes. */
 export const INDEXES = {
   geoA: { pk: 'gpkA', sk: 'gskA' },
   geoB: { pk: 'gpkB', sk: 'gskB' },
@@ -8,7 +8,7 @@ export const INDEXES = {
   global: { pk: 'globalId' },
 } as const satisfies Readonly<Record<string, IndexAttributes>>;
 
-/** Names of the attributes that are the partition key and the sort key of an index. */
+/** Names of an index's partition key and sort key attributes. */
 export interface IndexAttributes {
   readonly pk: string;
   readonly sk?: string;
@@ -19,7 +19,7 @@ export type GeoIndexName = 'geoA' | 'geoB';
 
 const GEO_INDEX = { A: 'geoA', B: 'geoB' } as const satisfies Record<GeoSlot, GeoIndexName>;
 
-/** The index that a collection uses, by its slot. */
+/** The geo index that a collection uses, by its slot. */
 export function geoIndexOf(slot: GeoSlot): GeoIndexName {
   return GEO_INDEX[slot];
 }

@@ -7,13 +7,13 @@ const MOST_NAMES = 12;
 const LONGEST_NAME = 200;
 
 /**
- * A place from a client: its names in NFC, so that two encodings of one name are the same place. Throws BAD_USER_INPUT
- * naming the name that is empty, not text, or too long.
+ * Validates a place from a client; its names are normalized to NFC, so that two encodings of one name are the same
+ * place. Throws BAD_USER_INPUT naming the name that is empty, not text, or too long.
  */
 export function readPlace(field: string, value: unknown): Place {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value) || value.length > MOST_NAMES) {
-    throw badInput(field, value, `a list of at most ${MOST_NAMES} names, the outermost first`);
+    throw badInput(field, value, `a list of at most ${MOST_NAMES} names, outermost first`);
   }
   return value.map((name: unknown, index) => {
     const named = `${field}[${index}]`;
@@ -26,7 +26,7 @@ export function readPlace(field: string, value: unknown): Place {
 }
 
 /**
- * Throws BAD_USER_INPUT if a place and a marker's key exceed the sort key of the index of places together: 1,024 bytes
+ * Throws BAD_USER_INPUT if a place and a marker's key together exceed the sort key of the index of places: 1,024 bytes
  * for all names but the outermost, the key, and the separators between them.
  */
 export function checkPlaceFits(place: Place, key: string): void {

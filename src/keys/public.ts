@@ -1,4 +1,4 @@
-/** `cellport/keys`: the key convention for entities of your own, declared as Cellport declares its own. */
+/** `cellport/keys`: the key convention for your own entities, declared the way Cellport declares its own. */
 export { CellportError } from '../errors.js';
 export { derive, type Derivation } from './derive.js';
 export type { Key } from './document-id.js';

@@ -1,23 +1,23 @@
 import { SEPARATOR, escapePart, type KeyRole } from './escape.js';
 
-/** A part in braces with a single text value. */
+/** A part in braces that has a single text value. */
 export interface TextPart {
   readonly name: string;
-  /** Written `{name?}`: an item without it is not in the index. */
+  /** Written `{name?}`: an item without this part is not in the index. */
   readonly optional: boolean;
   /** Written `{name:2}`: the number of its characters, none of which needs escaping. */
   readonly width: number | undefined;
 }
 
-/** What is between two separators: literal text and parts, or a list that becomes any number of such pieces. */
+/** The text between two separators: literal text and parts, or a list that expands to any number of segments. */
 export type Segment = { readonly list: string } | { readonly tokens: readonly (string | TextPart)[] };
 
 /** `{name}`, `{name?}`, `{name*}`, `{name:2}`, or literal text. */
 const TOKEN = /\{([A-Za-z][A-Za-z0-9]*)(?:([?*])|:([1-9][0-9]*))?\}|[^{}]+/g;
 
 /**
- * The segments of a template's source. Throws an Error if its keys would be ambiguous: adjacent parts without a fixed
- * width, two lists, a name used twice, literal text that needs escaping.
+ * Parses a template's source into segments. Throws an Error if its keys would be ambiguous: adjacent parts without a
+ * fixed width, two lists, a name used twice, literal text that needs escaping.
  */
 export function parseSource(source: string, role: KeyRole): readonly Segment[] {
   const segments = source.split(SEPARATOR).map((text) => parseSegment(text, role, source));
@@ -29,7 +29,7 @@ export function parseSource(source: string, role: KeyRole): readonly Segment[] {
   return segments;
 }
 
-/** The parts of a segment with a single text value each. */
+/** The parts of a segment that have a single text value. */
 export function textParts(segment: Segment): readonly TextPart[] {
   return 'list' in segment ? [] : segment.tokens.filter((token) => typeof token !== 'string');
 }

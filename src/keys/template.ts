@@ -24,18 +24,18 @@ export interface PartitionRange extends SortRange {
   readonly pk: string;
 }
 
-/** A key's text as a pure function of its parts, and back. */
+/** Formats a key from its parts and parses it back, as pure functions. */
 export interface Template<P = Parts> {
   readonly source: string;
-  /** The names of its parts; `optional` are those of them that are written `{name?}`. */
+  /** The names of its parts; `optional` has those written `{name?}`. */
   readonly names: readonly string[];
   readonly optional: readonly string[];
-  /** The key. Throws BAD_USER_INPUT naming the part that is missing, empty or too long for DynamoDB. */
+  /** Formats a key. Throws BAD_USER_INPUT naming the part that is missing, empty or too long for DynamoDB. */
   format(parts: P): string;
-  /** The parts of a key; undefined for text that `format` never returns. parse(format(x)) = x, format(parse(y)) = y. */
+  /** Parses a key; undefined for text that `format` never returns. parse(format(x)) = x, format(parse(y)) = y. */
   parse(text: string): P | undefined;
   /**
-   * Bounds of exactly the keys that begin with these leading parts and have more after them. Throws an Error if the
+   * Bounds of exactly the keys that begin with these leading parts and continue after them. Throws an Error if the
    * template's first part is missing: that would be the whole partition.
    */
   rangeUnder(leading: Partial<P>): SortRange;
@@ -44,13 +44,13 @@ export interface Template<P = Parts> {
 export interface TemplateOptions<T extends string> {
   readonly source: T;
   readonly role: KeyRole;
-  /** What the key belongs to: precedes the part's name in errors. */
+  /** The owner of the key, which precedes the part's name in errors. */
   readonly owner: string;
-  /** Parts that may be the empty text, e.g. the prefix of a geohash of three characters. */
+  /** Parts that may be empty, for example the prefix of a geohash of three characters. */
   readonly mayBeEmpty?: readonly string[];
 }
 
-/** What formatting and parsing a part need of its template. */
+/** The rules of a template for formatting and parsing a part. */
 interface Rules {
   readonly role: KeyRole;
   readonly owner: string;
@@ -72,7 +72,7 @@ export function compileTemplate<const T extends string>(options: TemplateOptions
     optional: parts.filter((part) => part.optional).map(({ name }) => name),
     format(values) {
       const text = written(segments, values, rules);
-      if (text === '') throw badInput(`${owner}.${names.join(', ')}`, text, 'at least one of them not empty');
+      if (text === '') throw badInput(`${owner}.${names.join(', ')}`, text, 'not all empty');
       if (!fits(text, KEY_BYTES[role])) throw tooLong(text, names, values, rules);
       return text;
     },
@@ -91,11 +91,12 @@ export function compileTemplate<const T extends string>(options: TemplateOptions
     rangeUnder(leading) {
       const unknown = segments.findIndex((segment) => !isKnown(segment, leading));
       const start = written(unknown < 0 ? segments : segments.slice(0, unknown), leading, rules);
-      if (start === '') throw new Error(`a range of "${source}" needs the parts that it begins with`);
+      if (start === '') throw new Error(`a range of "${source}" requires its leading parts`);
       return { from: start + SEPARATOR, to: start + AFTER_SEPARATOR };
     },
   };
-  // Inside, parts are looked up by names that the compiler cannot follow; outside, their types follow from the source.
+  // Internally, parts are looked up by names that the compiler cannot follow; externally, their types follow from the
+  // source.
   return template as unknown as Template<TemplateParts<T>>;
 }
 
@@ -134,7 +135,7 @@ function writtenPart({ name, width }: Omit<TextPart, 'optional'>, value: unknown
   return text;
 }
 
-/** Parses the pieces of a segment into `found`; false if they do not match it. */
+/** Parses the texts of a segment into `found`; false if they do not match it. */
 function readSegment(
   segment: Segment,
   pieces: readonly string[],
@@ -147,7 +148,7 @@ function readSegment(
     return !texts.includes(undefined);
   }
   const piece = pieces[0] ?? '';
-  // At most one part has no fixed width: it takes what the others leave.
+  // At most one part has no fixed width: it takes the remaining characters.
   const rest = piece.length - segment.tokens.reduce((sum, token) => sum + (widthOf(token) ?? 0), 0);
   if (rest < 0) return false;
   let next = 0;
@@ -173,7 +174,7 @@ function readPart({ name, width }: Omit<TextPart, 'optional'>, text: string, rul
 const widthOf = (token: string | TextPart): number | undefined =>
   typeof token === 'string' ? token.length : token.width;
 
-/** Names the longest part, as the one to shorten. */
+/** BAD_USER_INPUT that names the longest part as the one to shorten. */
 function tooLong(text: string, names: readonly string[], values: Parts, { owner, role }: Rules): CellportError {
   const bytesOf = (name: string) => byteLength([values[name] ?? ''].flat().join(SEPARATOR));
   const longest = names.reduce((a, b) => (bytesOf(b) > bytesOf(a) ? b : a));

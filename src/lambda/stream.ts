@@ -13,46 +13,46 @@ import { type WireRecord, openState, recordOf } from '../stream/dynamodb.js';
 import { claimForRecords, noteStream } from '../stream/ownership.js';
 import type { StatePort } from '../stream/ports.js';
 
-/** What the mapping sends. */
+/** The event that the mapping sends. */
 export interface StreamEvent {
   readonly Records: readonly (WireRecord & { readonly eventSourceARN?: string })[];
 }
 
-/** From which record on the rest is to be delivered again; needs `ReportBatchItemFailures`. */
+/** Identifies the record from which records are to be delivered again; needs `ReportBatchItemFailures`. */
 export interface StreamAnswer {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
 }
 
-/** The part of the context from AWS that is used. */
+/** The part of AWS's context that is used. */
 export interface LambdaContext {
   readonly getRemainingTimeInMillis: () => number;
 }
 
-/** Time to answer before AWS ends the call: without an answer the whole batch is delivered again. */
+/** Time reserved for the answer before AWS ends the call: without an answer the whole batch is delivered again. */
 const ANSWERS_BEFORE_END_MS = 2_000;
 
 /** The name under which the state of the cells is stored. */
 const CONSUMER = 'cells';
 
-/** A handler for the tables of a configuration, or for the database that `open` gives. */
+/** Creates a handler for the tables of a configuration, or for the database that `open` returns. */
 export function createHandler(config: Config, open: () => Database = () => openDatabase(config)) {
   const log = createLog(config.logLevel);
   let ready: Promise<Database> | undefined;
-  /** The stream from which the last records came. */
+  /** The stream that the last records came from. */
   let stream: string | undefined;
 
-  /** The database, once it is known that no server maintains the same cells. */
+  /** Opens the database, once it is known that no server maintains the same cells. */
   async function start(): Promise<Database> {
     const database = open();
     await claimForRecords(openState(database, CONSUMER), systemClock.wall());
     return database;
   }
 
-  /** Looks for a gap when records come from another stream than before. */
+  /** Checks for a gap when records come from a new stream. */
   async function note(state: StatePort, source: string | undefined): Promise<void> {
     if (source === undefined || source === stream) return;
     const gap = await noteStream(state, source, systemClock.wall());
-    if (gap !== null) log.error({ gap, stream: source }, 'the cells have a gap: they have to be recounted');
+    if (gap !== null) log.error({ gap, stream: source }, 'the cells have a gap; run `cellport recount`');
     stream = source;
   }
 
@@ -91,7 +91,7 @@ function openDatabase({ database, tables, keyStyle }: Config): Database {
 
 let handle: ReturnType<typeof createHandler> | undefined;
 
-/** What the mapping calls. Settings are read at the first call. */
+/** The function that the mapping calls. Settings are read on the first call. */
 export function handler(event: StreamEvent, context?: LambdaContext): Promise<StreamAnswer> {
   if (handle === undefined) {
     silenceSdkAdvice();

@@ -9,10 +9,10 @@ import { markerFromBase } from '../store/marker/marker-item.js';
 import { itemOfImage } from '../store/request/wire.js';
 import { type StreamRecord, type WireImage, degrees } from '../stream/change.js';
 
-/** What happened to a marker, as seen from a rectangle if there is one. */
+/** What happened to a marker, relative to a rectangle if there is one. */
 export type ChangeKind = 'CREATED' | 'UPDATED' | 'MOVED' | 'DELETED' | 'ENTERED' | 'LEFT';
 
-/** A change of a marker as clients get it. */
+/** A change of a marker as sent to clients. */
 export interface MarkerChange {
   readonly kind: ChangeKind;
   readonly id: string;
@@ -22,7 +22,7 @@ export interface MarkerChange {
   readonly at: string;
 }
 
-/** A reading as clients get it. */
+/** A reading as sent to clients. */
 export interface RecordedReading {
   /** RFC 3339, UTC, milliseconds. */
   readonly at: string;
@@ -30,21 +30,21 @@ export interface RecordedReading {
 }
 
 interface Event {
-  /** The collection as keys name it, and the marker's key. */
+  /** The scope of the collection in keys, and the marker's key. */
   readonly scope: string;
   readonly key: string;
-  /** When it was written, in milliseconds since 1970, truncated to the second or to the minute. */
+  /** Time of the write in milliseconds since 1970, truncated to the second or the minute. */
   readonly at: number;
-  /** The item as the change left it. */
+  /** The item after the change. */
   readonly image: WireImage | undefined;
 }
 
-/** A record of a marker: its position before and after; undefined if it did not exist. */
+/** A record of a marker, with its position before and after; undefined if it did not exist. */
 export interface MarkerEvent extends Event {
   readonly type: 'marker';
   readonly before: Point | undefined;
   readonly after: Point | undefined;
-  /** When the marker was created, RFC 3339; undefined if its item does not say. */
+  /** Time of the marker's creation, RFC 3339; undefined if its item has none. */
   readonly createdAt: string | undefined;
 }
 
@@ -61,14 +61,14 @@ const textOf = (image: WireImage, name: string) => {
   return typeof text === 'string' ? text : undefined;
 };
 
-/** The position of a marker in an image. An invalid one counts as no marker, as it does for the cells. */
+/** The position of a marker in an image. An invalid position counts as no marker, as in the cells. */
 function positionIn(image: WireImage | undefined): Point | undefined {
   const lng = degrees(image?.['lng'], 180);
   const lat = degrees(image?.['lat'], 90);
   return lng === undefined || lat === undefined ? undefined : { lng, lat };
 }
 
-/** What clients may want to know of a record; undefined if it concerns none. */
+/** The event in a record that is relevant to clients; undefined if there is none. */
 export function eventOf(
   keys: Pick<Keyspace, 'parseMarker' | 'parseReading'>,
   { keys: named, at, before: old, after: image }: Pick<StreamRecord, 'keys' | 'at' | 'before' | 'after'>,
@@ -88,7 +88,7 @@ export function eventOf(
   return reading && { type: 'reading', ...reading, at, image };
 }
 
-/** The collection that a record shows to be deleted, or replaced by another with its key. */
+/** The collection that a record shows to be deleted, or replaced by another with the same key. */
 export function deletedCollection(
   keys: Keyspace,
   { before, after }: Pick<StreamRecord, 'before' | 'after'>,
@@ -98,22 +98,22 @@ export function deletedCollection(
   return was?.createdAt === is?.createdAt ? undefined : was;
 }
 
-/** A key is free again 50 s after its collection was deleted, at the earliest; half of that is for clocks that differ. */
+/** A key is free no earlier than 50 s after its collection was deleted; half of that allows for differing clocks. */
 const CLOCKS_DIFFER_MS = 25_000;
 
-/** The earliest time at which a marker of a collection, and none of a former one with its key, may have been created. */
+/** The earliest creation time of markers of a collection that excludes those of a former one with its key. */
 export function earliestMarker({ createdAt }: Pick<Collection, 'createdAt'>): string {
   const created = Date.parse(createdAt);
   return Number.isNaN(created) ? '' : new Date(created - CLOCKS_DIFFER_MS).toISOString();
 }
 
-/** Whether an event concerns a marker that was created at this time or later, as far as its item says. */
+/** Whether an event's marker was created at this time or later, as far as its item tells. */
 export const isSince = ({ createdAt }: Pick<MarkerEvent, 'createdAt'>, earliest: string): boolean =>
   createdAt === undefined || createdAt >= earliest;
 
 const isSamePosition = (a: Point, b: Point) => canonicalLng(a.lng) === canonicalLng(b.lng) && a.lat === b.lat;
 
-/** The kind of a change as seen from a rectangle, or from everywhere; undefined if the change does not concern it. */
+/** The kind of a change relative to a rectangle, or to the whole globe; undefined if the change is irrelevant. */
 export function changeKind(
   { before, after }: Pick<MarkerEvent, 'before' | 'after'>,
   area?: Area,
@@ -129,7 +129,7 @@ export function changeKind(
 
 const decoded = new WeakMap<MarkerEvent, Marker | null>();
 
-/** The marker as an event left it, decoded from its image once for all clients. */
+/** The marker after an event, decoded from its image once for all clients. */
 function markerOf(keys: Keyspace, event: MarkerEvent, collection: string): Marker | null {
   const known = decoded.get(event);
   if (known !== undefined) return known;
@@ -140,7 +140,7 @@ function markerOf(keys: Keyspace, event: MarkerEvent, collection: string): Marke
   return marker ?? null;
 }
 
-/** What a client gets of an event. */
+/** The change sent to a client for an event. */
 export function markerChange(keys: Keyspace, event: MarkerEvent, kind: ChangeKind, collection: string): MarkerChange {
   return {
     kind,
@@ -151,7 +151,7 @@ export function markerChange(keys: Keyspace, event: MarkerEvent, kind: ChangeKin
   };
 }
 
-/** A reading as it was stored; undefined if it has expired by `now` (milliseconds since 1970) or is invalid. */
+/** A reading as stored; undefined if it has expired by `now` (milliseconds since 1970) or is invalid. */
 export function recordedReading({ instant, image = {} }: ReadingEvent, now: number): RecordedReading | undefined {
   const { values, ttl } = itemOfImage(image);
   if (typeof values !== 'object' || values === null || Number.isNaN(Date.parse(instant))) return undefined;
@@ -159,7 +159,10 @@ export function recordedReading({ instant, image = {} }: ReadingEvent, now: numb
   return { at: instant, values: values as Properties };
 }
 
-/** The incarnation of the marker of a reading: a marker created again under the same key has none of its readings. */
+/**
+ * The incarnation of a reading's marker: a marker created again under the same key has none of the former one's
+ * readings.
+ */
 export function incarnationOf({ image = {} }: ReadingEvent): string | undefined {
   return textOf(image, 'of');
 }

@@ -8,24 +8,24 @@ export interface HistoryOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /**
-   * Calls back with all records that the stream still holds; returns a time since when none was missing, in milliseconds
-   * since 1970, or undefined if they could not all be read.
+   * Calls back with all records still in the stream. Returns the time (milliseconds since 1970) since which none is
+   * missing, or undefined if not all of them could be read.
    */
   readonly readStream?: ((onRecord: (record: StreamRecord) => void) => Promise<number | undefined>) | undefined;
   readonly memoryBytes?: number | undefined;
 }
 
 const MEMORY_BYTES = 32 * 1024 * 1024;
-/** Reading the stream takes 20 s before it fails, so it is not tried again for each client. */
+/** A failed read of the stream takes 20 s, so it is not retried for each client. */
 const RETRY_AFTER_MS = 60_000;
 
-/** Recent events of this process, extended into the past from the stream when a client asks for more. */
+/** Recent events of this process, extended into the past by reading the stream when a client asks for more. */
 export class History {
   readonly #options: HistoryOptions;
   readonly #memoryBytes: number;
   readonly #recent;
   #extending: Promise<void> | undefined;
-  /** When extending may be tried again. */
+  /** Earliest time for the next attempt to extend. */
   #extendAfter = 0;
 
   constructor(options: HistoryOptions) {
@@ -39,23 +39,23 @@ export class History {
     return this.#recent.add(event);
   }
 
-  /** Events of a collection that may have been written at `from` or later, in the order in which they came. */
+  /** Events of a collection that may have been written at `from` or later, in order of arrival. */
   since(from: number, scope: string): LiveEvent[] {
     return this.#recent.since(from, scope);
   }
 
-  /** Since when every event is known, in milliseconds since 1970; Infinity if that is not known of any time. */
+  /** The time since which every event is known, in milliseconds since 1970; Infinity if there is no such time. */
   completeFrom(): number {
     return this.#recent.completeFrom();
   }
 
-  /** Clears the buffer; every event that is written at `from` or later will be added. */
+  /** Clears the buffer; every event written at `from` or later will be added. */
   restart(from: number): void {
     this.#recent.restart(from);
     this.#extendAfter = 0;
   }
 
-  /** Reads what the stream still holds, once for all waiting clients, unless that has been tried before. */
+  /** Reads all records still in the stream, once for all waiting clients, unless that was tried recently. */
   async extend(): Promise<void> {
     const { readStream, now } = this.#options;
     if (readStream === undefined || (this.#extending === undefined && now() < this.#extendAfter)) return;
@@ -74,10 +74,10 @@ export class History {
       const event = eventOf(keys, record);
       if (event !== undefined && event.at < completeFrom) found.add(event);
     });
-    // If the buffer was cleared or has evicted something in between, the two may not be contiguous.
+    // If the buffer was cleared or has evicted events in between, the two may not be contiguous.
     if (from === undefined || this.completeFrom() !== completeFrom) return;
     this.#recent.addEarlier(found.since(0), Math.max(from, found.completeFrom()));
-    // What is missing now will not appear later.
+    // Records that are missing now will not appear later.
     this.#extendAfter = Infinity;
   }
 }

@@ -1,6 +1,6 @@
 import { type CellportError, limitExceeded } from '../errors.js';
 
-/** Values that wait for one client, which takes them at its own pace. */
+/** Values waiting for one client, which reads them at its own pace. */
 export interface Queue<T> {
   readonly reader: AsyncIterableIterator<T>;
   push(value: T, bytes: number): void;
@@ -13,13 +13,13 @@ export interface QueueLimits {
   readonly bytes: number;
 }
 
-/** A client with this much unread is not slow but stuck. */
+/** A client with this many unread values is not slow but stuck. */
 export const QUEUE_LIMITS: QueueLimits = { values: 10_000, bytes: 8 * 1024 * 1024 };
 
 /**
- * A queue for one reader, who takes the values of `first` before all others, at its own pace. When more values wait after
- * those than the limits allow, all are dropped and the reader gets LIMIT_EXCEEDED. `onEnd` is called once: when the queue
- * has ended or its reader has left.
+ * Creates a queue for one reader, who first gets the values of `first`. If more new values wait than the limits allow,
+ * all are dropped and the reader gets LIMIT_EXCEEDED. `onEnd` is called once: when the queue has ended or its reader
+ * has left.
  */
 export function createQueue<T>(
   onEnd: () => void,
@@ -51,7 +51,7 @@ export function createQueue<T>(
     close();
   }
 
-  /** The value that has waited for longest; undefined if none waits. */
+  /** Takes the oldest waiting value; undefined if none waits. */
   function take(): { readonly value: T } | undefined {
     const entry = waiting[next];
     if (entry === undefined) return undefined;
@@ -96,7 +96,7 @@ export function createQueue<T>(
       if (waiting.length - next >= limits.values || bytes + size > limits.bytes) {
         const what = `${waiting.length - next} of ${bytes} bytes`;
         const most = `${limits.values} of ${limits.bytes} bytes`;
-        end(limitExceeded('changes waiting for this client', what, most, 'read them faster, or subscribe to fewer'));
+        end(limitExceeded('changes waiting for this client', what, most, 'read changes faster, or subscribe to fewer'));
         return;
       }
       waiting.push({ value, bytes: size });

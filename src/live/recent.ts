@@ -1,16 +1,16 @@
 import { type LiveEvent, eventBytes } from './change.js';
 
-/** The latest events of this process, bounded in bytes: what clients that reconnect have missed. */
+/** The latest events of this process, bounded in bytes, for clients that reconnect. */
 export interface RecentEvents {
   /** Adds a new event; returns its approximate size in bytes. */
   add(event: LiveEvent): number;
-  /** Adds older events before all others: all that were written at `from` or later, up to those that are here. */
+  /** Adds older events before all others: all events written at `from` or later, up to those already in the buffer. */
   addEarlier(events: readonly LiveEvent[], from: number): void;
-  /** Events that may have been written at `from` or later, of one collection or of all, in the order in which they came. */
+  /** Events that may have been written at `from` or later, of one collection or of all, in order of arrival. */
   since(from: number, scope?: string): LiveEvent[];
-  /** Since when every event is known, in milliseconds since 1970; Infinity if that is not known of any time. */
+  /** The time since which every event is known, in milliseconds since 1970; Infinity if there is no such time. */
   completeFrom(): number;
-  /** Clears the buffer; every event that is written at `from` or later will be added. */
+  /** Clears the buffer; every event written at `from` or later will be added. */
   restart(from: number): void;
 }
 
@@ -20,12 +20,12 @@ interface Entry {
 }
 
 /**
- * The latest moment at which an event may have been written: times are truncated to the second, and to the minute by DynamoDB
- * Local, which looks like a time that happens to be a whole minute.
+ * The latest time at which an event may have been written. Times are truncated to the second, or by DynamoDB Local to
+ * the minute, which cannot be told from a time that happens to be a whole minute.
  */
 const writtenBy = ({ at }: LiveEvent) => at + (at % 60_000 === 0 ? 59_999 : 999);
 
-/** A buffer of about `maxBytes`. */
+/** Creates a buffer of about `maxBytes`. */
 export function createRecentEvents(maxBytes: number): RecentEvents {
   let entries: Entry[] = [];
   /** Entries before it have been evicted. */
@@ -40,7 +40,7 @@ export function createRecentEvents(maxBytes: number): RecentEvents {
       bytes -= entry.bytes;
       completeFrom = Math.max(completeFrom, writtenBy(entry.event) + 1);
     }
-    // Moved rarely, so that an eviction costs nothing on average.
+    // Compacted rarely, so that an eviction is cheap on average.
     if (first > 1_000 && first > entries.length / 2) {
       entries = entries.slice(first);
       first = 0;

@@ -7,23 +7,23 @@ import type { StreamRecord } from '../stream/change.js';
 import { deletedCollection, eventOf } from './change.js';
 import type { LiveHub } from './hub.js';
 
-/** What the one server that reads the stream sends to all servers, itself included. */
+/** The message that the server reading the stream sends to all servers, including itself. */
 interface Message {
-  /** Names the sender since it last started; a sender that starts again may have skipped records. */
+  /** Identifies the sender and its current term; a sender that starts again may have skipped records. */
   readonly from: string;
-  /** The number of records it has sent, including this one: a jump shows that some were lost. */
+  /** Number of records sent so far, including this one: a jump shows that some were lost. */
   readonly count: number;
   /** Absent from a heartbeat. */
   readonly record?: StreamRecord;
 }
 
-/** Passes changes between servers through Redis. */
+/** Distributes changes among servers through Redis. */
 export interface Relay {
-  /** Sends a record; nothing is sent before `begin`. */
+  /** Sends a record; does nothing before `begin`. */
   send(record: StreamRecord): void;
-  /** Makes this server the sender, from its next record on. */
+  /** Makes this server the sender, starting with its next record. */
   begin(): void;
-  /** This server is no longer the sender. */
+  /** Ends this server's role as sender. */
   end(): void;
   close(): void;
 }
@@ -40,13 +40,13 @@ export interface RelayOptions {
 const HEARTBEAT_MS = 1_000;
 /** If no message arrives for this long, no server is sending. */
 const SILENCE_MS = 10_000;
-/** Records beyond this many unacknowledged ones are dropped, which shows as a jump. */
+/** Records are dropped while this many are unacknowledged, which shows as a jump. */
 const MOST_IN_FLIGHT = 20_000;
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
- * Joins a channel of Redis. Redis stores nothing and does not report what it drops, so records are counted: when one is
- * missing, or the sender has changed or is silent, the hub is disconnected, as changes may be lost.
+ * Joins a channel of Redis. Redis stores nothing and does not report dropped messages, so records are counted: when one
+ * is missing, or the sender has changed or is silent, the hub is disconnected, because changes may be lost.
  */
 export function openRelay(options: RelayOptions): Relay {
   return new RedisRelay(options);
@@ -58,7 +58,7 @@ class RedisRelay implements Relay {
   readonly #subscriber: Redis;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #silence: NodeJS.Timeout;
-  /** Names this server while it is the sender. */
+  /** This server's name while it is the sender. */
   #self: string | undefined;
   #count = 0;
   #inFlight = 0;
@@ -84,7 +84,7 @@ class RedisRelay implements Relay {
       .subscribe(channel)
       .catch((err: unknown) => log.error({ err, channel }, 'cannot subscribe to the channel in Redis'));
     this.#heartbeat = setInterval(() => this.#publish(), HEARTBEAT_MS);
-    this.#silence = setTimeout(() => this.#interrupt('no server sends changes'), SILENCE_MS);
+    this.#silence = setTimeout(() => this.#interrupt('no server is sending changes'), SILENCE_MS);
   }
 
   #interrupt(reason: string): void {
@@ -104,7 +104,8 @@ class RedisRelay implements Relay {
   #take({ from, count, record }: Message): void {
     const { hub } = this.#options;
     const expected = (this.#received?.count ?? 0) + (record === undefined ? 0 : 1);
-    if (this.#received !== undefined && this.#received.from !== from) this.#interrupt('another server is sending now');
+    if (this.#received !== undefined && this.#received.from !== from)
+      this.#interrupt('another server has started sending');
     if (this.#received !== undefined && count !== expected) this.#interrupt('Redis lost messages');
     if (this.#received === undefined) hub.connected();
     this.#received = { from, count };

@@ -2,11 +2,11 @@ import type { Area } from '../geo/bounds.js';
 import { type Point, canonicalLng } from '../geo/point.js';
 import type { MarkerEvent } from './change.js';
 
-/** The watchers of one collection's markers, found by the position of a change. */
+/** The watchers of a collection's markers, found by the position of a change. */
 export interface Watchers<W> {
   add(watcher: W, area: Area | undefined): void;
   remove(watcher: W, area: Area | undefined): void;
-  /** All whose rectangles may contain a position of the event, each once, and some more. */
+  /** All watchers whose rectangles may contain a position of the event, each once; possibly some others. */
   near(event: Pick<MarkerEvent, 'before' | 'after'>): Set<W>;
   isEmpty(): boolean;
 }
@@ -14,7 +14,7 @@ export interface Watchers<W> {
 /** Squares of one degree, counted from -180, -90. */
 const COLUMNS = 360;
 const ROWS = 180;
-/** A watcher of more squares than these is checked for every change. */
+/** A watcher with more squares than this is checked for every change. */
 const MOST_SQUARES = 64;
 
 const columnOf = (lng: number) => Math.min(COLUMNS - 1, Math.floor(lng) + 180);

@@ -14,21 +14,21 @@ import { groupBy } from './group.js';
 import type { RangeLoader } from './range-loader.js';
 import { type Turn, afterTurns, eachInTurns, takeTurn } from '../turns.js';
 
-/** The blocks of one collection that a plan names, and the budget that pays for them. */
+/** The blocks of a plan in one collection, and the budget for reading them. */
 export interface BlocksRequest {
   readonly scope: string;
   readonly plan: BlockPlan;
   readonly budget: Budget;
 }
 
-/** Ranges of more blocks than this are read without checking the cache for each block. */
+/** Ranges with more blocks than this are read without checking the cache for each block. */
 const MOST_LOOKED_UP = 8_192;
 
 const isOccupied = ({ children }: CellBlock) => children.size > 0;
 const emptyBlock = (parent: string): CellBlock => ({ parent, batch: 0, children: new Map() });
 const nameOf = ({ scope, parent }: BlockName) => blockName(scope, parent);
 
-/** Reads cell blocks of one request, from the cache where it knows them. */
+/** Reads cell blocks for one request, from the cache if possible. */
 export class BlockLoader {
   readonly #db: Database;
   readonly #cache: CellCache;
@@ -49,8 +49,8 @@ export class BlockLoader {
   }
 
   /**
-   * The blocks of a plan that have children; undefined if the budget does not pay for them. Of each range only what lies
-   * between the first and the last missing block is read.
+   * The non-empty blocks of a plan; undefined if the budget does not cover them. Of each range, only the part from the
+   * first to the last missing block is read.
    */
   async load({ scope, plan: { length, ranges }, budget }: BlocksRequest): Promise<CellBlock[] | undefined> {
     await this.#turn();
@@ -60,7 +60,7 @@ export class BlockLoader {
     return blocks.every((list) => list !== undefined) ? blocks.flat().filter(isOccupied) : undefined;
   }
 
-  /** The block under a parent, an empty one if there is none; those of one tick are read in one batch. */
+  /** The block under a parent, an empty one if none is stored; those requested in one tick are read in one batch. */
   one(scope: string, parent: string): Promise<CellBlock> {
     return this.#single.load({ scope, parent });
   }
@@ -125,13 +125,13 @@ export class BlockLoader {
     return names.map((name) => known.get(nameOf(name)) ?? emptyBlock(name.parent));
   }
 
-  /** Counts neighbouring blocks of one partition that needed no call, and lists them as a range that the cache answered. */
+  /** Counts neighbouring blocks of one partition that needed no call, and reports them as a range from the cache. */
   #hit(scope: string, cached: readonly (CellBlock | undefined)[]): CellBlock[] {
     const blocks = cached.filter((block) => block !== undefined);
     const { meter, reads } = this.#call;
     meter.cacheHits += blocks.length;
     const [first, last] = [blocks[0], blocks.at(-1)];
-    // The block of a whole collection is nowhere on a map.
+    // The block of a whole collection has no position on a map.
     if (reads && first && last && last.parent !== '') {
       const range = this.#db.keys.cellRange(scope, first.parent, last.parent);
       reads.push({ index: 'cells', ...range, items: blocks.filter(isOccupied).length, readUnits: 0, cached: true });

@@ -1,7 +1,7 @@
 /**
- * How many Query calls and items one page, or one field without pages, may still read. It is made once for each, passed
- * down to the loaders, and charged by them: for each Query call made on its behalf, shared or not, and for each marker
- * read. An answer from a cache costs no call.
+ * The number of Query calls and items that one page, or one field without pages, may still read. One is created for
+ * each, passed to the loaders, and charged by them: for each Query call made on its behalf, shared or not, and for each
+ * marker read. Answers from a cache cost no call.
  */
 export class Budget {
   readonly #whole: Budget | undefined;
@@ -29,7 +29,7 @@ export class Budget {
     return Math.max(0, this.#items);
   }
 
-  /** The equal share of each of `reads` concurrent reads: one call at least, so that each makes progress. */
+  /** The equal share of each of `reads` concurrent reads: at least one call, so that each makes progress. */
   share(reads: number): Budget {
     return this.upTo(Math.floor(this.calls / reads));
   }

@@ -8,10 +8,10 @@ const UNTRUSTED_MS = 2_000;
 const BLOCK_BYTES = 200;
 const CHILD_BYTES = 120;
 
-/** Names a block in the cache. */
+/** Identifies a block in the cache. */
 export const blockName = (scope: string, parent: string) => `${scope}\n${parent}`;
 
-/** The children with a batch's changes added; those without markers or sums are omitted. */
+/** The children with a batch's changes added; those without markers and sums are omitted. */
 function added(children: CellBlock['children'], deltas: ReadonlyMap<string, CellSums>): CellBlock['children'] {
   const sums = new Map(children);
   for (const [child, delta] of deltas) {
@@ -22,7 +22,7 @@ function added(children: CellBlock['children'], deltas: ReadonlyMap<string, Cell
   return sums;
 }
 
-/** Cell blocks shared by all requests of a process, by `blockName`; empty ones where none is stored. */
+/** Cell blocks by `blockName`, shared by all requests of a process; empty blocks if none are stored. */
 export class CellCache extends FollowedCache<CellBlock> {
   constructor(options: CellCacheOptions) {
     super({
@@ -33,7 +33,7 @@ export class CellCache extends FollowedCache<CellBlock> {
     });
   }
 
-  /** Adds what a batch changed to the blocks that do not have it yet. To be called for every batch, in order. */
+  /** Adds a batch's changes to the blocks that do not include it yet. Call for every batch, in order. */
   applied(batch: number, changes: CellChanges): void {
     for (const [scope, blocks] of changes) {
       for (const [parent, deltas] of blocks) {

@@ -75,7 +75,7 @@ export class CollectionLoader {
     return page;
   }
 
-  /** The key of the collection that keys name so; undefined if there is none. */
+  /** The key of the collection with this scope; undefined if there is none. */
   ofScope(scope: string): Promise<string | undefined> {
     const known = this.#codes.get(scope);
     if (known) return known;

@@ -15,40 +15,40 @@ import type { CollectionCache } from './collection-cache.js';
 import { CollectionLoader } from './collection-loader.js';
 import { ifPossible } from './impossible-keys.js';
 
-/** Entities by their names, null for those that do not exist: those of one tick are read in one batch. */
+/** Entities by name, null for those that do not exist; those requested in one tick are read in one batch. */
 export interface EntityLoaders {
-  /** A collection by key; it may be two seconds old. */
+  /** A collection by key, up to two seconds old. */
   collection(key: string): Promise<Collection | null>;
   /** A page of all collections, by key. */
   collectionPage(page: { readonly first: number; readonly after: string | undefined }): Promise<CollectionPage>;
-  /** A marker as of its last write; null if its collection is gone. */
+  /** A marker as of its last write; null if it or its collection does not exist. */
   currentMarker(collection: string, key: string): Promise<Marker | null>;
-  /** A zone as of its last write; null if its collection is gone. */
+  /** A zone as of its last write; null if it or its collection does not exist. */
   currentZone(collection: string, key: string): Promise<Zone | null>;
   /** The object with an ID; a marker or zone as of its last write. */
   node(name: NodeId): Promise<Collection | Marker | Zone | null>;
-  /** The key of the collection that keys name so; undefined if there is none. */
+  /** The key of the collection with this scope; undefined if there is none. */
   collectionOfScope(scope: string): Promise<string | undefined>;
-  /** A marker by its global ID; one that was just created may not be found yet. */
+  /** A marker by its global ID; a marker created just now may not be found yet. */
   markerByGlobalId(globalId: string): Promise<Marker | null>;
   /** Makes later requests read a collection again. */
   forgetCollection(key: string): void;
 }
 
-/** The loaders of one request. */
+/** Creates the loaders for one request. */
 export function createEntityLoaders(db: Database, collectionCache: CollectionCache, call: Call): EntityLoaders {
   const { keys } = db;
   const collections = new CollectionLoader(db, collectionCache, call);
   const { lagging, current } = collections;
 
-  /** The object under a key of a collection, as of its last write. */
+  /** The object under a collection's key, as of its last write. */
   async function currentIn<T>(
     collectionKey: string,
     key: string,
     make: (scope: string, key: string) => Key,
     parse: (item: Item, collection: Collection) => T | undefined,
   ): Promise<T | null> {
-    // Where keys are readable the collection's own is its scope, so both are read together.
+    // With readable keys, the collection's key is its scope, so both are read together.
     const early = keys.style === 'readable' ? ifPossible(() => make(collectionKey, key)) : undefined;
     const [collection, item] = await Promise.all([
       collections.get(collectionKey, current),
@@ -93,7 +93,7 @@ export function createEntityLoaders(db: Database, collectionCache: CollectionCac
       if (!name) return null;
       const collection = await collections.ofScope(name.scope);
       const marker = collection === undefined ? null : await currentMarker(collection, name.key);
-      // The index may still show a deleted marker.
+      // The index may still contain a deleted marker.
       return marker?.globalId === globalId ? marker : null;
     },
     forgetCollection: (key) => collections.forget(key),

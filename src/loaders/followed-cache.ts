@@ -1,44 +1,44 @@
 import { LRUCache } from 'lru-cache';
 
-/** When a read began, so that its result does not replace later changes. */
+/** Records when a read began, so that its result does not replace later changes. */
 export interface FillToken {
   readonly at: number;
   readonly generation: number;
 }
 
 export interface FollowedCacheOptions<Value> {
-  /** 0 for no cache at all. */
+  /** Maximum size in bytes; 0 turns the cache off. */
   readonly maxBytes: number;
   readonly bytesOf: (value: Value, name: string) => number;
-  /** Of two states of a value the one with the higher version is the newer. */
+  /** Of two states of a value, the one with the higher version is newer. */
   readonly versionOf: (value: Value) => number;
-  /** Whether `changed` is called for every change soon after it is written. */
+  /** Whether `changed` is currently called for every change soon after it is written. */
   readonly trusted: () => boolean;
-  /** How long values are used while it is not. */
+  /** How long values are used while changes are not followed. */
   readonly untrustedMs: number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic time in milliseconds. */
   readonly now: () => number;
 }
 
-/** How long a read may be under way, or an eventually consistent one may lag, and still be recognized. */
+/** How long a read may take, or an eventually consistent one may lag, and still be recognized. */
 const REMEMBERED_MS = 30_000;
 const MOST_REMEMBERED = 100_000;
-/** How long an eventually consistent read may lag. */
+/** How long an eventually consistent read may lag, in milliseconds. */
 export const LAG_MS = 2_000;
 
 /**
- * A cache of stored values that the stream keeps current, with a bound in bytes.
+ * A cache of stored values, limited in bytes, that the stream keeps current.
  *
- * A read that began before a change, or an eventually consistent one that lags behind it, finds a value without that change. Such
- * a value must not be kept, as no later change would correct it. So the last version of each changed value is remembered for
- * longer than any read takes, and a value that is older than that is used once but not kept.
+ * A read that began before a change, or an eventually consistent one that lags behind it, returns a value without that
+ * change. Such a value must not be kept, because no later change would correct it. So the last version of each changed
+ * value is remembered for longer than any read takes, and an older value is used once but not kept.
  */
 export class FollowedCache<Value extends object> {
   readonly #options: FollowedCacheOptions<Value>;
   readonly #entries: LRUCache<string, { readonly value: Value; readonly filledAt: number }> | undefined;
-  /** Least version that a value must have to be kept, and when it was learned; the oldest first. */
+  /** Minimum version for a value to be kept, and when it was learned; oldest first. */
   readonly #changed = new Map<string, { readonly version: number; readonly at: number }>();
-  /** Reads that began before this cannot be checked: the changes to check them against were evicted. */
+  /** Reads that began before this time cannot be checked: the changes to check them against were evicted. */
   #blindUntil = -Infinity;
   #generation = 0;
 
@@ -59,7 +59,7 @@ export class FollowedCache<Value extends object> {
     return entry && this.#isUsed(entry.filledAt) ? entry.value : undefined;
   }
 
-  /** To be called before a read whose values will be put. */
+  /** Call before a read whose values will be put. */
   begin(): FillToken {
     return { at: this.#options.now(), generation: this.#generation };
   }
@@ -75,7 +75,10 @@ export class FollowedCache<Value extends object> {
     return value;
   }
 
-  /** Notes that a value was changed: it is dropped or, if it does not have the change yet, updated. To be called for all, in order. */
+  /**
+   * Records that a value was changed: it is dropped or, if it lacks the change, updated. Call for every change, in
+   * order.
+   */
   changed(name: string, version: number, update?: (value: Value) => Value): void {
     if (!this.#entries) return;
     const at = this.#options.now();
@@ -94,7 +97,7 @@ export class FollowedCache<Value extends object> {
     }
   }
 
-  /** Drops everything, reads under way included: for when changes were missed. */
+  /** Drops everything, including reads in progress, after changes may have been missed. */
   clear(): void {
     this.#generation++;
     this.#entries?.clear();

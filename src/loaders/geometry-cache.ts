@@ -11,8 +11,8 @@ import { parseGeometry } from '../store/zone/zone-geometry.js';
 import { inTurns, takeTurn } from '../turns.js';
 
 /**
- * A geometry in memory. Expensive derived values are computed once, on demand, for all requests that wait for them: so no
- * request's end stops that.
+ * A geometry in memory. Expensive derived values are computed once, on demand, for all requests that wait for them, so
+ * the end of one request does not abort the computation.
  */
 export class LoadedGeometry {
   /** GeoJSON in UTF-8. */
@@ -23,7 +23,7 @@ export class LoadedGeometry {
   #shape: Promise<Shape> | undefined;
   #cover: Promise<readonly ZRange[]> | undefined;
   #simplifier: Promise<Simplifier> | undefined;
-  /** What is being made, by tolerance. */
+  /** Copies being computed, by tolerance. */
   readonly #coarsening = new Map<number, Promise<Buffer>>();
 
   constructor(json: Buffer, sha256: string) {
@@ -41,7 +41,7 @@ export class LoadedGeometry {
     return this.#shape;
   }
 
-  /** The ranges of Z-order that cover it. */
+  /** Z-order ranges that cover it. */
   get cover(): Promise<readonly ZRange[]> {
     this.#cover ??= this.shape.then((shape) => inTurns(coverForSearch(shape), takeTurn));
     return this.#cover;
@@ -73,7 +73,7 @@ export class LoadedGeometry {
   }
 }
 
-/** Geometry shared by all requests of a process, by the hash of its bytes, so entries never go stale. */
+/** Geometries shared by all requests of a process, by the hash of their bytes, so entries never become stale. */
 export interface GeometryCache {
   readonly geometries: LRUCache<string, LoadedGeometry>;
   /** GeoJSON without details smaller than a tolerance, by `coarseName`. */
@@ -82,14 +82,17 @@ export interface GeometryCache {
 
 export const coarseName = (sha256: string, tolerance: number): string => `${sha256} ${tolerance}`;
 
-/** Bytes of memory that a byte of GeoJSON may come to: the text, its numbers, and an index of its edges. */
+/** Memory in bytes per byte of GeoJSON: the text, its numbers, and an index of its edges. */
 const BYTES_A_BYTE = 6;
-/** Bytes of an entry besides its GeoJSON. */
+/** Overhead of an entry in bytes. */
 const ENTRY_BYTES = 200;
-/** For coarse copies: those of a world for several zooms, when its geometries would take more than the whole cache. */
+/**
+ * Share of the cache for coarse copies: those of the world for several zooms, whose full geometries would exceed the
+ * whole cache.
+ */
 const COARSE_SHARE = 1 / 4;
 
-/** A cache with a bound in bytes. With 0, no geometry fits into it. */
+/** Creates a cache limited in bytes. With 0, no geometry fits into it. */
 export function createGeometryCache({ maxBytes }: { readonly maxBytes: number }): GeometryCache {
   return {
     geometries: new LRUCache({

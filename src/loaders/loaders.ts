@@ -22,34 +22,36 @@ import { type MarkerLoader, type ReadingLimits, createMarkerLoader } from './mar
 import { type BudgetedRange, createRangeLoader, sortKeyOf } from './range-loader.js';
 import { type ZoneLoader, type ZoneLoaderOptions, createZoneLoader } from './zone-loader.js';
 
-/** A marker as the geo index holds it. */
+/** A marker as stored in the geo index. */
 export interface IndexedMarker {
   /** The marker's position in the order of its collection: the geohash characters in the partition key, then its sort key. */
   readonly cursorPosition: string;
-  /** The same object for all who read the same item. */
+  /** The same object for all callers that read the same item. */
   readonly marker: MapMarker;
 }
 
 /** Markers of one range of the geo index. */
 export interface IndexedMarkers {
-  /** In the order of their sort keys; the first ones of the range if it is not complete. */
+  /** Sorted by sort key; the first ones of the range if it is not complete. */
   readonly markers: readonly IndexedMarker[];
-  /** The sort key after which the rest of the range begins, if this is not complete; undefined if nothing was read. */
+  /**
+   * The sort key after which the rest of the range starts, if this part is not complete; undefined if nothing was read.
+   */
   readonly resumeAfter: string | undefined;
   readonly complete: boolean;
 }
 
-/** Reads of one request: those of one tick are made together, and the same thing is read once. */
+/** The reads of one request: those requested in one tick are made together, and nothing is read twice. */
 export interface Loaders extends EntityLoaders, MarkerLoader, ZoneLoader {
-  /** Markers of one range of the geo index, whose partition is named by `prefix`; items that are not markers are omitted. */
+  /** Markers in one range of the geo index, in the partition of `prefix`; other items are omitted. */
   markers(collection: Collection, prefix: string, request: BudgetedRange): Promise<IndexedMarkers>;
-  /** A page of markers by place, one Query. */
+  /** A page of markers by place, from one Query. */
   markersAtPlaces(collection: Collection, query: PlaceQuery, budget: Budget): Promise<PlacePage>;
-  /** The next level below a place, by the stored counts; undefined if it has more than `most` items. */
+  /** The next level below a place, according to stored counts; undefined if it has more than `most` items. */
   placeCounts(collection: Collection, under: Place, most: number): Promise<PlaceCount[] | undefined>;
   readonly blocks: BlockLoader;
   readonly pages: PageLoader;
-  /** The cell block under a parent, an empty one if there is none. */
+  /** The cell block under a parent, an empty one if none is stored. */
   block(scope: string, parent: string): Promise<CellBlock>;
 }
 
@@ -59,7 +61,7 @@ export interface LoadersOptions extends Pick<ZoneLoaderOptions, 'geometryCache'>
   readonly pageServices: PageServices;
   readonly collectionCache: CollectionCache;
   readonly call: Call;
-  /** Most Query calls of this request under way at once. */
+  /** Maximum number of concurrent Query calls of this request. */
   readonly concurrency: number;
   readonly limits: ReadingLimits;
   readonly now: () => Date;
@@ -68,7 +70,7 @@ export interface LoadersOptions extends Pick<ZoneLoaderOptions, 'geometryCache'>
 /** Maximum number of concurrent Query calls of one request. */
 export const CONCURRENT_QUERIES = 16;
 
-/** The loaders of one request. */
+/** Creates the loaders for one request. */
 export function createLoaders(options: LoadersOptions): Loaders {
   const { db, cellCache, collectionCache, call, concurrency } = options;
   const { keys } = db;

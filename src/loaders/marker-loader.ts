@@ -17,16 +17,16 @@ import {
 import { afterTurns } from '../turns.js';
 import { ifPossible } from './impossible-keys.js';
 
-/** The name of a marker. */
+/** Identifies a marker. */
 export type MarkerName = MarkerReference;
 
-/** Bounds the Query calls for readings, and the items passed over in search of them. */
+/** Limits the Query calls for readings, and the items skipped in search of them. */
 export type ReadingLimits = Pick<Limits, 'readingQueries' | 'itemsPerField'>;
 
 /** Reads markers by key, and their readings. */
 export interface MarkerLoader {
   marker(name: MarkerName): Promise<Marker | null>;
-  /** `current` if the marker returned with them must be as of its last write. */
+  /** `current`: the marker returned with them must be as of its last write. */
   readings(name: MarkerName, wanted: ReadingsWanted, current?: boolean): Promise<readonly Reading[]>;
 }
 
@@ -38,18 +38,18 @@ export interface MarkerLoaderOptions {
   readonly now: () => Date;
 }
 
-/** A request for a marker, or for readings of it. */
+/** A request for a marker, or for its readings. */
 interface Asked {
   readonly name: MarkerName;
   readonly wanted: ReadingsWanted | undefined;
   readonly current?: boolean | undefined;
 }
 
-/** Everything requested of one marker in one tick. */
+/** Everything requested about one marker in one tick. */
 interface Group {
   readonly name: MarkerName;
   readonly asked: Asked[];
-  /** The readings among it that come with the marker: they have no end, and are in its partition. */
+  /** The requested readings that come with the marker: they have no upper end, and are in its partition. */
   readonly latest: ReadingsWanted[];
 }
 
@@ -72,7 +72,7 @@ function groupsOf(asked: readonly Asked[]): Group[] {
   return [...groups.values()];
 }
 
-/** The one request that includes all of them: the most readings, from the earliest instant. */
+/** A single request that includes all of them: the highest number of readings, from the earliest instant. */
 function unionOf(wanted: readonly ReadingsWanted[]): Omit<ReadingsWanted, 'to'> {
   const starts = wanted.flatMap(({ from }) => from ?? []);
   const last = Math.max(...wanted.map((one) => one.last));
@@ -83,15 +83,15 @@ const sliceOf = (readings: readonly Reading[], { last, from = '' }: ReadingsWant
   readings.filter(({ at }) => at >= from).slice(0, last);
 
 /**
- * The loader of markers of one request. What is requested of the same marker in one tick is read together: its latest
- * readings and itself by one Query; markers without readings are read in one batch. A failure for one marker affects
- * it only.
+ * Creates the marker loader of one request. Everything requested about a marker in one tick is read together: its
+ * latest readings and itself by one Query; markers without readings are read in one batch. A failure for one marker
+ * affects only that marker.
  */
 export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoaderOptions): MarkerLoader {
   const { keys } = db;
-  /** Markers that were read, null for those that do not exist. */
+  /** Markers already read, null for those that do not exist. */
   const known = new Map<string, Marker | null>();
-  /** Query calls that readings may take: those that come with a marker one together, others each its own. */
+  /** Query calls for readings: one together for those that come with a marker, one each for others. */
   const queries = new Map<string, number>();
 
   async function readAlone(groups: readonly Group[]): Promise<void> {
@@ -100,7 +100,7 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     names.forEach((name, index) => known.set(nameOf(name), markers[index] ?? null));
   }
 
-  /** LIMIT_EXCEEDED if these together with all before them may take too many Query calls. */
+  /** LIMIT_EXCEEDED if these requests and all earlier ones together may take too many Query calls. */
   function excessOf(asked: readonly Asked[]): CellportError | undefined {
     for (const one of asked) {
       const { name, wanted } = one;
@@ -113,14 +113,14 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     const all = [...queries.values()].reduce((sum, count) => sum + count, 0);
     if (all <= most) return undefined;
     return limitExceeded(
-      'the Query calls that readings may take',
+      'number of Query calls for readings',
       all,
       most,
       'request readings of fewer markers at a time',
     );
   }
 
-  /** Answers all requests for one marker. It is known by then, unless it comes with its latest readings. */
+  /** Answers all requests for one marker. It has been read by then, unless it comes with its latest readings. */
   async function answer({ name, asked, latest }: Group): Promise<MarkerWithReadings[]> {
     const consistent = asked.some(({ current }) => current);
     const options = { now: now().getTime(), mostPassed: limits.itemsPerField, call, consistent };

@@ -9,7 +9,7 @@ import { afterTurns } from '../turns.js';
 import { type RangeAnswer, type ReadPage, readUnion } from './range-reader.js';
 import { type RangeRequest, uniteRanges } from './range-union.js';
 
-/** A read of one range, and the budget that pays for it. */
+/** A read of one range, and the budget to charge. */
 export interface BudgetedRange extends Pick<RangeRequest, 'range' | 'limit'> {
   readonly budget: Budget;
 }
@@ -18,10 +18,10 @@ export type RangeLoader = (request: BudgetedRange) => Promise<Omit<RangeAnswer, 
 
 const NOTHING: RangeAnswer = { items: [], complete: true, calls: 0 };
 
-/** The attribute that an index, or the table of cells, is sorted by. */
+/** The sort key attribute of an index, or of the table of cells. */
 const SORT_ATTRIBUTE = { geoA: INDEXES.geoA.sk, geoB: INDEXES.geoB.sk, cells: 'sk' } as const;
 
-/** The sort key of an item of a range. */
+/** The sort key of an item in a range. */
 export function sortKeyOf(index: KeyRange['index'], item: Item): string {
   return String(item[SORT_ATTRIBUTE[index]]);
 }
@@ -30,9 +30,9 @@ const nameOf = ({ range: { index, pk, from, to }, limit, maxCalls }: RangeReques
   JSON.stringify([index, pk, from, to, String(limit), String(maxCalls)]);
 
 /**
- * Reads ranges: those of one tick are united where they overlap or touch, each union is read once, and
- * each caller gets exactly its slice. Each Query call is charged to the budget of every caller whose range it touched. A
- * union that fails fails its own callers only. `slots` bounds how many Query calls are under way at once.
+ * Creates a loader of ranges. Ranges requested in one tick are united where they overlap or touch, each union is read
+ * once, and each caller gets exactly its slice. Each Query call is charged to the budget of every caller whose range it
+ * touched. If a union fails, only its own callers fail. `slots` limits concurrent Query calls.
  */
 export function createRangeLoader(read: ReadPage, slots: LimitFunction): RangeLoader {
   const inSlot: ReadPage = (...page) => slots(() => read(...page));

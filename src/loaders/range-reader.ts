@@ -3,13 +3,13 @@ import type { Item } from '../store/database.js';
 import { compareBytes } from '../keys/byte-order.js';
 import type { RangeRequest, RangeUnion } from './range-union.js';
 
-/** The part of a range that one caller gets. */
+/** One caller's part of a range. */
 export interface RangeAnswer {
-  /** In the order of their sort keys; the first ones of the range if it is not complete. */
+  /** Sorted by sort key; the first ones of the range if it is not complete. */
   readonly items: readonly Item[];
-  /** Whether that is all. A range that was cut at its limit says false, even if nothing more should follow. */
+  /** Whether the range is complete. False for a range cut at its limit, even if nothing more would follow. */
   readonly complete: boolean;
-  /** Query calls made for this caller, alone or with others. */
+  /** Number of Query calls made for this caller, alone or with others. */
   readonly calls: number;
 }
 
@@ -20,16 +20,16 @@ export type ReadPage = (
   start: Item | undefined,
 ) => Promise<{ readonly items: readonly Item[]; readonly next: Item | undefined }>;
 
-/** What one caller has got so far. */
+/** What one caller has received so far. */
 interface Slice extends RangeRequest {
   readonly items: Item[];
   calls: number;
   complete: boolean;
-  /** Whether nothing more is to be read for it. */
+  /** Whether nothing more needs to be read for it. */
   ended: boolean;
 }
 
-/** The index of the first sort key that is not before this one, or of the first after it. */
+/** The index of the first sort key at or after `key`; with `orAfter`, of the first one after it. */
 function indexOf(sortKeys: readonly string[], key: string, orAfter: boolean): number {
   let low = 0;
   let high = sortKeys.length;
@@ -43,9 +43,9 @@ function indexOf(sortKeys: readonly string[], key: string, orAfter: boolean): nu
 }
 
 /**
- * Reads a union once and cuts each request's slice out of it, by reference: the answers have the order of
- * `union.requests`. Reading stops as soon as every request has its limit, and skips what lies between requests that
- * still want something and those that have enough. `sortKey` gives the sort key of an item.
+ * Reads a union once and cuts each request's slice out of it, by reference, in the order of `union.requests`. Reading
+ * stops as soon as every request has reached its limit, and skips what lies between requests that need more and those
+ * that are complete. `sortKey` returns the sort key of an item.
  */
 export async function readUnion(
   union: RangeUnion,
@@ -56,14 +56,14 @@ export async function readUnion(
   const slices = union.requests.map((request): Slice => {
     return { ...request, items: [], calls: 0, complete: false, ended: false };
   });
-  /** Everything up to here is read. */
+  /** Everything up to this key has been read. */
   let position = '';
   let next: Item | undefined;
   let { range } = union;
   for (let open = slices; open.length > 0; open = open.filter(({ ended }) => !ended)) {
     const from = open.map((slice) => slice.range.from).reduce((a, b) => (compareBytes(b, a) < 0 ? b : a));
     const to = open.map((slice) => slice.range.to).reduce((a, b) => (compareBytes(b, a) > 0 ? b : a));
-    // Beyond a gap a new read begins; otherwise the current one continues, whose bounds cannot change.
+    // After a gap a new read begins; otherwise the current one continues, whose bounds cannot change.
     if (next === undefined || compareBytes(from, position) > 0) {
       range = { index, pk, from, to };
       next = undefined;

@@ -7,13 +7,13 @@ import { groupBy } from './group.js';
 /** A read of a range, by one caller. */
 export interface RangeRequest {
   readonly range: KeyRange;
-  /** Most items wanted, Infinity for all. */
+  /** Maximum number of items, Infinity for all. */
   readonly limit: number;
-  /** Most Query calls that may be made for this caller, Infinity for as many as it takes. */
+  /** Maximum number of Query calls for this caller, Infinity for no limit. */
   readonly maxCalls: number;
 }
 
-/** Requests of one partition whose ranges overlap or touch, and the one range that contains them all. */
+/** Requests of one partition whose ranges overlap or touch, and the range that contains them all. */
 export interface RangeUnion {
   readonly range: KeyRange;
   readonly requests: readonly RangeRequest[];
@@ -31,7 +31,7 @@ function nextGeohash(hash: string): string | undefined {
   return undefined;
 }
 
-/** Whether no key can be between the end of one range and the start of another that comes after it. */
+/** Whether no key can be between the end of one range and the start of a later one. */
 function touches(to: string, from: string): boolean {
   const last = to.endsWith(AFTER_SEPARATOR) ? to.slice(0, -AFTER_SEPARATOR.length) : to;
   return last.length === from.length && nextGeohash(last) === from;
@@ -41,9 +41,9 @@ const partitionOf = ({ index, pk }: KeyRange) => JSON.stringify([index, pk]);
 const byFrom = (a: RangeRequest, b: RangeRequest) => compareBytes(a.range.from, b.range.from);
 
 /**
- * The fewest ranges that together cover what is requested and nothing else: within a partition, ranges that
- * overlap or touch become one. Requests keep their order within a union by where they start; ranges whose end lies
- * before their start are in no union.
+ * The minimum number of ranges that cover exactly what is requested: within a partition, ranges that overlap or touch
+ * are merged. Requests are ordered within a union by start; empty ranges, whose end lies before their start, are in no
+ * union.
  */
 export function uniteRanges(requests: readonly RangeRequest[]): RangeUnion[] {
   const partitions = groupBy(

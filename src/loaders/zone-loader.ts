@@ -16,24 +16,24 @@ import { type ZoneEntry, zoneFromItem } from '../store/zone/zone-item.js';
 import { type GeometryCache, LoadedGeometry, coarseName } from './geometry-cache.js';
 import { afterTurns } from '../turns.js';
 
-/** Reads of zones of one request. */
+/** The reads of zones for one request. */
 export interface ZoneLoader {
-  /** Zones by key, null for those that do not exist: those of one tick are read in one batch. */
+  /** Zones by key, null for those that do not exist; those requested in one tick are read in one batch. */
   zones(collection: Collection, keys: readonly string[]): Promise<(Zone | null)[]>;
-  /** The covers in a range of the geo index, which is read once; undefined if there are more than `most`. */
+  /** The covers in a range of the geo index, read once; undefined if there are more than `most`. */
   zoneEntries(collection: Collection, range: PartitionRange, most: number): Promise<ZoneEntry[] | undefined>;
-  /** A page of zones in the order of their keys, one Query; `next` is the key after which there may be more. */
+  /** A page of zones in key order, from one Query; `next` is the key after which there may be more. */
   zonePage(
     collection: Collection,
     page: { readonly after: string | undefined; readonly limit: number },
   ): Promise<{ readonly zones: readonly Zone[]; readonly next: string | undefined }>;
-  /** A zone's geometry. Throws UNAVAILABLE if it is missing or damaged, or where its store does not answer. */
+  /** A zone's geometry. Throws UNAVAILABLE if it is missing or damaged, or its store does not answer. */
   zoneGeometry(zone: Zone): Promise<LoadedGeometry>;
-  /** Its GeoJSON without details smaller than a tolerance in degrees. Throws as `zoneGeometry` does. */
+  /** Its GeoJSON without details smaller than a tolerance in degrees. Throws like `zoneGeometry`. */
   coarseGeometry(zone: Zone, tolerance: number): Promise<Buffer>;
-  /** Where the geometry of a zone is stored; null if in its item. */
+  /** Where the geometry of a zone is stored; null if it is in the zone's item. */
   geometrySource(zone: Zone): string | null;
-  /** Counts the geometry in a response. Throws LIMIT_EXCEEDED past 64 MB in one request. */
+  /** Counts the geometry in a response. Throws LIMIT_EXCEEDED above 64 MB per request. */
   countGeometry(bytes: number): void;
 }
 
@@ -46,7 +46,7 @@ export interface ZoneLoaderOptions {
 
 const MOST_ANSWERED = 64 * 1024 * 1024;
 
-/** The loader of one request. */
+/** Creates the zone loader of one request. */
 export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderOptions): ZoneLoader {
   const { keys, tables } = db;
   const items = new DataLoader<Key, Item | undefined, string>((wanted) => batchGet(db, tables.entities, wanted, call), {
@@ -70,7 +70,8 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
       geometryCache.geometries.set(geometry.sha256, loaded);
       return loaded;
     }
-    // The zone got another geometry after its item was read, and the former object is gone: use the new one.
+    // The zone's geometry was replaced after its item was read, and the former object no longer exists: use the new
+    // one.
     const found = await readItem(db, keys.zone(zone.scope, zone.key), call);
     const now = found && zoneFromItem(keys, found, { key: zone.collection });
     if (now === undefined || now.geometry.sha256 === geometry.sha256) throw missing(geometry);
@@ -122,7 +123,7 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
       answered += bytes;
       if (answered <= MOST_ANSWERED) return;
       throw limitExceeded(
-        'the geometry of one answer',
+        'geometry in one answer',
         `${answered} bytes`,
         `${MOST_ANSWERED} bytes`,
         'request shorter pages, or geometry(maxVertices: …)',

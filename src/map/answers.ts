@@ -13,15 +13,15 @@ import type { Viewport } from './viewport.js';
 
 type Filter = MarkerFilterInput | null | undefined;
 
-/** A radius query: all markers at most `radius` metres from a point. */
+/** A radius query for all markers at most `radius` metres from a point. */
 export interface Circle {
   readonly center: Point;
   readonly radius: number;
 }
 
 /**
- * The queries that every collection supports, in either kind of table. Everything else goes through `stored`. Methods throw
- * NOT_FOUND if there is no such collection, and BAD_USER_INPUT naming the argument that is wrong.
+ * The queries that every collection supports, in either kind of table. Everything else goes through `stored`. Methods
+ * throw NOT_FOUND if there is no such collection, and BAD_USER_INPUT naming the invalid argument.
  */
 export interface CollectionAnswers {
   /** Null if there is no such collection. */
@@ -36,11 +36,14 @@ export interface CollectionAnswers {
   viewportFeatures(viewport: Viewport, limit: number, filter: Filter): Promise<Buffer>;
   /** A page of the markers in a circle, nearest first. */
   within(circle: Circle, page: PageInput, filter?: Filter): Promise<NearbyPage>;
-  /** The context for a field that only stored collections support; throws BAD_USER_INPUT naming `field` for others. */
+  /**
+   * The context for a field that only stored collections support. Throws BAD_USER_INPUT naming `field` for other
+   * collections.
+   */
   stored(field: string): MapContext;
 }
 
-/** Answers from a collection in Cellport's own tables. */
+/** Answers for a collection in Cellport's own tables. */
 export function storedAnswers(map: MapContext, key: string): CollectionAnswers {
   return {
     collection: () => map.loaders.collection(key),

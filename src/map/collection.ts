@@ -9,7 +9,7 @@ import type { MarkerFilterInput } from './filter.js';
 import { cellsOfBlock } from './cells/blocks.js';
 import { type MarkerPage, type PageInput, readPage } from './page.js';
 
-/** A page of a collection's markers that pass the filter. */
+/** A page of the collection's markers that match the filter. */
 export function collectionMarkers(
   context: MapContext,
   collection: Collection,
@@ -20,7 +20,7 @@ export function collectionMarkers(
   return readPage(context, { collection, of: ['collection'], cover, accept: () => true, filter }, page);
 }
 
-/** How many markers a collection has, by its cells. */
+/** The number of markers in a collection, according to its cells. */
 export async function collectionCount({ loaders, keys }: MapContext, collection: Collection): Promise<number> {
   const { children } = await loaders.block(keys.scope(collection), '');
   return [...children.values()].reduce((sum, { count }) => sum + count, 0);
@@ -29,7 +29,7 @@ export async function collectionCount({ loaders, keys }: MapContext, collection:
 const PRECISION = 4;
 
 /**
- * The bounding box of a collection's occupied cells of length 4; null while it is empty. It crosses the antimeridian
+ * The bounding box of a collection's non-empty cells of length 4; null if there are none. It crosses the antimeridian
  * (west > east) if only that makes it less than half the globe wide.
  */
 export async function collectionBounds(context: MapContext, collection: Collection): Promise<Bounds | null> {
@@ -56,8 +56,8 @@ export async function collectionBounds(context: MapContext, collection: Collecti
 }
 
 /**
- * The least score of the occupied cells of length 4 that `of` selects. A cell never scores less than its parent,
- * so those with the least score are opened first, and most of the globe is never visited.
+ * The smallest score of the non-empty cells of length 4 that `of` selects. A cell never scores less than its parent, so
+ * cells with the smallest score are opened first, and most of the globe is never visited.
  */
 async function extreme(
   { loaders, keys }: MapContext,
@@ -66,7 +66,7 @@ async function extreme(
   of: (bounds: Bounds) => boolean,
 ): Promise<number | undefined> {
   const scope = keys.scope(collection);
-  // Of equal ones the longest, which is the nearest to the end.
+  // Of equal cells, take the longest, which is closest to the goal.
   const open = new TinyQueue([{ geohash: '', score: -Infinity }], (a, b) =>
     a.score === b.score ? b.geohash.length - a.geohash.length : a.score - b.score,
   );
@@ -81,7 +81,10 @@ async function extreme(
   }
 }
 
-/** A meridian in the middle of the widest run of empty columns of 45 degrees between occupied ones, if it may be 180 wide. */
+/**
+ * A meridian in the middle of the widest run of empty 45-degree columns between non-empty ones, if that run may be 180
+ * degrees wide.
+ */
 async function emptyMeridian({ loaders, keys }: MapContext, collection: Collection): Promise<number | undefined> {
   const cells = cellsOfBlock(await loaders.block(keys.scope(collection), ''));
   const columns = [...new Set(cells.map(({ geohash }) => cellBounds(geohash).west))].sort((a, b) => a - b);
@@ -94,6 +97,6 @@ async function emptyMeridian({ loaders, keys }: MapContext, collection: Collecti
     widest = empty;
     middle = before + 45 + empty / 2;
   });
-  // The columns beside the run add less than 45 degrees each.
+  // The columns next to the run add less than 45 degrees each.
   return widest > 90 ? middle : undefined;
 }

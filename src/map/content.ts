@@ -13,14 +13,14 @@ import { Budget } from '../loaders/budget.js';
 import { expectedIn } from './markers/page-source.js';
 import type { Viewport } from './viewport.js';
 
-/** Markers or clusters, whichever fits; the other list is empty. */
+/** Markers or clusters, depending on the limit; the other list is empty. */
 export interface ViewportContent {
   readonly mode: 'MARKERS' | 'CLUSTERS';
-  /** Markers inside the viewport that pass the filter. */
+  /** Number of markers inside the viewport that match the filter. */
   readonly total: number;
   readonly markers: readonly MapMarker[];
   readonly clusters: readonly MapCluster[];
-  /** Geohash length of the cells that the clusters are made from. */
+  /** Geohash length of the cells that form the clusters. */
   readonly precision: number;
 }
 
@@ -64,8 +64,8 @@ export async function contentOf(
 }
 
 /**
- * The markers of an area if they may fit: more than `limit`, or undefined, if they do not. With a filter, all of them, as
- * only reading them shows how many pass.
+ * The markers of an area if they may fit the limit: possibly more than `limit` of them, or undefined if they do not
+ * fit. With a filter, all of them, because only reading them shows how many match.
  */
 async function markersInside(
   context: MapContext,
@@ -76,7 +76,7 @@ async function markersInside(
   const accept = ({ marker }: { readonly marker: MapMarker }) => areaContains(area, marker.position);
   const budget = Budget.of(context.limits);
   const cover = coverForPlan(area);
-  // Close to the limit it is cheaper to read the markers than to count them.
+  // Close to the limit, reading the markers is cheaper than counting them.
   const decide = !filter && (await expectedIn(context, { collection, cover, budget })) > 1.5 * limit;
   if (decide && (await countInside(context, collection, area, field)) > limit) return undefined;
   const read = readAll(context, {
@@ -92,7 +92,7 @@ async function markersInside(
   try {
     return (await read).map(({ marker }) => marker);
   } catch (error) {
-    // More than can be read is more than fits; with a filter there is no other way to know.
+    // More than can be read is more than fits; with a filter there is no other way to find out.
     if (!filter && error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return undefined;
     throw error;
   }

@@ -5,15 +5,15 @@ import type { Collection } from '../model/collection.js';
 import type { Limits } from '../model/limits.js';
 import type { Turn } from '../turns.js';
 
-/** The budget of one field or one page. */
+/** The limits that make up the budget of one field or page. */
 export type MapLimits = Pick<Limits, 'maxFirst' | 'rangesPerPage' | 'itemsPerField'>;
 
-/** The context in which queries of a map are answered; one for each request. */
+/** The context for answering a map's queries; one per request. */
 export interface MapContext {
   readonly loaders: Loaders;
   readonly keys: Keyspace;
   readonly limits: MapLimits;
-  /** To be awaited between steps of long work. */
+  /** Await between steps of long work. */
   readonly turn: Turn;
 }
 

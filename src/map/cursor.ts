@@ -5,31 +5,31 @@ import { GEOHASH_ALPHABET, LONGEST_Z } from '../geo/geohash.js';
 
 /**
  * A position in the order of a collection's markers: the geohash of length 10, `::` and the key as in sort keys; or the
- * geohash alone, which is the position before all markers of that geohash. Positions are compared by bytes.
+ * geohash alone, which precedes all markers with that geohash. Positions are compared by bytes.
  */
 export type CursorPosition = string;
 
 const VERSION = 1;
 const POSITION = new RegExp(`^[${GEOHASH_ALPHABET}]{${LONGEST_Z}}(?:::.+)?$`, 's');
 
-/** Whether a text is a position in the order of a collection's markers. */
+/** Whether a text is a cursor position. */
 export function isCursorPosition(text: string): boolean {
   return POSITION.test(text);
 }
 
-/** A short name of a list, made from what defines it: a cursor of one list is rejected by another. */
+/** A short name derived from the definition of a list, so that other lists reject its cursors. */
 export function listName(question: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(question)).digest('base64url').slice(0, 12);
 }
 
-/** The cursor of the page that comes after a position. */
+/** The cursor for the page after a position. */
 export function writeCursor(list: string, position: CursorPosition): string {
   return Buffer.from(JSON.stringify([VERSION, list, position])).toString('base64url');
 }
 
 /**
- * The position that the page of a cursor comes after. `isPosition` recognizes positions of lists in another order than that
- * of geohashes. Throws BAD_USER_INPUT for anything but a cursor of this list.
+ * The position in a cursor, after which the page starts. `isPosition` recognizes positions of lists that are not in
+ * geohash order. Throws BAD_USER_INPUT for anything but a cursor of this list.
  */
 export function readCursor(list: string, cursor: unknown, isPosition = isCursorPosition): CursorPosition {
   const position = positionIn(list, cursor, isPosition);
@@ -45,7 +45,7 @@ function positionIn(list: string, cursor: unknown, isPosition: (text: string) =>
     const [version, ofList, position] = parts as readonly unknown[];
     if (version !== VERSION || ofList !== list || typeof position !== 'string' || !isPosition(position))
       return undefined;
-    // Another encoding of the same cursor was not written by us.
+    // Another encoding of the same cursor was not produced by this server.
     return writeCursor(list, position) === cursor ? position : undefined;
   } catch {
     return undefined;

@@ -15,7 +15,7 @@ export interface PointFeature {
   readonly properties: Properties;
 }
 
-/** A marker as a Feature with these of its properties, and `key`, `name` and `category`. */
+/** A marker as a Feature with the given properties, and `key`, `name` and `category`. */
 export function markerFeature(marker: MapMarker, properties: Properties): PointFeature {
   const { key, name, category, position } = marker;
   return {
@@ -26,10 +26,10 @@ export function markerFeature(marker: MapMarker, properties: Properties): PointF
   };
 }
 
-/** Properties that every marker's Feature has, after those of its own. */
+/** Properties of every marker's Feature, after the marker's own. */
 const COMMON = ['key', 'name', 'category'] as const;
 
-/** The JSON of `markerFeature`, without the objects in between. */
+/** The JSON of `markerFeature`, without creating the objects. */
 export function markerFeatureText(marker: MapMarker, properties: Properties): string {
   // A property of the same name keeps its position but not its value.
   if (COMMON.some((name) => Object.hasOwn(properties, name))) return JSON.stringify(markerFeature(marker, properties));
@@ -40,7 +40,7 @@ export function markerFeatureText(marker: MapMarker, properties: Properties): st
   return `{"type":"Feature","id":${id},"geometry":{"type":"Point","coordinates":[${position.lng},${position.lat}]},"properties":{${own}${own === '' ? '' : ','}${common}}}`;
 }
 
-/** The Feature of a marker with what a map draws of it. */
+/** The Feature of a marker with the properties that a map draws. */
 export const drawnFeature = oncePerMarker((marker) => Buffer.from(markerFeatureText(marker, marker.mapProperties)));
 
 /** A cluster as a Feature; `cluster: true` distinguishes it from markers. */
@@ -53,8 +53,8 @@ function clusterFeature({ position, count }: MapCluster): PointFeature {
 }
 
 /**
- * A viewport as the JSON of a FeatureCollection: its markers with their projected properties if at most `limit` are inside; otherwise
- * its clusters, made as at a lower zoom if there would be more than `limit` of them.
+ * A viewport as the JSON of a FeatureCollection: its markers with their projected properties if there are at most
+ * `limit` inside, otherwise its clusters, formed as at a lower zoom if there would be more than `limit` of them.
  */
 export async function viewportFeatures(
   context: MapContext,
@@ -73,7 +73,7 @@ export async function viewportFeatures(
   });
   if (mode === 'MARKERS') return collectionOf(markers.map(drawnFeature));
   let fewer: readonly MapCluster[] = clusters;
-  // At the latest when the world is a single square, one cluster is left.
+  // At the latest when the world is a single square, only one cluster is left.
   for (let zoom = viewport.zoom - 1; fewer.length > most; zoom--) {
     const coarser = { ...viewport, zoom };
     ({ clusters: fewer } = await clustersOf(context, coarser, collection, {
@@ -89,7 +89,7 @@ const HEAD = Buffer.from('{"type":"FeatureCollection","features":[');
 const TAIL = Buffer.from(']}');
 const COMMA = ','.charCodeAt(0);
 
-/** A FeatureCollection of features that are already serialized. */
+/** A FeatureCollection of already serialized features. */
 export function collectionOf(features: readonly Buffer[]): Buffer {
   const commas = Math.max(0, features.length - 1);
   const bytes = features.reduce((sum, { length }) => sum + length, HEAD.length + commas + TAIL.length);

@@ -2,7 +2,7 @@ import { badInput } from '../errors.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker, Marker, Properties } from '../model/marker.js';
 
-/** The contract's MarkerFilter. */
+/** The API's input type MarkerFilter. */
 export interface MarkerFilterInput {
   readonly category?: readonly string[] | null | undefined;
   /** RFC 3339. */
@@ -24,11 +24,11 @@ export interface PropertyFilterInput {
   readonly exists?: boolean | null | undefined;
 }
 
-/** A checked filter. */
+/** A validated filter. */
 export interface MarkerFilter {
-  /** Whether a marker passes by its copy in the index; `unknown` if only the base item shows it. */
+  /** Whether a marker matches according to its copy in the index; `unknown` if only the base item can tell. */
   verdict(marker: MapMarker, collection: Collection): 'pass' | 'fail' | 'unknown';
-  /** Whether a marker passes by its base item. */
+  /** Whether a marker matches according to its base item. */
   passes(marker: Marker): boolean;
 }
 
@@ -47,22 +47,22 @@ const ORDERED = {
   lte: (a: number | string, b: number | string) => a <= b,
 } as const;
 
-/** The most members of each list of a filter. */
+/** Maximum number of members of each list in a filter. */
 const MOST_CATEGORIES = 1_000;
 const MOST_COMPARISONS = 50;
 const MOST_VALUES = 1_000;
 
-/** Checks the length of a list from a client. Throws BAD_USER_INPUT naming `field`. */
+/** Validates the length of a client's list. Throws BAD_USER_INPUT naming `field`. */
 function checkLength(field: string, list: readonly unknown[], most: number, what: string): void {
   if (list.length > most) throw badInput(field, `${list.length} ${what}`, `a list of at most ${most} ${what}`);
 }
 
 /** Levels of nesting that DynamoDB stores. */
 const DEEPEST = 32;
-/** Characters of one comparison, as JSON. */
+/** Maximum characters of one comparison, as JSON. */
 const LONGEST = 20_000;
 
-/** Throws BAD_USER_INPUT for a value that is nested more deeply than any that is stored, or too long. */
+/** Throws BAD_USER_INPUT for a value that is too long, or nested more deeply than DynamoDB stores. */
 function checkSize(field: string, value: unknown): void {
   const within = (one: unknown): unknown[] => (typeof one === 'object' && one !== null ? Object.values(one) : []);
   let level = [value];
@@ -77,11 +77,11 @@ const sortedKeys = (_key: string, value: unknown) =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
 
-/** The same text for equal JSON values, whatever the order of their keys. */
+/** Canonical JSON: the same text for equal values, whatever the order of their keys. */
 const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value, sortedKeys) : `${typeof value} ${String(value)}`;
 
-/** The texts of lists that were checked: the aliases of a query share a variable. */
+/** Texts of lists already checked: the aliases of a query share a variable. */
 const textsOfLists = new WeakMap<readonly unknown[], ReadonlySet<string>>();
 
 function readValues(field: string, list: readonly unknown[]): ReadonlySet<string> {
@@ -94,7 +94,7 @@ function readValues(field: string, list: readonly unknown[]): ReadonlySet<string
   return texts;
 }
 
-/** The condition on the value of a property; `there` is false if the marker lacks the property. */
+/** The condition on a property's value; `there` is false if the marker lacks the property. */
 function readTest(
   field: string,
   comparison: ComparisonName,
@@ -153,7 +153,7 @@ function readInstant(field: string, value: unknown): number {
   return instant;
 }
 
-/** A filter from a client; undefined if nothing is filtered. Throws BAD_USER_INPUT naming the part that is wrong. */
+/** Validates a client's filter; undefined if it filters nothing. Throws BAD_USER_INPUT naming the invalid part. */
 export function readFilter(input: MarkerFilterInput | null | undefined): MarkerFilter | undefined {
   const { category, updatedAfter, properties } = input ?? {};
   if (category && !(Array.isArray(category) && category.every((name) => typeof name === 'string'))) {

@@ -9,7 +9,7 @@ import { type MarkerFilterInput, readFilter } from './filter.js';
 import { findMarkers } from './markers/find-markers.js';
 import type { OrderedMarker, QueryResult } from './markers/search.js';
 
-/** A page request of a client: how many entries, and after which one. */
+/** A client's page request: the number of entries, and the cursor to start after. */
 export interface PageInput {
   readonly first: number;
   /** A cursor from an earlier page of the same list. */
@@ -37,12 +37,12 @@ export interface Page<E> {
     readonly hasNextPage: boolean;
     readonly hasPreviousPage: boolean;
     readonly startCursor: string | null;
-    /** Where the next page begins; not always at the last edge, as a page may end with its budget. */
+    /** Where the next page starts; not always after the last edge, because a page may end with its budget. */
     readonly endCursor: string | null;
   };
 }
 
-/** A page of markers in the order of their geohashes, then keys. */
+/** A page of markers in geohash order, then key order. */
 export type MarkerPage = Page<Edge<MapMarker>>;
 
 /** A list of markers that is read in pages. */
@@ -50,13 +50,13 @@ export interface MarkerList {
   readonly collection: Collection;
   /** Identifies the list: cursors of other lists are rejected. */
   readonly of: readonly unknown[];
-  /** Ranges of Z-order at length 10 that hold all of it. */
+  /** Z-order ranges at length 10 that contain the whole list. */
   readonly cover: readonly ZRange[];
   readonly accept: (found: OrderedMarker) => boolean;
   readonly filter?: MarkerFilterInput | null | undefined;
 }
 
-/** A whole number from a client. Throws BAD_USER_INPUT naming `field` for anything else, or one out of range. */
+/** Validates a client's integer. Throws BAD_USER_INPUT naming `field` for anything else or out of range. */
 export function readWhole(field: string, value: unknown, least: number, most: number): number {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
     throw badInput(field, value, `a whole number from ${least} to ${most}`);
@@ -64,10 +64,10 @@ export function readWhole(field: string, value: unknown, least: number, most: nu
   return value;
 }
 
-/** A checked `PageInput`. */
+/** A validated `PageInput`. */
 export interface PageRequest {
   readonly first: number;
-  /** The position that the page comes after; undefined for the first page. */
+  /** The position after which the page starts; undefined for the first page. */
   readonly after: string | undefined;
 }
 
@@ -99,12 +99,12 @@ export async function readPage(context: MapContext, list: MarkerList, input: Pag
   const name = listName([...list.of, collection.key, list.filter ?? null]);
   const { first, after } = readPageInput(context.limits, name, input);
   const budget = Budget.of(context.limits);
-  // One more shows whether there is a next page.
+  // One more than requested, to find out whether there is a next page.
   const query = { collection, cover, budget, after, accept, filter, wanted: first + 1 };
   return markerPage(name, await findMarkers(context, query), { first, after });
 }
 
-/** The found markers, which may be more than a page, as a page of the list of this name. */
+/** A page of the found markers, which may be more than fit, for the list of this name. */
 export function markerPage(
   list: string,
   { found, resumeAfter }: Pick<QueryResult, 'found' | 'resumeAfter'>,
@@ -115,8 +115,8 @@ export function markerPage(
 }
 
 /**
- * Edges, which may be more than a page, as a page. `rest` is the cursor after all of them; undefined if nothing
- * is left. `cursorAfter` returns where a page that ends with an edge resumes.
+ * A page of edges, which may be more than fit. `rest` is the cursor after all of them; undefined if nothing is left.
+ * `cursorAfter` returns where a page that ends with an edge resumes.
  */
 export function pageOf<E extends { readonly cursor: string }>(
   found: readonly E[],

@@ -11,13 +11,13 @@ import { type MarkerPage, type PageInput, markerPage, readPageInput } from './pa
 
 function readNames(place: readonly string[]): [string, ...string[]] {
   const [outermost, ...inner] = readPlace('place', place);
-  if (outermost === undefined) throw badInput('place', place, 'one name or more, the outermost first');
+  if (outermost === undefined) throw badInput('place', place, 'one name or more, outermost first');
   return [outermost, ...inner];
 }
 
 /**
- * A page of the markers at a place and at all places inside it, in the order of their places and keys. Names match as a
- * whole, after Unicode NFC. Throws BAD_USER_INPUT for no names, or a name that is empty.
+ * A page of the markers at a place and below it, in the order of places and keys. Names match as a whole, after Unicode
+ * NFC normalization. Throws BAD_USER_INPUT if there are no names, or one is empty.
  */
 export async function markersInPlace(
   { loaders, keys, limits }: MapContext,
@@ -38,10 +38,10 @@ export async function markersInPlace(
   const found = new Map<string, Awaited<ReturnType<Loaders['markersAtPlaces']>>['markers'][number]>();
   let resumeAfter = request.after;
   do {
-    // One more than requested shows whether there is a next page.
+    // One more than requested, to find out whether there is a next page.
     const limit = request.first + 1 - found.size;
     const read = await loaders.markersAtPlaces(collection, { pk, range, after: resumeAfter, limit }, budget);
-    // In the middle of a change the index may hold a marker at its old and its new place.
+    // During a change, the index may have a marker at both its old and its new place.
     for (const one of read.markers) if (!found.has(one.marker.key)) found.set(one.marker.key, one);
     resumeAfter = read.next;
   } while (resumeAfter !== undefined && found.size <= request.first && budget.calls > 0);
@@ -52,9 +52,9 @@ export async function markersInPlace(
 const ADVICE = 'page through markersIn instead';
 
 /**
- * The names of the next level below a place, in byte order, with the markers at or below each; the outermost
- * names if `under` is empty. Throws BAD_USER_INPUT for a name that is empty, and LIMIT_EXCEEDED if a level has more
- * names than one list may have; it never returns only some.
+ * The names of the next level below a place, in byte order, with the number of markers at or below each; the outermost
+ * names if `under` is empty. Throws BAD_USER_INPUT if a name is empty, and LIMIT_EXCEEDED if a level has more names
+ * than one list may have; it never returns only some of them.
  */
 export async function placesUnder(
   { loaders, limits }: MapContext,

@@ -11,10 +11,10 @@ import type { MapContext } from './context.js';
 import { listName, readCursor, writeCursor } from './cursor.js';
 import { type Page, pageOf, readWhole } from './page.js';
 
-/** What a client searches for. */
+/** A client's search. */
 export interface TextSearchInput {
   readonly text: string;
-  /** Undefined for all. */
+  /** Undefined to search all. */
   readonly collections: readonly Collection[] | undefined;
   readonly bounds?: Bounds | null | undefined;
   readonly near?: Point | null | undefined;
@@ -22,7 +22,7 @@ export interface TextSearchInput {
   readonly after?: string | null | undefined;
 }
 
-/** What a search can find. */
+/** A search result. */
 export type Found = Collection | Marker | Zone;
 
 export interface FoundEdge {
@@ -33,15 +33,18 @@ export interface FoundEdge {
 }
 
 export interface FoundPage extends Page<FoundEdge> {
-  /** Counts all hits of the index. */
+  /** Counts all hits in the index. */
   readonly count: () => Promise<number>;
 }
 
 const LONGEST_TEXT = 256;
-/** How often a page is filled up again for hits that are gone; after that it may be short, and goes on by its cursor. */
+/**
+ * How often a page is refilled to replace hits that no longer exist; after that it may be short, and continues with its
+ * cursor.
+ */
 const MOST_REFILLS = 8;
 
-/** The words of a text. Throws BAD_USER_INPUT if it is too long, or if nothing says what to look for. */
+/** The words of a text. Throws BAD_USER_INPUT if it is too long, or empty in an unbounded search. */
 function readWords(text: string, isBounded: boolean): string[] {
   if (text.length > LONGEST_TEXT) throw badInput('text', text, `at most ${LONGEST_TEXT} characters`);
   const words = wordsOf(text);
@@ -50,8 +53,8 @@ function readWords(text: string, isBounded: boolean): string[] {
 }
 
 /**
- * A page of what matches a text, best first. Every node is read from the table: what is gone, or has left the bounds, is left
- * out and the page filled up. Throws BAD_USER_INPUT naming the argument that is wrong.
+ * A page of search results, best first. Every node is read from the table: nodes that no longer exist or have left the
+ * bounds are omitted and the page refilled. Throws BAD_USER_INPUT naming the invalid argument.
  */
 export async function searchText(
   context: MapContext,
@@ -71,7 +74,7 @@ export async function searchText(
   const request = { first, after };
   const edges: FoundEdge[] = [];
   for (let refills = 0; edges.length <= first && refills <= MOST_REFILLS; refills++) {
-    // One more shows whether there is a next page.
+    // One more than requested, to find out whether there is a next page.
     const limit = first + 1 - edges.length;
     await context.turn();
     const hits = await engine.search(query, { after, limit });
@@ -88,7 +91,7 @@ export async function searchText(
   return { ...pageOf(edges, request, rest), count: () => engine.count(query) };
 }
 
-/** The node of a hit as of its last write; null if it is gone, or has left the bounds of the search. */
+/** The node of a hit as of its last write; null if it no longer exists or has left the search's bounds. */
 async function foundNode(context: MapContext, { key }: SearchHit, { area }: SearchQuery): Promise<Found | null> {
   const { keys, loaders } = context;
   const collection = keys.parseCollection(key);

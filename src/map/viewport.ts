@@ -3,10 +3,10 @@ import { type Area, normalizeBounds } from '../geo/bounds.js';
 import { badInput } from '../errors.js';
 import { precisionForZoom } from '../plan/precision.js';
 
-/** What a map shows: one bounding box at one zoom. */
+/** A map's view: one bounding box at one zoom. */
 export interface Viewport {
   readonly area: Area;
-  /** As MapLibre counts it: the world is 512 px wide at 0. */
+  /** MapLibre's zoom: the world is 512 px wide at 0. */
   readonly zoom: number;
   /** Geohash length of its cells. */
   readonly precision: number;
@@ -15,7 +15,7 @@ export interface Viewport {
 export const MIN_ZOOM = -2;
 export const MAX_ZOOM = 30;
 
-/** A viewport from a client's numbers. Throws BAD_USER_INPUT naming the edge or the zoom. */
+/** Validates a client's viewport. Throws BAD_USER_INPUT naming the edge or the zoom. */
 export function readViewport(input: { readonly bounds: Bounds; readonly zoom: number }): Viewport {
   const { bounds, zoom } = input;
   if (typeof zoom !== 'number' || !(zoom >= MIN_ZOOM && zoom <= MAX_ZOOM)) {

@@ -2,30 +2,32 @@ import type { CellSums } from '../geo/cell-sums.js';
 import type { Place } from './place.js';
 
 /**
- * How cells are stored: one item, a block, under the key of a parent cell holds the sums of its 32 children. A block of
- * length L therefore answers for cells of length L + 1, and its own sums are the total of its children's.
+ * How cells are stored: one item, a block, under the key of a parent cell has the sums of its 32 children. So a block
+ * of length L has the cells of length L + 1, and the sum of its children is its own cell.
  */
 export interface CellBlock {
   /** Geohash of the parent; '' for the whole collection. */
   readonly parent: string;
-  /** The last batch of the stream that changed it; 0 for a block that was never written. */
+  /** The last stream batch that changed it; 0 for a block that was never written. */
   readonly batch: number;
-  /** By the child's last character; children without markers are omitted. */
+  /** By the last character of the child's geohash; empty children are omitted. */
   readonly children: ReadonlyMap<string, CellSums>;
 }
 
-/** The only child of a block that counts one place. It has a count but no sums, and the parent that `placeParent` gives. */
+/**
+ * The only child of a block that counts a place. It has a count but no sums; `placeParent` gives the block's parent.
+ */
 export const PLACE_CHILD = '';
 
 /** The parent of the block that counts a place: the same text for the same names, and never a geohash. */
 export const placeParent = (place: Place): string => JSON.stringify(place);
 
-/** The place that a block counts, by its parent; undefined for a block of cells. */
+/** The place counted by a block, from its parent; undefined for a block of cells. */
 export function placeOfParent(parent: string): Place | undefined {
   return parent.startsWith('[') ? (JSON.parse(parent) as Place) : undefined;
 }
 
-/** Net changes of the children of each block, of cells and of places: scope -> parent -> child -> what is added. */
+/** Net changes to the children of each block, of cells and of places: scope -> parent -> child -> amounts to add. */
 export type CellChanges = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, CellSums>>>;
 
 /** Blocks are stored for parents of length 0 to 4, so that cells of length 1 to 5 are read directly. */

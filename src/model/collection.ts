@@ -7,21 +7,24 @@ export interface Collection {
   readonly idStrategy: IdStrategy;
   /** Whether each marker gets a UUID by which it can be found without the collection's key. */
   readonly globalIds: boolean;
-  /** Names of the properties that the index projects, so that viewports read no base items for them. */
+  /** Names of the properties that the index projects, so that viewports need no base items for them. */
   readonly mapProperties: readonly string[];
-  /** Name of the number by which search orders markers and zones that match equally well; null for none. */
+  /** Name of the numeric property by which search orders equally good matches; null if there is none. */
   readonly rankBy: string | null;
-  /** Geohash characters in the partition key of its markers' index entries, 0 to 6. */
+  /** Number of geohash characters in the partition keys of its markers' index entries, 0 to 6. */
   readonly prefixLength: number;
   /** Number of partitions over which each prefix is spread; 1 for no sharding. */
   readonly writeShards: number;
-  /** Two characters that name the collection in compact keys; null if it has no code. */
+  /** Two characters that identify the collection in compact keys; null if it has no code. */
   readonly code: string | null;
-  /** Days for which readings are kept; null for forever. */
+  /** Number of days for which readings are kept; null for forever. */
   readonly readingsTtlDays: number | null;
-  /** Time span of the readings that share a partition; NONE: all readings of a marker are in the marker's partition. */
+  /**
+   * Time span of the readings that share a partition. With NONE, all readings of a marker are in the marker's
+   * partition.
+   */
   readonly readingsBucket: ReadingsBucket;
-  /** The geo index that its markers are in; the other one is free for a change of the prefix length. */
+  /** The geo index with its markers; the other one is free for a change of the prefix length. */
   readonly geoSlot: GeoSlot;
   readonly version: number;
   /** RFC 3339, UTC, milliseconds. */
@@ -32,5 +35,5 @@ export interface Collection {
 export type GeoSlot = 'A' | 'B';
 
 export type ReadingsBucket = 'NONE' | 'DAY' | 'HOUR';
-/** Keys are given by clients, numbered from 1, or UUIDs of version 7. */
+/** Keys are chosen by clients, numbered from 1, or version 7 UUIDs. */
 export type IdStrategy = 'GIVEN' | 'SEQUENCE' | 'UUID';

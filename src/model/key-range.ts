@@ -1,4 +1,4 @@
-/** A range that one Query reads: the items of a partition between two sort keys, both included. */
+/** A range read by one Query: the items of a partition between two sort keys, both included. */
 export interface KeyRange {
   readonly index: 'geoA' | 'geoB' | 'cells';
   readonly pk: string;

@@ -1,40 +1,40 @@
-/** The limits of one request, with their defaults. All are settings: docs/configuration.md has their names. */
+/** The limits of one request, with their defaults. All are settings, see docs/configuration.md for their names. */
 export const DEFAULT_LIMITS = {
-  /** The greatest `first` and `limit`, and the most IDs of `nodes`. */
+  /** Maximum of `first` and `limit`, and of the number of IDs in `nodes`. */
   maxFirst: 5_000,
-  /** Levels of fields in a document. Introspection does not count: graphql-js bounds that itself. */
+  /** Levels of fields in a document, except for introspection, which graphql-js limits itself. */
   maxDepth: 12,
   maxAliases: 200,
   /** Fields and fragment spreads of a document, counted each time a fragment is used. */
   maxFields: 1_000,
   /** Tokens of a document: names, numbers, brackets. */
   maxTokens: 8_000,
-  /** Objects that the lists of a response may add up to, nested lists multiplied. */
+  /** Total number of objects in the lists of a response, nested lists multiplied. */
   maxNodes: 100_000,
   maxBodyBytes: 4 * 1024 * 1024,
-  /** Bytes of a document: its variables may fill the rest of the body. */
+  /** Size of a document in bytes; its variables may take up the rest of the body. */
   maxDocumentBytes: 64 * 1024,
-  /** Bytes of an answer. */
+  /** Size of an answer in bytes. */
   maxAnswerBytes: 32 * 1024 * 1024,
-  /** Milliseconds from the head of a request to its response. */
+  /** Milliseconds from receiving the head of a request to its response. */
   deadlineMs: 10_000,
   /** Query calls of one page, or of one field without pages. */
   rangesPerPage: 64,
-  /** Items that one page, or one field without pages, reads or returns. */
+  /** Items that one page, or one field without pages, may read or return. */
   itemsPerField: 20_000,
-  /** Gzipped bytes of a zone's geometry up to which it is stored in the zone's item. */
+  /** Maximum gzipped size in bytes of a geometry that is stored in the zone's item. */
   inlineGeometryBytes: 32 * 1024,
-  /** Query calls for readings in one request: one for each marker, or for each bucket. */
+  /** Query calls for readings in one request: one per marker, or per bucket. */
   readingQueries: 1_000,
-  /** Subscriptions of all clients of a server at once, and connections likewise. */
+  /** Maximum number of concurrent subscriptions of all clients of a server, and of connections. */
   subscriptions: 10_000,
   subscriptionsPerConnection: 100,
 };
 
-/** A limit for each of these; take the part you need: `Pick<Limits, 'maxFirst'>`. */
+/** The limits by name; take only the part you need: `Pick<Limits, 'maxFirst'>`. */
 export type Limits = { readonly [Name in keyof typeof DEFAULT_LIMITS]: number };
 
-/** Default size of the caches of a process, in MB. */
+/** Default cache size of a process, in MB. */
 export const DEFAULT_CACHE_MB = 64;
 
 /** Default limit of the search index, in MB on disk. */

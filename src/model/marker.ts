@@ -3,22 +3,22 @@ import type { Place } from './place.js';
 
 export type Properties = Readonly<Record<string, unknown>>;
 
-/** A marker as the geo index projects it: all that a map draws. */
+/** A marker as projected by the geo index: everything that a map draws. */
 export interface MapMarker {
   /** Key of its collection. */
   readonly collection: string;
   readonly key: string;
-  /** Exactly as it was given; longitude 180 stays 180. */
+  /** Exactly as given; longitude 180 stays 180. */
   readonly position: Point;
   readonly name: string | null;
   readonly category: string | null;
-  /** Raised only when a projected attribute changes; of two copies the one with the higher version is newer. */
+  /** Raised only when a projected attribute changes; of two copies, the one with the higher version is newer. */
   readonly mapVersion: number;
-  /** Those of its properties that the collection projects, or all of them if `complete`. */
+  /** The properties that the collection projects, or all properties if `complete`. */
   readonly mapProperties: Properties;
   /** Whether `mapProperties` has all of the marker's properties. */
   readonly complete: boolean;
-  /** Its place in a hierarchy; omitted by indexes that do not project it. */
+  /** Its place in a hierarchy; missing in copies from indexes that do not project it. */
   readonly place?: Place;
 }
 
@@ -28,7 +28,7 @@ export interface Marker extends MapMarker {
   readonly place: Place;
   /** A UUID; null if the collection has no global IDs. */
   readonly globalId: string | null;
-  /** Distinguishes it from earlier markers with the same key; empty if it was not created by Cellport. */
+  /** Distinguishes it from earlier markers with the same key; empty if Cellport did not create it. */
   readonly incarnation: string;
   readonly version: number;
   /** RFC 3339, UTC, milliseconds. */

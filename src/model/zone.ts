@@ -5,11 +5,11 @@ import type { Properties } from './marker.js';
 export interface StoredGeometry {
   /** Number of positions, including those that close rings. */
   readonly vertices: number;
-  /** Of the stored bytes, in hexadecimal. */
+  /** Hash of the stored bytes, in hexadecimal. */
   readonly sha256: string;
   /** Number of stored bytes. */
   readonly bytes: number;
-  /** Number of bytes of the GeoJSON. */
+  /** Number of bytes of the uncompressed GeoJSON. */
   readonly jsonBytes: number;
   readonly body: Uint8Array | undefined;
   readonly object: string | undefined;

@@ -1,6 +1,6 @@
 import { CellportError } from '../errors.js';
 
-/** UNAVAILABLE for an object store that failed, with the code or name of the error: `EACCES`, `AccessDenied`. */
+/** UNAVAILABLE for an object store that failed, with the error's code or name, such as `EACCES` or `AccessDenied`. */
 export function storeFailed(place: string, cause: unknown): CellportError {
   const { code, name } = cause as { readonly code?: unknown; readonly name?: unknown };
   return storeUnavailable(place, String(code ?? name), cause);

@@ -5,14 +5,14 @@ import { dirname, join } from 'node:path';
 import { storeFailed } from './failures.js';
 import { type ObjectStore, checkObjectName, isObjectName } from './object-store.js';
 
-/** For files being written: on the same file system as the objects, so that renaming one is atomic. */
+/** Subfolder for files being written: on the same file system as the objects, so that renaming is atomic. */
 const WRITING = '.writing';
 
 const codeOf = (error: unknown): unknown => (error as NodeJS.ErrnoException).code;
-/** Error codes of a path that is not a file: part of it is missing or is not a folder, or it is a folder. */
+/** Error codes for a path that is not a file: a part is missing or not a folder, or the path is a folder. */
 const NO_FILE: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'EISDIR'];
 
-/** Waits until the names in a folder are on disk. */
+/** Waits until a folder's entries are on disk. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

@@ -5,7 +5,7 @@
  * UNAVAILABLE, with its cause, if the store fails or does not respond in time.
  */
 export interface ObjectStore {
-  /** For display: where the objects are, e.g. `/srv/map/objects` or `s3://bucket/prefix`. */
+  /** Location of the objects, for display, such as `/srv/map/objects` or `s3://bucket/prefix`. */
   readonly place: string;
   /** Stores a body durably: every reader finds it once this has resolved. Throws an Error for an invalid name. */
   put(name: string, body: Uint8Array): Promise<void>;
@@ -24,12 +24,12 @@ const NAME = /^(?!(?:.*\/)?\.\.?(?:\/|$))[\w.-]{1,200}(?:\/[\w.-]{1,200})*$/;
 /** S3 allows 1,024 bytes, including the prefix. */
 const LONGEST_NAME = 600;
 
-/** Whether this is a valid name of an object, in any store. */
+/** Whether this is a valid object name in any store. */
 export function isObjectName(name: string): boolean {
   return name.length <= LONGEST_NAME && NAME.test(name);
 }
 
 /** Throws an Error for an invalid name, not a CellportError: names come from Cellport, not from clients. */
 export function checkObjectName(name: string): void {
-  if (!isObjectName(name)) throw new Error(`invalid name of an object: ${JSON.stringify(name)}`);
+  if (!isObjectName(name)) throw new Error(`invalid object name: ${JSON.stringify(name)}`);
 }

@@ -16,7 +16,7 @@ export interface S3Options extends Connection {
   readonly bucket: string;
   /** Prefix of all object names, without a trailing slash; empty for none. */
   readonly prefix: string;
-  /** Milliseconds that a call may take, with its retries and the whole body, before it fails with UNAVAILABLE. */
+  /** Milliseconds that a call may take, including retries and the whole body, before it fails with UNAVAILABLE. */
   readonly giveUpAfterMs?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ export function createS3Store(options: S3Options): ObjectStore & { close(): void
       return run(async (abortSignal) => {
         try {
           const { Body } = await client.send(new GetObjectCommand(at(name)), { abortSignal });
-          // The body, a Readable in Node, arrives after the command has resolved: the deadline must cover it as well.
+          // The body, a Readable in Node, arrives after the command has resolved, so the deadline must cover both.
           return await buffer(addAbortSignal(abortSignal, Body as Readable));
         } catch (error) {
           if ((error as Error).name === 'NoSuchKey') return undefined;

@@ -1,7 +1,7 @@
 import { GEOHASH_ALPHABET, LONGEST_Z, toZ } from '../geo/geohash.js';
 import { type ZRange, intersect } from '../geo/ranges.js';
 
-/** What a directory says of a page: where it begins, and about how many markers and bytes it has. */
+/** A directory's entry for a page: its begin, and its approximate number of markers and bytes. */
 export interface PageHint {
   readonly begin: string;
   readonly markers: number;
@@ -9,25 +9,25 @@ export interface PageHint {
 }
 
 const FIRST = GEOHASH_ALPHABET.charAt(0);
-/** A position after all pages of the partition that a position is in: `~` is after all characters of geohashes. */
+/** A position after all pages of a position's partition: `~` sorts after all geohash characters. */
 export const afterPartition = (position: string): string => `${position.charAt(0)}~`;
 
 const PARTITION_SIZE = 32 ** (LONGEST_Z - 1);
 
-/** The position in Z-order at length 10 of the first geohash that a page with this begin can have markers of. */
+/** The Z-order position, at length 10, of the first geohash whose markers a page with this begin can have. */
 export const positionOf = (begin: string) => toZ(begin.slice(0, LONGEST_Z).padEnd(LONGEST_Z, FIRST));
 
-/** The positions in Z-order at length 10 of a partition. */
+/** The Z-order positions of a partition at length 10. */
 export function partitionRange(partition: string): ZRange {
   const z = toZ(partition);
   return { from: z * PARTITION_SIZE, to: (z + 1) * PARTITION_SIZE };
 }
 
-/** Whether a partition has positions in sorted, disjoint ranges of Z-order at length 10. */
+/** Whether a partition overlaps sorted, disjoint ranges of Z-order at length 10. */
 export const overlaps = (partition: string, cover: readonly ZRange[]): boolean =>
   intersect(cover, [partitionRange(partition)]).length > 0;
 
-/** The index of the first of some sorted numbers that is greater than a value; their number if none is. */
+/** The index of the first of some sorted numbers that exceeds a value; their number if none does. */
 function firstAbove(sorted: readonly number[], value: number): number {
   let low = 0;
   let high = sorted.length;
@@ -39,28 +39,28 @@ function firstAbove(sorted: readonly number[], value: number): number {
   return low;
 }
 
-/** The sums of some numbers before each of them, and of all of them. */
+/** The prefix sums of some numbers: before each of them, and the total. */
 function sumsOf(numbers: readonly number[]): number[] {
   const sums = [0];
   for (const number of numbers) sums.push((sums.at(-1) ?? 0) + number);
   return sums;
 }
 
-/** Neighbouring pages, by their indexes in a directory, both included. */
+/** Neighbouring pages, by first and last index in a directory, both included. */
 export interface PageRun {
   readonly first: number;
   readonly last: number;
 }
 
 /**
- * The pages of a partition, which a geohash's first character names, in their order. This may lag behind: a page that is in it
- * exists, and others may have split from it.
+ * The pages of a partition, identified by the first character of geohashes, in order. It may lag behind: every page in
+ * it exists, but others may have split from it.
  */
 export class PartitionPages {
   readonly hints: readonly PageHint[];
-  /** Where the stretch of each page begins in Z-order at length 10, and the end of the partition. */
+  /** Where each page's stretch begins in Z-order at length 10, followed by the end of the partition. */
   readonly #from: readonly number[];
-  /** Where the stretch of each page ends. One that ends within a geohash shares that position with the next page. */
+  /** Where each page's stretch ends. A stretch that ends within a geohash shares that position with the next page. */
   readonly #to: readonly number[];
   readonly #bytes: readonly number[];
   readonly #markers: readonly number[];
@@ -78,22 +78,25 @@ export class PartitionPages {
     this.#markers = sumsOf(hints.map(({ markers }) => markers));
   }
 
-  /** The positions in Z-order at length 10 of the pages from one index to another, both included. */
+  /** The Z-order positions, at length 10, of the pages from one index to another, both included. */
   range(first: number, last: number): ZRange {
     return { from: this.#from[first] ?? 0, to: this.#to[last] ?? 0 };
   }
 
-  /** About how many bytes the pages from one index to another have, both included. */
+  /** The approximate number of bytes of the pages from one index to another, both included. */
   bytes(first: number, last: number): number {
     return (this.#bytes[last + 1] ?? 0) - (this.#bytes[first] ?? 0);
   }
 
-  /** The same for markers. */
+  /** The approximate number of markers of the pages from one index to another, both included. */
   markers(first: number, last: number): number {
     return (this.#markers[last + 1] ?? 0) - (this.#markers[first] ?? 0);
   }
 
-  /** The first and last of the pages whose stretches meet a range of Z-order; the first is after the last if there are none. */
+  /**
+   * The first and last of the pages whose stretches overlap a range of Z-order; the first is after the last if there
+   * are none.
+   */
   meeting({ from, to }: ZRange): PageRun {
     return { first: firstAbove(this.#to, from), last: firstAbove(this.#from, to - 1) - 1 };
   }

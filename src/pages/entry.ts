@@ -10,13 +10,13 @@ export interface PageEntry {
   readonly marker: MapMarker;
 }
 
-/** The entry of a marker. */
+/** Creates the entry of a marker. */
 export function pageEntry(marker: MapMarker): PageEntry {
   const position = encode(marker.position, LONGEST_Z) + SEPARATOR + escapePart(marker.key, 'sort');
   return { position, marker };
 }
 
-/** The index of the first entry that is not before a position; their number if all are. */
+/** The index of the first entry at or after a position; the number of entries if there is none. */
 export function firstFrom(entries: readonly PageEntry[], position: string): number {
   let low = 0;
   let high = entries.length;

@@ -8,7 +8,7 @@ import type { PartitionPages } from './directory.js';
 
 const BITS = 5 * LONGEST_Z;
 
-/** A cell of Z-order with the pages whose stretches meet it, and its least distance from the center in metres. */
+/** A Z-order cell with the pages whose stretches overlap it, and its minimum distance from the center in metres. */
 interface OpenCell {
   readonly distance: number;
   readonly partition: string;
@@ -18,12 +18,13 @@ interface OpenCell {
   readonly last: number;
 }
 
-/** A page of a directory, by its index there, and the least distance from the center to its stretch in metres. */
+/** A page of a directory, by its index there, and the minimum distance in metres from the center to its stretch. */
 export type PageAhead = Pick<OpenCell, 'distance' | 'partition' | 'first'>;
 
 /**
- * The pages of partitions in the order of their least distance from a center (best first: Hjaltason and Samet 1999): the nearest
- * cell is halved until it meets only one page. Pages whose markers are all nearer than `from` metres are left out.
+ * Yields the pages of partitions by increasing minimum distance from a center (best first: Hjaltason and Samet 1999):
+ * the nearest cell is halved until it overlaps only one page. Pages whose markers are all nearer than `from` metres are
+ * skipped.
  */
 export class PagesOutward {
   readonly #center: Point;
@@ -40,7 +41,7 @@ export class PagesOutward {
     this.#add(partition, pages, { ...cellBounds(partition), depth: 5, z: toZ(partition) });
   }
 
-  /** The nearest page that is not taken; undefined if there is none. */
+  /** The nearest page that has not been taken; undefined if none is left. */
   peek(): PageAhead | undefined {
     for (let next = this.#cells.peek(); next; next = this.#cells.peek()) {
       const { partition, pages, cell, first, last } = next;

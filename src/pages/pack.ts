@@ -1,11 +1,11 @@
 import { compareBytes } from '../keys/byte-order.js';
 import type { PageEntry } from './entry.js';
 
-/** A page with its encoded entries. It holds all markers from its begin up to the begin of the next page. */
+/** A page with its encoded entries. It has all markers from its begin up to the begin of the next page. */
 export interface PackedPage {
   /**
-   * Where it begins in the order of the collection: a geohash of 1 to 10 characters, or one of 10 with a key or a part of
-   * one. The first page of a partition begins at the partition's own character.
+   * Its start in the order of the collection: a geohash of 1 to 10 characters, or one of 10 with a key or part of one.
+   * The first page of a partition begins at the partition's own character.
    */
   readonly begin: string;
   readonly entries: readonly PageEntry[];
@@ -16,7 +16,7 @@ export type EncodePage = (entries: readonly PageEntry[]) => Uint8Array;
 
 export interface PackOptions {
   readonly encode: EncodePage;
-  /** Most bytes of a page's data. Only a page of a single marker may have more. */
+  /** Maximum size of a page's data in bytes. Only a page with a single marker may exceed it. */
   readonly mostBytes: number;
 }
 
@@ -32,12 +32,11 @@ export function separator(left: string, right: string): string {
   return right.slice(0, length);
 }
 
-/** Whether a text would be cut within a character. */
+/** Whether cutting a text here would split a character. */
 const isHalf = (text: string, length: number) => isLeadSurrogate(text.charCodeAt(length - 1));
 
 /**
- * The pages that a page becomes with these entries, which are sorted: itself if they fit, otherwise halves of it, halved
- * again until each fits.
+ * The pages for sorted entries of one page: a single page if they fit, otherwise halves, halved again until each fits.
  */
 export function splitPage(begin: string, entries: readonly PageEntry[], options: PackOptions): PackedPage[] {
   const data = options.encode(entries);
@@ -50,14 +49,14 @@ export function splitPage(begin: string, entries: readonly PageEntry[], options:
 const beginOf = (left: readonly PageEntry[], right: readonly PageEntry[]) =>
   separator(left.at(-1)?.position ?? '', right[0]?.position ?? '');
 
-/** How full pages are made that are made at once: later markers find some room. */
+/** How full pages are when packed in bulk, which leaves room for later markers. */
 const FILL = 0.9;
 const FEW = 16;
 const TRIES = 4;
 
 /**
- * All pages of a partition that is made at once, from its sorted entries, one by one as each takes some time. The number of
- * entries that fill a page is guessed from the page before.
+ * Packs all pages of a partition from its sorted entries. Yields them one by one, because each takes some time. The
+ * number of entries per page is estimated from the previous page.
  */
 export function* packPages(
   begin: string,

@@ -1,12 +1,12 @@
 import { type ZRange, intersect } from '../geo/ranges.js';
 import { type Directory, type PageRun, type PartitionPages, partitionRange } from './directory.js';
 
-/** What one request reads: neighbouring pages of a partition. */
+/** One read: neighbouring pages of a partition. */
 export interface PlannedRead extends PageRun {
   readonly partition: string;
-  /** A Query, or a BatchGetItem, which may have the pages of several reads. */
+  /** A Query, or a BatchGetItem, which may combine the pages of several reads. */
   readonly by: 'query' | 'keys';
-  /** Markers expected in it, also beside what is asked for. */
+  /** Expected number of markers, including those outside the search. */
   readonly expected: number;
 }
 
@@ -15,17 +15,17 @@ export interface PlannedRead extends PageRun {
  */
 
 const STEP_BYTES = 4_096;
-/** What a request is worth. By trial on 135,233 cities, 0.1 to 0.75 make little difference to maps. */
+/** Cost of a request in steps. By trial on 135,233 cities, 0.1 to 0.75 make little difference for maps. */
 const REQUEST = 0.5;
-/** DynamoDB's own limit of keys in one BatchGetItem. */
+/** DynamoDB's limit of keys in one BatchGetItem. */
 export const MOST_KEYS = 100;
-/** Most runs of a partition that are weighed against each other: the time this takes grows with their square. */
+/** Maximum number of runs of a partition that are compared with each other: the time for this is quadratic. */
 const MOST_RUNS = 64;
 
-/** Steps of a Query over so many bytes: one at least, else half a step is lost to rounding. */
+/** Cost of a Query in steps: at least one, and on average half a step is lost to rounding. */
 const stepsByQuery = (bytes: number) => Math.max(1, bytes / STEP_BYTES + 0.5);
 
-/** Runs of pages of one partition, in their order. */
+/** Runs of pages of one partition, in order. */
 interface PartitionRuns {
   readonly partition: string;
   readonly pages: PartitionPages;
@@ -37,7 +37,7 @@ interface Choice {
   readonly reads: readonly PlannedRead[];
 }
 
-/** The cheapest reads of some runs of a partition, with runs by their keys or without. */
+/** The cheapest reads for some runs of a partition, with or without reading runs by key. */
 function cheapest({ partition, pages, runs }: PartitionRuns, withKeys: boolean, request: number): Choice {
   type Step = { readonly cost: number; readonly from: number; readonly by: PlannedRead['by'] };
   const best: Step[] = [];
@@ -60,7 +60,7 @@ function cheapest({ partition, pages, runs }: PartitionRuns, withKeys: boolean, 
   return { cost: best.at(-1)?.cost ?? 0, reads: reads.reverse() };
 }
 
-/** Steps for pages by their keys, each of which is rounded up. */
+/** Cost in steps of reading pages by key, each of which is rounded up. */
 function stepsByKeys(pages: PartitionPages, first: number, last: number): number {
   let steps = 0;
   for (let index = first; index <= last; index++)
@@ -68,7 +68,7 @@ function stepsByKeys(pages: PartitionPages, first: number, last: number): number
   return steps;
 }
 
-/** Joins runs across the lightest gaps until there are at most `MOST_RUNS`. */
+/** Joins runs across the smallest gaps until there are at most `MOST_RUNS`. */
 function fewer(pages: PartitionPages, runs: readonly PageRun[]): readonly PageRun[] {
   if (runs.length <= MOST_RUNS) return runs;
   const gaps = runs.slice(1).map(({ first }, index) => {
@@ -85,22 +85,22 @@ function fewer(pages: PartitionPages, runs: readonly PageRun[]): readonly PageRu
   return joined;
 }
 
-/** Markers to expect in planned reads. */
+/** Expected number of markers in planned reads. */
 export const expectedOf = (reads: readonly PlannedRead[]): number =>
   reads.reduce((sum, { expected }) => sum + expected, 0);
 
-/** Pages that are read by their keys. */
+/** Number of pages that are read by key. */
 const keysOf = (reads: readonly PlannedRead[]): number =>
   reads.reduce((sum, { by, first, last }) => sum + (by === 'keys' ? last - first + 1 : 0), 0);
 
-/** Requests that planned reads take. */
+/** Number of requests that planned reads take. */
 export const requestsOf = (reads: readonly PlannedRead[]): number =>
   reads.filter(({ by }) => by === 'query').length + Math.ceil(keysOf(reads) / MOST_KEYS);
 
 /**
- * The reads, in Z-order, that give all pages which may have markers in sorted, disjoint ranges of Z-order at length 10, for the
- * least read units and requests: neighbours by one Query, across gaps that cost less than a further Query, and scattered pages
- * by their keys, up to 100 in one request.
+ * The reads, in Z-order, that return all pages which may have markers in sorted, disjoint ranges of Z-order at length
+ * 10, for the fewest read units and requests. Neighbours are read by one Query, across gaps that cost less than another
+ * Query, and scattered pages by key, up to 100 in one request.
  */
 export function planReads(directory: Directory, cover: readonly ZRange[]): PlannedRead[] {
   const partitions = Array.from(directory, ([partition, pages]) => {
@@ -120,10 +120,14 @@ function cheapestOf(partitions: readonly PartitionRuns[], request: number): Plan
   return readsOf(isWorth ? mixed : queries);
 }
 
-/** What a request for scattered pages is worth: with as little as for a map, a nearest query takes a quarter more calls. */
+/**
+ * Cost of a request for scattered pages, in steps: with the value for maps, a nearest query takes a quarter more calls.
+ */
 const SCATTERED_REQUEST = 2;
 
-/** The reads of some pages, by their indexes in each partition, in as few requests as that; or in as few as can be. */
+/**
+ * The reads for some pages, given by index in each partition, in at most this many requests, or in as few as possible.
+ */
 export function planChosen(
   directory: Directory,
   chosen: ReadonlyMap<string, readonly number[]>,
@@ -143,7 +147,7 @@ export function planChosen(
   );
 }
 
-/** Runs of neighbours among some indexes. */
+/** Groups indexes into runs of neighbours. */
 function runsOf(indexes: readonly number[]): PageRun[] {
   const runs: { first: number; last: number }[] = [];
   for (const index of indexes.toSorted((a, b) => a - b)) {
@@ -156,15 +160,15 @@ function runsOf(indexes: readonly number[]): PageRun[] {
 
 /** How much to read at once. */
 export interface Portion {
-  /** Markers to expect. */
+  /** Expected number of markers. */
   readonly markers: number;
-  /** Most requests. */
+  /** Maximum number of requests. */
   readonly calls: number;
 }
 
 /**
- * The first of some planned reads, as far as they are wanted now, and those that are left; a read that has more than is wanted is
- * cut between pages. At least one page is taken.
+ * Splits planned reads into those wanted now and the rest; a read with more than is wanted is cut between pages. At
+ * least one page is taken.
  */
 export function takeReads(
   directory: Directory,
@@ -188,7 +192,7 @@ export function takeReads(
   return { taken, left: [] };
 }
 
-/** A read up to the page with which it has enough markers, and the rest of it. */
+/** Cuts a read after the page with which it has enough markers; returns both parts. */
 function cut(directory: Directory, read: PlannedRead, enough: number): [PlannedRead, PlannedRead | undefined] {
   const pages = directory.get(read.partition);
   if (!pages || read.expected <= enough) return [read, undefined];

@@ -5,7 +5,7 @@ import { CELL_SUFFIX_LENGTH } from '../keys/declarations.js';
 import { LONGEST_BLOCK } from '../model/cell.js';
 import { byPartition, joinPieces } from './join.js';
 
-/** Which cell blocks to read: ranges of parent cells. */
+/** Which cell blocks to read, as ranges of parent cells. */
 export interface BlockPlan {
   /** Geohash length of the parents. */
   readonly length: number;
@@ -13,13 +13,15 @@ export interface BlockPlan {
   readonly ranges: readonly ZRange[];
 }
 
-/** Ranges of blocks that an area is cut into before they are joined: those of a viewport come out as they are. */
+/**
+ * Maximum number of block ranges into which an area is cut before they are joined; those of a viewport are not joined.
+ */
 const FINENESS = 64;
 
-/** A gap of fewer blocks costs less than a further Query. */
+/** A gap of fewer blocks costs less to read than another Query. */
 const HEAVY_GAP = 16;
 
-/** A plan with at most so many ranges of these sorted pieces, unless they lie in more partitions. */
+/** A plan for sorted pieces with at most `most` ranges, unless they lie in more partitions. */
 function planOf(length: number, pieces: readonly ZRange[], most?: number): BlockPlan {
   const size = 32 ** Math.min(CELL_SUFFIX_LENGTH, length);
   const apart = [...byPartition(pieces, size)].flatMap((group) => group.pieces);
@@ -27,8 +29,8 @@ function planOf(length: number, pieces: readonly ZRange[], most?: number): Block
 }
 
 /**
- * The blocks that hold all cells of a precision (1 to 5) that overlap an area, as the ranges that cost least to read:
- * blocks are small, so a gap of a few costs less than a further Query.
+ * The blocks with all cells of a precision (1 to 5) that overlap an area, as the ranges that are cheapest to read:
+ * blocks are small, so a gap of a few costs less than another Query.
  */
 export function planBlocks(area: Area, precision: number): BlockPlan {
   const length = precision - 1;
@@ -36,7 +38,7 @@ export function planBlocks(area: Area, precision: number): BlockPlan {
   return planOf(length, coverArea(area, length, FINENESS));
 }
 
-/** The blocks under these parents, which are of one length and in order, in at most so many ranges where that can be. */
+/** The blocks under these parents, which have one length and are in order, in at most `most` ranges if possible. */
 export function planBlocksUnder(parents: readonly string[], most: number): BlockPlan {
   const pieces = parents.map((parent) => ({ from: toZ(parent), to: toZ(parent) + 1 }));
   return planOf(parents[0]?.length ?? 0, pieces, most);

@@ -10,10 +10,10 @@ import type { PlannedRead } from '../pages/plan-reads.js';
 import type { BlockPlan } from './blocks.js';
 import type { MarkerPlan, PlannedRange } from './markers.js';
 
-/** What a collection's keys are made from. */
+/** The part of a collection that its keys depend on. */
 export type ScopedCollection = Pick<Collection, 'key' | 'code' | 'prefixLength' | 'writeShards' | 'geoSlot'>;
 
-/** What one range of a plan reads: one key range for each of the collection's write shards. */
+/** The key ranges read for one range of a plan: one per write shard of the collection. */
 export function rangeKeys(range: PlannedRange, collection: ScopedCollection, keys: Keyspace): KeyRange[] {
   const { prefixLength, writeShards, geoSlot } = collection;
   const first = fromZ(range.from, LONGEST_Z);
@@ -24,7 +24,7 @@ export function rangeKeys(range: PlannedRange, collection: ScopedCollection, key
     .map((pk) => ({ index: `geo${geoSlot}`, pk, from, to }));
 }
 
-/** What a plan of blocks reads, one key range for each of its ranges. */
+/** The key ranges read for a plan of blocks: one per range. */
 export function blockKeyRanges(plan: BlockPlan, scope: string, keys: Keyspace): KeyRange[] {
   return plan.ranges.map(({ from, to }) => ({
     index: 'cells',
@@ -32,14 +32,14 @@ export function blockKeyRanges(plan: BlockPlan, scope: string, keys: Keyspace): 
   }));
 }
 
-/** A range of a plan with what it reads and the bounding box of its cells, to be shown. */
+/** A key range for display, with the bounding box of its cells. */
 export interface ExplainedRange extends Omit<KeyRange, 'index'> {
   /** A geo index, or `pages`. */
   readonly index: KeyRange['index'] | 'pages';
   readonly bounds: Bounds;
 }
 
-/** A plan of markers as key ranges that can be shown, one for each range and write shard. */
+/** A plan for markers as key ranges for display, one per range and write shard. */
 export function explainMarkers(plan: MarkerPlan, collection: ScopedCollection, keys: Keyspace): ExplainedRange[] {
   return plan.ranges.flatMap((range) => {
     const bounds = rangeBounds(range);
@@ -47,7 +47,7 @@ export function explainMarkers(plan: MarkerPlan, collection: ScopedCollection, k
   });
 }
 
-/** Planned reads of pages as key ranges: one for each Query, and one for each page that is read by its key. */
+/** Planned reads of pages as key ranges: one per Query, and one per page that is read by key. */
 export function explainPages(
   reads: readonly PlannedRead[],
   directory: Directory,

@@ -7,7 +7,7 @@ export interface PartitionPieces {
 }
 
 /**
- * Cuts sorted pieces of Z-order at the borders of partitions, each of `size` positions. Partitions are yielded lazily: there
+ * Cuts sorted pieces of Z-order at the borders of partitions of `size` positions. Partitions are yielded lazily: there
  * may be millions.
  */
 export function* byPartition(pieces: readonly ZRange[], size: number): Generator<PartitionPieces> {
@@ -28,15 +28,15 @@ export function* byPartition(pieces: readonly ZRange[], size: number): Generator
 }
 
 export interface JoinOptions {
-  /** The weight from which a gap is left out. */
+  /** Minimum weight of gaps that are not read. */
   readonly heavy: number;
-  /** Most ranges. More are left only where the pieces lie in more partitions. */
+  /** Maximum number of ranges. Exceeded only if the pieces lie in more partitions. */
   readonly most?: number;
-  /** The weight of everything before a position; only differences mean something. By default that position. */
+  /** The total weight before a position; only differences are meaningful. Default: the position itself. */
   readonly before?: (z: number) => number;
 }
 
-/** Sorted pieces, each within one partition of `size` positions, joined across the gaps that weigh little. */
+/** Joins sorted pieces, each within one partition of `size` positions, across gaps of little weight. */
 export function joinPieces(
   pieces: readonly ZRange[],
   size: number,

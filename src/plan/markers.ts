@@ -3,48 +3,51 @@ import { LONGEST_Z, fromZ } from '../geo/geohash.js';
 import { type ZRange, coverArea, intersect } from '../geo/ranges.js';
 import { byPartition, joinPieces } from './join.js';
 
-/** Which part of the plan of a search to make. */
+/** The part of a search's plan to make. */
 export interface PlanPart {
-  /** Ranges of Z-order (of geohashes of length 10) that hold everything wanted: sorted, disjoint. */
+  /** Z-order ranges (of geohashes of length 10) that contain everything wanted: sorted, disjoint. */
   readonly cover: readonly ZRange[];
   /** Geohash characters in the partition key of the collection's markers, 0 to 6. */
   readonly prefixLength: number;
-  /** Where to resume: positions in Z-order before this one are left out. */
+  /** Where to resume: positions in Z-order before this one are omitted. */
   readonly after?: number;
-  /** Most ranges of the plan. A collection with write shards makes one Query call a shard for each of them. */
+  /** Maximum number of ranges in the plan. Each range takes one Query call per write shard of the collection. */
   readonly ceiling: number;
 }
 
 /** A range of Z-order at length 10 within one partition. */
 export interface PlannedRange extends ZRange {
-  /** The geohash characters that name the partition. */
+  /** The geohash characters that identify the partition. */
   readonly prefix: string;
 }
 
-/** What a page reads, in this order, as far as it takes to fill it. */
+/** The reads of a page, in this order, until the page is full. */
 export interface MarkerPlan {
   /** In Z-order, at most as many as the ceiling. */
   readonly ranges: readonly PlannedRange[];
-  /** Where the rest of the plan resumes (its `after`); undefined where this plan reaches the end of the area. */
+  /** Where the rest of the plan resumes (its `after`); undefined if this plan reaches the end of the area. */
   readonly next: number | undefined;
 }
 
-/** Ranges of Z-order that an area is cut into before they are joined: so fine that 1 marker in 100 read is outside. */
+/**
+ * Number of Z-order ranges into which an area is cut before they are joined: fine enough that 1 in 100 markers read is
+ * outside.
+ */
 export const FINENESS = 512;
 
-/** Gaps of this share of the cover are not read. By trial on 135,233 cities. */
+/** Gaps with at least this share of the cover are not read. By trial on 135,233 cities. */
 const HEAVY_GAP = 0.8;
 
-/** Ranges of Z-order that cover an area, finely enough to plan by. */
+/** Z-order ranges that cover an area finely enough for planning. */
 export function coverForPlan(area: Area): ZRange[] {
   return coverArea(area, LONGEST_Z, FINENESS);
 }
 
 /**
- * Plans the ranges of a geo index that hold the markers searched for: each overlaps the cover, they are sorted and disjoint, and
- * together with the ranges of the part that resumes at `next` they leave out nothing. Pieces of the cover are joined across small
- * gaps. It takes well under a millisecond, whatever the area and the prefix length: partitions are never enumerated beyond the
- * ceiling.
+ * Plans the ranges of a geo index that have the markers searched for. Ranges overlap the cover, are sorted and
+ * disjoint, and together with those of the part that resumes at `next` omit nothing. Pieces of the cover are joined
+ * across small gaps. Takes well under a millisecond, whatever the area and the prefix length: partitions beyond the
+ * ceiling are never enumerated.
  */
 export function planMarkers({ cover, prefixLength, after = 0, ceiling }: PlanPart): MarkerPlan {
   const size = 32 ** (LONGEST_Z - prefixLength);

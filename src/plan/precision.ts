@@ -1,28 +1,31 @@
 import { LONGEST_GEOHASH, lngBits } from '../geo/geohash.js';
 
-/** The width of the world in px at zoom 0, as MapLibre counts zooms. */
+/** The width of the world in px at zoom 0, as in MapLibre. */
 const WORLD_PX = 512;
 
-/** Cells are drawn at least this wide. Lengths differ by 4 or 8 times in width, so the widest is under 192 px. */
+/**
+ * Minimum width of a drawn cell. Widths of successive lengths differ by a factor of 4 or 8, so the maximum is under 192
+ * px.
+ */
 const NARROWEST_PX = 24;
 
-/** Clusters of the world are made from finer cells: there are only 1,024 blocks of these, which stay in the cache. */
+/** Clusters of the world are formed from finer cells: these have only 1,024 blocks, which stay in the cache. */
 const CLUSTERED_PX = 12;
 const FINER_UP_TO = 3;
 
-/** The length of the cells from which clusters are made: coarser ones would show through as a grid. */
+/** The geohash length of the cells from which clusters are formed: coarser cells would show through as a grid. */
 export function clusterPrecision(zoom: number): number {
   const finer = finestOf(zoom, CLUSTERED_PX);
   return Math.max(precisionForZoom(zoom), Math.min(finer, FINER_UP_TO));
 }
 
 /**
- * The length, 1 to 12, of the geohashes whose cells a map shows at a zoom: the finest that is at least 24 px wide. It is
- * under 192 px wide from about zoom -1 to 28.
+ * The geohash length, 1 to 12, of the cells that a map shows at a zoom: the finest that are at least 24 px wide. They
+ * are under 192 px wide from about zoom -1 to 28.
  */
 export const precisionForZoom = (zoom: number): number => finestOf(zoom, NARROWEST_PX);
 
-/** The longest geohashes whose cells are at least so wide. */
+/** The greatest geohash length whose cells are at least `px` wide. */
 function finestOf(zoom: number, px: number): number {
   const world = WORLD_PX * 2 ** zoom;
   let precision = LONGEST_GEOHASH;

@@ -7,15 +7,15 @@ import { zoneFromItem } from '../store/zone/zone-item.js';
 import type { StreamRecord, WireImage } from '../stream/change.js';
 import type { SearchChange, SearchDocument } from './engine.js';
 
-/** The property that orders the markers and zones of each collection, by the name of the collection in keys. */
+/** The property that orders the markers and zones of each collection, by scope. */
 export type RankBy = ReadonlyMap<string, string | null>;
 
-/** Characters of properties that are searched: an item holds up to 400 KB. */
+/** Maximum number of characters of properties that are indexed: an item may have up to 400 KB. */
 const MOST_CHARACTERS = 10_000;
-/** As deep as DynamoDB nests values. */
+/** The nesting depth of DynamoDB values. */
 const DEEPEST = 32;
 
-/** The texts and numbers in a value, in their order. */
+/** The texts and numbers in a value, in order. */
 function* textsIn(value: unknown, depth = 0): Generator<string> {
   if (typeof value === 'string') yield value;
   else if (typeof value === 'number' || typeof value === 'bigint') yield String(value);
@@ -33,7 +33,7 @@ function restOf(parts: readonly unknown[]): string {
   return rest.slice(0, MOST_CHARACTERS);
 }
 
-/** What a search finds an item by; undefined for an item that is no marker, zone or collection, or an invalid one. */
+/** The search document for an item; undefined for an invalid item, or one that is not a marker, zone or collection. */
 export function documentOf(keys: Keyspace, item: Item, rankBy: RankBy): SearchDocument | undefined {
   const key = keyOf(item);
   const scope = scopeOf(keys, key);
@@ -65,7 +65,7 @@ export function documentOf(keys: Keyspace, item: Item, rankBy: RankBy): SearchDo
 
 const keyOf = ({ pk, sk }: Item): Key => ({ pk: String(pk), sk: String(sk) });
 
-/** The collection, as keys name it, of a marker or a zone; the key of a collection; undefined for other items. */
+/** The scope of a marker's or zone's collection; the key of a collection; undefined for other items. */
 export function scopeOf(keys: Keyspace, key: Key): string | undefined {
   return keys.parseMarker(key)?.scope ?? keys.parseZone(key)?.scope ?? keys.parseCollection(key);
 }
@@ -75,13 +75,13 @@ const textOf = (image: WireImage | undefined, name: string) => {
   return typeof text === 'string' ? text : '';
 };
 
-/** What a record changes in the index; undefined for items that are not searched. */
+/** The change to the index for a record; undefined for items that are not searched. */
 export function searchChange(keys: Keyspace, record: StreamRecord, rankBy: RankBy): SearchChange | undefined {
   const key = { pk: textOf(record.keys, 'pk'), sk: textOf(record.keys, 'sk') };
   if (scopeOf(keys, key) === undefined) return undefined;
   const document = record.after && documentOf(keys, itemOfImage(record.after), rankBy);
   if (document) return { type: 'put', document };
-  // An item that is no longer valid, or a collection that is being emptied, is not found either.
+  // An item that is no longer valid, or a collection that is being emptied, must not be found either.
   const image = record.before ?? record.after;
   const incarnation = keys.parseCollection(key) === undefined ? textOf(image, 'life') : textOf(image, 'createdAt');
   return { type: 'remove', key, incarnation };

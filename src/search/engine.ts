@@ -3,37 +3,37 @@ import type { Point } from '../geo/point.js';
 import type { Key } from '../keys/document-id.js';
 import type { StoredGeometry } from '../model/zone.js';
 
-/** What an engine keeps of a marker, a zone or a collection. */
+/** The document of a marker, zone or collection in an engine. */
 export interface SearchDocument {
-  /** Of its item in the entities table. */
+  /** Key of its item in the entities table. */
   readonly key: Key;
-  /** Its collection, as keys name it. */
+  /** The scope of its collection. */
   readonly scope: string;
-  /** Distinguishes it from earlier items under the same key; empty if its item does not say. */
+  /** Distinguishes it from earlier items under the same key; empty if its item has none. */
   readonly incarnation: string;
   /** Of two states of one incarnation, the one with the higher version is newer. */
   readonly version: number;
   readonly name: string;
   /** Category, place and properties. */
   readonly rest: string;
-  /** A box of no size for a marker; west > east across the antimeridian. Undefined for a collection. */
+  /** A box without extent for a marker; west > east if it crosses the antimeridian. Undefined for a collection. */
   readonly bounds: Bounds | undefined;
-  /** Of a zone. */
+  /** The geometry of a zone. */
   readonly geometry?: StoredGeometry | undefined;
-  /** Of two that match equally well, the one with the higher number comes first; one without a number comes last. */
+  /** Of equally good matches, the one with the higher number comes first; those without a number come last. */
   readonly rank: number | undefined;
 }
 
-/** What one record, or one item read from the table, does to the index. */
+/** The effect on the index of one record, or of one item read from the table. */
 export type SearchChange =
   | { readonly type: 'put'; readonly document: SearchDocument }
   | { readonly type: 'remove'; readonly key: Key; readonly incarnation: string };
 
-/** What is searched for: documents with all the words, the last of which may be the beginning of one. */
+/** A search: documents with all the words, the last of which may be incomplete. */
 export interface SearchQuery {
-  /** As `wordsOf` gives them. Empty: everything in the area. */
+  /** In the form of `wordsOf`. Empty: everything in the area. */
   readonly words: readonly string[];
-  /** Collections as keys name them; undefined for all. */
+  /** Scopes of collections; undefined for all. */
   readonly scopes: readonly string[] | undefined;
   readonly area: Area | undefined;
   /** Orders by distance from here instead of by relevance and rank. */
@@ -42,20 +42,20 @@ export interface SearchQuery {
 
 export interface SearchHit {
   readonly key: Key;
-  /** From 0 to 1, never rising along the list. */
+  /** From 0 to 1; never increases along the list. */
   readonly score: number;
-  /** Where the next page begins after this hit: opaque, and stable while other documents come and go. */
+  /** The position after which the next page starts: opaque, and stable while other documents are added and removed. */
   readonly position: string;
 }
 
-/** An index of documents. It only finds keys: what is shown is read from the table. */
+/** An index of documents. It only finds keys: the content of results is read from the table. */
 export interface SearchEngine {
   /**
-   * Applies changes in their order, then stores the checkpoint, all or nothing. A state that is older than what is known of
-   * an item changes nothing; the same state changes its rank. Throws IndexFull.
+   * Applies changes in order, then stores the checkpoint, all or nothing. A state older than the known one changes
+   * nothing; the same state updates its rank. Throws IndexFull.
    */
   write(changes: readonly SearchChange[], checkpoint: string): Promise<void>;
-  /** The last checkpoint that was stored; undefined for an empty index. */
+  /** The last stored checkpoint; undefined for an empty index. */
   checkpoint(): Promise<string | undefined>;
   /** Removes all documents and the checkpoint. */
   clear(): Promise<void>;
@@ -64,14 +64,14 @@ export interface SearchEngine {
     query: SearchQuery,
     page: { readonly after: string | undefined; readonly limit: number },
   ): Promise<SearchHit[]>;
-  /** How many hits there are in all. */
+  /** Total number of hits. */
   count(query: SearchQuery): Promise<number>;
-  /** Whether a text is a position that a hit may have. */
+  /** Whether a text is a valid position of a hit. */
   isPosition(text: string): boolean;
   close(): Promise<void>;
 }
 
-/** The part of an engine that answers. */
+/** The part of an engine that answers searches. */
 export type SearchReader = Omit<SearchEngine, 'write' | 'clear'>;
 
 /** The index has no room for a change; nothing of the batch was applied. */
@@ -79,18 +79,18 @@ export class IndexFull extends Error {
   override readonly name = 'IndexFull';
 }
 
-/** The search of a server. */
+/** A server's search. */
 export interface TextSearch {
-  /** The engine that answers. Throws UNAVAILABLE with the reason while none can. */
+  /** The engine that answers searches. Throws UNAVAILABLE with the reason while there is none. */
   open(): SearchReader;
   readonly status: IndexStatus;
 }
 
-/** How far an index is; it answers while it follows. */
+/** State of an index; it answers while it follows the stream. */
 export interface IndexStatus {
   readonly state: 'building' | 'following' | 'failed';
-  /** Items that the build has read so far. */
+  /** Number of items that the build has read so far. */
   readonly read: number;
-  /** Why it failed. */
+  /** The reason for its failure; null if it has not failed. */
   readonly reason: string | null;
 }

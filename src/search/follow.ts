@@ -15,13 +15,13 @@ import { documentOf, searchChange } from './document.js';
 import { type IndexStatus, type SearchChange, type SearchEngine, IndexFull } from './engine.js';
 import { type RankList, Ranks } from './ranks.js';
 
-/** What an index is built from besides the stream. */
+/** What an index is built from, besides the stream. */
 export interface SearchTables {
   /** Some items of the entities table after a key, strongly consistent, for a build in the background. */
   readItems(after: Key | null): Promise<{ readonly items: readonly Item[]; readonly next: Key | null }>;
   /** All collections in use, strongly consistent. */
   listCollections(): Promise<readonly Collection[]>;
-  /** How far a consumer of the stream is: all records before that were written before now. */
+  /** The progress of a consumer of the stream: all records before it were written before now. */
   consumed(): Promise<StreamState | undefined>;
 }
 
@@ -33,41 +33,44 @@ export interface FollowIndexOptions {
   readonly keys: Keyspace;
   readonly log: Log;
   readonly pollMs?: number;
-  /** Whether something more urgent writes to the database: then the index takes its time. */
+  /** Whether the database has more urgent work, so that the index should proceed slowly. */
   readonly isBusy?: (() => boolean) | undefined;
 }
 
-/** What the checkpoint of an index holds. */
+/** The content of an index's checkpoint. */
 interface Progress {
   readonly state: StreamState;
-  /** How far the table is read; null once all of it is. A complete index reads it again for other ranks. */
+  /** Progress of reading the table; null once all of it is read. A complete index reads it again when ranks change. */
   readonly scan: { readonly after: Key | null } | null;
   readonly read: number;
-  /** Whether the stream was read to its end after that. */
+  /** Whether the stream has been read to its end since. */
   readonly complete: boolean;
   readonly rankBy: RankList;
 }
 
-/** What the checkpoint of an index says: whether it has all documents, how many items were read, since when it may lack changes. */
+/**
+ * Parses the checkpoint of an index: whether it has all documents, the number of items read, and the time since which
+ * it may lack changes.
+ */
 export function readCheckpoint(checkpoint: string) {
   const { complete, read, state } = JSON.parse(checkpoint) as Progress;
   return { complete, read, asOf: state.listedAt };
 }
 
 const POLL_MS = 500;
-/** While there is more to read, others go first. */
+/** Pause between reads while there is more to read, so that other work goes first. */
 const REST_MS = 25;
 const REST_WHILE_BUSY_MS = 2_000;
 const LIMITS = { records: 1_000, cells: 10_000 };
 /** How often the checkpoint is written while nothing happens: a shard that is not read for a day counts as lost. */
 const STORE_EVERY_MS = 60_000;
 
-/** Keeps an index like the table, from the stream, as one more reader of it. */
+/** Keeps an index consistent with the table by following the stream, as one more reader. */
 export class IndexFollower {
   readonly #options: FollowIndexOptions;
   #status: IndexStatus = { state: 'building', read: 0, reason: null };
   readonly #ranks: Ranks;
-  /** Whether the stream no longer holds what the consumer would have to read next. */
+  /** Whether the stream no longer has what the consumer would have to read next. */
   #consumerIsLost = false;
   #completeAt: number | undefined;
 
@@ -80,14 +83,17 @@ export class IndexFollower {
     return this.#status;
   }
 
-  /** A moment, on the clock of this process, before which every record that was in the stream is in the index; undefined if none is known. */
+  /**
+   * A time, by the clock of this process, before which every record in the stream is in the index; undefined if
+   * unknown.
+   */
   get completeAt(): number | undefined {
     return this.#completeAt;
   }
 
   /**
-   * Builds what is missing and follows the stream, until it is aborted or the index is full. Throws LeaseLost if another process
-   * writes the index now.
+   * Builds whatever is missing and follows the stream, until it is aborted or the index is full. Throws LeaseLost if
+   * another process takes over the index.
    */
   run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
@@ -100,7 +106,7 @@ export class IndexFollower {
         } catch (error) {
           if (signal.aborted || !(error instanceof IndexFull)) throw error;
           this.#status = { ...this.#status, state: 'failed', reason: error.message };
-          log.error({ err: error }, 'The search index is full; it stops');
+          log.error({ err: error }, 'The search index is full and is no longer updated');
         }
       },
       { clock, signal, firstMs: 100, longestMs: 10_000, onFailure: (error) => this.#recover(error) },
@@ -120,10 +126,10 @@ export class IndexFollower {
       return;
     }
     if (error instanceof NoStream) this.#status = { ...this.#status, state: 'failed', reason };
-    log.warn({ err: error }, 'The search index cannot follow the stream; trying again');
+    log.warn({ err: error }, 'The search index cannot follow the stream; retrying');
   }
 
-  /** The position of the index; if it is of no use, an empty one to be filled from the table. */
+  /** The progress of the index; if it cannot be used, that of an empty index, to be filled from the table. */
   async #begin(): Promise<Progress> {
     const { engine, stream, tables, clock } = this.#options;
     const identity = await stream.identify();
@@ -151,7 +157,7 @@ export class IndexFollower {
     return this.#noted(progress);
   }
 
-  /** Reads the whole table. What changes meanwhile is in the stream, which is read from before. */
+  /** Reads the whole table. Changes made meanwhile are in the stream, which is read from an earlier position. */
   async #scan(begun: Progress, signal: AbortSignal): Promise<Progress> {
     let progress = begun;
     while (progress.scan) progress = await this.#scanSome(progress, signal);

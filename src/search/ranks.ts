@@ -46,8 +46,8 @@ export class Ranks {
   }
 
   /**
-   * Learns from the record of a collection by what its markers are ranked, and from the table when it comes too late. Whether
-   * a known collection is ranked by another property now.
+   * Updates the ranking property of a collection from its record, or from the table if the record is outdated. Returns
+   * whether a known collection is now ranked by another property.
    */
   async learn({ keys: named, after }: StreamRecord): Promise<boolean> {
     const { keys } = this.#options;
@@ -65,7 +65,7 @@ export class Ranks {
     if (!collection) return false;
     const name = keys.scope(collection);
     const known = this.#byScope.get(name);
-    // Older records may say what is no longer so.
+    // Older records may be outdated.
     if (known !== undefined && known !== collection.rankBy) return this.read();
     this.#byScope.set(name, collection.rankBy);
     return false;

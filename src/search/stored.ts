@@ -8,11 +8,14 @@ import { LONGEST_FOLDED } from './score.js';
 import { trigramsOf } from './typos.js';
 import { wordsOf } from './words.js';
 
-/** A deleted incarnation is remembered for longer than the stream keeps records, so that a late one brings nothing back. */
+/**
+ * Deleted incarnations are remembered for longer than the stream keeps records, so that a late record does not restore
+ * one.
+ */
 export const GONE_KEPT_MS = 48 * 3_600_000;
-/** OpenSearch rejects a whole request for one longer ID. */
+/** OpenSearch rejects a whole request if one ID is longer. */
 const ID_BYTES = 512;
-/** The rank of what has none. */
+/** The rank of documents without one. */
 const LAST_RANK = -Number.MAX_VALUE;
 
 interface Range {
@@ -20,14 +23,14 @@ interface Range {
   readonly lte: number;
 }
 
-/** A document as the index holds it. */
+/** A document as stored in the index. */
 export interface Stored {
   readonly id: string;
   readonly pk: string;
   readonly sk: string;
-  /** Incarnations under this key that were deleted lately. */
+  /** Recently deleted incarnations under this key. */
   readonly gone: readonly { readonly incarnation: string; readonly at: number }[];
-  /** When the item was deleted, in milliseconds since 1970; such a document has no fields but those above. */
+  /** When the item was deleted, in milliseconds since 1970; such a document has no other fields than those above. */
   readonly deletedAt?: number;
   readonly incarnation?: string;
   readonly version?: number;
@@ -49,7 +52,7 @@ export function idOf(key: Key): string {
   return Buffer.byteLength(id) <= ID_BYTES ? id : createHash('sha256').update(id).digest('hex');
 }
 
-/** A bounding box with the antimeridian at -180 only, as ranges. */
+/** A bounding box as ranges, with the antimeridian only at -180. */
 function rangesOf({ west, south, east, north }: Bounds): Pick<Stored, 'lng' | 'lat'> {
   const from = canonicalLng(west);
   const to = west === -180 ? east : canonicalLng(east);
@@ -70,7 +73,7 @@ function placeOf(bounds: Bounds): Pick<Stored, 'lng' | 'lat' | 'location'> {
 
 const rankOf = ({ rank }: SearchDocument) => (rank === undefined || !Number.isFinite(rank) ? LAST_RANK : rank);
 
-/** Whether a document of the index is of the present state of an item. */
+/** Whether a document in the index has the current state of an item. */
 export function isSameState(stored: Stored | undefined, document: SearchDocument): boolean {
   const { incarnation, version } = document;
   return stored?.incarnation === incarnation && stored.version === version && stored.rank === rankOf(document);
@@ -97,12 +100,12 @@ function storedDocument(document: SearchDocument, shape: unknown, gone: Stored['
   };
 }
 
-/** A change, with the geometry of a zone as GeoJSON. */
+/** A change, with a zone's geometry as GeoJSON. */
 export type ShapedChange = SearchChange & { readonly shape?: unknown };
 
 /**
- * What a change makes of a document; the same one if it changes nothing. Of two states of one incarnation the higher version
- * wins; of two incarnations the one that is not known to be deleted.
+ * Applies a change to a document; returns the same document if nothing changes. Of two states of one incarnation the
+ * higher version wins; of two incarnations the one that is not known to be deleted.
  */
 function changed(known: Stored | undefined, change: ShapedChange, now: number): Stored | undefined {
   const gone = (known?.gone ?? []).filter(({ at }) => at > now - GONE_KEPT_MS);
@@ -126,7 +129,7 @@ function changed(known: Stored | undefined, change: ShapedChange, now: number): 
   return isOther ? { ...live, gone: noted } : { id: idOf(key), ...key, gone: noted, deletedAt: now };
 }
 
-/** What changes, in their order, make of a document; the same one if they change nothing. */
+/** Applies changes, in order, to a document; returns the same document if nothing changes. */
 export function afterChanges(
   known: Stored | undefined,
   changes: readonly ShapedChange[],

@@ -7,10 +7,10 @@ import { send } from '../store/request/send.js';
 import { itemOfImage } from '../store/request/wire.js';
 import type { SearchTables } from './follow.js';
 
-/** Items of a page, so that one takes few megabytes and others get their turn. */
+/** Number of items per page, so that one takes few megabytes and other work gets its turn. */
 const ITEMS_AT_A_TIME = 500;
 
-/** What an index reads of a database. `consumer` names the stored state of the consumer. */
+/** What an index reads from a database. `consumer` names the stored state of the consumer. */
 export function openSearchTables(database: Database, consumer: string): SearchTables {
   return {
     async readItems(after) {

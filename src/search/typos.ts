@@ -1,18 +1,21 @@
-/** Longer texts are compared by their beginnings. */
+/** Longer texts are compared by their first characters. */
 const LONGEST = 64;
 
-/** How many edits a text of this length may be away: none up to two letters, one up to five, else two. */
+/** Number of edits allowed for a text of this length: none up to two letters, one up to five, otherwise two. */
 export const editsAllowed = (length: number): number => (length <= 2 ? 0 : length <= 5 ? 1 : 2);
 
-/** The groups of three characters of a text, each once, with spaces around it: short words share theirs, too. */
+/**
+ * The groups of three characters in a text, without duplicates, with spaces around it, so that short words also share
+ * some.
+ */
 export function trigramsOf(text: string, longest = LONGEST): string[] {
   const characters = Array.from(` ${text.slice(0, longest)} `);
   return [...new Set(characters.slice(2).map((_, index) => characters.slice(index, index + 3).join('')))];
 }
 
 /**
- * The fewest insertions, deletions, replacements and swaps of neighbours that turn a text into the beginning of another
- * (Damerau and Levenshtein, optimal string alignment); Infinity if it takes more than `most`.
+ * The minimum number of insertions, deletions, replacements and transpositions that turn a text into the beginning of
+ * another (Damerau and Levenshtein, optimal string alignment); Infinity if it exceeds `most`.
  */
 function editsToBeginning(text: string, other: string, most: number): number {
   const width = Math.min(other.length, text.length + most);
@@ -39,7 +42,10 @@ function editsToBeginning(text: string, other: string, most: number): number {
   return edits > most ? Infinity : edits;
 }
 
-/** The edits from a typed text to the beginning of a name, or of the rest of it from one of its words; Infinity if too many. */
+/**
+ * The number of edits from a typed text to the beginning of a name, or of the rest of the name from one of its words;
+ * Infinity if too many.
+ */
 export function editsBetween(typed: string, name: string): number {
   const text = typed.slice(0, LONGEST);
   const most = editsAllowed(text.length);

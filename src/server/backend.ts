@@ -16,18 +16,18 @@ import { keepLogShort } from './short-log.js';
 export interface Backend {
   readonly database: Database;
   readonly streams: DynamoDBStreamsClient;
-  /** For display: which database this is. */
+  /** Describes the database, for display. */
   readonly where: string;
-  /** What keeps data from being written, as far as this machine knows; undefined if nothing does. */
+  /** Why data cannot be written, as far as this machine knows; undefined if nothing prevents it. */
   storageFault(this: void): Promise<string | undefined>;
   /** Closes all connections, and the embedded engine unless another process uses it. */
   close(): Promise<void>;
 }
 
-/** Under the load of an import on a busy machine. */
+/** Long enough for an import on a busy machine. */
 const ENGINE_ANSWERS_WITHIN_MS = 30_000;
 
-/** The object store, without connecting to it. Throws BAD_USER_INPUT if its folder is not a folder. */
+/** Opens the object store without connecting to it. Throws BAD_USER_INPUT if its path is not a folder. */
 async function openObjects(wanted: ObjectsConfig | undefined): Promise<(ObjectStore & { close?(): void }) | undefined> {
   // Loaded only if used: the SDK's client is large.
   if (wanted?.kind === 's3') return (await import('../objects/s3-store.js')).createS3Store(wanted);
@@ -37,12 +37,12 @@ async function openObjects(wanted: ObjectsConfig | undefined): Promise<(ObjectSt
   return createFolderStore(wanted.folder);
 }
 
-/** Which database this is, for display. */
+/** Describes the database, for display. */
 function describe({ database, dataDir, http }: Config, engine: Engine | undefined): string {
   if (database.kind !== 'embedded') {
     return database.endpoint ?? `AWS${database.region === undefined ? '' : `, ${database.region}`}`;
   }
-  // Nothing makes it listen on the loopback interface only.
+  // The engine cannot be made to listen on the loopback interface only.
   const port = engine === undefined || isLoopback(http.host) ? undefined : new URL(engine.endpoint).port;
   const exposed = port === undefined ? '' : `; close its port ${port} to other machines`;
   return `embedded DynamoDB Local, data in ${dataDir}${exposed}`;
@@ -63,7 +63,7 @@ export async function openBackend(config: Config): Promise<Backend> {
     region,
     ...credentials,
     waitsForDisk: engine !== undefined,
-    // It does one thing after another: a command that waits for others must not be given up and sent again.
+    // The engine executes commands one by one, so a command that waits for others must not be abandoned and sent again.
     ...(engine === undefined ? {} : { attemptMs: ENGINE_ANSWERS_WITHIN_MS, giveUpAfterMs: ENGINE_ANSWERS_WITHIN_MS }),
     geometry: { objects, inlineBytes: config.limits.inlineGeometryBytes },
   });
@@ -85,10 +85,10 @@ export async function openBackend(config: Config): Promise<Backend> {
   };
 }
 
-/** What a reader of the stream needs. */
+/** What readers of the stream need. */
 export type StreamBackend = Pick<Backend, 'database' | 'streams'>;
 
-/** Opens the database, does the work and closes the database, even if the work fails. */
+/** Opens the database, runs the work and closes the database, even if the work fails. */
 export async function withBackend<T>(config: Config, work: (backend: Backend) => Promise<T>): Promise<T> {
   const backend = await openBackend(config);
   try {

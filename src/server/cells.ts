@@ -32,10 +32,10 @@ export interface Cells {
 /** Name of the consumer's state. */
 export const CONSUMER = 'cells';
 const POLL_MS = 50;
-/** How long a write may take to appear in the stream. */
+/** Maximum time for a write to appear in the stream, in milliseconds. */
 export const APPEARS_WITHIN_MS = 300;
 
-/** What a stream consumer and a recount share; `consumer` names the stored state. */
+/** Dependencies that a stream consumer and a recount share; `consumer` names the stored state. */
 export function consumerParts({ database, streams }: StreamBackend, log: Log, consumer = CONSUMER) {
   return {
     stream: openStream(database, streams),
@@ -105,7 +105,7 @@ export function unknownCells(): Cells {
     gap: null,
     pages: null,
     failingWrites: null,
-    setAside: 0,
+    deadLetters: 0,
     batch: 0,
     complete: 0,
     endAt: null,

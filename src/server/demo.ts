@@ -9,10 +9,10 @@ import { newCall } from '../store/request/meter.js';
 import type { Backend } from './backend.js';
 import type { Cells } from './cells.js';
 
-/** The first of two windows are counted before the others are written, so that the map of the world fills at once. */
+/** The first windows are small and counted before the rest is written, so that the world map fills at once. */
 const WINDOW_ROWS = 500;
 
-/** How many items a demo has, and how many of them this call loaded. */
+/** The number of items in a part of the demo, and how many of them this call loaded. */
 export interface DemoPart {
   readonly count: number;
   readonly loaded: number;
@@ -27,13 +27,13 @@ export interface DemoOptions extends Pick<Load, 'signal' | 'onChecked' | 'onProg
 export interface Demo {
   readiness(): LoadReadiness;
   /**
-   * Loads the cities that are missing, the largest first, and resolves once the cells include them; then the countries that
-   * are missing. Rejects with the signal's reason on abort.
+   * Loads missing cities, largest first, and resolves once the cells include them; then loads missing countries.
+   * Rejects with the signal's reason on abort.
    */
   load(cells: Cells, options: DemoOptions): Promise<{ readonly cities: DemoPart; readonly countries: DemoPart }>;
 }
 
-/** Creates the collections of the demo, unless they exist. `most`: loads only so many cities, the largest. */
+/** Creates the demo's collections, unless they exist. `most` limits the load to the largest cities. */
 export async function openDemo({ dataDir }: Config, { database }: Backend, most?: number): Promise<Demo> {
   const opened = await openCollection(database, CITIES_COLLECTION);
   const { collection: countries } = await openCollection(database, COUNTRIES_COLLECTION);

@@ -5,10 +5,10 @@ import { NoStream } from '../stream/ports.js';
 import type { StreamBackend } from './backend.js';
 import { type Cells, recountCells } from './cells.js';
 
-/** How often to look whether a recount is needed. */
+/** How often to check whether a recount is needed. */
 const LOOK_EVERY_MS = 1_000;
 
-/** Recounts while this process runs. */
+/** Recounts in the background while this process runs. */
 export interface ExactCounts {
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export function keepExact(backend: StreamBackend, cells: Cells, log: Log): Exact
   }
 
   const onFailure = (error: unknown): void => {
-    // The consumer has reported that the stream is off.
+    // The consumer has already reported that the stream is turned off.
     if (!(error instanceof NoStream)) log.warn({ err: error }, 'cannot recount all markers; retrying');
   };
   const running = restartOnFailure(run, { signal, firstMs: 1_000, longestMs: 30_000, onFailure });

@@ -10,7 +10,7 @@ import { readCheckpoint } from '../search/follow.js';
 import type { Backend } from './backend.js';
 import { createServices } from './services.js';
 
-/** What a search has found. */
+/** The result of a search. */
 export interface FoundText {
   readonly edges: readonly FoundEdge[];
   /** The cursor of the next page; null on the last one. */
@@ -20,7 +20,7 @@ export interface FoundText {
   readonly asOf: number;
 }
 
-/** The indexes to choose from, and where they are. */
+/** The indexes to choose from, and where they are stored. */
 interface Candidates {
   readonly where: string;
   readonly readers: readonly SearchReader[];
@@ -46,7 +46,10 @@ async function openCandidates(
   };
 }
 
-/** Searches with the most recent complete index that a server keeps, here or in OpenSearch. Throws UNAVAILABLE if there is none. */
+/**
+ * Searches the most recent complete index that a server maintains, on this machine or in OpenSearch. Throws UNAVAILABLE
+ * if there is none.
+ */
 export async function findText(
   config: Pick<Config, 'openSearchUrl' | 'dataDir' | 'tables' | 'limits'>,
   backend: Backend,
@@ -60,7 +63,7 @@ export async function findText(
   try {
     const found = await mostRecent(candidates.readers);
     if (found === undefined) {
-      const message = `there is no complete search index in ${candidates.where}: \`cellport serve\` builds one`;
+      const message = `no complete search index in ${candidates.where}; run \`cellport serve\` to build one`;
       throw new CellportError('UNAVAILABLE', message);
     }
     const { map } = createContext(createServices(backend, { cacheBytes: 0, limits }), work);

@@ -10,7 +10,7 @@ import type { StreamBackend } from './backend.js';
 import { type ServerSearch, unavailable } from './search.js';
 import { type SearchCluster, openCluster } from './search-cluster.js';
 
-/** Whether the index is complete, as its checkpoint says. */
+/** Whether the index is complete, according to its checkpoint. */
 function statusOf(state: SearchState | undefined): IndexStatus {
   const checkpoint = state?.checkpoint ?? undefined;
   if (checkpoint === undefined) return { state: 'building', read: 0, reason: null };
@@ -18,7 +18,7 @@ function statusOf(state: SearchState | undefined): IndexStatus {
   return { state: complete ? 'following' : 'building', read, reason: null };
 }
 
-/** Search by an index in OpenSearch that all servers of a table share; one of them follows the stream. */
+/** Search through an index in OpenSearch that all servers of a table share; one of them follows the stream. */
 export function openFleetSearch(
   url: string,
   config: Pick<Config, 'tables'>,
@@ -33,7 +33,7 @@ export function openFleetSearch(
   let latest: () => SearchState | undefined = () => undefined;
   let running: Promise<void> | undefined;
 
-  /** Waits for the lease, then follows the stream until another process takes it. */
+  /** Waits for the lease, then follows the stream until another process takes over. */
   async function follow(opened: SearchCluster): Promise<void> {
     const look = (state: SearchState) => {
       latest = () => state;

@@ -5,7 +5,7 @@ import { getCollections } from '../store/collection/collections.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 
-/** A table of the Geo Library, and names that cannot be read from its keys. */
+/** A table of the Geo Library, and names that its keys do not reveal. */
 export interface GeoTableOptions {
   readonly name: string;
   readonly geohashIndex?: string | undefined;
@@ -19,7 +19,7 @@ export interface OpenGeoTable {
   readonly key: string;
 }
 
-/** Reads the layout of a table of the Geo Library to be served. Throws CONFLICT if a collection has its key. */
+/** Reads the layout of the table of the Geo Library to serve. Throws CONFLICT if a collection has its key. */
 export async function openGeoTable(
   database: Database,
   { name, geohashIndex, geoJson }: GeoTableOptions,
@@ -30,7 +30,7 @@ export async function openGeoTable(
   if (existing) {
     throw new CellportError(
       'CONFLICT',
-      `cannot serve the table ${name} as collection ${key}: a collection with this key exists`,
+      `cannot serve the table ${name} as collection ${key}: a collection with this key already exists`,
     );
   }
   return { table: serveGeoTable(database, layout, key), layout, key };

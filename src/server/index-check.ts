@@ -31,7 +31,10 @@ export async function checkIndex(command: IndexCommand): Promise<Drift> {
   );
 }
 
-/** Indexes the present states of the items that OpenSearch did not take. Returns how many there were, and those that are left. */
+/**
+ * Indexes the current states of the items that OpenSearch rejected. Returns how many there were, and those that it
+ * rejects again.
+ */
 export async function replayRefusals(command: IndexCommand): Promise<{ tried: number; left: readonly Refusal[] }> {
   const { backend, signal } = command;
   const { database } = backend;

@@ -6,7 +6,7 @@ import { openStream } from '../stream/dynamodb.js';
 import type { StreamBackend } from './backend.js';
 import { CONSUMER } from './cells.js';
 
-/** Makes an index of either engine follow the table's stream; `isBusy` says when it should read less often. */
+/** Makes an index of either engine follow the table's stream, with fewer reads while `isBusy` returns true. */
 export function openFollower(
   engine: FollowIndexOptions['engine'],
   { database, streams }: StreamBackend,

@@ -6,8 +6,8 @@ import type { Backend } from './backend.js';
 import type { Cells } from './cells.js';
 
 /**
- * How long other processes may still write to a deleted collection, in addition to the deadline of a request: a server
- * caches collections for 2 s; an import checks every 5 s and stops when the check has failed for 40 s.
+ * How long other processes may still write to a deleted collection, beyond the deadline of a request: a server caches
+ * collections for 2 s; an import checks every 5 s and stops when the check has failed for 40 s.
  */
 const SETTLE_MS = 50_000;
 const LEASE_MS = 20_000;
@@ -18,7 +18,7 @@ export interface Jobs {
   stop(): Promise<void>;
 }
 
-/** Starts the background jobs, which processes share; `deadlineMs` is the deadline of a request. */
+/** Starts the background jobs, which all processes share; `deadlineMs` is the deadline of a request. */
 export function startJobs({ database }: Backend, cells: Cells, deadlineMs: number, log: Log): Jobs {
   const stopping = new AbortController();
   const running = runJobs(

@@ -7,18 +7,18 @@ import { openStream } from '../stream/dynamodb.js';
 import { followStream, readWholeStream } from '../stream/follower.js';
 import type { StreamBackend } from './backend.js';
 
-/** Receives what the consumer passes on. */
+/** Callbacks for what the consumer passes on. */
 export type LiveFeed = Required<Pick<ConsumerOptions, 'onRecord' | 'onLoss' | 'onOwnership'>>;
 
 /** Changes for subscribers, received by this process. */
 export interface Live {
   readonly hub: LiveHub;
   readonly feed: LiveFeed;
-  /** Stops receiving; leaves no connection and no timer. */
+  /** Stops receiving; leaves no connection or timer behind. */
   close(): Promise<void>;
 }
 
-/** How long to read the stream for subscribers that resume. */
+/** Maximum time to read back the stream for subscribers that resume. */
 const READ_BACK_WITHIN_MS = 20_000;
 
 function streamOf({ database, streams }: StreamBackend, log: Log) {
@@ -37,7 +37,7 @@ function receiveFromRedis(url: string, backend: StreamBackend, hub: LiveHub, log
   return { hub, feed, close: async () => relay.close() };
 }
 
-/** Receives changes from this process's consumer while it holds the lease, and reads the stream itself otherwise. */
+/** Receives changes from this process's consumer while it holds the lease; otherwise reads the stream itself. */
 function receiveFromStream(backend: StreamBackend, hub: LiveHub, log: Log, stopping: AbortController): Live {
   const parts = streamOf(backend, log);
   let ownedSince: number | undefined;
@@ -49,7 +49,7 @@ function receiveFromStream(backend: StreamBackend, hub: LiveHub, log: Log, stopp
       {
         onEnd(at) {
           hub.connected();
-          // Stop once every write before the consumer took over has been read: the consumer passes on all later ones.
+          // Stop once every write from before the takeover has been read: the consumer passes on all later ones.
           return ownedSince === undefined || at <= ownedSince;
         },
         onLoss: (reason) => hub.disconnected(reason),
@@ -85,7 +85,7 @@ function receiveFromStream(backend: StreamBackend, hub: LiveHub, log: Log, stopp
   };
 }
 
-/** Starts to receive changes: through Redis if a URL is given, from the stream otherwise. The tables must exist. */
+/** Starts receiving changes: through Redis if a URL is given, otherwise from the stream. The tables must exist. */
 export function openLive(backend: StreamBackend, redisUrl: string | undefined, log: Log): Live {
   const stopping = new AbortController();
   const readStream: NonNullable<HubOptions['readStream']> = (onRecord) =>

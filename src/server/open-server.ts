@@ -17,9 +17,12 @@ import { type HttpServer, createHttpServer, createServices } from './services.js
 
 export interface Server {
   readonly cells: Cells;
-  /** Starts the background jobs and listens. Returns the URL; throws UNAVAILABLE if the port is in use. */
+  /** Starts the background jobs and listens; returns the URL. Throws UNAVAILABLE if the port is in use. */
   listen(): Promise<string>;
-  /** Stops everything that the server started; requests in progress get their deadline. Does not close the backend. */
+  /**
+   * Stops everything that the server started; requests in progress may finish within their deadline. Does not close the
+   * backend.
+   */
   close(): Promise<void>;
 }
 
@@ -48,7 +51,7 @@ async function listen({ http: server }: HttpServer, http: Config['http']): Promi
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Search as configured; undefined if it is off. */
+/** Opens search as configured; undefined if it is turned off. */
 function openSearch(config: Config, backend: Backend, log: Log, isBusy: () => boolean): ServerSearch | undefined {
   if (config.openSearchUrl !== undefined) return openFleetSearch(config.openSearchUrl, config, backend, log, isBusy);
   return config.searchBytes === 0 ? undefined : openOwnSearch(config, backend, log, isBusy);
@@ -59,7 +62,10 @@ export interface ServerParts {
   readonly demo?: Demo | undefined;
 }
 
-/** A server over an open database whose tables exist: it updates cells and receives changes, but does not listen yet. */
+/**
+ * Opens a server over an open database whose tables exist. It updates cells and receives changes, but does not listen
+ * yet.
+ */
 export function openServer(config: Config, backend: Backend, { geoTable, demo }: ServerParts, log: Log): Server {
   const { limits, introspection, readOnly, cacheBytes } = config;
   const live = openLive(backend, config.redisUrl, log);

@@ -1,12 +1,12 @@
 import type { Database } from '../store/database.js';
 
 const READS: readonly unknown[] = ['QueryCommand', 'BatchGetItemCommand', 'GetItemCommand'];
-/** Fewer say little about the database. */
+/** With fewer reads, the mean says little about the database. */
 const FEWEST = 5;
 
 /**
- * Measures the reads of a database from here on. The function that it returns gives the mean time of those that have ended
- * since it was last called, retries included; undefined if they were few.
+ * Starts measuring the reads of a database. The returned function gives the mean time in milliseconds of the reads that
+ * ended since its last call, retries included; undefined if there were fewer than five.
  */
 export function timeReads({ client }: Pick<Database, 'client'>): () => number | undefined {
   let count = 0;

@@ -10,7 +10,7 @@ import type { StreamBackend } from './backend.js';
 import { APPEARS_WITHIN_MS } from './cells.js';
 import { type SearchCluster, openCluster } from './search-cluster.js';
 
-/** What a command on the index in OpenSearch works with. */
+/** What a command on the index in OpenSearch needs. */
 export interface IndexCommand {
   readonly url: string;
   readonly config: Pick<Config, 'tables'>;
@@ -20,13 +20,13 @@ export interface IndexCommand {
 }
 
 export interface Reindexed {
-  /** Documents in the new index, and in the one before it. */
+  /** Number of documents in the new index, and in the previous one. */
   readonly documents: number;
   readonly before: number;
 }
 
 const POLL_MS = 100;
-/** How long a server may take to bring a write into the index that it follows. */
+/** How long a server may take to add a write to the index that it maintains. */
 export const FOLLOWS_WITHIN_MS = 3_000;
 const COMPARISONS = 5;
 
@@ -43,7 +43,7 @@ export async function withCluster<T>(
   }
 }
 
-/** The documents that searches in an index find, with all that was written before. */
+/** The number of documents that searches of an index find, including everything written before the call. */
 async function countIn({ client }: SearchCluster, index: string): Promise<number> {
   await client.indices.refresh({ index });
   const query = { bool: { must_not: { exists: { field: 'deletedAt' } } } };
@@ -51,9 +51,9 @@ async function countIn({ client }: SearchCluster, index: string): Promise<number
 }
 
 /**
- * Builds an index beside the one in use, which goes on following the stream, as the new one does; then makes searches go to the
- * new one in one step. After a crash it goes on where it was. Throws CONFLICT if another process does the same, or if the counts
- * of both differ, unless that is accepted.
+ * Builds an index next to the one in use, while both follow the stream, then switches searches to it in one step. After
+ * a crash it resumes. Throws CONFLICT if another process is reindexing, or if the counts of both indexes differ, unless
+ * that is accepted.
  */
 export async function reindex(
   command: IndexCommand,
@@ -68,7 +68,7 @@ export async function reindex(
       throw new CellportError('CONFLICT', 'another `cellport reindex` is running');
     });
     const inUse = await stateItem(backend.database, IN_USE).load();
-    // Killed after it was put into use.
+    // A previous run was killed after the switch.
     if (lease.current.index === inUse?.index)
       await lease.update((state) => ({ ...state, index: '', checkpoint: null }));
     return whileLeased(
@@ -94,7 +94,7 @@ export async function reindex(
   });
 }
 
-/** Waits until an index has everything that was written before. */
+/** Waits until an index includes everything written before the call. */
 async function untilComplete(
   follower: IndexFollower,
   onRead: (items: number) => void,
@@ -109,7 +109,7 @@ async function untilComplete(
   }
 }
 
-/** The counts of both indexes, once they are the same: others write meanwhile, and one index may have a write first. */
+/** The counts of both indexes, once they agree: writes continue meanwhile, and one index may receive them first. */
 async function compareCounts(
   cluster: SearchCluster,
   { current: { index } }: Lease<SearchState>,
@@ -132,7 +132,10 @@ async function compareCounts(
   }
 }
 
-/** Takes over from the server that follows the stream, so that the next one goes on with the new index at its checkpoint. */
+/**
+ * Takes over from the server that follows the stream, so that the next one continues with the new index at its
+ * checkpoint.
+ */
 async function putIntoUse(
   { client, names, ...cluster }: SearchCluster,
   next: Lease<SearchState>,
@@ -143,7 +146,7 @@ async function putIntoUse(
   await whileLeased(
     lease,
     async () => {
-      // From here on every server makes searches go to this index, should this process end.
+      // From here on, every server switches searches to this index if this process ends.
       await lease.update((state) => ({ ...state, index, checkpoint }));
       await pointAlias(client, names, index);
       await dropOthers(client, names, [index]);

@@ -20,20 +20,23 @@ import { openFollower } from './index-follower.js';
 
 const LEASE_MS = 20_000;
 
-/** OpenSearch, and what this table has in it. */
+/** OpenSearch, and the state of this table's indexes in it. */
 export interface SearchCluster {
   readonly client: Client;
   readonly names: IndexNames;
   readonly reader: SearchReader;
-  /** To take the lease of a state; `onLook` gets the state each time it is looked at. */
+  /** Options for taking the lease of a state; `onLook` receives the state each time it is read. */
   lease(name: string, onLook?: (state: SearchState) => void): LeaseOptions<SearchState>;
-  /** The index of a leased state, which only the holder of the lease writes. */
+  /** The engine for the index of a leased state; only the lease holder writes to it. */
   engine(lease: Lease<SearchState>, name: string): SearchEngine;
   follower(engine: SearchEngine, isBusy?: FollowIndexOptions['isBusy']): IndexFollower;
   close(): Promise<void>;
 }
 
-/** Reads the geometry of zones; one that cannot be read is a dead letter, and its zone is indexed without it. */
+/**
+ * Reads the geometry of zones. A geometry that cannot be read becomes a dead letter, and its zone is indexed without
+ * it.
+ */
 export function shapes(database: Database, onRefused: (refusals: readonly Refusal[]) => Promise<void>) {
   return async (change: SearchChange): Promise<unknown> => {
     if (change.type === 'remove' || change.document.geometry === undefined) return undefined;
@@ -72,7 +75,7 @@ export async function openCluster(
   const client = await openClient(url);
   const self = ownName();
   const onRefused = async (refusals: readonly Refusal[]) => {
-    log.error({ refusals: refusals.slice(0, 10) }, 'OpenSearch does not take some documents: see docs/search.md');
+    log.error({ refusals: refusals.slice(0, 10) }, 'OpenSearch rejected some documents; see docs/search.md');
     await putRefusals(database, refusals);
   };
   const shapeOf = shapes(database, onRefused);

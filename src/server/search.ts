@@ -10,29 +10,29 @@ import { openMemoryEngine } from '../search/memory/memory-engine.js';
 import type { StreamBackend } from './backend.js';
 import { openFollower } from './index-follower.js';
 
-/** The search of this server, which follows the stream once it is started. */
+/** This server's search, which follows the stream once started. */
 export interface ServerSearch extends TextSearch {
   start(): void;
   stop(): Promise<void>;
 }
 
-/** Says why nothing can be found; `advice` is about a failure. */
+/** The error while nothing can be found; `advice` is added if the index has failed. */
 export function unavailable({ state, read, reason }: IndexStatus, advice = ''): CellportError {
   const message =
     state === 'failed'
-      ? `search has failed: ${reason ?? 'no reason is known'}${advice}`
+      ? `search has failed: ${reason ?? 'unknown reason'}${advice}`
       : `the search index is being built, ${read.toLocaleString('en')} items read so far; try again later`;
   return new CellportError('UNAVAILABLE', message);
 }
 
-/** Search by an index of this server's own. */
+/** Opens search on an index of this server alone. */
 export function openOwnSearch(
   { searchBytes, dataDir, tables }: Pick<Config, 'searchBytes' | 'dataDir' | 'tables'>,
   backend: StreamBackend,
   log: Log,
   isBusy?: () => boolean,
 ): ServerSearch {
-  let advice = ` (it may take ${searchBytes / 1024 / 1024} MB: CELLPORT_SEARCH_MB)`;
+  let advice = ` (CELLPORT_SEARCH_MB limits it to ${searchBytes / 1024 / 1024} MB)`;
   const stopping = new AbortController();
   let engine: SearchEngine | undefined;
   let follower: IndexFollower | undefined;

@@ -22,7 +22,7 @@ import type { ConsumerStatus } from '../stream/consumer.js';
 import { timeReads } from './read-times.js';
 import type { Backend } from './backend.js';
 
-/** For as long as the lease of the stream consumer: a shorter interruption is made up for. */
+/** As long as the lease of the stream consumer: shorter interruptions are caught up. */
 const WRITES_FAIL_AFTER_MS = 10_000;
 
 type Status = StreamStatus & Partial<Omit<ConsumerStatus, keyof StreamStatus>>;
@@ -36,15 +36,15 @@ export interface ServerServices extends Services {
 }
 
 export interface ServiceOverrides extends Partial<Omit<ServerServices, 'db'>> {
-  /** Reads how far the consumer of another process is. */
+  /** Reads the progress of a consumer in another process. */
   readonly storedReport?: () => Promise<ConsumerReport | undefined>;
-  /** Memory for all caches, 64 MB by default; 0 turns them off. */
+  /** Memory for all caches in bytes, 64 MB by default; 0 turns them off. */
   readonly cacheBytes?: number;
 }
 
 /**
- * The services over a database; `overrides` replaces defaults. A quarter of the cache memory goes to the geometry of
- * zones; cells and markers share the rest equally.
+ * Creates the services over a database; `overrides` replaces defaults. A quarter of the cache memory is for zone
+ * geometries; cells and markers share the rest equally.
  */
 export function createServices(
   { database }: Pick<Backend, 'database'>,
@@ -73,7 +73,9 @@ interface PageOptions extends Required<Pick<ServiceOverrides, 'consumerStatus' |
   readonly trusted: () => boolean;
 }
 
-/** What this process shares to read pages: it knows of those that it keeps, and asks about others. */
+/**
+ * State for reading pages that all requests share: this process knows the pages it maintains, and asks about others.
+ */
 function pageServices({ maxBytes, now, trusted, consumerStatus, storedReport }: PageOptions): PageServices {
   const wall = () => systemClock.wall();
   const own = (): ConsumerReport | undefined => {
@@ -90,7 +92,7 @@ function pageServices({ maxBytes, now, trusted, consumerStatus, storedReport }: 
 
 export type Pages = Pick<HttpOptions, 'staticDir' | 'mapDir'>;
 
-/** The pages that `npm run build` makes. */
+/** The pages built by `npm run build`. */
 export const BUILT_PAGES: Pages = {
   staticDir: fileURLToPath(new URL('../../dist/graphiql/', import.meta.url)),
   mapDir: fileURLToPath(new URL('../../dist/page/', import.meta.url)),
@@ -107,7 +109,10 @@ export interface HttpServerOptions extends Pick<
   | 'styleUrl'
   | 'styleOrigins'
 > {
-  /** How long the server goes on after `close`, unready, so that a load balancer sends its requests elsewhere. */
+  /**
+   * How long the server continues after `close` with /readyz failing, so that a load balancer sends its requests
+   * elsewhere.
+   */
   readonly drainMs?: number | undefined;
   readonly executor?: Parameters<typeof createGraphqlServer>[2];
   readonly pages?: Pages;
@@ -117,11 +122,11 @@ export interface HttpServerOptions extends Pick<
 export interface HttpServer {
   readonly graphql: GraphqlServer;
   readonly http: ReturnType<typeof buildHttp>;
-  /** Turns /readyz off, drains, stops listening; resolves when all requests in progress are answered. */
+  /** Fails /readyz, drains, stops listening; resolves when all requests in progress are answered. */
   readonly close: () => Promise<void>;
 }
 
-/** An HTTP server that uses these services, not yet listening. */
+/** Creates an HTTP server on these services, not yet listening. */
 export async function createHttpServer(
   services: ServerServices,
   { executor, pages = BUILT_PAGES, log = silentLog, drainMs = 0, ...access }: HttpServerOptions = {},
@@ -132,7 +137,7 @@ export async function createHttpServer(
     const status = services.consumerStatus();
     const load = services.load?.() ?? null;
     const search = services.search?.status ?? null;
-    if (stopping) return { ready: false, reasons: ['the server is stopping'], stream: null, load, search };
+    if (stopping) return { ready: false, reasons: ['the server is shutting down'], stream: null, load, search };
     const ping = (signal: AbortSignal) => listCollections(services.db, { first: 1 }, newCall(signal));
     const faults = async () =>
       [await services.storageFault?.(), writeFault(status)].filter((fault) => fault !== undefined);
@@ -161,7 +166,7 @@ export async function createHttpServer(
   };
 }
 
-/** Why writes fail; undefined if they have failed for a moment only. */
+/** Why writes fail; undefined if they work or have failed only briefly. */
 function writeFault({ failingWrites }: Partial<Status> = {}): string | undefined {
   if (failingWrites === undefined || failingWrites === null || failingWrites.forMs < WRITES_FAIL_AFTER_MS) {
     return undefined;
@@ -169,6 +174,6 @@ function writeFault({ failingWrites }: Partial<Status> = {}): string | undefined
   return `writes have failed for ${Math.floor(failingWrites.forMs / 1_000)} s: ${failingWrites.reason}`;
 }
 
-function readinessOf({ owner, behindMs, countsExact, gap = null, setAside = 0 }: Status): StreamReadiness {
-  return { owner, behindMs: behindMs ?? null, countsExact, gap, setAside };
+function readinessOf({ owner, behindMs, countsExact, gap = null, deadLetters = 0 }: Status): StreamReadiness {
+  return { owner, behindMs: behindMs ?? null, countsExact, gap, deadLetters };
 }

@@ -6,10 +6,10 @@ import { newCall } from '../store/request/meter.js';
 import { send } from '../store/request/send.js';
 
 const LOOK_EVERY_MS = 2_000;
-/** SQLite folds the log at 4 MB, and a transaction has up to 4 MB in several indexes. */
+/** SQLite checkpoints the log at 4 MB, and a transaction has up to 4 MB in several indexes. */
 const LONG_BYTES = 16 * 1024 * 1024;
 
-/** Ends without having written an item: nothing has this key. */
+/** Runs a transaction that writes nothing: it only checks that an item does not exist. */
 async function runTransaction(database: Database, signal: AbortSignal): Promise<void> {
   const nothing = {
     TableName: database.tables.derived,
@@ -20,9 +20,9 @@ async function runTransaction(database: Database, signal: AbortSignal): Promise<
 }
 
 /**
- * Keeps the write-ahead log of the embedded engine's database short. SQLite folds it into the database when a commit finds
- * no reader. DynamoDB Local commits single writes while its own reads are open, but transactions after them, so one
- * is run whenever the log is long and has been written.
+ * Keeps the write-ahead log of the embedded engine's database short. SQLite checkpoints the log when a commit finds no
+ * reader. DynamoDB Local commits single writes while its own reads are open, but transactions after them, so this runs
+ * a transaction whenever the log is long and has been written.
  */
 export function keepLogShort(database: Database, log: string): { stop(): Promise<void> } {
   const stopping = new AbortController();

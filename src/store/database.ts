@@ -14,14 +14,14 @@ export interface Tables {
   readonly derived: string;
 }
 
-/** An item as lib-dynamodb reads and writes it: plain JavaScript values. */
+/** An item in the form that lib-dynamodb reads and writes: plain JavaScript values. */
 export type Item = Readonly<Record<string, unknown>>;
 
-/** Where the geometry of zones is stored. */
+/** Where geometries of zones are stored. */
 export interface GeometryStore {
-  /** For geometry that is too large for the zone's item; undefined if there is no such store. */
+  /** Store for geometries that are too large for the zone's item; undefined if there is none. */
   readonly objects: ObjectStore | undefined;
-  /** The most gzipped bytes that stay in the item. */
+  /** Maximum gzipped size in bytes of a geometry in the item. */
   readonly inlineBytes: number;
 }
 
@@ -29,7 +29,7 @@ export interface Database {
   readonly client: DynamoDBDocumentClient;
   readonly tables: Tables;
   readonly keys: Keyspace;
-  /** Milliseconds that a command may take, with its retries, before it fails with UNAVAILABLE. */
+  /** Milliseconds that a command may take, including retries, before it fails with UNAVAILABLE. */
   readonly giveUpAfterMs: number;
   /** See `DatabaseOptions`. */
   readonly waitsForDisk: boolean;
@@ -44,25 +44,25 @@ export interface DatabaseOptions extends Connection {
   /** Milliseconds that one attempt of a command may take. */
   readonly attemptMs?: number | undefined;
   /**
-   * Whether each write waits for a disk of its own, as the embedded engine's does: then many writes go into one
-   * transaction, which waits once. On AWS that would cost twice the write units and gain nothing.
+   * Whether each write waits for a disk, as with the embedded engine: many writes then go into one transaction, which
+   * waits once. On AWS that would cost twice the write units for no benefit.
    */
   readonly waitsForDisk?: boolean | undefined;
-  /** No object store, and the default limit, if omitted. */
+  /** Default: no object store, and the default limit. */
   readonly geometry?: GeometryStore | undefined;
 }
 
-/** With the pauses before them, under the 10 s that a request may take. */
+/** Including the pauses before them, these take less than the 10 s that a request may take. */
 const ATTEMPTS = 4;
 const GIVE_UP_AFTER_MS = 8_000;
 
-/** A database to send commands to. Nothing is sent before the first command. */
+/** Creates a database to send commands to. Nothing is sent before the first command. */
 export function createDatabase(options: DatabaseOptions): Database {
   const { tables, keyStyle, maxSockets, giveUpAfterMs = GIVE_UP_AFTER_MS, waitsForDisk = false } = options;
   const client = new DynamoDBClient(
     clientOptions(options, { attempts: ATTEMPTS, attemptMs: options.attemptMs, maxSockets }),
   );
-  // It walks every value of every response for a log line that is never written: there is no logger.
+  // The logger middleware would walk every value of every response for a log line that is never written.
   client.middlewareStack.remove('loggerMiddleware');
   return {
     client: DynamoDBDocumentClient.from(client),

@@ -1,49 +1,52 @@
 import type { Clock } from '../clock.js';
 import { retry } from '../retry.js';
 
-/** An item that one process at a time may work on. */
+/** An item that only one process at a time may work on. */
 export interface Leased {
-  /** Raised by every write and the condition of the next one, so that of two writers one is rejected. */
+  /** Raised by every write and required by the next one, so that one of two concurrent writers is rejected. */
   readonly version: number;
   /** The process that holds the lease; empty if none does. */
   readonly owner: string;
-  /** Identifies a write whose response was lost. Items without it are identified by version and owner. */
+  /** Identifies a write whose response was lost. Items without a token are identified by version and owner. */
   readonly token?: string;
 }
 
 /** Where a leased item is stored. */
 export interface LeaseStore<T extends Leased> {
   load(): Promise<T | undefined>;
-  /** Replaces version `next.version - 1`; false if another write came first. May succeed and yet throw. */
+  /** Replaces version `next.version - 1`; returns false if another write came first. May succeed and still throw. */
   put(next: T): Promise<boolean>;
 }
 
 /** A process that competes for leases. */
 export interface Contender {
   readonly clock: Clock;
-  /** The name of this process. No other process may ever have the same. */
+  /** The name of this process, which no other process ever has. */
   readonly self: string;
-  /** An owner that has not written for this long, on the clock of this process, loses the lease. */
+  /** An owner that has not written for this long, by the clock of this process, loses the lease. */
   readonly leaseMs: number;
-  /** Whether an owner is known to be dead, so that its lease need not be waited for. */
+  /** Whether an owner is known to be dead, so that its lease need not expire first. */
   readonly ownerIsGone: (owner: string) => boolean;
 }
 
 export interface LeaseOptions<T extends Leased> extends Contender {
   readonly store: LeaseStore<T>;
-  /** What to take over, given what is stored; called each time the item is looked at. May refuse by throwing. */
+  /**
+   * Returns the item with which to take over, given the stored one; called each time the item is read. May throw to
+   * refuse.
+   */
   readonly prepare: (found: T | undefined) => T | Promise<T>;
-  /** Takes the lease at once, even from a live owner. */
+  /** Whether to take the lease at once, even from a live owner. */
   readonly force?: boolean | undefined;
 }
 
-/** The version of an item that a process saw last, and when it first saw it, on its own clock. */
+/** The version of an item that a process saw last, and when it first saw it, by its own clock. */
 export interface Sighting {
   version?: number;
   at?: number;
 }
 
-/** Another process has taken the lease: this one can write nothing more. */
+/** Another process has taken the lease, so this one can no longer write. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 
@@ -52,7 +55,7 @@ export class LeaseLost extends Error {
   }
 }
 
-/** A leased item, as used by the holder of the lease. */
+/** A leased item, as used by the lease holder. */
 export class Lease<T extends Leased> {
   readonly #options: LeaseOptions<T>;
   readonly #signal: AbortSignal;
@@ -60,7 +63,7 @@ export class Lease<T extends Leased> {
   #writes = 0;
   #writtenAt = -Infinity;
   #heldSince = -Infinity;
-  /** Writes follow one another, each on the version of the one before. */
+  /** Writes are sequential, each based on the version of the previous one. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: LeaseOptions<T>, found: T, signal: AbortSignal) {
@@ -81,22 +84,22 @@ export class Lease<T extends Leased> {
     return this.#options.clock;
   }
 
-  /** When the last write was begun, on the clock of this process. */
+  /** When the last write began, by the clock of this process. */
   get writtenAt(): number {
     return this.#writtenAt;
   }
 
   /**
-   * Whether a write of ours was stored less than a lease ago, so that no process can have taken the lease because we were
-   * silent. By the time of day, because the time that a machine sleeps does not show in `now()`.
+   * Whether a write of ours was stored less than a lease ago, so that no process can have taken the lease because of
+   * our silence. Measured in wall-clock time, because `now()` does not include the time that a machine sleeps.
    */
   holds(): boolean {
     return this.#options.clock.wall() - this.#heldSince < this.#options.leaseMs;
   }
 
   /**
-   * Writes what `change` makes of the item, after all writes before it; resolves once it is known to be stored. Throws
-   * LeaseLost if another process has written since. A write that fails is repeated until the signal is aborted.
+   * Writes the result of `change` after all earlier writes; resolves once it is known to be stored. Throws LeaseLost if
+   * another process has written since. A failed write is repeated until the signal is aborted.
    */
   update(change: (current: T) => T, signal = this.#signal): Promise<T> {
     const write = this.#last.then(() => this.#write(change(this.#current), signal));
@@ -105,7 +108,7 @@ export class Lease<T extends Leased> {
   }
 
   /**
-   * The write carries a token of its own and is repeated unchanged until it is known to be stored or refused, because an
+   * The write carries its own token and is repeated unchanged until it is known to be stored or refused, because a
    * response may be lost.
    */
   async #write(changed: T, signal: AbortSignal): Promise<T> {
@@ -133,8 +136,8 @@ const isSameWrite = (a: Leased | undefined, b: Leased): boolean =>
 
 /**
  * Takes the lease of an item that is free: it has no owner, its owner is dead, or `seen`, which is kept between calls,
- * shows that it has not been written for a lease. Undefined while another process holds it. Clocks only decide who tries;
- * that only one succeeds is ensured by the versions.
+ * shows that it has not been written for the term of a lease. Returns undefined while another process holds it. Clocks
+ * only decide who tries; versions ensure that only one succeeds.
  */
 export async function tryLease<T extends Leased>(
   options: LeaseOptions<T>,
@@ -160,7 +163,7 @@ export async function tryLease<T extends Leased>(
   }
 }
 
-/** Waits until the lease is this process's. Throws the signal's reason when it is aborted. */
+/** Waits until this process has the lease. Throws the signal's reason when it is aborted. */
 export async function takeLease<T extends Leased>(options: LeaseOptions<T>, signal: AbortSignal): Promise<Lease<T>> {
   const seen: Sighting = {};
   for (;;) {
@@ -170,18 +173,18 @@ export async function takeLease<T extends Leased>(options: LeaseOptions<T>, sign
   }
 }
 
-/** How a lease is renewed. */
+/** How to renew a lease. */
 export interface Renewal<T> {
-  /** What is written; the item as it is by default. */
+  /** Returns the item to write; by default it is unchanged. */
   readonly refresh?: (current: T) => T;
-  /** A quarter of the term by default. */
+  /** Interval in milliseconds; by default a quarter of the term. */
   readonly everyMs?: number;
 }
 
 /**
- * Does work while a lease is held: renews it a few times in each term with what `refresh` makes of the item, and releases it
- * at the end, so that no process has to wait for it to expire. The signal of the work is aborted when `signal` is, and when
- * another process takes the lease; then LeaseLost is thrown.
+ * Does work while holding a lease: renews it several times per term with the result of `refresh`, and releases it at
+ * the end, so that no process has to wait for it to expire. The work's signal is aborted when `signal` is, or when
+ * another process takes the lease; LeaseLost is then thrown.
  */
 export async function whileLeased<T extends Leased, R>(
   lease: Lease<T>,
@@ -210,7 +213,7 @@ export async function whileLeased<T extends Leased, R>(
   } finally {
     session.abort(new Error('the work under the lease is over'));
     await renewing;
-    // One attempt, as the signal is aborted by now. If it fails, the lease expires.
+    // One attempt, because the signal is already aborted. If it fails, the lease expires.
     await lease.update((current) => ({ ...refresh(current), owner: '' }), working).catch(() => undefined);
   }
 }

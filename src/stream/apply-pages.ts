@@ -8,7 +8,9 @@ import { type Place, locatePages } from './locate-pages.js';
 import { isIn } from './page-memory.js';
 import { type PageEdits, replacementOf } from './replace-page.js';
 
-/** The net change of a marker in a batch: where it was before the first of its records, and what it is after the last one. */
+/**
+ * The net change of a marker in a batch: its position before the first of its records, and its state after the last.
+ */
 export interface MarkerChange {
   readonly scope: string;
   /** Its position in the order of the collection; undefined if it did not exist. */
@@ -23,16 +25,16 @@ export interface MarkerChange {
 export const roundOf = (batch: number, second: boolean): number => 2 * batch + (second ? 1 : 0);
 
 interface Edit extends Place {
-  /** Undefined to remove what is there. */
+  /** Undefined to remove the entry. */
   readonly entry: PageEntry | undefined;
-  /** Where a marker that is removed has moved to; undefined if it was deleted. */
+  /** The new position of a removed marker that has moved; undefined if it was deleted. */
   readonly to?: string | undefined;
 }
 
 /**
- * Brings the pages of all changed markers to a batch. Each page is written only as it was read, and remembers the round that it
- * has, so the same batch changes it once, however often and by whichever process it is applied. Throws PagesFailed if that cannot
- * be done at all.
+ * Brings the pages of all changed markers to a batch. Each page is written only if it has not changed since it was
+ * read, and remembers its round, so the batch changes it exactly once, however often and by whichever process it is
+ * applied. Throws PagesFailed if that is impossible.
  */
 export async function applyToPages(
   options: ApplyPagesOptions,
@@ -89,11 +91,11 @@ async function applyRound(options: ApplyPagesOptions, round: number, edits: read
   return done;
 }
 
-/** DynamoDB's own limit of statements in one request. */
+/** DynamoDB's limit of statements in one request. */
 const PAGES_AT_A_TIME = 25;
 const CHUNKS_AT_A_TIME = 4;
 
-/** Gathers the edits of each page; a marker that moves to another page leaves its own one later. */
+/** Collects the edits of each page; a marker that moves to another page leaves its own page in the second round. */
 async function rewritesOf(options: ApplyPagesOptions, edits: readonly Edit[], all: boolean) {
   const places = edits.flatMap(({ scope, position }) => ({ scope, position }));
   const pageOf = await locatePages(options, places);
@@ -117,11 +119,11 @@ async function rewritesOf(options: ApplyPagesOptions, edits: readonly Edit[], al
   return { rewrites: [...rewrites.values()], later };
 }
 
-/** Making a page takes about a millisecond, and one to which many markers come some 30 ms. */
+/** Packing a page takes about a millisecond, and some 30 ms if many markers are added. */
 const PAGES_IN_A_STEP = 8;
 const EDITS_IN_A_STEP = 100;
 
-/** Pages with what is to replace them. Lets other work of this process pass in between. */
+/** Pages with their replacements. Lets other work of this process run in between. */
 async function replacementsOf(options: ApplyPagesOptions, round: number, rewrites: readonly Rewrite[]) {
   const open: (Rewrite & { readonly replacement: PageReplacement })[] = [];
   for (const [index, one] of rewrites.entries()) {
@@ -135,12 +137,12 @@ async function replacementsOf(options: ApplyPagesOptions, round: number, rewrite
 
 interface Tried {
   readonly written: readonly PageReplacement[];
-  /** Edits that are still to be made. */
+  /** Edits still to be made. */
   readonly left: readonly Edit[];
   readonly failed: boolean;
 }
 
-/** Rewrites pages, each if it is as it was read. */
+/** Rewrites pages, each only if it has not changed since it was read. */
 async function rewrite(options: ApplyPagesOptions, round: number, rewrites: readonly Rewrite[]): Promise<Tried> {
   const { pages, memory, holds, log } = options;
   const open = await replacementsOf(options, round, rewrites);
@@ -156,7 +158,7 @@ async function rewrite(options: ApplyPagesOptions, round: number, rewrites: read
       const { round: made, lost } = replacement;
       for (const page of replacement.pages) memory.put(scope, { ...page, round: made, lost });
     }
-    // A page that was only cut is still to be brought to the round.
+    // A page that was only cut must still be brought to the round.
     const cut = written.filter(({ replacement }) => replacement.round < round);
     return {
       written: written.map(({ replacement }) => replacement),
@@ -165,7 +167,7 @@ async function rewrite(options: ApplyPagesOptions, round: number, rewrites: read
     };
   } catch (err) {
     checkPasses(err);
-    // Some may have been written: the pages themselves show it.
+    // Some may have been written: the pages themselves show which.
     for (const { scope, page } of open) memory.forget(scope, page.begin);
     log.warn({ err }, 'cannot write pages; retrying');
     return { written: [], left: editsOf(open), failed: true };

@@ -21,7 +21,7 @@ export interface ApplyRecordsOptions {
   readonly keys: RecordKeys;
   readonly clock: Clock;
   readonly log: Log;
-  /** When it is aborted, remaining records have to be delivered again. */
+  /** When it is aborted, the remaining records must be delivered again. */
   readonly signal: AbortSignal;
   readonly putDeadLetters: (records: readonly DeadLetter[]) => Promise<void>;
   /** One transaction. */
@@ -31,7 +31,7 @@ export interface ApplyRecordsOptions {
 /** A record that changes cells. */
 interface Effect {
   readonly record: StreamRecord;
-  /** As `comparable` writes it. */
+  /** In the format of `comparable`. */
   readonly sequence: string;
   readonly scope: string;
   readonly key: string;
@@ -39,9 +39,9 @@ interface Effect {
   readonly after: Contribution | undefined;
 }
 
-/** A few seconds in all. Records that still fail are redelivered by Lambda. */
+/** A few seconds in total. Lambda redelivers records that still fail. */
 const MOST_ATTEMPTS = 9;
-/** An AWS Lambda does not learn which shard its records are from. */
+/** AWS Lambda does not tell which shard its records are from. */
 const SHARD = 'lambda';
 
 const nameOf = ({ scope, key }: Pick<Effect, 'scope' | 'key'>) => `${scope}\n${key}`;
@@ -59,7 +59,7 @@ function touched({ scope, key, before, after }: Effect): string[] {
   return [nameOf({ scope, key }), ...blocks];
 }
 
-/** Effects in order, in chunks that each fit into one transaction. */
+/** Splits effects, in order, into chunks that each fit into one transaction. */
 function pieces(effects: readonly Effect[]): Effect[][] {
   const all: Effect[][] = [];
   let items = new Set<string>();
@@ -90,7 +90,7 @@ function transactionOf(effects: readonly Effect[]) {
   return { markers: [...markers.values()], blocks: blockChanges(fold.changes()) };
 }
 
-/** Adds the records of a piece to the cells, except those that were added before. */
+/** Adds the records of a chunk to the cells, except those added before. */
 async function applyPiece(options: ApplyRecordsOptions, piece: readonly Effect[]): Promise<void> {
   const { clock, log, signal, apply } = options;
   let left = piece;
@@ -103,19 +103,19 @@ async function applyPiece(options: ApplyRecordsOptions, piece: readonly Effect[]
       if (outcome === 'busy') throw new Error('too many concurrent updates of the same cells');
       const until = new Map([...outcome].map(([marker, last]) => [nameOf(marker), last]));
       const fresh = left.filter((effect) => effect.sequence > (until.get(nameOf(effect)) ?? ''));
-      if (fresh.length === left.length) throw new Error('DynamoDB does not say which records were applied before');
+      if (fresh.length === left.length) throw new Error('DynamoDB did not report which records were applied before');
       left = fresh;
     }
   };
-  // If an attempt was done although its response was lost, the next one finds its records to be applied.
+  // If an attempt succeeded although its response was lost, the next one finds that its records were applied.
   const onRetry = (err: unknown, tries: number) => log.debug({ err, attempt: tries }, 'cannot apply records; retrying');
   await retry(attempt, { attempts: MOST_ATTEMPTS, onRetry, clock, signal });
 }
 
 /**
- * Adds records to the cells exactly once, however often and in any batches they are delivered: each marker's last
- * record is remembered in the transaction that adds to the cells. The records of one marker have to come in their order.
- * Returns the sequence number from which to redeliver; undefined if all are done.
+ * Adds records to the cells exactly once, however often and in whichever batches they are delivered: each marker's last
+ * record is stored in the transaction that adds to the cells. The records of one marker must arrive in order. Returns
+ * the sequence number from which to redeliver; undefined if all are applied.
  */
 export async function applyStreamRecords(
   options: ApplyRecordsOptions,
@@ -141,7 +141,7 @@ export async function applyStreamRecords(
     }
     return undefined;
   } catch (err) {
-    log.error({ err, from: next }, 'cannot apply records; they have to be delivered again');
+    log.error({ err, from: next }, 'cannot apply records; they must be delivered again');
     return next;
   }
 }

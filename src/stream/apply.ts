@@ -10,15 +10,15 @@ import type { CellsPort } from './ports.js';
 
 /** The result of applying a batch. */
 export interface Applied {
-  /** Blocks written in this run; those that had the batch already are not among them. */
+  /** Number of blocks written in this run, without those that already included the batch. */
   readonly blocks: number;
-  /** Those of them that did not exist. */
+  /** Number of these that did not exist before. */
   readonly created: number;
-  /** Some of the blocks whose sums are now impossible. */
+  /** Some of the blocks whose sums have become impossible. */
   readonly suspects: readonly BlockName[];
 }
 
-/** DynamoDB's own limit of keys in one read. */
+/** DynamoDB's limit of keys in one read. */
 const BLOCKS_AT_A_TIME = 100;
 const CHUNKS_AT_A_TIME = 4;
 /** More suspects than this are not needed. */
@@ -34,7 +34,7 @@ export function blockChanges(changes: CellChanges): BlockDelta[] {
 
 const ABSENT: StoredBlock = { batch: undefined, children: new Map() };
 
-/** The write that brings a block, as it was read, to a batch; undefined if it has the batch. */
+/** The write that brings a block, as read, to a batch; undefined if it already includes the batch. */
 function additionTo(
   { scope, parent, deltas }: BlockDelta,
   { batch: seen, children }: StoredBlock,
@@ -45,7 +45,7 @@ function additionTo(
   return { scope, parent, seen, batch, children: new Map(sums) };
 }
 
-/** The block once it was written. */
+/** The block after a write. */
 function writtenBlock({ children }: StoredBlock, write: BlockWrite): StoredBlock {
   const now = new Map([...children, ...write.children]);
   for (const [child, sums] of write.children) if (isZero(sums)) now.delete(child);
@@ -62,15 +62,16 @@ export interface ApplyOptions {
   readonly log: Log;
   /** Whether the lease was ours a moment ago. Without a renewed lease nothing is written: the next renewal decides. */
   readonly holds: () => boolean;
-  /** Blocks known to this process; omitted if all are to be read. */
+  /** Blocks remembered by this process; omitted to read all of them. */
   readonly memory?: BlockMemory | undefined;
   /** Whether the first read of a block must be consistent. */
   readonly consistent?: boolean;
 }
 
 /**
- * Brings every block of a batch to that batch, and resolves when all are known to have it. Each block remembers its last
- * batch and is written only as it was read, so it gets the batch once, however often and by whichever process it is applied.
+ * Brings every block of a batch to that batch, and resolves when all are known to include it. Each block remembers its
+ * last batch and is written only if it has not changed since it was read, so it gets the batch exactly once, however
+ * often and by whichever process it is applied.
  */
 export async function applyBatch(options: ApplyOptions, batch: number, changes: CellChanges): Promise<Applied> {
   const written = await writeBlocks(options, blockChanges(changes), (delta, found) => additionTo(delta, found, batch));
@@ -83,8 +84,8 @@ export async function applyBatch(options: ApplyOptions, batch: number, changes: 
 }
 
 /**
- * Writes what `writeOf` makes of each block as it was read, which is undefined once a block needs no write, and resolves
- * with all writes that were made when every block is known to be written.
+ * Writes the result of `writeOf` for each block as read, which is undefined once a block needs no write. Resolves with
+ * all writes made when every block is known to be written.
  */
 export async function writeBlocks<T extends BlockName>(
   options: ApplyOptions,
@@ -106,7 +107,7 @@ export async function writeBlocks<T extends BlockName>(
           return write === undefined ? [] : [{ block, found, write }];
         });
         left = open.map(({ block }) => block);
-        // A process that was suspended after a read may believe blocks are absent that a recount has since written.
+        // A process that was suspended after a read may assume blocks are absent that a recount has since written.
         if (open.length === 0 || !holds()) continue;
         const outcomes = await port.write(open.map(({ write }) => write));
         left = left.filter((_, index) => outcomes[index] !== 'written');
@@ -115,7 +116,7 @@ export async function writeBlocks<T extends BlockName>(
           written.push(write);
         }
       } catch (err) {
-        // The blocks themselves show what was written before it failed.
+        // The blocks themselves show which were written before the failure.
         log.warn({ err, attempt }, 'cannot write blocks of cells; retrying');
       }
     }
@@ -123,7 +124,7 @@ export async function writeBlocks<T extends BlockName>(
   return written;
 }
 
-/** Blocks as they are, or were when this process wrote them. After a failed attempt nothing is known: all are read. */
+/** Blocks as stored, or as last written by this process. After a failed attempt nothing is certain, so all are read. */
 async function findBlocks(
   { port, memory, consistent = false }: ApplyOptions,
   names: readonly BlockName[],

@@ -3,12 +3,12 @@ import { LRUCache } from 'lru-cache';
 import type { BlockName, StoredBlock } from '../store/cell/blocks.js';
 
 /**
- * Blocks as this process wrote them, so that they need not be read before they are written again. A block may be missing or
- * outdated: then the write is rejected, and the block is read. A remembered version of a block is always exactly that version,
- * and the absence of a block is never remembered.
+ * Blocks as this process wrote them, so that they need not be read before they are written again. A block may be
+ * missing or outdated: then the write is rejected, and the block is read. A remembered version of a block is always
+ * exact, and the absence of a block is never remembered.
  */
 export interface BlockMemory {
-  /** Takes the block as it was written. It is unknown until it is remembered again. */
+  /** Takes out a block as it was written. It is unknown until it is remembered again. */
   take(name: BlockName): StoredBlock | undefined;
   /** Remembers a block that is known to have been written like this, with all its children. */
   remember(name: BlockName, block: StoredBlock): void;
@@ -22,7 +22,7 @@ const MAX_BYTES = 48 * 1024 * 1024;
 
 const nameOf = ({ scope, parent }: BlockName) => `${scope}\n${parent}`;
 
-/** A memory of about `maxBytes` that evicts the least recently written blocks; with 0 it holds nothing. */
+/** Creates a memory of about `maxBytes` that evicts the least recently written blocks; with 0 it stores nothing. */
 export function createBlockMemory(maxBytes = MAX_BYTES): BlockMemory {
   const blocks =
     maxBytes <= 0

@@ -8,15 +8,15 @@ import { checkPlaceFits, readPlace } from '../keys/place.js';
 import { FINEST_STORED, LONGEST_BLOCK } from '../model/cell.js';
 import type { Place } from '../model/place.js';
 
-/** One attribute as DynamoDB writes it: its type, then its value. */
+/** An attribute as DynamoDB writes it: its type, then its value. */
 export type WireValue = Readonly<Record<string, unknown>>;
 export type WireImage = Readonly<Record<string, WireValue | undefined>>;
 
-/** The parts of a stream record that are used; images and keys stay in wire format. */
+/** The relevant parts of a stream record; images and keys stay in wire format. */
 export interface StreamRecord {
   readonly sequence: string;
   readonly event: string;
-  /** When it was made, in milliseconds since 1970, to the second. */
+  /** Time of the change, in milliseconds since 1970, to the second. */
   readonly at: number;
   readonly keys: WireImage;
   /** The item before and after; undefined if it did not exist. */
@@ -35,12 +35,12 @@ export interface Contribution {
 
 /** What a record changes. */
 export interface RecordChange {
-  /** The collection as keys name it, and the marker's key; undefined if the item's key cannot be understood. */
+  /** The collection's scope and the marker's key; undefined if the item's key cannot be understood. */
   readonly scope: string | undefined;
   readonly key: string | undefined;
   readonly before: Contribution | undefined;
   readonly after: Contribution | undefined;
-  /** Why the item cannot be understood as it is now; undefined if it can. */
+  /** The reason why the item's current state cannot be understood; undefined if it can. */
   readonly fault: string | undefined;
 }
 
@@ -50,8 +50,8 @@ export function isAfter(sequence: string, other: string): boolean {
 }
 
 /**
- * Names the function from images to the counts of cells and places. A batch in progress is folded again after a crash and
- * must give the same result, so change this name whenever you change what an image contributes.
+ * Identifies the function from images to the counts of cells and places. A batch in progress is folded again after a
+ * crash and must give the same result, so change this name whenever you change what an image contributes.
  */
 export const LAYOUT = `blocks-${LONGEST_BLOCK}.2`;
 
@@ -66,8 +66,9 @@ export function degrees(value: WireValue | undefined, most: number): number | un
 }
 
 /**
- * What an image of a marker contributes: a function of this image alone, so that a record's effect is `after - before`
- * and the effects of all records of an item add up to its last image. The reason, as text, if the image is invalid.
+ * The contribution of a marker's image. It depends on this image alone, so that a record's effect is `after - before`,
+ * and the effects of all records of an item add up to its last image. Returns the reason, as text, if the image is
+ * invalid.
  */
 export function contributionOf(image: WireImage): Contribution | string {
   const lng = degrees(image['lng'], 180);
@@ -86,7 +87,7 @@ function placeOf(value: WireValue | undefined): Place {
       'place',
       names.map((name: WireValue) => textOf(name)),
     );
-    // Otherwise its count would have no key, and the stream would be stuck.
+    // Otherwise its count would have no key, and the consumer would be stuck.
     checkPlaceFits(place, '');
     return place;
   } catch (error) {
@@ -100,7 +101,9 @@ export function contributionAt(lng: number, lat: number, place: Place = []): Con
   return { cell: encode({ lng: canonicalLng(lng), lat }, FINEST_STORED), sums: sumsOf({ lng, lat }), place };
 }
 
-/** What a record changes in the counts; undefined for items other than markers (collections, readings, foreign ones). */
+/**
+ * The changes of a record to the counts; undefined for items other than markers (collections, readings, foreign ones).
+ */
 export function changeOf(
   keys: Pick<Keyspace, 'parseMarker' | 'isUnderMarker'>,
   record: StreamRecord,
@@ -110,7 +113,7 @@ export function changeOf(
   if (pk === undefined || sk === undefined) return undefined;
   const marker = keys.parseMarker({ pk, sk });
   if (marker === undefined) {
-    // Readings and the like share a marker's partition; an item with a marker's sort key must be a marker.
+    // Readings and other items share a marker's partition; an item with a marker's sort key must be a marker.
     if (sk !== SELF || !keys.isUnderMarker({ pk, sk })) return undefined;
     return {
       scope: undefined,

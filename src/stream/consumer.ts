@@ -24,33 +24,33 @@ export interface ConsumerOptions {
   readonly clock: Clock;
   readonly keys: RecordKeys;
   readonly log: Log;
-  /** The name of this process. No other process may ever have the same. */
+  /** The name of this process, which no other process ever has. */
   readonly self: string;
   /**
-   * Called once, before the first start ever: a time before which nothing was written that the cells have to count, in
-   * milliseconds since 1970. The cells are exact if the stream reaches back to it.
+   * Called once, before the very first start. Returns a time, in milliseconds since 1970, before which nothing was
+   * written that the cells have to count. The cells are exact if the stream reaches back to it.
    */
   readonly since: () => Promise<number>;
-  /** Whether an owner is known to be dead, so that its lease need not be waited for. */
+  /** Whether an owner is known to be dead, so that its lease need not expire first. */
   readonly ownerIsGone?: (owner: string) => boolean;
   /**
-   * Called with each record as it is read, before the cells have it: the records of one item in their order. After a loss,
-   * or when the ownership has changed, some come again.
+   * Called with each record as it is read, before the cells include it; the records of one item are in order. After a
+   * loss or a change of ownership, some records are repeated.
    */
   readonly onRecord?: (record: StreamRecord) => void;
   /** Called if records were lost before `onRecord` got them. */
   readonly onLoss?: (reason: string) => void;
-  /** Called with each batch once all blocks have it. */
+  /** Called with each batch once all blocks include it. */
   readonly onApplied?: (batch: number, changes: CellChanges) => void;
   readonly onOwnership?: (owner: boolean) => void;
-  /** Accepts counts of another layout, inexact until a recount; they are rejected otherwise. */
+  /** Whether to accept counts of another layout, inexact until a recount; otherwise they are rejected. */
   readonly upgrade?: boolean | undefined;
   readonly leaseMs?: number;
   readonly pollMs?: number;
   readonly limits?: BatchLimits;
   readonly load?: LoadPolicy;
   readonly memory?: BlockMemory;
-  /** Omitted if pages are not kept. */
+  /** Omitted if pages are not maintained. */
   readonly pages?: PagesOptions | undefined;
 }
 
@@ -62,17 +62,17 @@ export interface ConsumerStatus {
   /** False from a gap in the stream until a recount, and before the state is known. */
   readonly countsExact: boolean;
   readonly gap: StreamGap | null;
-  /** The pages that are kept; null if none are, as in a table of an earlier release before its recount. */
+  /** The pages that are maintained; null if there are none, as in a table of an earlier release before its recount. */
   readonly pages: PageGeneration | null;
-  /** Null if the last writes of this process have succeeded. */
+  /** Null if this process's last writes have succeeded. */
   readonly failingWrites: FailingWrites | null;
-  /** Dead letters: records that could not be understood. */
-  readonly setAside: number;
-  /** The last batch that was planned. */
+  /** Number of dead letters: records that could not be understood. */
+  readonly deadLetters: number;
+  /** The last planned batch. */
   readonly batch: number;
-  /** The last batch that is known to be complete. */
+  /** The last batch known to be complete. */
   readonly complete: number;
-  /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if that is not known. */
+  /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if unknown. */
   readonly endAt: number | null;
   readonly recordsFolded: number;
   /** Blocks written by this process. */
@@ -80,15 +80,15 @@ export interface ConsumerStatus {
 }
 
 export interface Consumer {
-  /** Maintains the cells until the signal is aborted; rejects only if they are of another layout. */
+  /** Maintains the cells until the signal is aborted; rejects only if they have another layout. */
   run(signal: AbortSignal): Promise<void>;
   status(): ConsumerStatus;
 }
 
-/** Other servers trust pages for a short time only, so the owner writes the state each second. */
+/** Other servers trust pages only for a short time, so the owner writes the state each second. */
 const RENEW_MS = 1_000;
 
-/** What a state says of pages. States of the release before have none. */
+/** A state's report about pages. States of the previous release have none. */
 export function reportOf(state: StreamState | undefined): Pick<ConsumerStatus, 'complete' | 'pages' | 'endAt'> {
   const { batch, plan, pages = null, endAt = null } = state ?? { batch: 0, plan: null };
   return { complete: plan === null ? batch : batch - 1, pages, endAt };
@@ -105,8 +105,8 @@ const DEFAULTS = {
 const nothing = () => undefined;
 
 /**
- * Maintains the cells of all collections from the stream of the markers. Of all consumers with the same state one works
- * and the others wait to take over. docs/stream.md says why every record counts once.
+ * Creates a consumer that maintains the cells of all collections from the markers' stream. Of all consumers with the
+ * same state one works and the others wait to take over. docs/stream.md explains why every record counts once.
  */
 export function createConsumer(options: ConsumerOptions): Consumer {
   return new CellConsumer(options);
@@ -196,7 +196,7 @@ class CellConsumer implements Consumer {
 
   #look(state: StreamState): void {
     const at = this.#options.clock.now();
-    // A version not seen at the previous look was written after it.
+    // A version not seen at the previous read was written after it.
     if (this.#looked !== undefined && this.#looked.version !== state.version) {
       this.#writes.clear();
       if (state.atEnd) this.#progress.completeAt = this.#looked.at;
@@ -213,7 +213,7 @@ class CellConsumer implements Consumer {
       countsExact: latest !== undefined && latest.gap === null,
       gap: latest?.gap ?? null,
       failingWrites: this.#writes.failing,
-      setAside: latest?.setAside ?? 0,
+      deadLetters: latest?.deadLetters ?? 0,
       batch: latest?.batch ?? 0,
       ...reportOf(latest),
       endAt: this.#endAt() ?? null,

@@ -25,7 +25,7 @@ import type { StreamRecord, WireImage } from './change.js';
 import { PageMemory } from './page-memory.js';
 import { type CellsPort, NoStream, type StatePort, StreamFailure, type StreamPort } from './ports.js';
 
-/** A record as GetRecords returns it and an AWS Lambda receives it. */
+/** A record as returned by GetRecords and received by an AWS Lambda function. */
 export interface WireRecord {
   readonly eventName?: string;
   readonly dynamodb?: {
@@ -49,7 +49,7 @@ const failureOf = (error: unknown): unknown => {
   return mapFailure(error);
 };
 
-/** The parts of a record that are used. Throws if it has no sequence number. */
+/** The relevant parts of a record. Throws if it has no sequence number. */
 export function recordOf({ eventName = '', dynamodb = {} }: WireRecord): StreamRecord {
   const { SequenceNumber, ApproximateCreationDateTime = 0, Keys = {}, OldImage, NewImage } = dynamodb;
   if (SequenceNumber === undefined) throw new Error('a record of the stream has no sequence number');
@@ -73,7 +73,7 @@ async function getRecords(client: DynamoDBStreamsClient, iterator: string) {
       response.body = Readable.from([Buffer.from(JSON.stringify(rest))]);
       return result;
     },
-    // Nearest to the wire, so that the SDK parses the response after it.
+    // Closest to the wire, so that the SDK parses the response afterwards.
     { step: 'deserialize', priority: 'low', name: 'keepRecordsAsTheyCame' },
   );
   const { NextShardIterator } = await client.send(command);
@@ -82,12 +82,12 @@ async function getRecords(client: DynamoDBStreamsClient, iterator: string) {
 
 const ANSWER_WITHIN_MS = 10_000;
 
-/** A client for DynamoDB Streams. Nothing is sent before the first command. */
+/** Creates a client for DynamoDB Streams. Nothing is sent before the first command. */
 export function createStreamsClient(connection: Connection): DynamoDBStreamsClient {
   return new DynamoDBStreamsClient(clientOptions(connection, { attemptMs: ANSWER_WITHIN_MS }));
 }
 
-/** The stream of a database's entities. */
+/** The stream of a database's entities table. */
 export function openStream(database: Database, client: DynamoDBStreamsClient): StreamPort {
   const asking = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
@@ -99,7 +99,7 @@ export function openStream(database: Database, client: DynamoDBStreamsClient): S
       const view = table?.StreamSpecification?.StreamViewType;
       if (table?.LatestStreamArn === undefined || view !== 'NEW_AND_OLD_IMAGES') {
         throw new NoStream(
-          `table ${database.tables.entities} needs a stream with NEW_AND_OLD_IMAGES; it has ${view ?? 'none'}`,
+          `table ${database.tables.entities} must have a stream with NEW_AND_OLD_IMAGES; found ${view ?? 'none'}`,
         );
       }
       return table.LatestStreamArn;
@@ -133,7 +133,7 @@ export function openStream(database: Database, client: DynamoDBStreamsClient): S
           }),
         ),
       );
-      if (ShardIterator === undefined) throw new Error(`shard ${shard} gave no iterator`);
+      if (ShardIterator === undefined) throw new Error(`shard ${shard} returned no iterator`);
       return ShardIterator;
     },
     async readRecords(iterator) {
@@ -160,7 +160,7 @@ export function openCells(database: Database, call: Call = newCall()): CellsPort
   };
 }
 
-/** The pages of the derived table. Markers in them do not name their collection. */
+/** The pages of the derived table. Their markers do not name their collection. */
 export function openPages(database: Database, call: Call = newCall()): PagesOptions {
   return {
     open: (generation) => ({
@@ -177,7 +177,7 @@ export function openPages(database: Database, call: Call = newCall()): PagesOpti
   };
 }
 
-/** Whether there is any collection, strongly consistent. An invalid item among the collections counts as one. */
+/** Whether any collection exists, strongly consistent. An invalid item among the collections counts as one. */
 async function hasCollections(database: Database): Promise<boolean> {
   const range = { index: 'entities', pk: database.keys.collectionsPartition, limit: 1, consistent: true } as const;
   const { Count = 0 } = await send(database, 'query', rangeRequest(database, range), newCall());
@@ -185,8 +185,8 @@ async function hasCollections(database: Database): Promise<boolean> {
 }
 
 /**
- * Since when a first start has to count every write, in milliseconds since 1970: since now if there is no collection yet,
- * because markers are created after their collection; otherwise since the table was created; 0 if its stream was enabled
+ * The time, in milliseconds since 1970, from which a first start has to count writes: now if there is no collection
+ * yet, because markers are created after their collection; otherwise the table's creation; 0 if its stream was enabled
  * later, so that its first writes are not in the stream.
  */
 export async function firstSince(database: Database): Promise<number> {

@@ -8,7 +8,7 @@ type Blocks = ReadonlyMap<string, ReadonlyMap<string, CellSums>>;
 /** Adds up contributions and keeps only their sums, so that a batch may have any number of records. */
 export interface Fold {
   add(scope: string, contribution: Contribution, sign: 1 | -1): void;
-  /** The number of finest cells and places touched, which bounds the memory and the writes of the batch. */
+  /** The number of finest cells and places touched, which limits the memory and the writes of the batch. */
   cells(): number;
   /** The net changes of all blocks, without those that cancel out. */
   changes(): CellChanges;
@@ -51,13 +51,13 @@ function placeBlocks(places: SumsByName): Blocks {
 }
 
 interface ScopeSums {
-  /** By the finest cells. */
+  /** Sums by finest cell. */
   readonly cells: SumsByName;
-  /** By the places of markers, written as the parents of blocks are. */
+  /** Sums by the place of markers, in the form of the parents of blocks. */
   readonly places: SumsByName;
 }
 
-/** An empty fold. The order in which contributions are added does not matter. */
+/** Creates an empty fold. The order in which contributions are added does not matter. */
 export function createFold(): Fold {
   const scopes = new Map<string, ScopeSums>();
   return {

@@ -10,7 +10,7 @@ import type { RecordKeys } from './record-fold.js';
 import { LIST_EVERY_MS } from './shards.js';
 import { KEPT_MS, firstState } from './state.js';
 
-/** What reading a stream without maintaining cells requires. */
+/** Dependencies for reading a stream without maintaining cells. */
 export interface FollowerOptions {
   readonly stream: StreamPort;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export interface FollowerOptions {
 }
 
 const POLL_MS = 200;
-/** Few at a time: the sums of cells, which a follower does not use, would only take memory. */
+/** Small, because a follower does not use the sums of cells, which would only take memory. */
 const LIMITS = { records: 1_000, cells: 1_000 };
 
 async function openReader(options: FollowerOptions, newOnly: boolean, signal: AbortSignal): Promise<StreamReader> {
@@ -31,9 +31,10 @@ async function openReader(options: FollowerOptions, newOnly: boolean, signal: Ab
 }
 
 /**
- * Reads what is written from now on, as one more reader of each shard, without stored state. Calls `onEnd` each time that
- * all records of some moment, on the clock of this process, have been read, and ends if that returns false: from the first
- * call on no record is missed. Calls `onLoss` if some may have been missed, and starts over. Ends when it is aborted.
+ * Reads everything written from now on, as one more reader of each shard, without stored state. Calls `onEnd` each time
+ * that all records up to some moment, by the clock of this process, have been read, and ends if that returns false;
+ * from the first call on no record is missed. Calls `onLoss` if some may have been missed, and starts over. Ends when
+ * it is aborted.
  */
 export async function followStream(
   options: FollowerOptions,
@@ -70,8 +71,8 @@ function enabledAt(stream: string): number {
 }
 
 /**
- * Reads all records that the stream holds now, those of one item in their order. Returns a time since when none is missing,
- * in milliseconds since 1970; undefined if it takes longer than `withinMs`, or records were lost meanwhile.
+ * Reads all records that the stream currently has, those of one item in order. Returns the time since which none is
+ * missing, in milliseconds since 1970; undefined if it takes longer than `withinMs`, or records were lost meanwhile.
  */
 export async function readWholeStream(
   options: FollowerOptions,
@@ -95,7 +96,7 @@ export async function readWholeStream(
 }
 
 /**
- * Reads the records that cells of this state may not have yet, up to those written by `until` on the clock of this process;
+ * Reads the records that cells of this state may lack, up to those written by `until`, by the clock of this process;
  * stores nothing. Throws RecordsLost or StreamReplaced if some are lost.
  */
 export async function readBeyond(
@@ -104,7 +105,7 @@ export async function readBeyond(
   until: number,
   signal: AbortSignal,
 ): Promise<void> {
-  // Some of the blocks may not have what is planned.
+  // Some of the blocks may lack the planned batch.
   const reader = new StreamReader({ ...options, port: stream, pollMs, signal }, { ...state, plan: null });
   for (;;) {
     const { endAt = -Infinity } = await reader.gather(LIMITS, () => false);

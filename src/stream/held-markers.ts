@@ -8,13 +8,13 @@ import { type PageEntry, pageEntry } from '../pages/entry.js';
 import { type WireImage, contributionOf } from './change.js';
 import { entryOf } from './marker-fold.js';
 
-/** A marker as pages hold it, with the place at which it counts. */
+/** A marker in the form of pages, with the place at which it counts. */
 export interface HeldMarker {
   readonly entry: PageEntry;
   readonly place: Place;
 }
 
-/** All markers of a collection in one partition of its pages, in their order. */
+/** All markers of a collection in one partition of its pages, in order. */
 export interface HeldPartition {
   readonly scope: string;
   readonly partition: string;
@@ -23,7 +23,7 @@ export interface HeldPartition {
 
 type Stored = readonly [Omit<MapMarker, 'collection'>, Place];
 
-/** Texts of markers by the beginnings of their geohashes, by collection. */
+/** Texts of markers by the first characters of their geohashes, by collection. */
 type Areas = Map<string, Map<string, string[]>>;
 
 interface Text {
@@ -35,7 +35,7 @@ interface Text {
 /** Areas are sorted one by one, so that no step keeps a server busy for long. */
 const AREA_LENGTH = 3;
 
-/** A number as JSON has it: an item written by hand may have integers beyond that. */
+/** A number in JSON notation: an item written by hand may have integers beyond its range. */
 const jsonOf = (value: Stored) =>
   JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? Number(part) : part));
 
@@ -53,29 +53,29 @@ function* markersOf(texts: readonly string[] = []): Generator<HeldMarker> {
   }
 }
 
-/** Markers while a recount gathers them: as text, because a marker as an object takes several times the memory. */
+/** The markers collected by a recount, as text, because objects would take several times the memory. */
 export class HeldMarkers {
   readonly #keys: Keyspace;
   readonly #scanned: Areas = new Map();
-  /** What overrides the scan: by collection and key, undefined for a marker that does not exist. */
+  /** Overrides of the scan: by collection and key, undefined for a marker that does not exist. */
   readonly #overrides = new Map<string, Text | undefined>();
 
   constructor(keys: Keyspace) {
     this.#keys = keys;
   }
 
-  /** Adds an item that was scanned, unless it is no valid marker. */
+  /** Adds a scanned item, unless it is not a valid marker. */
   add(scope: string, image: WireImage): void {
     const text = this.#textOf(scope, image);
     if (text !== undefined) addTo(this.#scanned, text);
   }
 
-  /** Whether an image was put in place of what a scan finds of a marker. */
+  /** Whether an image overrides what a scan finds of a marker. */
   isOverridden(scope: string, key: string): boolean {
     return this.#overrides.has(nameOf(scope, key));
   }
 
-  /** Puts an image in place of what a scan finds of a marker; undefined if the marker does not exist. */
+  /** Overrides what a scan finds of a marker with an image; undefined if the marker does not exist. */
   override(scope: string, key: string, image: WireImage | undefined): void {
     this.#overrides.set(nameOf(scope, key), image && this.#textOf(scope, image));
   }
@@ -88,7 +88,7 @@ export class HeldMarkers {
     return { scope, area: entry.position.slice(0, AREA_LENGTH), text: jsonOf([marker, contribution.place]) };
   }
 
-  /** Takes all markers out, partition by partition. */
+  /** Removes and yields all markers, partition by partition. */
   async *take(): AsyncGenerator<HeldPartition> {
     const overrides: Areas = new Map();
     for (const text of this.#overrides.values()) if (text !== undefined) addTo(overrides, text);

@@ -7,7 +7,7 @@ import type { PageMemory } from './page-memory.js';
 import type { PagesPort } from './ports.js';
 import type { PageCodec } from './replace-page.js';
 
-/** Pages that cannot be written, however often it is tried. */
+/** Pages that cannot be written, however often it is retried. */
 export class PagesFailed extends Error {
   override readonly name = 'PagesFailed';
 
@@ -16,7 +16,7 @@ export class PagesFailed extends Error {
   }
 }
 
-/** Throws PagesFailed for a failure that does not pass by itself: counts must not wait for it. */
+/** Throws PagesFailed for a failure that is not transient: counts must not wait for it. */
 export function checkPasses(error: unknown): void {
   const lasts =
     error instanceof TypeError ||
@@ -27,7 +27,7 @@ export function checkPasses(error: unknown): void {
   if (lasts) throw new PagesFailed(error);
 }
 
-/** Where pages are kept, and how. */
+/** Where pages are stored, and how. */
 export interface PagesOptions extends PageCodec {
   /** The pages of a generation. */
   readonly open: (generation: string) => PagesPort;
@@ -39,7 +39,7 @@ export interface KeptPages extends Omit<PagesOptions, 'open'> {
   readonly pages: PagesPort;
 }
 
-/** The pages that a state says are kept; undefined if none are. */
+/** The pages that a state says are maintained; undefined if there are none. */
 export function keptPages({ pages }: StreamState, options: PagesOptions | undefined): KeptPages | undefined {
   return pages === null ? undefined : options && { ...options, pages: options.open(pages.generation) };
 }

@@ -15,15 +15,15 @@ interface Locating {
 }
 
 const PARTITIONS_AT_A_TIME = 8;
-/** Pages to read after one that was found, in the hope that the next position is in one of them. */
+/** Number of pages to read after one that was found, because the next position may be in one of them. */
 const FIRST_REACH = 4;
 const LONGEST_REACH = 64;
 
 const nameOf = ({ scope, position }: Place) => `${scope}\n${partitionOf(position)}`;
 
 /**
- * Finds the pages of some positions; returns a function that gives each position's page. Those that are not remembered are read
- * in order: close ones together, by few requests.
+ * Finds the pages of some positions; returns a function from a position to its page. Pages that are not remembered are
+ * read in order, close ones together, with few requests.
  */
 export async function locatePages(locating: Locating, places: readonly Place[]): Promise<(place: Place) => KnownPage> {
   const partitions = new Map<string, Place[]>();
@@ -81,7 +81,7 @@ async function locateIn({ pages, memory }: Locating, places: readonly Place[]): 
       if (isReached) continue;
     }
     const found = await pages.find(scope, position);
-    // Without any page, all of the partition is one that is still to be made.
+    // A partition without pages is a single page that is still to be written.
     if (!found) return [absentPage(position)];
     memory.put(scope, found);
     located.push(found);

@@ -10,7 +10,7 @@ import type { WireImage } from './change.js';
 
 const NAMES = ['pk', 'sk', ...DRAWN_ATTRIBUTES];
 
-/** What a record did to a marker: its images before and after, undefined where it did not exist. */
+/** A record of a marker: its images before and after, undefined where it did not exist. */
 interface MarkerRecord {
   readonly scope: string;
   readonly key: string;
@@ -24,7 +24,10 @@ interface Net {
   readonly after: PageEntry | undefined;
 }
 
-/** The marker in an image as pages hold it; undefined if it is no valid marker. Pages do not hold the collection's key. */
+/**
+ * The page entry of the marker in an image; undefined if it is not a valid marker. Pages do not store the collection's
+ * key.
+ */
 export function entryOf(keys: Keyspace, image: WireImage | undefined): PageEntry | undefined {
   if (image === undefined) return undefined;
   const marker = mapMarkerFromIndex(keys, attributesOf(image as Parameters<typeof attributesOf>[0], NAMES), {
@@ -33,7 +36,7 @@ export function entryOf(keys: Keyspace, image: WireImage | undefined): PageEntry
   return marker && pageEntry(marker);
 }
 
-/** The net changes of markers: of each, its first image before and its last image after. */
+/** The net changes of markers: the first image before and the last image after. */
 export class MarkerFold {
   readonly #changes = new Map<string, Net>();
 
@@ -44,7 +47,7 @@ export class MarkerFold {
     this.#changes.set(name, { scope, before: first, after: entryOf(keys, after) });
   }
 
-  /** Without markers that pages hold as they are now. */
+  /** Without markers whose page entries stay the same. */
   changes(): MarkerChange[] {
     return [...this.#changes.values()]
       .filter(({ before, after }) => !isDeepStrictEqual(before, after))

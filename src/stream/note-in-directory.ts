@@ -6,12 +6,12 @@ import { chunks } from '../store/request/concurrency.js';
 import type { ApplyPagesOptions } from './kept-pages.js';
 import { isIn, partitionOf } from './page-memory.js';
 
-/** So full are parts made of one that is too long: it takes a while until they are. */
+/** Fill of the parts made from one that is too long, so that it takes a while until they are, too. */
 const ROOMY = 0.75 * MOST_HINTS;
 
 /**
- * Notes pages that were split in the directory. It is a hint: a failure is logged, and the next split nearby notes what this
- * process still knows.
+ * Records split pages in the directory. It is only a hint: a failure is logged, and the next split nearby records what
+ * this process still knows.
  */
 export async function noteInDirectory(
   options: ApplyPagesOptions,
@@ -35,7 +35,7 @@ export async function noteInDirectory(
   }
 }
 
-/** The parts of a partition's directory once those that pages have split in are written. */
+/** The parts of a partition's directory, after writing those in which pages were split. */
 async function noted(
   { pages, memory }: ApplyPagesOptions,
   name: string,
@@ -58,14 +58,14 @@ async function noted(
     }
     const news = inside.map((page) => ({ begin: page.begin, markers: page.markers, bytes: pageBytes(page.data) }));
     const pieces = pieced(merged(part, news, memory.hints(scope, from, to)));
-    // The right one first: until the left one is written, both have its hints.
+    // The right part first: until the left one is written, both have its hints.
     for (const piece of pieces.toReversed()) await pages.putDirectoryPart(scope, piece);
     after.push(...pieces);
   }
   return after;
 }
 
-/** Hints in their order, each begin once: the last list's. */
+/** Hints in order, each begin once; the last list takes precedence. */
 function merged(...lists: readonly (readonly PageHint[])[]): PageHint[] {
   const hints = new Map(lists.flat().map((hint) => [hint.begin, hint]));
   return [...hints.values()].sort((a, b) => compareBytes(a.begin, b.begin));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** The text of a small system file; empty if there is none (systems other than Linux). */
+/** The text of a small system file; empty if it does not exist (systems other than Linux). */
 function textOf(read: () => string): string {
   try {
     return read().trim();
@@ -12,8 +12,8 @@ function textOf(read: () => string): string {
 }
 
 /**
- * Names the scope in which process IDs are unique: the machine since its last boot, and the container on it. Only within
- * one such scope does an unused process ID mean that its process is dead.
+ * Identifies the scope in which process IDs are unique: the machine since its last boot, and the container on it. Only
+ * within one scope does an unused process ID mean that its process is dead.
  */
 function processSpace(): string {
   return [
@@ -28,7 +28,7 @@ export function ownName(): string {
   return [processSpace(), process.pid, randomUUID()].join('/');
 }
 
-/** Whether the process of this name is known to be dead: it ran on this machine, and does no longer. */
+/** Whether the process with this name is known to be dead: it ran on this machine, and no longer does. */
 export function ownerIsGone(owner: string): boolean {
   const [space, pid] = owner.split('/');
   if (space !== processSpace() || !/^\d+$/.test(pid ?? '')) return false;

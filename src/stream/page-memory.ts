@@ -7,12 +7,12 @@ import { type RawPage, pageBytes } from '../store/page/pages.js';
 
 /** A page as this process last read or wrote it. */
 export interface KnownPage extends Omit<RawPage, 'round' | 'data'> {
-  /** Both are undefined if the page does not exist yet. */
+  /** Undefined, like its data, if the page does not exist yet. */
   readonly round: number | undefined;
   readonly data: Uint8Array | undefined;
 }
 
-/** The pages of a million cities take 43 MB. Beyond the bound, pages are read again before they are written. */
+/** The pages of a million cities take 43 MB. Beyond this limit, pages are read again before they are written. */
 const MAX_BYTES = 48 * 1024 * 1024;
 const PAGE_BYTES = 350;
 const HINT_BYTES = 120;
@@ -25,7 +25,7 @@ export const isIn = ({ begin, end }: Pick<KnownPage, 'begin' | 'end'>, position:
   compareBytes(begin, position) <= 0 &&
   (end === undefined || compareBytes(position, end) < 0);
 
-/** The number of sorted begins that are at a position or before it. */
+/** The number of sorted begins at or before a position. */
 export function beginsUpTo(begins: readonly string[], position: string): number {
   let low = 0;
   let high = begins.length;
@@ -45,17 +45,17 @@ interface Remembered {
 }
 
 /**
- * Pages as this process wrote or read them, so that they need not be found and read before they are written again. A page may be
- * missing or outdated: then its write is refused, and it is read. Their markers stay compressed.
+ * Pages as this process wrote or read them, so that they need not be located and read before they are written again. A
+ * page may be missing or outdated: then its write is refused, and it is read. Their markers stay compressed.
  */
 export class PageMemory {
-  /** The parts of the directory of each partition, by its name. */
+  /** The parts of each partition's directory, by partition name. */
   readonly directories: LRUCache<string, readonly DirectoryPart[]> | undefined;
   readonly #pages: LRUCache<string, Remembered> | undefined;
-  /** Where the pages of each partition begin, in their order. */
+  /** The begins of each partition's pages, in order. */
   readonly #begins = new Map<string, string[]>();
 
-  /** A memory of about `maxBytes`, and a quarter more for directories; with 0 it holds nothing. */
+  /** Creates a memory of about `maxBytes`, and a quarter more for directories; with 0 it stores nothing. */
   constructor(maxBytes = MAX_BYTES) {
     if (maxBytes <= 0) return;
     this.#pages = new LRUCache<string, Remembered>({
@@ -71,7 +71,7 @@ export class PageMemory {
     });
   }
 
-  /** The page that a position belongs to, if it is known. */
+  /** The page for a position, if it is known. */
   find(scope: string, position: string): KnownPage | undefined {
     const begins = this.#begins.get(nameOf(scope, position)) ?? [];
     const begin = begins[beginsUpTo(begins, position) - 1];
@@ -85,12 +85,15 @@ export class PageMemory {
     this.#pages?.set(name, { scope, page });
   }
 
-  /** Forgets a page that somebody else has written. */
+  /** Forgets a page that another process has written. */
   forget(scope: string, begin: string): void {
     this.#pages?.delete(`${scope}\n${begin}`);
   }
 
-  /** Hints of the known pages of a partition that begin from one position up to another, or to the partition's end. */
+  /**
+   * Hints for the known pages of a partition whose begins are from one position up to another, or to the partition's
+   * end.
+   */
   hints(scope: string, from: string, to: string | undefined): PageHint[] {
     const begins = this.#begins.get(nameOf(scope, from)) ?? [];
     return begins

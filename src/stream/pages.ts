@@ -6,7 +6,7 @@ import type { Loss } from './state.js';
 /** Records that the state still needs are lost. */
 export class RecordsLost extends Error {
   override readonly name = 'RecordsLost';
-  /** Undefined if all that is known is that too much time has passed. */
+  /** Undefined if it is only known that too much time has passed. */
   readonly loss: Loss | undefined;
 
   constructor(loss: Loss | undefined, reason: string) {
@@ -15,15 +15,15 @@ export class RecordsLost extends Error {
   }
 }
 
-/** The stream that was read is no longer the table's: what was written in between is in no stream. */
+/** The stream that was read is no longer the table's: writes in between are in no stream. */
 export class StreamReplaced extends Error {
   override readonly name = 'StreamReplaced';
-  /** The table's stream now; undefined if it has none. */
+  /** The table's current stream; undefined if it has none. */
   readonly stream: string | undefined;
 
   constructor(before: string, stream: string | undefined) {
     super(
-      stream === undefined ? `the stream ${before} was switched off` : `the stream was ${before} and is now ${stream}`,
+      stream === undefined ? `the stream ${before} was disabled` : `the stream ${before} was replaced by ${stream}`,
     );
     this.stream = stream;
   }
@@ -40,9 +40,9 @@ export interface StreamSource {
 /** Where reading of one shard continues. */
 export interface ShardCursor {
   readonly id: string;
-  /** Whether records are skipped that the shard held when it was found. */
+  /** Whether to skip records that the shard had when it was found. */
   readonly newOnly?: boolean;
-  /** The last record that was read. */
+  /** The last record read. */
   after: string | undefined;
   iterator: string | undefined;
 }
@@ -50,7 +50,10 @@ export interface ShardCursor {
 /** An iterator is valid for 15 minutes, so repeated expiry has another cause. */
 const MOST_ITERATORS = 11;
 
-/** Repeats a call to the stream until it succeeds. Throws StreamFailure and NoStream at once: trying again does not help. */
+/**
+ * Repeats a call to the stream until it succeeds. Throws StreamFailure and NoStream at once, because retrying does not
+ * help.
+ */
 export function untilAnswered<T>(
   { clock, signal }: Pick<StreamSource, 'clock' | 'signal'>,
   call: () => Promise<T>,
@@ -63,7 +66,7 @@ export function untilAnswered<T>(
   return retry(work, { attempts: Infinity, retryable, clock, signal });
 }
 
-/** The name of the table's stream now; undefined if it has none to read. */
+/** The name of the table's current stream; undefined if it has none to read. */
 export async function currentStream({
   port,
   clock,
@@ -83,7 +86,7 @@ export function startOf({ after, newOnly = false }: Pick<ShardCursor, 'after' | 
   return { type: newOnly ? 'newest' : 'oldest' };
 }
 
-/** The next page of a shard. Iterators that have expired are replaced. Throws RecordsLost if the page is gone. */
+/** The next page of a shard. Expired iterators are replaced. Throws RecordsLost if the page has been trimmed. */
 export async function nextPage(source: StreamSource, cursor: ShardCursor, start: ShardStart): Promise<RecordPage> {
   const { port, stream } = source;
   for (let iterators = 1; ; iterators += 1) {

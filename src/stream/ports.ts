@@ -11,7 +11,7 @@ export interface ListedShard {
   readonly parent: string | undefined;
 }
 
-/** Where reading of a shard begins: at the oldest record there is, after the newest one, at a record, or after one. */
+/** Where reading of a shard begins: at the oldest record available, after the newest one, at a record, or after one. */
 export type ShardStart =
   | { readonly type: 'oldest' }
   | { readonly type: 'newest' }
@@ -29,12 +29,12 @@ export interface RecordPage {
  */
 export type StreamFailureKind = 'expired' | 'trimmed' | 'gone';
 
-/** A failure of the stream that a retry does not help. */
+/** A stream failure that a retry does not help. */
 export class StreamFailure extends Error {
   readonly kind: StreamFailureKind;
 
   constructor(kind: StreamFailureKind, options?: ErrorOptions) {
-    super(`the stream answered: ${kind}`, options);
+    super(`the stream failed: ${kind}`, options);
     this.name = 'StreamFailure';
     this.kind = kind;
   }
@@ -52,11 +52,11 @@ export class NoStream extends CellportError {
 /** The calls of a stream. Any of them may fail temporarily, with any error but StreamFailure and NoStream. */
 export interface StreamPort {
   /**
-   * The name of the table's stream now: a table that was created again, or whose stream was switched off and on, has
-   * another one. Throws NoStream if there is none to read.
+   * The name of the table's current stream: a table that was created again, or whose stream was disabled and enabled,
+   * has another one. Throws NoStream if there is none to read.
    */
   identify(): Promise<string>;
-  /** Shards of that stream, a page; `after` is the last shard of the page before. */
+  /** A page of that stream's shards; `after` is the last shard of the previous page. */
   listShards(stream: string, after: string | undefined): Promise<{ shards: readonly ListedShard[]; more: boolean }>;
   openShard(stream: string, shard: string, start: ShardStart): Promise<string>;
   readRecords(iterator: string): Promise<RecordPage>;
@@ -65,26 +65,32 @@ export interface StreamPort {
 /** Where consumers store their shared state. */
 export interface StatePort {
   load(): Promise<StreamState | undefined>;
-  /** Replaces the state of version `next.version - 1`; false if there is another version. May succeed and yet throw. */
+  /**
+   * Replaces the state of version `next.version - 1`; returns false if there is another version. May succeed and still
+   * throw.
+   */
   put(next: StreamState): Promise<boolean>;
   putDeadLetters(records: readonly DeadLetter[]): Promise<void>;
 }
 
-/** Where cells are kept: at most 100 blocks a call. */
+/** Where cells are stored: at most 100 blocks per call. */
 export interface CellsPort {
   read(blocks: readonly BlockName[], consistent: boolean): Promise<readonly StoredBlock[]>;
   write(writes: readonly BlockWrite[]): Promise<readonly BlockOutcome[]>;
 }
 
-/** Where pages of markers are kept. */
+/** Where pages of markers are stored. */
 export interface PagesPort {
-  /** The page that a position belongs to, strongly consistent; undefined if its partition has no page. */
+  /** The page for a position, strongly consistent; undefined if its partition has no pages. */
   find(scope: string, position: string): Promise<RawPage | undefined>;
-  /** Some pages of a partition in their order, from the one with this begin on, strongly consistent. */
+  /** Some pages of a partition in order, starting with this begin, strongly consistent. */
   from(scope: string, begin: string, limit: number): Promise<readonly RawPage[]>;
-  /** Whether each page was replaced; `false` if it was not as it was read. May throw although some were replaced. */
+  /**
+   * Returns for each page whether it was replaced; `false` if it had changed since it was read. May throw although some
+   * were replaced.
+   */
   write(replacements: readonly PageReplacement[]): Promise<readonly boolean[]>;
-  /** All parts of a partition's directory, in their order. */
+  /** All parts of a partition's directory, in order. */
   readDirectory(scope: string, partition: string): Promise<readonly DirectoryPart[]>;
   putDirectoryPart(scope: string, part: DirectoryPart): Promise<void>;
 }

@@ -17,15 +17,15 @@ export interface Batch {
   readonly changes: CellChanges;
   readonly markers: readonly MarkerChange[];
   readonly deadLetters: readonly DeadLetter[];
-  /** When all shards were read to the end, on the clock of this process; undefined if there was more to read. */
+  /** When all shards were read to the end, by the clock of this process; undefined if there was more to read. */
   readonly endAt: number | undefined;
   readonly seen: ShardsSeen;
 }
 
-/** How much goes into one batch. */
+/** Limits of one batch. */
 export interface BatchLimits {
   readonly records: number;
-  /** Finest cells, and places, which bound memory and writes. */
+  /** Number of finest cells and places, which determine memory and writes. */
   readonly cells: number;
 }
 
@@ -35,13 +35,13 @@ export interface ReaderOptions {
   readonly keys: RecordKeys;
   readonly pollMs: number;
   readonly signal: AbortSignal;
-  /** Called with every record that is gathered: the records of one item in their order. */
+  /** Called with every record read; the records of one item are in order. */
   readonly onRecord?: ((record: StreamRecord) => void) | undefined;
-  /** Whether the shards that are found first are read from after their newest records. Later ones never are. */
+  /** Whether to skip the existing records of the shards that are found first. Later shards are read from the start. */
   readonly newOnly?: boolean | undefined;
 }
 
-/** How long a batch waits for the end of a stream that keeps giving full pages. */
+/** Maximum time that a batch waits for the end of a stream that keeps returning full pages. */
 const LONGEST_GATHERING_MS = 5_000;
 const SHARDS_AT_A_TIME = 16;
 const LATELY_MS = 1_000;
@@ -51,7 +51,7 @@ interface Gathering {
   readonly ranges: Record<string, SequenceRange>;
 }
 
-/** Counts the records of the last second, from a running total. */
+/** Returns the number of records in the last second, given a running total. */
 function createRecently(clock: Pick<Clock, 'now'>) {
   const seen: { readonly at: number; readonly total: number }[] = [];
   return (total: number): number => {
@@ -62,7 +62,9 @@ function createRecently(clock: Pick<Clock, 'now'>) {
   };
 }
 
-/** Reads the stream from where a state is complete, or from the end of its plan, which must have been replayed then. */
+/**
+ * Reads the stream from where a state is complete, or from the end of its plan, which must have been replayed by then.
+ */
 export class StreamReader {
   readonly #options: ReaderOptions;
   readonly #source: StreamSource;
@@ -75,8 +77,8 @@ export class StreamReader {
   }
 
   /**
-   * Folds records until there are no more and `more` returns false, or the batch is full. `more` gets the numbers of
-   * records read within the last second and of all that were gathered.
+   * Folds records until there are no more and `more` returns false, or the batch is full. `more` receives the numbers
+   * of records read within the last second and in total.
    */
   async gather(limits: BatchLimits, more: (lately: number, gathered: number) => boolean): Promise<Batch> {
     const { clock, signal, pollMs, keys } = this.#options;
@@ -96,7 +98,7 @@ export class StreamReader {
       }
       if (complete) {
         const { records, deadLetters } = fold;
-        // A shard may be waiting that only the next listing makes readable.
+        // A shard may become readable only after the next listing.
         const endAt = mayHaveMore || this.#shards.listingIsDue ? undefined : begun;
         return {
           ranges,
@@ -112,7 +114,7 @@ export class StreamReader {
     }
   }
 
-  /** Reads a page of each shard that can be read. Returns whether one of them may have more right now. */
+  /** Reads a page of each readable shard. Returns whether any of them may have more at once. */
   async #readPages(gathering: Gathering): Promise<boolean> {
     let mayHaveMore = false;
     for (const shards of chunks(this.#shards.readable(), SHARDS_AT_A_TIME)) {
@@ -129,7 +131,7 @@ export class StreamReader {
     const page = await nextPage(this.#source, shard, startOf(shard));
     if (mayHaveLost(shard, clock.wall())) {
       const since = new Date(shard.since).toISOString();
-      throw new RecordsLost(undefined, `the stream was not read since ${since}, and it keeps records for a day`);
+      throw new RecordsLost(undefined, `the stream was not read since ${since}, but keeps records only for a day`);
     }
     for (const record of page.records) {
       fold.add(shard.id, record);
@@ -142,7 +144,7 @@ export class StreamReader {
     return this.#shards.advance(shard, page, wall);
   }
 
-  /** Folds exactly what is planned. Throws RecordsLost if the stream no longer holds all of it. */
+  /** Folds exactly the planned records. Throws RecordsLost if the stream no longer has all of them. */
   async replay(plan: Batch['ranges']): Promise<Pick<Batch, 'changes' | 'markers' | 'deadLetters'>> {
     const fold = new RecordFold(this.#options.keys);
     for (const [id, range] of Object.entries(plan)) await this.#replayShard(id, range, fold);
@@ -150,7 +152,7 @@ export class StreamReader {
   }
 
   async #replayShard(id: string, { first, to }: SequenceRange, fold: RecordFold): Promise<void> {
-    const lost = new RecordsLost({ shard: id, kind: 'trimmed' }, 'the stream no longer holds what was planned');
+    const lost = new RecordsLost({ shard: id, kind: 'trimmed' }, 'the stream no longer has all planned records');
     const cursor: ShardCursor = { id, after: undefined, iterator: undefined };
     let start: ShardStart = { type: 'at', sequence: first };
     for (;;) {

@@ -13,12 +13,12 @@ export type RecordKeys = Keyspace;
 
 const LONGEST_KEY_KEPT = 4_096;
 
-/** A record that cannot be understood, as it is stored for a human to look at. */
+/** The dead letter for a record that cannot be understood, stored for inspection. */
 export function deadLetterOf(shard: string, { sequence, keys, event }: StreamRecord, reason: string): DeadLetter {
   return { shard, sequence, reason, event, item: JSON.stringify(keys).slice(0, LONGEST_KEY_KEPT) };
 }
 
-/** Records folded into changes of cells. Those that cannot be understood become dead letters. */
+/** Folds records into changes of cells. Those that cannot be understood become dead letters. */
 export class RecordFold {
   readonly deadLetters: DeadLetter[] = [];
   records = 0;

@@ -3,23 +3,26 @@ import type { CellChanges } from '../model/cell.js';
 import type { BlockDelta, BlockName, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
 import { type ApplyOptions, blockChanges, writeBlocks } from './apply.js';
 
-/** What was found of all blocks. */
+/** The result of comparing all blocks. */
 export interface ComparedBlocks {
   readonly blocks: number;
   /** Blocks that differed from the markers. */
   readonly drifted: readonly BlockName[];
 }
 
-/** What the blocks should be. */
+/** The expected content of the blocks. */
 export interface CountedCells {
   readonly counted: CellChanges;
-  /** The blocks there are, with markers or without. */
+  /** The existing blocks, with or without markers. */
   readonly stored: readonly BlockName[];
 }
 
 const nameOf = ({ scope, parent }: BlockName) => `${scope}/${parent}`;
 
-/** Brings every block to what was counted and to a batch, those without markers too. With `checkOnly` it only compares them. */
+/**
+ * Brings every block, including those without markers, to the counted sums and to a batch. With `checkOnly` it only
+ * compares them.
+ */
 export async function replaceCells(
   options: ApplyOptions,
   { counted, stored }: CountedCells,
@@ -41,7 +44,7 @@ export async function replaceCells(
   return { blocks: wanted.size, drifted: [...drifted.values()] };
 }
 
-/** The write that leaves a block with what was counted and nothing else. */
+/** The write that leaves a block with the counted sums and nothing else. */
 function replacementOf({ scope, parent, deltas }: BlockDelta, found: StoredBlock, batch: number): BlockWrite {
   const zeros = [...found.children.keys()].map((child): [string, CellSums] => [child, NO_SUMS]);
   return { scope, parent, seen: found.batch, batch, children: new Map([...zeros, ...deltas]) };

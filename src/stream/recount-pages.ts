@@ -18,7 +18,7 @@ export interface PartitionName {
   readonly partition: string;
 }
 
-/** The entries of one partition of a collection, in their order. */
+/** The entries of one partition of a collection, in order. */
 export interface PartitionEntries extends Omit<PartitionName, 'generation'> {
   readonly entries: readonly PageEntry[];
 }
@@ -29,43 +29,43 @@ export interface PageItem extends PartitionName {
   readonly of: 'pages' | 'directory';
 }
 
-/** Where a recount finds pages and puts them. */
+/** Where a recount reads and writes pages. */
 export interface RecountPages {
-  /** All pages of a partition in their order; undefined if one of them has a format that this version does not know. */
+  /** All pages of a partition in order; undefined if one of them has a format that this version does not know. */
   read(name: PartitionName): Promise<readonly StoredPage[] | undefined>;
-  /** Writes pages that do not exist yet; those that do stay as they are. */
+  /** Writes pages that do not exist yet; existing ones stay unchanged. */
   insert(name: PartitionName, round: number, pages: readonly NewPage[]): Promise<void>;
   putDirectory(name: PartitionName, part: readonly PageHint[]): Promise<void>;
   delete(items: readonly PageItem[]): Promise<void>;
 }
 
-/** A page that is not as the markers are, by its begin. */
+/** A page that does not match the markers, identified by its begin. */
 export interface PageName {
   readonly scope: string;
   readonly begin: string;
 }
 
 const PAGES_AT_A_TIME = 100;
-/** Packing a page takes a millisecond or two, and a server answers meanwhile. */
+/** Packing a page takes a millisecond or two, between which a server answers requests. */
 const PACKED_AT_A_TIME = 10;
 
 export interface BuildOptions {
   readonly pages: RecountPages;
   readonly pack: PackOptions;
-  /** That no other build has: what a process writes that has stalled is in no page that is read. */
+  /** Unique to this build: writes of a process that has stalled are in no page that is read. */
   readonly generation: string;
   readonly round: number;
   readonly retries: RetryOptions;
 }
 
-/** Builds the pages and the directory of a generation; returns how many pages it has. */
+/** Builds the pages and the directory of a generation; returns the number of pages. */
 export async function buildPages(options: BuildOptions, partitions: AsyncIterable<PartitionEntries>): Promise<number> {
   const { pages: store, generation, round, retries } = options;
   let count = 0;
   for await (const entries of partitions) {
     const name = { scope: entries.scope, partition: entries.partition, generation };
     const pages = await packed(options.pack, entries);
-    // An attempt whose answer was lost may have written them.
+    // An attempt whose response was lost may have written them.
     for (const some of chunks(pages, PAGES_AT_A_TIME)) await retry(() => store.insert(name, round, some), retries);
     const hints = pages.map(({ begin, markers, data }): PageHint => ({ begin, markers, bytes: pageBytes(data) }));
     for (const part of chunks(hints, MOST_HINTS)) await retry(() => store.putDirectory(name, part), retries);
@@ -86,14 +86,14 @@ async function packed(pack: PackOptions, { partition, entries }: PartitionEntrie
   });
 }
 
-/** What a check has found. */
+/** The result of a check. */
 export interface CheckedPages {
   readonly pages: number;
-  /** Pages that do not hold the markers of their stretch as they are, or do not end where the next one begins. */
+  /** Pages that do not match the markers of their stretch, or do not end where the next one begins. */
   readonly differing: readonly PageName[];
 }
 
-/** Compares all pages of a generation with the markers; `stored` are the partitions in which there are any. */
+/** Compares all pages of a generation with the markers; `stored` are the partitions that have any pages. */
 export async function checkPages(
   { pages: store, generation }: Pick<BuildOptions, 'pages' | 'generation'>,
   partitions: AsyncIterable<PartitionEntries>,
@@ -114,7 +114,7 @@ export async function checkPages(
   return { pages: count, differing };
 }
 
-/** The begins of the pages of a partition that are not as its markers are; that of the first one if there is no page. */
+/** The begins of a partition's pages that do not match its markers; the first begin if there is no page. */
 function wrongPages(partition: string, pages: readonly StoredPage[], entries: readonly PageEntry[]): string[] {
   if (pages.length === 0) return entries.length === 0 ? [] : [partition];
   const isWrong = ({ begin, end, entries: held }: StoredPage, index: number) => {

@@ -17,12 +17,12 @@ import type { WireImage } from './change.js';
 import type { RecountPort } from './recount.js';
 import type { PageItem, RecountPages } from './recount-pages.js';
 
-/** Parts of a table that are scanned side by side. */
+/** Number of segments of a table scanned in parallel. */
 const SEGMENTS = 4;
-/** The fence is of no use once its record was read. */
+/** The fence is of no use once its record has been read. */
 const FENCE_LIVES_S = 3_600;
 
-/** Pages of a whole table in wire format: all segments at once, each page as it comes. */
+/** Pages of a whole table in wire format: all segments at once, each page as it arrives. */
 async function* scan(
   database: Database,
   table: string,
@@ -67,7 +67,7 @@ function pageItemsOf(keys: Keyspace, key: Key): PageItem[] {
   return part === undefined ? [] : [{ ...part, partition, key, of: 'directory' }];
 }
 
-/** The pages of a database as a recount reads and writes them. Markers in them do not name their collection. */
+/** The pages of a database for a recount. Their markers do not name their collection. */
 function openRecountPages(database: Database): RecountPages {
   const call = newCall();
   return {
@@ -97,7 +97,7 @@ function openRecountPages(database: Database): RecountPages {
   };
 }
 
-/** What a recount reads and writes of a database. */
+/** Opens what a recount reads and writes in a database. */
 export function openRecount(database: Database, consumer: string): RecountPort {
   const { keys, tables } = database;
   const keyOf = ({ pk, sk }: WireImage) => ({ pk: String(pk?.['S']), sk: String(sk?.['S']) });
@@ -119,7 +119,7 @@ export function openRecount(database: Database, consumer: string): RecountPort {
     async writeFence() {
       const key = keys.streamState(consumer);
       const ttl = Math.ceil(systemClock.wall() / 1_000) + FENCE_LIVES_S;
-      // Never equal to the stored item: putting an equal item leaves no record.
+      // Never equal to the stored item, because putting an equal item creates no record.
       const fence = { ...key, fence: randomUUID(), ttl };
       await send(database, 'put', { TableName: tables.entities, Item: fence }, newCall());
       return key;

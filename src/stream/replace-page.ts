@@ -5,14 +5,14 @@ import { type NewPage, type PageReplacement, UnknownPageFormat } from '../store/
 import { chunks } from '../store/request/concurrency.js';
 import type { KnownPage } from './page-memory.js';
 
-/** How the markers of a page become its data, and its data its markers. */
+/** Encodes the markers of a page as data, and decodes them. */
 export interface PageCodec {
   readonly pack: PackOptions;
   /** Undefined if the data has a format that this version does not know. */
   readonly decode: (data: Uint8Array) => readonly PageEntry[] | undefined;
 }
 
-/** What a round does to a page: the positions it loses, and the entries it gets. */
+/** The edits of a round in a page: the positions it loses, and the entries it gets. */
 export interface PageEdits {
   readonly scope: string;
   readonly page: KnownPage;
@@ -20,16 +20,19 @@ export interface PageEdits {
   readonly added: ReadonlyMap<string, PageEntry>;
 }
 
-/** Most pages that replace one page at once: a transaction has at most 100 items. */
+/** Maximum number of pages that replace one page at once: a transaction has at most 100 items. */
 const MOST_PARTS = 50;
-/** Packing as many takes some 30 ms. More would keep the process busy for too long, and might be too many for a transaction. */
+/**
+ * Packing this many entries takes some 30 ms. More would keep the process busy for too long, and might be too many for
+ * a transaction.
+ */
 const MOST_AT_ONCE = 1_200;
-/** By how much a page may be too full to be cut into halves rather than packed again. */
+/** Factor by which a page may be too full to be halved rather than packed again. */
 const HALVES = 3;
 
 /**
- * The write that makes the edits of a round in a page; undefined if it needs none. If too many pages would replace it at once, the
- * page is cut without the edits first: then its round is one between the last that is complete and this one.
+ * The write that makes the edits of a round in a page; undefined if it needs none. If too many pages would replace it
+ * at once, the page is first cut without the edits: its round is then between the last complete one and this one.
  */
 export function replacementOf(codec: PageCodec, edits: PageEdits, round: number): PageReplacement | undefined {
   const { scope, page } = edits;
@@ -74,7 +77,7 @@ const chained = (parts: readonly PackedPage[], end: string | undefined): NewPage
     return { begin, end: parts[index + 1]?.begin ?? end, markers: entries.length, data };
   });
 
-/** The page in pieces that will have about as many entries each, with the entries that it has now. */
+/** Cuts a page, with its current entries, into pieces that will have about equally many entries. */
 function cut(
   { pack }: PageCodec,
   { begin, end }: KnownPage,

@@ -23,20 +23,20 @@ export interface SessionOptions extends Omit<ReaderOptions, 'signal'> {
   readonly limits: BatchLimits;
   readonly load: LoadPolicy;
   readonly memory: BlockMemory;
-  /** Omitted if pages are not kept. */
+  /** Omitted if pages are not maintained. */
   readonly pages?: PagesOptions | undefined;
 }
 
-/** What a consumer reports about its work, across sessions. */
+/** A consumer's report about its work, across sessions. */
 export interface Progress {
   latest: StreamState | undefined;
-  /** When the cells were last known to be complete, on the clock of this process. */
+  /** When the cells were last known to be complete, by the clock of this process. */
   completeAt: number | undefined;
   blocksWritten: number;
 }
 
 const SUSPECTS_AT_A_TIME = 20;
-/** Listings and pages of a stream may disagree for so long; until then a suspect count proves nothing. */
+/** Listings and pages of a stream may disagree for this long, during which a suspect count proves nothing. */
 const BELIEVED_AFTER_MS = 30_000;
 
 /** The work of a consumer while it holds the lease. */
@@ -47,9 +47,9 @@ export class Session {
   readonly #signal: AbortSignal;
   #pages: KeptPages | undefined;
   #reader: StreamReader;
-  /** The batch that is being gathered while the one before is applied. */
+  /** The batch being gathered while the previous one is applied. */
   #ahead: Promise<Batch> | undefined;
-  /** The last batch that is complete. That is stored with the next write of the state. */
+  /** The last complete batch, which is stored with the next write of the state. */
   #completeBatch: number | undefined;
   /** What was seen when there was nothing to plan; otherwise it is stored with the plan. */
   #seen: ShardsSeen | undefined;
@@ -73,13 +73,13 @@ export class Session {
     return new StreamReader({ ...this.#options, signal: this.#signal }, this.#lease.current);
   }
 
-  /** The state with what is known to be complete by now. */
+  /** The state updated with what is now known to be complete. */
   refresh(state: StreamState): StreamState {
     const done = this.#completeBatch === state.batch ? settled(state) : state;
     return this.#seen === undefined ? done : withShardsSeen(done, this.#seen, this.#options.clock.wall());
   }
 
-  /** Applies batch after batch; ends by throwing, when the signal is aborted or something fails. */
+  /** Applies batch after batch; ends by throwing when the signal is aborted or something fails. */
   async run(): Promise<never> {
     // Another owner has written blocks in between.
     this.#options.memory.clear();
@@ -103,7 +103,7 @@ export class Session {
     return (this.#progress.latest = await this.#lease.update(change));
   }
 
-  /** Continues with the stream that the table has now, once it has one. If that is another one, there is a gap. */
+  /** Continues with the table's current stream, once it has one. If that is a new one, there is a gap. */
   async #checkStream(): Promise<void> {
     const { clock, log, onLoss } = this.#options;
     for (;;) {
@@ -120,7 +120,7 @@ export class Session {
     this.#reader = this.#newReader();
   }
 
-  /** The next batch; undefined if records were lost, which has been recorded then. */
+  /** The next batch; undefined if records were lost, which has then been recorded. */
   async #nextBatch(): Promise<Batch | undefined> {
     const { records } = this.#lease.current;
     try {
@@ -133,7 +133,7 @@ export class Session {
     }
   }
 
-  /** Records a gap if records were lost, in the same write as that the plan is over, and continues after it. */
+  /** Records a gap if records were lost, in the same write that ends the plan, and continues after it. */
   async #recover(error: unknown): Promise<void> {
     const { log, onLoss } = this.#options;
     if (error instanceof StreamReplaced) return this.#checkStream();
@@ -148,7 +148,7 @@ export class Session {
     this.#reader = this.#newReader();
   }
 
-  /** There is nothing to plan. */
+  /** Handles an empty batch: there is nothing to plan. */
   async #rest({ seen, endAt }: Batch): Promise<void> {
     const { clock, pollMs } = this.#options;
     this.#seen = seen;

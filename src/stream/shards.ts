@@ -6,36 +6,36 @@ import type { ShardsSeen } from './state.js';
 /** How far one shard has been read. */
 export interface Shard extends ShardCursor {
   parent: string | undefined;
-  /** A time before which nothing was written that is still to be read. */
+  /** A time: everything written before it has been read. */
   since: number;
   ended: boolean;
   /** Whether a listing has named it: only then is its parent known. */
   named: boolean;
-  /** How many listings have not shown whether its parent has more to give. */
+  /** Number of listings that have not shown whether its parent has more records. */
   unclearFor: number;
-  /** Empty pages still to come before the shard counts as read up to now. */
+  /** Number of further empty pages before the shard counts as read up to now. */
   emptyPagesLeft: number;
 }
 
-/** The stream itself is no longer there. */
+/** The stream no longer exists. */
 export class StreamGone extends Error {
   override readonly name = 'StreamGone';
 
   constructor(stream: string, options?: ErrorOptions) {
-    super(`there is no stream ${stream}`, options);
+    super(`the stream ${stream} does not exist`, options);
   }
 }
 
-// The simulation checks the bounds that say what to believe: in its streams a fifth of the pages are empty although
+// The simulation verifies the limits that decide what to trust: in its streams a fifth of the pages are empty although
 // records follow, and listings omit young shards and one old shard in twenty. The others only trade calls for delay.
 
-/** A page with fewer records, read at the end of a shard, is all there is: the next call can wait. */
+/** A page with fewer records, read at the end of a shard, has all there is: the next call can wait. */
 const FULL_PAGE = 100;
-/** How often the stream is identified and its shards are listed while none of them ends. */
+/** Interval at which the stream is identified and its shards are listed while none of them ends. */
 export const LIST_EVERY_MS = 10_000;
 /**
- * A page may be empty although records follow, because iterators move through a shard in steps. A new iterator may have
- * far to go, so several empty pages are required; one that has just returned records is near the end.
+ * A page may be empty although records follow, because iterators move through a shard in steps. A new iterator may be
+ * far from the end, so several empty pages are required; one that has just returned records is near the end.
  */
 const EMPTY_PAGES_WHEN_OPENED = 3;
 /** A listing may lag, so several must agree that a shard is gone. */
@@ -43,18 +43,18 @@ const LISTINGS_TO_BELIEVE = 5;
 
 const isReadUpToNow = ({ emptyPagesLeft }: Shard) => emptyPagesLeft === 0;
 
-/** The shards of a stream, each with how far it has been read. */
+/** The shards of a stream, each with its progress. */
 export class Shards {
   readonly #source: StreamSource;
   readonly #newOnly: boolean;
   readonly #shards = new Map<string, Shard>();
   #listed: readonly ListedShard[] = [];
-  /** When they were listed last, by the time of day and on the clock of this process. */
+  /** When they were last listed, in wall-clock time and by the clock of this process. */
   #listedWall: number;
   #listedAt = -Infinity;
   #listAgain = true;
 
-  /** Shards as a state knows them. `newOnly`: of those listed first, only records still to be written are read. */
+  /** The shards known to a state. `newOnly`: of the shards listed first, only new records are read. */
   constructor(source: StreamSource, { shards, plan, listedAt }: StreamState, newOnly: boolean) {
     this.#source = source;
     this.#newOnly = newOnly;
@@ -70,14 +70,14 @@ export class Shards {
     return added;
   }
 
-  /** Whether a listing may be missing a shard that is to be read now. */
+  /** Whether a listing may lack a shard that should be read now. */
   get listingIsDue(): boolean {
     return this.#listAgain;
   }
 
   /**
-   * Lists the shards if one has ended since, or some time has passed. Throws StreamReplaced if the table has another stream
-   * by then, and StreamGone if this one cannot be listed: all shards of a stream end when it is switched off.
+   * Lists the shards if one has ended since, or some time has passed. Throws StreamReplaced if the table has another
+   * stream by then, and StreamGone if this one cannot be listed: all shards of a stream end when it is disabled.
    */
   async refresh(): Promise<void> {
     const { clock, stream } = this.#source;
@@ -91,7 +91,7 @@ export class Shards {
     });
     const newOnly = this.#newOnly && this.#listedAt === -Infinity;
     for (const { id, parent } of listed) {
-      // It was not in the listing before, so nothing in it is older than that.
+      // It was not in the previous listing, so nothing in it is older.
       const fresh = { id, newOnly, after: undefined, since: this.#listedWall, ended: false };
       Object.assign(this.#shards.get(id) ?? this.#add(fresh), { parent, named: true });
     }
@@ -114,13 +114,13 @@ export class Shards {
     return found;
   }
 
-  /** Whether it is known that a shard has no parent, or what its parent has to give. */
+  /** Whether it is known that a shard has no parent, or what its parent still has. */
   #isClear({ after, named, parent }: Shard): boolean {
-    // One that was read before was so after the end of its parent.
+    // If it was read before, then after the end of its parent.
     return after !== undefined || (named && (parent === undefined || this.#shards.has(parent)));
   }
 
-  /** Shards whose parents have nothing more to give, so that the records of an item come in their order. */
+  /** Shards whose parents have no more records, so that the records of an item are in order. */
   readable(): Shard[] {
     return [...this.#shards.values()].filter((shard) => {
       if (shard.ended) return false;
@@ -131,12 +131,12 @@ export class Shards {
     });
   }
 
-  /** To be called before a page of a shard is read. */
+  /** Call before a page of a shard is read. */
   opening(shard: Shard): void {
     if (shard.iterator === undefined) shard.emptyPagesLeft = EMPTY_PAGES_WHEN_OPENED;
   }
 
-  /** Moves a shard past a page that was requested at `wall`. Returns whether it may have more right now. */
+  /** Moves a shard past a page requested at `wall`. Returns whether it may have more at once. */
   advance(shard: Shard, { records, next }: RecordPage, wall: number): boolean {
     const last = records.at(-1);
     if (last === undefined) shard.emptyPagesLeft = Math.max(0, shard.emptyPagesLeft - 1);
@@ -154,7 +154,7 @@ export class Shards {
     return true;
   }
 
-  /** What the state is to record of the shards. */
+  /** What the state should record about the shards. */
   seen(): ShardsSeen {
     const all = [...this.#shards.values()];
     return {

@@ -2,36 +2,36 @@ import type { SequenceRange, ShardProgress, StreamState } from '../store/cell/st
 import { LAYOUT } from './change.js';
 import type { ListedShard } from './ports.js';
 
-/** DynamoDB keeps records for 24 hours; an hour less allows for clocks that differ and listings that lag. */
+/** DynamoDB keeps records for 24 hours; an hour less allows for differing clocks and lagging listings. */
 export const KEPT_MS = 23 * 3_600_000;
 /** A shard that has ended is remembered for as long as any listing might still name it. */
 const ENDED_KEPT_MS = 3 * 24 * 3_600_000;
 
-/** What a reader has seen of the stream's shards. It is stored with the next write of the state. */
+/** What a reader has seen of the stream's shards, stored with the next write of the state. */
 export interface ShardsSeen {
   /** When the shards were last listed, in milliseconds since 1970. */
   readonly listedAt: number;
   readonly shards: readonly ListedShard[];
   /** Shards whose last record is complete or planned. */
   readonly ended: ReadonlySet<string>;
-  /** For each shard, a time before which nothing was written that is still to be read. */
+  /** For each shard, a time: everything written before it has been read. */
   readonly since: ReadonlyMap<string, number>;
 }
 
-/** What a planned batch is made of. */
+/** The records of a planned batch. */
 export interface BatchPlan {
   readonly ranges: Readonly<Record<string, SequenceRange>>;
   readonly records: number;
   readonly deadLetters: number;
 }
 
-/** What a reader has read. */
+/** The records read by a reader. */
 export interface PassedRecords extends Omit<BatchPlan, 'deadLetters'> {
   readonly deadLetters: readonly unknown[];
   readonly seen: ShardsSeen;
 }
 
-/** The pages that are built by the stream from its first record on. */
+/** The pages built by the stream from its first record on. */
 const FIRST_GENERATION = '1';
 
 /** The first state of a consumer: all records of the stream are still to be read, and none is older than `since`. */
@@ -46,7 +46,7 @@ export function firstState(stream: string, since: number): StreamState {
     shards: {},
     plan: null,
     gap: null,
-    setAside: 0,
+    deadLetters: 0,
     records: 0,
     listedAt: since,
     atEnd: false,
@@ -55,7 +55,7 @@ export function firstState(stream: string, since: number): StreamState {
   };
 }
 
-/** The state once all blocks have its planned batch. */
+/** The state once all blocks include its planned batch. */
 export function settled(state: StreamState): StreamState {
   if (state.plan === null) return state;
   const shards = { ...state.shards };
@@ -65,7 +65,7 @@ export function settled(state: StreamState): StreamState {
   return { ...state, shards, plan: null };
 }
 
-/** The state with what a reader has seen of the stream's shards; `wall` is the time now. */
+/** The state with what a reader has seen of the stream's shards; `wall` is the current time. */
 export function withShardsSeen(
   state: StreamState,
   { listedAt, shards: listed, ended, since }: ShardsSeen,
@@ -94,7 +94,7 @@ export function planned(state: StreamState, { ranges, records, deadLetters }: Ba
     batch: before.batch + 1,
     plan: ranges,
     records: before.records + records,
-    setAside: before.setAside + deadLetters,
+    deadLetters: before.deadLetters + deadLetters,
     atEnd: false,
   };
 }
@@ -106,11 +106,11 @@ export interface Loss {
 }
 
 /**
- * The state after a loss, with its reason. Counting continues with the oldest record of the shard or, if all that is known
- * is that too much time has passed, where it was. An earlier gap stays as it is.
+ * The state after a loss, with its reason. Counting continues with the oldest record of the shard or, if it is only
+ * known that too much time has passed, where it was. An earlier gap is kept.
  */
 export function withGap(state: StreamState, reason: string, wall: number, loss?: Loss): StreamState {
-  // Whether the blocks have what was planned can no longer be known, so it counts as complete.
+  // Whether the blocks include the planned batch can no longer be known, so it counts as complete.
   const before = settled(state);
   const gap = before.gap ?? { since: new Date(wall).toISOString(), reason };
   const fresh = { since: wall, ...(loss?.kind === 'gone' ? { endedAt: wall } : {}) };
@@ -119,22 +119,22 @@ export function withGap(state: StreamState, reason: string, wall: number, loss?:
   return { ...before, gap, shards, listedAt: loss === undefined ? wall : before.listedAt, atEnd: false };
 }
 
-/** The state during a recount, which is a batch of its own without records. Pages get no more records. */
+/** The state during a recount, which is a batch without records. Pages get no more records. */
 export function recounting(state: StreamState, wall: number): StreamState {
   const gapped = withGap(state, 'a recount was started and has not finished', wall);
   return { ...gapped, batch: gapped.batch + 1, pages: null };
 }
 
 /**
- * The state of counts of another layout, accepted by this version: only a recount can add what they lack. A plan in
- * progress cannot be folded as it was, so its records are part of the gap. Pages, too, are rebuilt by that recount.
+ * The state for counts of another layout, accepted by this version: only a recount can add what they lack. A plan in
+ * progress cannot be folded as before, so its records are part of the gap. That recount also rebuilds the pages.
  */
 export function upgraded(state: StreamState, wall: number): StreamState {
   const reason = `the counts had layout ${state.layout} and now have ${LAYOUT}`;
   return { ...withGap(state, reason, wall), layout: LAYOUT, pages: null };
 }
 
-/** The state once the table has another stream, or none any more. */
+/** The state once the table has a new stream, or none any more. */
 export function moved(state: StreamState, stream: string | undefined, reason: string, wall: number): StreamState {
   const gapped = withGap(state, reason, wall);
   return stream === undefined ? gapped : { ...gapped, stream, shards: {}, listedAt: wall };
@@ -142,7 +142,7 @@ export function moved(state: StreamState, stream: string | undefined, reason: st
 
 /**
  * Whether the stream may have trimmed records of a shard that were still to be read. Decided by their age, because not
- * every DynamoDB reports it: DynamoDB Local gives what is left.
+ * every DynamoDB reports it: DynamoDB Local returns what is left.
  */
 export function mayHaveLost({ since }: Pick<ShardProgress, 'since'>, wall: number): boolean {
   return wall - since > KEPT_MS;
@@ -158,6 +158,6 @@ export function passedBy(
     ...withShardsSeen(state, seen, wall),
     plan: ranges,
     records: state.records + records,
-    setAside: state.setAside + deadLetters.length,
+    deadLetters: state.deadLetters + deadLetters.length,
   });
 }

@@ -11,7 +11,7 @@ import { moved, withGap } from './state.js';
 
 export type Folded = Pick<Batch, 'changes' | 'markers' | 'deadLetters'>;
 
-/** Records a gap if the table's stream is another one than that of the state, or none; returns the reason. */
+/** Records a gap if the table's stream is not that of the state; returns the reason. */
 export async function noteSwitch(lease: Lease<StreamState>, stream: string | undefined): Promise<string | undefined> {
   const { stream: before } = lease.current;
   if (stream === before) return undefined;
@@ -20,14 +20,14 @@ export async function noteSwitch(lease: Lease<StreamState>, stream: string | und
   return message;
 }
 
-/** Records a gap if records were lost, in the same write as that the plan is over. Throws any other error. */
+/** Records a gap if records were lost, in the same write that ends the plan. Rethrows any other error. */
 export async function noteLoss(lease: Lease<StreamState>, error: unknown): Promise<void> {
   if (!(error instanceof RecordsLost)) throw error;
   const { message, loss } = error;
   await lease.update((state) => withGap(state, message, lease.clock.wall(), loss));
 }
 
-/** What a batch did to the blocks, and why pages do not have it, if they cannot. */
+/** The effect of a batch on the blocks, and the reason why pages do not include it, if they cannot. */
 export interface AppliedToAll extends Applied {
   readonly pagesFailed?: PagesFailed | undefined;
 }
@@ -51,7 +51,7 @@ export async function applyFolded(
   return { ...applied, pagesFailed };
 }
 
-/** PagesFailed if work throws that. */
+/** The PagesFailed that the work throws, if any. */
 async function failureOf(work: Promise<void>): Promise<PagesFailed | undefined> {
   try {
     await work;
@@ -63,8 +63,8 @@ async function failureOf(work: Promise<void>): Promise<PagesFailed | undefined> 
 }
 
 /**
- * Applies the batch that the owner before had planned: a block without it could get it later, from a process that wakes up.
- * Throws RecordsLost if the stream no longer holds its records.
+ * Applies the batch that the previous owner had planned: otherwise a block without it could get it later, from a
+ * process that resumes. Throws RecordsLost if the stream no longer has its records.
  */
 export async function finishPlan(
   { current: { plan, batch } }: Lease<StreamState>,

@@ -1,16 +1,16 @@
 import type { Clock } from '../clock.js';
 import { CellportError } from '../errors.js';
 
-/** Writes that have failed for some time without one of their kind that succeeded. */
+/** Writes of one kind that have failed for some time without any success. */
 export interface FailingWrites {
   readonly forMs: number;
-  /** What the last one failed with. */
+  /** The error of the last one. */
   readonly reason: string;
 }
 
 /**
- * Whether writes succeed. Reads do not show it: they go on when a disk is full. Kinds of writes are distinguished, because
- * small ones may still succeed where large ones fail. Being throttled is no failure.
+ * Tracks whether writes succeed. Reads do not show it: they still succeed when a disk is full. Kinds of writes are
+ * distinguished, because small ones may still succeed when large ones fail. Throttling does not count as a failure.
  */
 export class WriteWatch {
   readonly #clock: Pick<Clock, 'now'>;
@@ -20,7 +20,7 @@ export class WriteWatch {
     this.#clock = clock;
   }
 
-  /** The same function, watched. */
+  /** Wraps a function to track its result. */
   watched<A extends unknown[], T>(kind: string, write: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
     return async (...args) => {
       const since = this.#failing.get(kind)?.since ?? this.#clock.now();
@@ -37,7 +37,7 @@ export class WriteWatch {
     };
   }
 
-  /** Forgets failures, as another process writes now. */
+  /** Forgets failures, because another process writes now. */
   clear(): void {
     this.#failing.clear();
   }

@@ -61,7 +61,7 @@ test('nested lists add up to the limit of objects, and one more ends the request
   expect(aborted).toBe(true);
 });
 
-test('objects of many fields count as several', async () => {
+test('objects with many fields count as several', async () => {
   const fields = Array.from({ length: 41 }, (_, index) => `a${index}: id`).join(' ');
   expect((await ask(`{ items(count: 10) { ${fields} } }`, { maxNodes: 30 })).errors).toEqual([]);
   expect((await ask(`{ items(count: 10) { ${fields} } }`, { maxNodes: 29 })).errors).toHaveLength(1);

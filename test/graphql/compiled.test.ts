@@ -15,7 +15,7 @@ import type { RequestContext } from '../../src/graphql/context.js';
 import { compiling, interpreting } from '../../src/graphql/executor.js';
 import { comparing, newComparison } from '../support/compare-executors.js';
 
-/** Everything that the real schema has: async values, failures, nested lists, arguments that are returned. */
+/** Has everything that the real schema has: async values, failures, nested lists, arguments that are returned. */
 const schema = makeExecutableSchema({
   typeDefs: `
     scalar JSON
@@ -134,7 +134,7 @@ describe('graphql-js executes', () => {
     expect(isCompiled(text)).toBe(false);
   });
 
-  test('long ones, as compiling cannot be interrupted', () => {
+  test('long documents, because compiling cannot be interrupted', () => {
     const aliases = (count: number) => Array.from({ length: count }, (_, index) => `a${index}: thing {...F}`).join(' ');
     const fragment = ' fragment F on Thing {things {id name late}}';
     expect(isCompiled(`{${aliases(30)}}${fragment}`)).toBe(true);

@@ -46,7 +46,7 @@ describe('a document is rejected before validation', () => {
     );
   });
 
-  test('for its fields: 2,000 equal ones never reach validation, which would compare them', () => {
+  test('for its fields: 2,000 identical ones never reach validation, which would compare them', () => {
     expect(refusal(`{${Array.from({ length: 1_000 }, (_, index) => `a${index}`).join(' ')}}`)).toBeUndefined();
     expect(refusal(`{${'a '.repeat(2_000)}}`)?.details).toMatchObject({
       field: 'number of fields in the query',
@@ -55,7 +55,7 @@ describe('a document is rejected before validation', () => {
   });
 
   test('for fields that merge into one, at the top, deeper down, or by fragments', () => {
-    const equal = { details: { field: 'number of equal fields at one place of the query', limit: 50 } };
+    const equal = { details: { field: 'number of identical fields in one selection of the query', limit: 50 } };
     expect(refusal(`{${'a '.repeat(50)}}`)).toBeUndefined();
     expect(refusal(`{${'a '.repeat(51)}}`)).toMatchObject(equal);
     expect(refusal(`{${'a{b c} '.repeat(51)}}`)).toMatchObject(equal);
@@ -80,7 +80,7 @@ describe('a document is rejected before validation', () => {
     expect(refusal(`{a(b:"${'1 '.repeat(10_000)}")}`), 'a long text is one token').toBeUndefined();
   });
 
-  test('for its bytes, whatever they are, before they are read', () => {
+  test('for its size in bytes, before it is parsed', () => {
     const size = { field: 'size of the query', limit: 1_024 };
     const limits = { maxDocumentBytes: 1_024 };
     expect(refusal(`{a}#${'x'.repeat(1_020)}`, limits)).toBeUndefined();
@@ -89,7 +89,7 @@ describe('a document is rejected before validation', () => {
     expect(refusal('{'.repeat(100_000))?.details).toMatchObject({ field: 'size of the query' });
   });
 
-  test('for names that no schema has, as messages repeat them', () => {
+  test('for overlong names, because messages repeat them', () => {
     expect(refusal(`{${'a'.repeat(250)}}`)).toBeUndefined();
     for (const source of ['{#}', 'query #{a}', '{a(#:1)}', '{a @#}', '{#:a}', 'query($#:Int){a}', '{...#}']) {
       const found = refusal(source.replace('#', 'a'.repeat(251)));
@@ -112,10 +112,10 @@ describe('a document is rejected before validation', () => {
     });
   });
 
-  test('for comparisons of equal fields that only add up', () => {
+  test('for the total of comparisons of identical fields', () => {
     const places = (count: number) =>
       `{${Array.from({ length: count }, (_, at) => `p${at}{${'a '.repeat(25)}}`).join(' ')}}`;
-    const field = 'number of comparisons of equal fields and fragments in the query';
+    const field = 'number of comparisons of identical fields and fragments in the query';
     expect(refusal(places(16))).toBeUndefined();
     expect(refusal(places(17))?.details).toEqual({ field, value: 17 * 25 * 24, limit: 10_000 });
     expect(refusal(`{${'a(b:[1 2 3]) '.repeat(34)}}`)?.details, 'arguments are compared, too').toMatchObject({ field });

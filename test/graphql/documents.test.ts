@@ -19,7 +19,7 @@ test('a document is parsed and validated once, however often it is sent', () => 
   expect(read(`${QUERY} `).document, 'another text is another document').not.toBe(document);
 });
 
-test('a document that is refused is judged once, too', () => {
+test('a refused document is also validated only once', () => {
   const format = vi.fn(errorFormatter(silentLog));
   const read = reader(format);
   for (const query of ['{nothing}', '{', `{${'a'.repeat(300)}}`]) {
@@ -31,7 +31,7 @@ test('a document that is refused is judged once, too', () => {
   }
 });
 
-test('what is remembered is bounded: the oldest document gives way', () => {
+test('the cache is bounded: the oldest document is evicted', () => {
   const read = reader();
   const first = read('{__typename}').document;
   // About 4 MB each, parsed.
@@ -40,7 +40,7 @@ test('what is remembered is bounded: the oldest document gives way', () => {
   expect(read('{__typename}').document).not.toBe(first);
 });
 
-test('errors have the places of the document where they are', () => {
+test('errors have their locations in the document', () => {
   const { errors } = reader()('{\n  collections {\n    nodes {key nme}\n  }\n  nothing\n}');
   expect(errors?.map(({ locations }) => locations)).toEqual([[{ line: 3, column: 16 }], [{ line: 5, column: 3 }]]);
 });

@@ -53,7 +53,7 @@ const large = (text: (value: unknown) => unknown) => ({
   },
 });
 
-test('a large response is the same text that JSON.stringify would give', async () => {
+test('a large response is the text that JSON.stringify would return', async () => {
   expect(await written(large(textOf))).toBe(JSON.stringify(large((value) => value)));
 });
 
@@ -66,7 +66,7 @@ test('other requests are served while a large response is written', async () => 
   expect(served).toBeGreaterThan(2);
 });
 
-test('a response that is too long is given up before the rest is written, text in UTF-8 or JSON text', async () => {
+test('a response that is too long is abandoned before the rest is written, whether UTF-8 or JSON text', async () => {
   let asked = 0;
   const items = Array.from({ length: 100_000 }, () => ({
     text: 'äöü',

@@ -1,6 +1,6 @@
 /**
- * What the API promises to its clients, one signature each: names, types, nullability and defaults never change, while
- * more may be added. Arguments are in the order of their documentation.
+ * The API's promise to its clients, one signature each: names, types, nullability and defaults never change, while more
+ * may be added. Arguments are in the order of their documentation.
  */
 export const PROMISED: readonly string[] = `
 scalar DateTime

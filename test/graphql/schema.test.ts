@@ -64,7 +64,7 @@ describe('the schema', () => {
     expect(definitions.flatMap(undescribed)).toEqual([]);
   });
 
-  test('describes what every number counts or measures', () => {
+  test('describes the unit or meaning of every number', () => {
     const units =
       /\b(characters|degrees|metres|px|days|markers|collections|zones|features|readings|instants|partitions|positions|version|raised by 1|zoom|from 0)\b/i;
     const numbers = definitions.flatMap((definition) => {
@@ -83,12 +83,12 @@ describe('the schema', () => {
     ).toEqual([]);
   });
 
-  test('is built with its resolvers and without directives of its own', () => {
+  test('is built with its resolvers and no custom directives', () => {
     const schema = buildSchema();
     expect(schema.getDirectives().every(isSpecifiedDirective)).toBe(true);
   });
 
-  test('has one file for each noun, all of them used', () => {
+  test('has one file per noun, all of them used', () => {
     expect(readdirSync(FOLDER).every((file) => /^[a-z-]+\.graphql$/.test(file))).toBe(true);
   });
 });

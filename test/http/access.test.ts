@@ -77,13 +77,13 @@ describe.each([
   });
   afterAll(() => server.close());
 
-  test.each(welcome)('is reached as %s', async (host) => {
+  test.each(welcome)('accepts the host name %s', async (host) => {
     expect((await sendAs(server, host, '/healthz')).status).toBe(200);
     expect((await sendAs(server, host, '/graphql', '{__typename}')).status).toBe(200);
     expect(await opens(server, host)).toBe(true);
   });
 
-  test.each(unwelcome)('refuses to be reached as %s', async (host) => {
+  test.each(unwelcome)('rejects the host name %s', async (host) => {
     for (const [path, query] of [
       ['/graphql', CREATE('rebound')],
       ['/graphql/stream?query=subscription{none}'],
@@ -125,7 +125,7 @@ describe('a page of another site', () => {
     },
   );
 
-  test('that is allowed, or of this server, changes data', async () => {
+  test('that is allowed, or belongs to this server, may change data', async () => {
     const own = new URL(server.url).origin;
     for (const [key, origin] of [
       ['friend', 'https://maps.example.org'],
@@ -136,7 +136,7 @@ describe('a page of another site', () => {
   });
 });
 
-test('a server that others reach is warned of, unless it is read-only', () => {
+test('a server that is reachable from other machines logs a warning, unless it is read-only', () => {
   for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1']) expect(accessWarning(host, false)).toBeUndefined();
   for (const host of ['0.0.0.0', '::', '10.0.0.1', 'box']) {
     expect(accessWarning(host, false)).toMatch(/^HOST is .*CELLPORT_READ_ONLY=1 refuses changes$/);
@@ -159,7 +159,7 @@ test('a read-only server refuses every mutation, and answers queries', async () 
   await server.close();
 });
 
-test('a server that does not explain ignores the headers that ask for costs and reads', async () => {
+test('a server with explanations turned off ignores the headers that request costs and reads', async () => {
   const headers = { 'x-cellport-cost': '1', 'x-cellport-explain': '1' };
   for (const explain of [true, false]) {
     const server = await startServer(db, { explain });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Admission, type Place, createAdmission } from '../../src/http/admission.js';
 import { randomFrom } from '../support/random.js';
 
-/** A request: its turns on the CPU in ms, with a read of the database before each. */
+/** A request: its turns on the CPU in ms, with a database read before each. */
 interface Kind {
   readonly document: string;
   readonly turns: readonly number[];
@@ -19,28 +19,28 @@ interface Running {
 }
 
 const VIEWPORT: Kind = { document: 'viewport', turns: [4, 4, 4, 4, 4], reads: true };
-/** Answered from caches, in one go. */
+/** Answered from caches in one turn. */
 const CACHED: Kind = { document: 'cached', turns: [10], reads: false };
 const LIGHT: Kind = { document: 'light', turns: [1], reads: false };
 
 /** A request that the event loop has not handled yet. */
 type Arrival = Pick<Running, 'kind' | 'arrived'>;
-/** What the admission does in a turn of its own. */
+/** The admission's work in its own turn. */
 type Start = { readonly start: () => void };
 
 interface Machine {
   readonly admission?: Admission;
   readonly clock: { now: number; readonly later: (() => void)[] };
-  /** Reads that the database does at once, and what each takes. */
+  /** Number of concurrent database reads, and the duration of each. */
   readonly database: { readonly parallel: number; readonly ms: number };
 }
 
 interface Outcome {
-  /** Answers within the deadline, a second. */
+  /** Answers per second within the deadline. */
   readonly goodput: number;
   readonly p99: number;
   readonly refused: Readonly<Record<string, number>>;
-  /** How long a refusal took, at the 99th percentile. */
+  /** Duration of a refusal at the 99th percentile. */
   readonly refusedIn: number;
 }
 
@@ -48,7 +48,7 @@ const DEADLINE_MS = 10_000;
 const WARM_UP_MS = 5_000;
 const DURATION_MS = 30_000;
 
-/** Serves requests that arrive at random for half a minute of a simulated clock, one millisecond after the other. */
+/** Simulates requests that arrive at random for half a minute of simulated time, in steps of one millisecond. */
 async function simulate(
   { admission, clock, database }: Machine,
   rates: readonly { readonly kind: Kind; readonly perSecond: number }[],
@@ -62,7 +62,7 @@ async function simulate(
   const latencies: number[] = [];
   const refused: Record<string, number> = {};
   let window = { lag: 0, reads: 0, readMs: 0 };
-  /** When each of the database's parallel workers is free. */
+  /** When each of the database's parallel workers becomes free. */
   const free = Array<number>(database.parallel).fill(start);
 
   function read(request: Running): void {
@@ -90,7 +90,7 @@ async function simulate(
       return;
     }
     const request = { kind, arrived, place, turns: [...kind.turns], readUntil: 0 };
-    // What needs no read is answered in the turn of the event loop in which it was handled.
+    // A request that needs no read is answered in the turn in which it was handled.
     if (kind.reads) read(request);
     else started.push(request);
   }
@@ -100,7 +100,7 @@ async function simulate(
     if (clock.now - start > WARM_UP_MS && request.kind === rates[0]?.kind) latencies.push(clock.now - request.arrived);
   }
 
-  // After the last arrival until all is done, as the admission is used again.
+  // From the last arrival until everything is done, because the admission is used again.
   for (; clock.now < start + DURATION_MS || ready.length + reading.length > 0; clock.now += 1) {
     for (const { kind, perSecond } of clock.now < start + DURATION_MS ? rates : []) {
       for (let due = perSecond / 1_000; next() < due; due -= 1) ready.push({ kind, arrived: clock.now });
@@ -108,7 +108,7 @@ async function simulate(
     for (let at = reading.length - 1; at >= 0; at -= 1) {
       if (reading[at]!.readUntil <= clock.now) ready.push(...reading.splice(at, 1));
     }
-    // The event loop: one turn after the other; what becomes ready meanwhile is late by as much.
+    // The event loop runs one turn after the other; requests that become ready meanwhile are late by as much.
     for (let first = ready[0]; first !== undefined && !('turns' in first); first = ready[0]) {
       ready.shift();
       if ('start' in first) first.start();
@@ -145,7 +145,9 @@ async function simulate(
   };
 }
 
-/** Ample: the CPU is the bottleneck. Two reads of 20 ms at once: the database is, at 20 viewports a second. */
+/**
+ * If ample, the CPU is the bottleneck. With two concurrent reads of 20 ms, the database is, at 20 viewports a second.
+ */
 const KINDS = {
   'the CPU': VIEWPORT,
   'the database': VIEWPORT,
@@ -168,7 +170,7 @@ function newMachine(database: Machine['database']): Machine {
   return { admission, clock, database };
 }
 
-test('clients that retry at once do not keep others from being started', async () => {
+test('clients that retry at once do not prevent others from starting', async () => {
   const { admission, clock } = newMachine({ parallel: 1, ms: 1 });
   let started = 0;
   let refused = 0;
@@ -190,7 +192,7 @@ test('clients that retry at once do not keep others from being started', async (
   expect([started, refused]).toEqual([1 + 1 + 5, 100]);
 });
 
-test('of more light requests than there is time for, as many are answered as can be, and soon', async () => {
+test('under more light requests than capacity, as many as possible are answered, and quickly', async () => {
   const one = newMachine({ parallel: 1, ms: 1 });
   await simulate(one, [{ kind: LIGHT, perSecond: 100 }]);
   const { goodput, p99, refusedIn } = await simulate(one, [{ kind: LIGHT, perSecond: 1_500 }]);
@@ -208,7 +210,7 @@ describe.each(['the CPU', 'the database', 'the CPU, without reads,'] as const)(
     const load = (times: number) => [{ kind, perSecond: capacity * times }];
     const machine = () => newMachine(database);
 
-    test('three times the capacity is answered as well as the capacity, and refused at once', async () => {
+    test('at three times the capacity, as many requests are answered as at capacity, and the rest refused at once', async () => {
       const one = machine();
       const half = await simulate(one, load(0.5));
       expect(half.refused).toEqual({});
@@ -218,7 +220,7 @@ describe.each(['the CPU', 'the database', 'the CPU, without reads,'] as const)(
       expect(over.goodput).toBeGreaterThan(0.8 * best);
       expect(over.goodput).toBeGreaterThan(0.8 * capacity);
       expect(over.p99).toBeLessThan(2 * full.p99);
-      // With more places, the CPU would only have more to do in turns.
+      // With more slots, the CPU would only have more to do in turns.
       if (bottleneck !== 'the database') expect(over.p99).toBeLessThan(2 * half.p99);
       expect(over.refusedIn).toBeLessThan(20);
       const again = await simulate(one, load(0.5));
@@ -234,7 +236,7 @@ describe.each(['the CPU', 'the database', 'the CPU, without reads,'] as const)(
       expect(refused['light']).toBeUndefined();
     });
 
-    test('without admission nothing is answered in time', async () => {
+    test('without admission, nothing is answered in time', async () => {
       const { p99 } = await simulate({ clock: { now: 0, later: [] }, database }, load(3));
       expect(p99).toBeGreaterThan(DEADLINE_MS);
     });

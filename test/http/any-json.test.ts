@@ -7,7 +7,7 @@ import { testDatabase } from '../support/test-database.js';
 import { type LiveServer, startServer } from './live-server.js';
 import { someOf } from '../support/rounds.js';
 
-// Whatever a client gives as JSON it gets back, by every way in and out.
+// Clients get back exactly the JSON that they sent, through every input and output.
 
 const db = await testDatabase('readable', { stream: true });
 const heard = followChanges(db);
@@ -22,7 +22,7 @@ afterAll(async () => {
   await heard.stop();
 });
 
-/** The data of an answer without errors. */
+/** The data of a response without errors. */
 async function ask(query: string, variables: Record<string, unknown>) {
   const { data, errors } = await server.ask(query, variables);
   expect(errors ?? []).toEqual([]);
@@ -32,7 +32,7 @@ async function ask(query: string, variables: Record<string, unknown>) {
 /** A new collection; its maps draw some of the properties. */
 async function newCollection(mapProperties: readonly string[] = []): Promise<string> {
   const key = `any-${(collections += 1)}`;
-  // One partition: a page of the whole world has it all.
+  // One partition, so that a page of the whole world has everything.
   const input = { key, name: key, mapProperties, prefixLength: 0 };
   await ask('mutation ($input: CreateCollectionInput!) {createCollection(input: $input) {key}}', { input });
   return key;
@@ -57,7 +57,7 @@ const FEATURES = `query ($collection: String!) {viewport(bounds: ${WORLD}, zoom:
 const batches = fc.array(anyProperties, { minLength: 1, maxLength: 6 });
 
 describe('any JSON', () => {
-  test('is what it was as properties of markers: created, drawn, filtered by, updated, told to subscribers', async () => {
+  test('is unchanged in properties of markers: created, drawn, filtered by, updated, sent to subscribers', async () => {
     const client = websocketClient(server.url);
     await fc.assert(
       fc.asyncProperty(batches, async (all) => {
@@ -72,7 +72,7 @@ describe('any JSON', () => {
         const { createMarkers: made } = await ask(CREATE, { collection, markers });
         expect(made.failures).toEqual([]);
         expect(byKey(made.markers)).toEqual(wanted);
-        // Twice: from DynamoDB, then maybe from a cache.
+        // Twice: from DynamoDB, then possibly from a cache.
         for (let round = 0; round < 2; round += 1) {
           const { viewport } = await ask(MARKERS, { collection });
           expect(byKey(viewport.markers.nodes)).toEqual(wanted);
@@ -89,7 +89,7 @@ describe('any JSON', () => {
         for (const { properties } of viewport.features.features) {
           const { key, name: _name, category: _category, ...drawn } = properties;
           const whole: object = markers.find((marker) => marker.key === key)?.properties ?? {};
-          // Large ones are drawn in part.
+          // Large properties are drawn in part.
           for (const [name, value] of Object.entries(drawn)) {
             expect(canonical(value)).toEqual(canonical(Object.entries(whole).find(([own]) => own === name)?.[1]));
           }
@@ -116,7 +116,7 @@ describe('any JSON', () => {
     await client.dispose();
   });
 
-  test('is what it was as properties of zones, created and updated', async () => {
+  test('is unchanged in properties of zones, created and updated', async () => {
     const collection = await newCollection();
     let n = 0;
     const ring = [[0, 0], [1, 0], [1, 1], [0, 0]]; // prettier-ignore
@@ -142,7 +142,7 @@ describe('any JSON', () => {
     );
   });
 
-  test('is what it was by name in readings', async () => {
+  test('is unchanged in names of readings', async () => {
     const collection = await newCollection();
     await ask(CREATE, { collection, markers: [{ key: 's', position: { lng: 0, lat: 0 } }] });
     const id = `marker::${collection}::s`;
@@ -163,7 +163,7 @@ describe('any JSON', () => {
   });
 });
 
-test('a name of more than 50,000 bytes is refused by its field, and does not affect the other markers of a batch', async () => {
+test('a name of more than 50,000 bytes is rejected by field, and does not affect the other markers of a batch', async () => {
   const collection = await newCollection();
   const markers = [
     { key: 'good', position: { lng: 0, lat: 0 }, properties: { ['é'.repeat(25_000)]: 1 } },

@@ -13,7 +13,7 @@ const db = memoryDatabase();
 let server: LiveServer;
 beforeAll(async () => {
   const live = new LiveHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
-  // It follows no stream: nothing changes here.
+  // Follows no stream, because nothing changes here.
   server = await startServer(db, { live: Object.assign(live, { recentFrom: async () => undefined }) });
 });
 afterAll(() => server.close());
@@ -22,7 +22,7 @@ interface Answer {
   readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
 }
 
-/** Asserts that an answer has a reason, and neither repeats what was sent nor reveals a mistake of ours. */
+/** Asserts that a response has a reason, and neither repeats the input nor reveals a bug of ours. */
 function expectReason(text: string): void {
   expect(text.length).toBeLessThan(100_000);
   const { errors = [] } = JSON.parse(text) as Answer;
@@ -66,22 +66,22 @@ test.each([
   ]);
 });
 
-test('a literal nested deeper than variables may be is rejected alike', async () => {
+test('a literal nested deeper than the limit for variables is rejected, too', async () => {
   const { errors } = await server.ask(
     `{collection(key: "a") {markers(filter: {properties: [{name: "a", eq: ${deep(66)}}]}) {edges {cursor}}}}`,
   );
   expect(errors).toMatchObject([{ message: expect.stringContaining('nested at most 64 levels deep') }]);
 });
 
-test('an answer lists 100 errors, and how many more there are', async () => {
+test('a response lists 100 errors, and the number of others', async () => {
   const fields = Array.from({ length: 150 }, (_, at) => `a${at}: cell(collection: "nobody", geohash: "u0") {count}`);
   const { errors } = await server.ask(`{${fields.join(' ')}}`);
   expect(errors).toHaveLength(101);
   expect(errors[99]).toMatchObject({ path: ['a99'], extensions: { code: 'NOT_FOUND' } });
-  expect(errors[100]?.message).toBe('number of errors is 150, the limit is 100: 50 more are left out');
+  expect(errors[100]?.message).toBe('number of errors is 150, the limit is 100: 50 more were omitted');
 });
 
-test('an answer that would be too long is refused with its limit, and the next one is sent', async () => {
+test('a response that would be too long is refused with its limit, and the next one is sent', async () => {
   const small = await startServer(db, { limits: { maxAnswerBytes: 100_000 } });
   const fields = Array.from(
     { length: 190 },
@@ -97,7 +97,7 @@ test('an answer that would be too long is refused with its limit, and the next o
   await small.close();
 });
 
-test('an address, a content type and a key are repeated in part', async () => {
+test('a path, a content type and a key are repeated only in part', async () => {
   const long = 'x'.repeat(8_000);
   for (const response of [
     await fetch(`${server.url}/${long}`),
@@ -124,7 +124,7 @@ describe('an event stream', () => {
     },
   );
 
-  test('has the limits of documents and variables', async () => {
+  test('enforces the limits of documents and variables', async () => {
     const post = async (body: string) => {
       const response = await fetch(`${server.url}/graphql/stream`, {
         method: 'POST',

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Queries by GET need a header that pages of other sites cannot send, which these audits do not send. */
+/** Queries by GET require a header that pages of other sites cannot send; these audits do not send it. */
 const NEEDS_HEADER = ['5A70', 'D6D5', '6A70'];
 /** Apollo Server answers 400 where 200 is recommended for clients that accept only application/json. */
 const STATUS_400 = ['572B', 'FDE2', '7B9B'];

@@ -28,7 +28,7 @@ beforeEach(() => sent.reset());
 
 const WRITES = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'];
 
-/** The one error of an answer; fails if there is none or several, or if anything was written. */
+/** The single error of a response; fails if there is none or several, or if anything was written. */
 function only({ errors }: Answered): Answered['errors'][number] {
   expect(errors).toHaveLength(1);
   expect(sent.commands.filter(({ name }) => WRITES.includes(name))).toEqual([]);
@@ -108,7 +108,7 @@ describe('a viewport', () => {
   });
 });
 
-/** The answer to one field of a viewport over Germany. */
+/** The response to one field of a viewport over Germany. */
 const inViewport = (field: string, variables: Record<string, unknown> = {}, types = '') =>
   server.ask(`query ($bounds: BoundsInput! ${types}) {viewport(bounds: $bounds, zoom: 8) {precision ${field}}}`, {
     bounds: BOUNDS,

@@ -9,14 +9,14 @@ import { type LiveServer, startServer } from './live-server.js';
 
 const LONG = '{ __schema { types { name description fields { name description } } } }';
 const SHORT = '{ __typename }';
-/** Answered by one error for each field. */
+/** Answered with one error per field. */
 const FAULTY = `{ ${'x '.repeat(20)} }`;
 const DECODE: Readonly<Record<string, (body: Buffer) => Buffer>> = { br: brotliDecompressSync, gzip: gunzipSync };
 
 let server: LiveServer;
 let plain = '';
 
-/** Posts a query without what `fetch` adds and undoes: it accepts encodings, and decodes them. */
+/** Posts a query without the changes that `fetch` makes: it accepts encodings, and decodes them. */
 async function post(query: string, headers: OutgoingHttpHeaders) {
   const sending = request(`${server.url}/graphql`, {
     method: 'POST',
@@ -67,7 +67,7 @@ test('short answers are not compressed', async () => {
   expect([encoding, headers['vary'], body.toString()]).toEqual([undefined, 'Origin', '{"data":{"__typename":"Query"}}\n']); // prettier-ignore
 });
 
-test('errors are compressed as answers are', async () => {
+test('errors are compressed, too', async () => {
   const { status, encoding, body } = await post(FAULTY, { 'accept-encoding': 'br' });
   expect([status, encoding]).toEqual([400, 'br']);
   expect(brotliDecompressSync(body).toString()).toMatch(/^\{"errors":/);

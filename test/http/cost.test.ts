@@ -11,7 +11,7 @@ const db = await testDatabase();
 const sent = recordCalls(db);
 let server: LiveServer;
 
-/** The sum of what DynamoDB itself reported. */
+/** The sum reported by DynamoDB itself. */
 const reported = { readUnits: 0, writeUnits: 0, itemsScanned: 0, itemsReturned: 0 };
 
 interface Output {

@@ -28,7 +28,7 @@ import { addAllPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
 import { type LiveServer, fillCells, startServer } from './live-server.js';
 
-/** Three together in Berlin, one in Hamburg, one on the antimeridian. */
+/** Three close together in Berlin, one in Hamburg, one on the antimeridian. */
 const PLACES = [
   {
     key: 'zoo',
@@ -188,7 +188,7 @@ test('every field of every type is queried below', () => {
       : [],
   );
   const found = asked(schema, [CREATE, CHANGE + MARKER, COLLECTIONS, READ, VIEWPORT, ZONES + ZONE, READ_ZONES + ZONE]);
-  // Subscriptions and search have tests of their own.
+  // Subscriptions and search have their own tests.
   const others = /^(Subscription|MarkerChange|Reading|SearchConnection|SearchEdge)\.|^Query\.search$/;
   expect(fields.filter((field) => !found.has(field) && !others.test(field))).toEqual([]);
 });
@@ -199,7 +199,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
   let index: SearchEngine;
   let server: LiveServer;
   beforeAll(async () => {
-    // Nothing is found in it: search has tests of its own.
+    // Nothing is found in it: search has its own tests.
     index = await openEmbeddedEngine({ folder, table: db.tables.entities, maxBytes: 2 ** 26 }, () => Date.now());
     const search = { open: () => index, status: { state: 'following', read: 0, reason: null } } as const;
     server = await startServer(db, { pageServices: testPages({ trusted: true }), search });
@@ -341,7 +341,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     const { viewport } = data;
     expect([viewport.bounds, viewport.zoom]).toEqual([bounds, 8]);
     expect(keysOf(viewport.markers.nodes)).toEqual(['kranzler', 'tiergarten', 'zoo']);
-    // Read from the base item, as the index does not project a note of 1,000 characters.
+    // Read from the base item, because the index does not project a note of 1,000 characters.
     const kranzler = viewport.markers.nodes.find((node: { key: string }) => node.key === 'kranzler');
     expect(kranzler.properties).toEqual({ note: 'x'.repeat(1_000) });
     expect(viewport.count).toBe(3);

@@ -25,7 +25,7 @@ async function ready(url: string): Promise<Ready> {
   return { status: response.status, reasons };
 }
 
-/** What DynamoDB Local answers when its disk is full. */
+/** DynamoDB Local's response when its disk is full. */
 const failure = () =>
   Object.assign(new Error('unknown error'), { name: 'InternalFailure', $fault: 'server', $metadata: {} });
 
@@ -75,13 +75,13 @@ test.each([
   await server.close();
 });
 
-test('/readyz says that the disk of the embedded engine is full', async () => {
+test('/readyz reports that the disk of the embedded engine is full', async () => {
   await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
   let least = Infinity;
   const server = await startServer(db, { storageFault: () => fullDisk(tmpdir(), least) });
   expect(await ready(server.url)).toEqual({
     status: 503,
-    reasons: [expect.stringMatching(/^the disk is full: \d+ KB left for /)],
+    reasons: [expect.stringMatching(/^the disk is full: \d+ KB left in /)],
   });
   least = 0;
   expect(await ready(server.url)).toEqual({ status: 200, reasons: [] });

@@ -37,7 +37,7 @@ export interface Answered {
 
 export interface LiveServer {
   readonly url: string;
-  /** What the server has logged. */
+  /** The server's log. */
   readonly logged: readonly { readonly level: string; readonly fields: Json; readonly message: string }[];
   readonly services: Services;
   /** Each operation is run by both executors. */
@@ -45,9 +45,9 @@ export interface LiveServer {
   /** Posts one query; fails if the answer is not JSON. */
   ask(query: string, variables?: Json, headers?: Record<string, string>): Promise<Answered>;
   post(body: string, headers?: Record<string, string>): Promise<Response>;
-  /** Answers without HTTP, in a fraction of the time. */
+  /** Executes an operation without HTTP, in a fraction of the time. */
   readonly graphql: GraphqlServer;
-  /** Fails if the two executors did not give the same answers. */
+  /** Fails if the two executors gave different responses. */
   close(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ interface ServerOptions {
   readonly executor?: Parameters<typeof createGraphqlServer>[2];
   readonly live?: LiveHub;
   readonly search?: ServerServices['search'];
-  /** As the stream consumer updates them. */
+  /** Cells as the stream consumer updates them. */
   readonly cellCache?: CellCache;
   /** By default, the geo index is read. */
   readonly pageServices?: PageServices;
@@ -73,7 +73,7 @@ interface ServerOptions {
   readonly styleUrl?: string;
   readonly styleOrigins?: readonly string[];
   readonly allowedHosts?: readonly string[];
-  /** What the server takes itself to be bound to. */
+  /** The address to which the server considers itself bound. */
   readonly host?: string;
   readonly explain?: boolean;
   readonly drainMs?: number;
@@ -174,7 +174,7 @@ export async function startServer(
   };
 }
 
-/** Writes the cells of markers as the stream consumer would, from a count of its own. */
+/** Writes the cells of markers like the stream consumer, from an independent count. */
 export async function fillCells(
   db: Database,
   collection: Collection,

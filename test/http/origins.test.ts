@@ -19,7 +19,7 @@ describe.each([
   });
   afterAll(() => server.close());
 
-  /** The origin whose pages a browser lets read the answer. */
+  /** The origin whose pages the browser allows to read the response. */
   const readers = (response: Response) => response.headers.get('access-control-allow-origin');
   const answers = (origin: string) => [
     server.post('{"query":"{ __typename }"}', { origin }),
@@ -70,7 +70,7 @@ describe.each([
     expect(await opened(origin)).toBe(false);
   });
 
-  test('may be blocked, but never the server’s own page', async () => {
+  test('may be blocked, but the server’s own page never is', async () => {
     expect(await opened(server.url)).toBe(true);
   });
 });

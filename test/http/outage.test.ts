@@ -13,7 +13,7 @@ import { type LiveServer, startServer } from './live-server.js';
 const tables = await testDatabase();
 await createCollection(tables, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
 
-/** A database over the file's tables with a client of its own, so that faults in one do not affect the others. */
+/** A database over the file's tables with its own client, so that faults in one do not affect the others. */
 const database = (endpoint = engine().endpoint, giveUpAfterMs = 3_000) =>
   createDatabase({ ...engine(), endpoint, tables: tables.tables, keyStyle: 'readable', giveUpAfterMs });
 
@@ -85,7 +85,7 @@ describe('while DynamoDB is unavailable', () => {
     expect(await ready(server)).toMatchObject({ status: 200, ready: true, reasons: [] });
 
     await gate.shut();
-    // With a key that no cache of the server has.
+    // With a key that is in none of the server's caches.
     const read = await server.ask('{collections {nodes {key}} other: collection(key: "huts") {name}}');
     expect(read.errors.length).toBeGreaterThan(0);
     for (const error of read.errors) expect(error.extensions['code']).toBe('UNAVAILABLE');

@@ -8,7 +8,7 @@ import { startServer } from './live-server.js';
 
 const QUERY = '{collections {nodes {key}}}';
 
-test('a server with too much work refuses more with 503 and Retry-After, and health checks are answered', async () => {
+test('an overloaded server refuses requests with 503 and Retry-After, and still answers health checks', async () => {
   const db = newDatabase();
   let goOn = () => {};
   const held = new Promise<void>((resolve) => {
@@ -20,10 +20,10 @@ test('a server with too much work refuses more with 503 and Retry-After, and hea
   });
   const server = await startServer(db, { limits: { deadlineMs: 120_000 } });
 
-  // More and more requests, none of which is answered.
+  // An increasing number of requests, none of which is answered.
   const asked: ReturnType<typeof server.ask>[] = [];
   const asking = setInterval(() => asked.push(...Array.from({ length: 10 }, () => server.ask(QUERY))), 50);
-  /** Repeats a request until it is refused as expected: one that was admitted is not answered before the end. */
+  /** Repeats a request until it is refused as expected: one that is admitted is not answered before the end. */
   async function untilRefused(send: () => Promise<Response>, isExpected: (response: Response) => boolean) {
     for (;;) {
       // A connection may be closed before a large body has been sent.
@@ -37,7 +37,7 @@ test('a server with too much work refuses more with 503 and Retry-After, and hea
     '1',
     { errors: [{ extensions: { code: 'UNAVAILABLE', retryAfterMs: 1_000 } }], extensions: { cost: { queries: 0 } } },
   ]);
-  // Refused before it has been read: the connection is closed.
+  // Refused before it has been read, so the connection is closed.
   const body = JSON.stringify({ query: QUERY, variables: { text: 'x'.repeat(1_000_000) } });
   await untilRefused(
     () => server.post(body),

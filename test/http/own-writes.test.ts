@@ -10,7 +10,7 @@ const db = await testDatabase();
 let server: LiveServer;
 
 beforeAll(async () => {
-  // Pages are trusted, but nothing reads the stream: they stay as they are.
+  // Pages are trusted, but nothing reads the stream, so they stay unchanged.
   server = await startServer(db, { pageServices: testPages({ trusted: true }) });
   await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
 });
@@ -22,7 +22,7 @@ const MAP = `{ viewport(bounds: { west: 10, south: 50, east: 11, north: 51 }, zo
 
 const map = async (): Promise<unknown> => (await server.ask(MAP)).data.viewport.markers.nodes;
 
-test('a map shows this server’s own writes at once, before pages have them', async () => {
+test('a map shows this server’s own writes at once, before pages include them', async () => {
   const mutate = (mutation: string) => server.ask(`mutation { ${mutation} }`);
   expect(await map()).toEqual([]);
   await mutate(

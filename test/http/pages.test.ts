@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Gets a file without what `fetch` adds and undoes. */
+/** Gets a file without the changes that `fetch` makes. */
 async function get(path: string, accepted: string) {
   const sending = request(`${server.url}${path}`, { headers: { 'accept-encoding': accepted } }).end();
   const [response] = (await once(sending, 'response')) as [IncomingMessage];
@@ -57,15 +57,15 @@ test.each([
   }
 });
 
-test('a file that is not compressed is sent as it is', async () => {
+test('a file that is not compressed is sent unchanged', async () => {
   const { headers, body } = await get('/map/assets/small-0a1b.js', 'gzip, deflate, br');
   expect([headers['content-encoding'], body]).toEqual([undefined, 'assets/small-0a1b.js']);
 });
 
-test('the page is compressed, and tells link previews the address of their picture in full', async () => {
+test('the page is compressed, and gives link previews the absolute URL of their picture', async () => {
   const meta = (origin: string) => `<head><meta property="og:image" content="${origin}/map/preview.jpg" /></head>`;
   await writeFile(join(folder, 'index.html'), meta('') + ' '.repeat(5_000));
-  // Only the client's own `Host` is believed.
+  // Only the client's own `Host` header is trusted.
   const headers = { 'x-forwarded-host': 'evil.example.org', 'x-forwarded-proto': 'https' };
   const response = await fetch(`${server.url}/`, { headers: { ...headers, 'accept-encoding': 'gzip' } });
   expect((await response.text()).trim()).toBe(meta(server.url));
@@ -77,7 +77,7 @@ test('the page is compressed, and tells link previews the address of their pictu
   });
 });
 
-test('the page is not sent again until it is another one', async () => {
+test('the page is not sent again until it has changed', async () => {
   const index = join(folder, 'index.html');
   await writeFile(index, '<head></head>');
   const ask = (tag = '') => fetch(`${server.url}/`, { headers: { 'if-none-match': `"other", ${tag}` } });
@@ -91,7 +91,7 @@ test('the page is not sent again until it is another one', async () => {
   expect([other.status, await other.text()]).toEqual([200, '<head>rebuilt</head>']);
 });
 
-test("a style of the user's own is named in the page, and its hosts in the policy", async () => {
+test('a custom style is named in the page, and its hosts in the policy', async () => {
   await writeFile(join(folder, 'index.html'), '<head></head>');
   const styleUrl = 'https://maps.example.org/style.json?a=1&b="2"';
   const styleOrigins = ['https://tiles.example.org'];

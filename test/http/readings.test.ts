@@ -100,7 +100,7 @@ describe('one marker with its latest readings', () => {
     }
   });
 
-  test('takes one call, besides the read of its collection if that is not cached', async () => {
+  test('takes one call, plus the read of its collection if that is not cached', async () => {
     server.services.collectionCache.delete('sensors');
     expect((await server.ask(`{marker(id: "${id}") {${fields}}}`, {}, COST)).extensions?.['cost']).toMatchObject({
       queries: 1,

@@ -134,7 +134,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
         expect(bounds && bounds.south <= cell.south && cell.north <= bounds.north).toBe(true);
       }
     }
-    // Not every marker of the collection: a range of the whole world would have all of them.
+    // Not every marker of the collection, because a range of the whole world would have all of them.
     const all = Array.from({ length: COUNT }, (_, index) => encode(place(index), 10));
     expect(all.some((geohash) => !ofMarkers.some((read) => holds(read, geohash)))).toBe(true);
   });
@@ -226,7 +226,7 @@ describe('requesting reads', async () => {
   test('works by GET and by POST, compiled or not, with or without the cost', async () => {
     await interpreted.ask(MAP, {}, EXPLAIN);
     await compiled.ask(MAP, {}, EXPLAIN);
-    // All of them have the cells in the cache by now, and read the markers again.
+    // By now all of them have the cells in the cache, and read the markers again.
     const answers = [
       await interpreted.ask(MAP, {}, EXPLAIN),
       await compiled.ask(MAP, {}, EXPLAIN),
@@ -234,7 +234,7 @@ describe('requesting reads', async () => {
       await get(compiled, EXPLAIN),
     ].map(({ extensions }) => {
       const { cost, reads } = extensions as { cost: Cost; reads: Read[] };
-      // Those of one wave come in any order.
+      // Reads made concurrently are in any order.
       return { cost, reads: byRange(reads) };
     });
     for (const answer of answers) expect(answer).toEqual(answers[0]);

@@ -52,7 +52,7 @@ function watchHealth(): () => Promise<string> {
   };
 }
 
-test('many subscriptions at once start in turns, and others are served meanwhile', async () => {
+test('many simultaneous subscriptions start in turns, and others are served meanwhile', async () => {
   let starting = 0;
   let started = 0;
   let most = 0;

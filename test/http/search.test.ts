@@ -43,7 +43,7 @@ async function names(text: string, more: Readonly<Record<string, unknown>> = {})
   return namesOf(answer);
 }
 
-/** Puts the table as it is now into the index, which then falls behind until the next time. */
+/** Indexes the current table; the index then lags until the next call. */
 async function fillIndex(): Promise<void> {
   await index.clear();
   const items = await allItems(db, db.tables.entities);
@@ -147,14 +147,14 @@ test('pages follow one another without a gap, and a cursor of another search is 
   expect(errors[0]).toMatchObject({ extensions: { code: 'BAD_USER_INPUT', field: 'after' } });
 });
 
-test('what is gone or has moved away since is left out, and the page is filled up', async () => {
+test('nodes deleted or moved away since are omitted, and the page is refilled', async () => {
   await server.ask(`mutation { deleteMarker(id: "marker::cities::sp") { id }
     updateMarker(input: { id: "marker::cities::fiji", name: "New Suva", position: { lng: 100, lat: 0 } }) { id } }`);
   const answer = await ask('paulo', { first: 2 });
   expect(namesOf(answer).length).toBe(2);
   expect(namesOf(answer)).not.toContain('São Paulo');
   expect(answer.data.search.pageInfo.hasNextPage).toBe(true);
-  // By its old name, with the new one.
+  // Under its old name, with the new one.
   expect(await names('suva')).toEqual(['New Suva']);
   expect(await names('', { bounds: { west: 170, east: -170, south: -30, north: 0 } })).toEqual(['Apia']);
   await fillIndex();
@@ -171,7 +171,7 @@ test('the nodes of a page are read in one batch', async () => {
   expect((extensions?.['cost'] as { getItems: number } | undefined)?.getItems).toBeLessThanOrEqual(8);
 });
 
-describe('awkward input gets an answer or a clear error', () => {
+describe('unusual input gets an answer or a clear error', () => {
   test.each([
     ['a'.repeat(10_000), {}, /^text must be at most 256 characters; got "a{79}…/],
     ['', {}, /^text must be text with a letter or a digit/],
@@ -208,7 +208,7 @@ describe('awkward input gets an answer or a clear error', () => {
   });
 });
 
-test('the whole way: what is written is found, and /readyz says how far the index is', async () => {
+test('end to end: written markers are found, and /readyz reports the progress of the index', async () => {
   const streams = createStreamsClient(localEngine());
   const options = { searchBytes: 2 ** 26, dataDir: join(folder, 'whole'), tables: db.tables };
   const search = openOwnSearch(options, { database: db, streams }, silentLog);
@@ -232,7 +232,7 @@ test('the whole way: what is written is found, and /readyz says how far the inde
   streams.destroy();
 });
 
-test('a server without search says so', async () => {
+test('a server with search turned off says so', async () => {
   const own = await startServer(db);
   const { data, errors } = await own.ask('{ search(text: "a") { totalCount } collection(key: "cities") { key } }');
   expect(data).toEqual({ search: null, collection: { key: 'cities' } });

@@ -85,14 +85,9 @@ describe('the routes', () => {
 
 describe('a body that is not a request', () => {
   test.each([
-    ['not JSON', 'query { a }', 400, 'the request cannot be read'],
-    ['truncated JSON', '{"query":', 400, 'the request cannot be read'],
-    [
-      'NaN, which JSON does not have',
-      '{"query":"{__typename}","variables":{"a":NaN}}',
-      400,
-      'the request cannot be read',
-    ],
+    ['not JSON', 'query { a }', 400, 'cannot read the request'],
+    ['truncated JSON', '{"query":', 400, 'cannot read the request'],
+    ['NaN, which JSON does not have', '{"query":"{__typename}","variables":{"a":NaN}}', 400, 'cannot read the request'],
     ['empty', '', 400, 'body must be a JSON object'],
     ['a list', '[{"query":"{__typename}"}]', 400, 'Operation batching disabled'],
     ['a string', '"query"', 400, 'POST body missing'],
@@ -210,7 +205,7 @@ describe('nested lists', () => {
       ),
     ).toEqual({
       code: 'LIMIT_EXCEEDED',
-      field: 'number of objects that the lists of the query may add up to',
+      field: 'number of objects that the lists of the query can return',
       value: 100 + 100 * 50,
       limit: 5_000,
     });
@@ -254,7 +249,7 @@ test('a client whose headers or body are slow is disconnected within the time fo
       const socket = connect(Number(new URL(strict.url).port), '127.0.0.1');
       socket.on('error', () => undefined);
       socket.write(sent);
-      // Something arrives all the time, except on the connection that sends nothing.
+      // Data keeps arriving, except on the connection that sends nothing.
       const dripping = setInterval(() => sent !== '' && socket.write('a'), 100);
       let told = '';
       socket.setEncoding('utf8').on('data', (text: string) => (told += text));
@@ -268,14 +263,14 @@ test('a client whose headers or body are slow is disconnected within the time fo
 }, 15_000);
 
 describe('closing', () => {
-  test('turns /readyz off first, and answers everything else until the time for draining is over', async () => {
+  test('fails /readyz first, and answers everything else until the drain period ends', async () => {
     const draining = await startServer(newDatabase(), { drainMs: 3_000 });
     let isClosed = false;
     const closed = draining.close().then(() => (isClosed = true));
     const ready = await fetch(`${draining.url}/readyz`);
     expect([ready.status, await ready.json()]).toMatchObject([
       503,
-      { ready: false, reasons: ['the server is stopping'] },
+      { ready: false, reasons: ['the server is shutting down'] },
     ]);
     expect((await fetch(`${draining.url}/healthz`)).status).toBe(200);
     expect((await draining.ask('{__typename}')).data).toEqual({ __typename: 'Query' });

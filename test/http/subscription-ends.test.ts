@@ -35,7 +35,7 @@ async function startWith(limits: Partial<Limits> = {}, values = 20) {
 const QUERY = 'subscription { markerChanged(collection: "parks") { kind marker { key properties } } }';
 const TEXT = 'x'.repeat(300_000);
 
-test('a client that does not read is dropped with a reason, and never queues more than the limit', async () => {
+test('a client that does not read is disconnected with a reason, and never queues more than the limit', async () => {
   const {
     hub,
     server: { url },
@@ -137,7 +137,7 @@ test('if changes may be lost, all subscriptions end and say so', async () => {
   hub.disconnected('for a test');
   await until(() => told.ended !== undefined);
   expect(told).toMatchObject({ ended: 'complete', errors: [{ extensions: { code: 'UNAVAILABLE' } }] });
-  // Changes are delivered again only when the hub follows them again.
+  // Changes are delivered again only once the hub follows them again.
   const waiting = collect(client, QUERY);
   await new Promise((resolve) => setTimeout(resolve, 200));
   hub.connected();

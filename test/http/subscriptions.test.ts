@@ -47,7 +47,7 @@ async function put(key: string, lng: number, lat: number, name = key): Promise<v
 const remove = (key: string) =>
   send(db, 'delete', { TableName: db.tables.entities, Key: db.keys.marker('parks', key) }, newCall());
 
-/** Changes other than those of the markers that show that the subscription has started. */
+/** Changes except those of the markers that show that the subscription has started. */
 const mine = ({ data }: Collected) => data.filter(({ markerChanged: { id } }) => !id.includes('first-'));
 
 const kinds = (data: readonly Data[]) =>
@@ -73,7 +73,7 @@ describe('over a WebSocket', () => {
     await client.dispose();
   });
 
-  test('each subscriber gets all changes in its bounding box, by any client, across the antimeridian too', async () => {
+  test('each subscriber gets all changes in its bounding box, by any client, including across the antimeridian', async () => {
     const client = websocketClient(server.url);
     const all = collect(client, CHANGED, { collection: 'parks' });
     const inside = collect(client, CHANGED, { collection: 'parks', bounds: BOX });
@@ -138,7 +138,7 @@ describe('over a WebSocket', () => {
 test('`since` first delivers missed changes and readings, and is rejected by name if too long ago', async () => {
   const client = websocketClient(server.url);
   const query = CHANGED;
-  // About when the server started to follow changes, so that it has to read the stream.
+  // Roughly when the server started to follow changes, so that it has to read the stream.
   const from = Math.ceil(begun / 1_000) * 1_000;
   await until(() => Date.now() >= from);
   await put('away', 1, 1);
@@ -165,7 +165,7 @@ test('`since` first delivers missed changes and readings, and is rejected by nam
   await client.dispose();
 });
 
-test('an answer that would be too long is an error with the limit, and the next one is sent, over both transports', async () => {
+test('an event that would be too long becomes an error with the limit, and the next one is sent, over both transports', async () => {
   // Closing a server ends the subscriptions of its hub.
   const own = followChanges(db);
   const small = await startServer(db, { live: own.hub, limits: { maxAnswerBytes: 1_000 } });
@@ -278,13 +278,13 @@ describe('a rejected subscription', () => {
     ]);
   });
 
-  test('is one more than a connection may have', async () => {
+  test('exceeds the limit of a connection', async () => {
     const client = websocketClient(server.url);
     const all = Array.from({ length: 4 }, () => collect(client, CHANGED, { collection: 'parks' }));
     await until(() => all.some(({ ended }) => ended !== undefined));
     const refused = all.filter(({ ended }) => ended !== undefined);
     expect(refused.map(({ errors }) => errors)).toMatchObject([[{ extensions: { code: 'LIMIT_EXCEEDED', limit: 3 } }]]);
-    // A subscription that ends makes room.
+    // A subscription that ends makes room for another.
     all[0]?.stop();
     const fifth = collect(client, CHANGED, { collection: 'none' });
     await until(() => fifth.ended !== undefined);
@@ -292,7 +292,7 @@ describe('a rejected subscription', () => {
     await client.dispose();
   });
 
-  test('the acknowledgement of a connection says since when changes are available', async () => {
+  test('the acknowledgement of a connection tells since when changes are available', async () => {
     const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
     await once(socket, 'open');
     socket.send('{"type":"connection_init"}');

@@ -27,7 +27,7 @@ const config = readConfig({}, { CELLPORT_LOG: 'silent', AWS_REGION: 'us-east-1' 
 
 type EventRecord = StreamEvent['Records'][number];
 
-/** Records of the stream as an event source mapping delivers them. */
+/** Records of the stream in the form in which an event source mapping delivers them. */
 async function eventRecords(db: Database): Promise<EventRecord[]> {
   const { Table } = await db.client.send(new DescribeTableCommand({ TableName: db.tables.entities }));
   const records: StreamRecord[] = [];
@@ -53,7 +53,7 @@ async function eventRecords(db: Database): Promise<EventRecord[]> {
       StreamViewType: 'NEW_AND_OLD_IMAGES',
     },
   }));
-  // A Lambda's event has been JSON.
+  // A Lambda event is JSON on the way.
   return JSON.parse(JSON.stringify(event)) as EventRecord[];
 }
 
@@ -108,7 +108,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       sharded(records, 4).map(async (shard) => {
         for (let done = 0; done < shard.length;) {
           const batch = shard.slice(done, done + chance.integer(1, 60));
-          // The first half, as when a batch is bisected after a failure, or all of it, as when the response is lost.
+          // The first half, like a bisected batch after a failure, or all of it, like after a lost response.
           if (chance.happens(0.3)) await chance.pick(handlers)({ Records: batch.slice(0, batch.length >> 1) });
           if (chance.happens(0.3)) await chance.pick(handlers)({ Records: batch });
           const { batchItemFailures } = await chance.pick(handlers)({ Records: batch });
@@ -135,9 +135,9 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
 describe('a batch that fails in part', async () => {
   const db = await testDatabase('readable', { stream: true });
 
-  test('reports the record from which to redeliver, and counts what came before once', async () => {
+  test('reports the record from which to redeliver, and counts earlier records once', async () => {
     const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
-    // Far apart, so that each has blocks of its own and several transactions are needed.
+    // Far apart, so that each has its own blocks and several transactions are needed.
     for (let n = 0; n < 60; n += 1) {
       const item = newMarkerItem(
         db,
@@ -175,7 +175,7 @@ describe('a batch that fails in part', async () => {
 });
 
 describe('the owner of the cells', async () => {
-  test('is a server or a Lambda: neither touches the cells of the other', async () => {
+  test('is a server or a Lambda function: neither writes to the cells of the other', async () => {
     const ofLambda = newDatabase();
     await ensureTables(ofLambda);
     const handle = createHandler(config, () => ofLambda);
@@ -194,7 +194,7 @@ describe('the owner of the cells', async () => {
   });
 });
 
-test('records of another stream than before leave a gap, and those of the former stream do not', async () => {
+test('records of a new stream leave a gap, and those of the former stream do not', async () => {
   const db = newDatabase();
   await ensureTables(db);
   const handle = createHandler(config, () => db);
@@ -206,7 +206,7 @@ test('records of another stream than before leave a gap, and those of the former
   await from('2026-11-21T10:00:00.000');
   expect(await gap()).toBeUndefined();
   await from('2026-11-21T12:00:00.000');
-  const reason = `the stream was ${table}/stream/2026-11-21T10:00:00.000 and is now ${table}/stream/2026-11-21T12:00:00.000`;
+  const reason = `the stream ${table}/stream/2026-11-21T10:00:00.000 was replaced by ${table}/stream/2026-11-21T12:00:00.000`;
   expect(await gap()).toMatchObject({ reason });
   await from('2026-11-21T10:00:00.000');
   expect(await loadStreamState(db, 'cells', newCall())).toMatchObject({
@@ -216,7 +216,7 @@ test('records of another stream than before leave a gap, and those of the former
   db.client.destroy();
 });
 
-test('cells pass from a server to a Lambda and back by changing one attribute, and stay exact', async () => {
+test('cells are handed over from a server to a Lambda function and back by changing one attribute, and stay exact', async () => {
   const db = newDatabase();
   await ensureTables(db);
   const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());

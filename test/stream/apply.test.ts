@@ -95,7 +95,7 @@ test('a block is not read again before it is rewritten, unless another process h
   });
 });
 
-test('the first write that fails is a warning already', async () => {
+test('the first failed write already logs a warning', async () => {
   const { clock } = machine();
   const derived = new DerivedModel();
   const warned: unknown[] = [];

@@ -60,7 +60,7 @@ test('cells and places follow creates, moves and deletes; an invalid marker beco
   expect(await listDeadLetters(db, 'cells', newCall())).toMatchObject([
     { reason: 'lng is not a number from -180 to 180' },
   ]);
-  expect(consumer.status()).toMatchObject({ owner: true, countsExact: true, gap: null, setAside: 1 });
+  expect(consumer.status()).toMatchObject({ owner: true, countsExact: true, gap: null, deadLetters: 1 });
 
   stop.abort();
   await running;

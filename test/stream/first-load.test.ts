@@ -13,7 +13,7 @@ const keys = createKeyspace('readable');
 const PER_SECOND = 1_000;
 const SECONDS = 6;
 
-/** Blocks written while markers come in, all over the world, and how many there are then. */
+/** Blocks written while markers all over the world arrive, and the number of blocks afterwards. */
 async function load(policy: LoadPolicy) {
   const world = new World(1);
   const table = new TableModel(world);
@@ -44,7 +44,7 @@ async function load(policy: LoadPolicy) {
   return { written: derived.writes, blocks: derived.blocks.size, batches: derived.state?.batch ?? 0 };
 }
 
-test('a first load writes each block once, except those of the first counts where these should come at once', async () => {
+test('a first load writes each block once, except those of the first counts if these should appear at once', async () => {
   const once = await load(LOAD_POLICY);
   expect(once.written).toBe(once.blocks);
   const early = await load(EMBEDDED_LOAD_POLICY);

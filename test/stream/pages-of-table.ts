@@ -5,13 +5,13 @@ import { mapMarkerFromIndex } from '../../src/store/marker/marker-item.js';
 import { decodePage } from '../../src/store/page/page-data.js';
 import { allItems } from './support.js';
 
-/** What the pages of a table hold. */
+/** The content of a table's pages. */
 export interface PagesOfTable {
   /** By collection and key. */
   readonly markers: Readonly<Record<string, MapMarker>>;
   /** The generations of all pages and directories. */
   readonly generations: readonly string[];
-  /** What is wrong with how pages follow one another. */
+  /** Errors in how pages follow each other. */
   readonly faults: readonly string[];
   readonly items: readonly Item[];
 }
@@ -51,7 +51,7 @@ export async function pagesOfTable(db: Database): Promise<PagesOfTable> {
   return { markers, generations: [...generations], faults, items };
 }
 
-/** All markers as pages should hold them. */
+/** All markers as pages should contain them. */
 export async function markersOfTable(db: Database): Promise<Record<string, MapMarker>> {
   const markers: Record<string, MapMarker> = {};
   for (const item of await allItems(db, db.tables.entities)) {

@@ -37,7 +37,7 @@ const remove = ({ pk, sk }: Item, table = db.tables.entities) =>
   send(db, 'delete', { TableName: table, Key: { pk, sk } }, newCall());
 
 const recounting = (checkOnly: boolean, signal = new AbortController().signal) => {
-  // Nothing has to settle where there is one shard.
+  // With a single shard, there is nothing to wait for.
   const clock = { ...systemClock, sleep: (ms: number, wake?: AbortSignal) => systemClock.sleep(ms / 20, wake) };
   return recount({ ...streamParts(db), clock, tables: openRecount(db, 'cells'), checkOnly }, signal);
 };
@@ -62,7 +62,7 @@ async function expectPages(): Promise<void> {
   expect(await storedCells(db)).toEqual(await countedCells(db));
 }
 
-test('a recount builds all pages anew while markers are written, and the consumer goes on with them', async () => {
+test('a recount rebuilds all pages while markers are written, and the consumer continues with them', async () => {
   await withConsumer(async () => {
     await putInBulk(
       db,
@@ -89,7 +89,7 @@ test('a recount builds all pages anew while markers are written, and the consume
   expect(await recounting(true)).toMatchObject({ drifted: [], differing: [] });
 }, 120_000);
 
-test('a check compares with what the consumer has read, whatever was written since', async () => {
+test("a check compares pages with the consumer's progress, ignoring later writes", async () => {
   for (const index of [1, 2, 3]) await put(anyMarker(index));
   await put(anyMarker(MARKERS));
   await remove(anyMarker(4));
@@ -98,7 +98,7 @@ test('a check compares with what the consumer has read, whatever was written sin
   await expectPages();
 }, 60_000);
 
-test('a check finds pages that differ from the table, and a recount mends them', async () => {
+test('a check finds pages that differ from the table, and a recount repairs them', async () => {
   const { items } = await pagesOfTable(db);
   const several = items.filter((item, index) => item['pk'] === items[index + 2]?.['pk'] && Number(item['n']) > 2);
   const entriesOf = (item: Item) => decodePage(item['d'] as Uint8Array, '') ?? [];
@@ -127,7 +127,7 @@ test('a check finds pages that differ from the table, and a recount mends them',
     const item = several[Math.floor(random() * several.length)] ?? {};
     await plant(item);
     const { differing } = await recounting(true);
-    // Of a partition with a page of an unknown format, nothing is known.
+    // The content of a partition with a page of an unknown format is unknown.
     const begin = what.includes('format') ? String(item['sk']).charAt(0) : item['sk'];
     expect([what, ...differing]).toEqual([
       what,
@@ -154,7 +154,7 @@ test('a check finds pages that differ from the table, and a recount mends them',
   await expectPages();
 }, 120_000);
 
-test('a recount that is stopped anywhere leaves a gap or all pages; the next one leaves no others', async () => {
+test('a recount that is stopped at any point leaves a gap or all pages; the next one removes any others', async () => {
   calls.reset();
   await recounting(false);
   const inOne = calls.count();

@@ -30,7 +30,7 @@ const db = await testDatabase('readable', { stream: true });
 const placeOf = (index: number) => ['Poznań', 'AB'.charAt(index % 2), `${index % 5}`].slice(0, index % 4);
 
 const recounting = (checkOnly: boolean) => {
-  // Nothing has to settle where there is one shard.
+  // With a single shard, there is nothing to wait for.
   const clock = { ...systemClock, sleep: (ms: number, wake?: AbortSignal) => systemClock.sleep(ms / 20, wake) };
   return recount(
     { ...streamParts(db), clock, tables: openRecount(db, 'cells'), checkOnly },

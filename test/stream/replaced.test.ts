@@ -36,7 +36,7 @@ async function switchStream(on: boolean): Promise<void> {
   );
 }
 
-test('a stream switched off and on is a gap at once, the markers in between are counted by a recount, and the counts are never reported as exact before', async () => {
+test('disabling and enabling the stream leaves a gap at once; a recount counts the markers in between, and counts are never reported as exact before', async () => {
   const backend = { database: db, streams: createStreamsClient(engine()) };
   const cells = keepCells(backend, silentLog);
   const exact = keepExact(backend, cells, silentLog);
@@ -46,7 +46,7 @@ test('a stream switched off and on is a gap at once, the markers in between are 
   await switchStream(false);
   const off = performance.now();
   const inexact = { seen: false, repaired: false };
-  // Exact at a time after the stream was off, before a recount.
+  // Exact at a time after the stream was disabled, before a recount.
   let wrong = 0;
   const watching = setInterval(() => {
     const { countsExact, behindMs = Infinity } = cells.status();
@@ -56,7 +56,7 @@ test('a stream switched off and on is a gap at once, the markers in between are 
   }, 5);
   await put('between 1', 'between 2');
   await until(() => inexact.seen);
-  expect(cells.status().gap?.reason).toMatch(/switched off/);
+  expect(cells.status().gap?.reason).toMatch(/was disabled/);
   await switchStream(true);
   await put('after');
   await until(() => inexact.repaired);
@@ -72,7 +72,7 @@ test('a stream switched off and on is a gap at once, the markers in between are 
   await cells.stop();
 });
 
-test('a follower loses its place when the stream is switched off and on, and continues with the new one', async () => {
+test('a follower reports a loss when the stream is disabled and enabled, and continues with the new one', async () => {
   const seen = new Set<string>();
   const losses: string[] = [];
   const stop = new AbortController();
@@ -90,7 +90,7 @@ test('a follower loses its place when the stream is switched off and on, and con
   await until(() => ends > 0);
   await put('followed');
   await until(() => seen.has('marker::parks::followed'));
-  expect(losses).toEqual([expect.stringMatching(/the stream .* (was switched off|and is now .*)$/)]);
+  expect(losses).toEqual([expect.stringMatching(/the stream .* was (disabled|replaced by .*)$/)]);
   stop.abort();
   await following;
 });

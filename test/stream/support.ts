@@ -13,7 +13,7 @@ import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { createStreamsClient } from '../../src/stream/dynamodb.js';
 import { engine } from '../support/test-database.js';
 
-/** The parts of a consumer or recount of this database, faster than the server's; each acts as a process of its own. */
+/** The parts of a consumer or recount of this database, faster than the server's; each acts as its own process. */
 export function streamParts(db: Database, consumer = 'cells') {
   return {
     ...consumerParts({ database: db, streams: createStreamsClient(engine()) }, silentLog, consumer),
@@ -51,10 +51,10 @@ export async function allItems(db: Database, table: string): Promise<Item[]> {
   return items;
 }
 
-/** Sums in the form in which they are compared. */
+/** Sums in a comparable form. */
 export const shown = ({ count, sumLng, sumLat }: CellSums) => `${count} ${sumLng} ${sumLat}`;
 
-/** All stored cells with markers: `scope/geohash` -> sums. */
+/** All stored non-empty cells: `scope/geohash` -> sums. */
 export async function storedCells(db: Database): Promise<Record<string, string>> {
   const cells = (await allItems(db, db.tables.derived)).flatMap((item) => {
     const cell = db.keys.parseCell({ pk: String(item['pk']), sk: String(item['sk']) });
@@ -66,7 +66,7 @@ export async function storedCells(db: Database): Promise<Record<string, string>>
   return Object.fromEntries(cells);
 }
 
-/** The same, counted from the markers one by one, of lengths 1 to `longest`. */
+/** The same, counted from the markers one by one, for lengths 1 to `longest`. */
 export async function countedCells(db: Database, longest = 5): Promise<Record<string, string>> {
   const cells = new Map<string, CellSums>();
   for (const { pk, sk, lng, lat } of await allItems(db, db.tables.entities)) {
@@ -111,7 +111,7 @@ export async function countedPlaces(db: Database): Promise<Record<string, number
   return Object.fromEntries(counts);
 }
 
-/** The entries of all pages that the state names, as text, sorted. */
+/** The entries of all pages named by the state, as text, sorted. */
 export async function storedEntries(db: Database): Promise<string[]> {
   const { pages } = (await loadStreamState(db, 'cells', newCall())) ?? {};
   const entries = (await allItems(db, db.tables.derived)).flatMap(({ pk, sk, d }) => {
@@ -122,7 +122,7 @@ export async function storedEntries(db: Database): Promise<string[]> {
   return entries.sort();
 }
 
-/** The same, made from the markers one by one. */
+/** The same, derived from the markers one by one. */
 export async function markerEntries(db: Database): Promise<string[]> {
   const entries = (await allItems(db, db.tables.entities)).flatMap((item) => {
     const key = db.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) });
@@ -132,7 +132,7 @@ export async function markerEntries(db: Database): Promise<string[]> {
   return entries.sort();
 }
 
-/** Waits until the owner has reported twice, after this call began, that it is at the stream's end. */
+/** Waits until the owner has reported twice, after this call, that it is at the stream's end. */
 export async function untilRead(db: Database, consumer = 'cells'): Promise<void> {
   const versions = new Set<number>();
   const begun = (await loadStreamState(db, consumer, newCall()))?.version ?? 0;

@@ -24,7 +24,7 @@ const put = (first: number, count: number) =>
   );
 const stateNow = () => loadStreamState(db, 'cells', newCall());
 
-/** Runs a consumer without pages, as the release before did. */
+/** Runs a consumer without pages, like the previous release. */
 async function keepAsBefore(work: () => Promise<unknown>): Promise<void> {
   const stop = new AbortController();
   const running = createConsumer({ ...streamParts(db), pages: undefined }).run(stop.signal);
@@ -34,7 +34,7 @@ async function keepAsBefore(work: () => Promise<unknown>): Promise<void> {
   await running;
 }
 
-test('pages are not trusted once a release that keeps none, or others, has been at work', async () => {
+test('pages are not trusted after a release that maintains none, or others, has written the cells', async () => {
   await keepAsBefore(() => put(0, 100));
   const Key = db.keys.streamState('cells');
   const { Item = {} } = await send(db, 'get', { TableName: db.tables.derived, Key, ConsistentRead: true }, newCall());
@@ -57,7 +57,7 @@ test('pages are not trusted once a release that keeps none, or others, has been 
   expect((await stateNow())?.pages).toBeNull();
 });
 
-test('a table without pages is served without them on AWS, where the log asks for a recount', async () => {
+test('a table without pages is served without them on AWS, and the log advises a recount', async () => {
   const warned: unknown[] = [];
   const log: Log = { ...silentLog, warn: (...message: unknown[]) => void warned.push(message.at(-1)) };
   const cells = keepCells(backend, log);
@@ -70,7 +70,7 @@ test('a table without pages is served without them on AWS, where the log asks fo
   expect(await storedCells(db)).toEqual(await countedCells(db));
 }, 60_000);
 
-test('the embedded engine builds the pages of a table without any by itself', async () => {
+test('with the embedded engine, missing pages are built automatically', async () => {
   const cells = keepCells(backend, silentLog, { embedded: true });
   const exact = keepExact(backend, cells, silentLog);
   await vi.waitUntil(() => cells.status().pages !== null && cells.status().countsExact, { timeout: 60_000 });
@@ -85,7 +85,7 @@ test('the embedded engine builds the pages of a table without any by itself', as
   expect(await storedCells(db)).toEqual(await countedCells(db));
 }, 90_000);
 
-test('pages that cannot be written at all are given up, and counts go on', async () => {
+test('pages that cannot be written are abandoned, and counting continues', async () => {
   const parts = streamParts(db);
   const { pages } = parts;
   if (!pages) throw new Error('no pages are kept');

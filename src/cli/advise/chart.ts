@@ -1,4 +1,4 @@
-/** A curve of a chart; points without a value are left out. */
+/** A curve of a chart; points without a value are omitted. */
 export interface Curve {
   readonly name: string;
   readonly color: string;
@@ -7,7 +7,7 @@ export interface Curve {
 
 export interface Chart {
   readonly title: string;
-  /** What the horizontal axis shows, and its values. */
+  /** Label and values of the horizontal axis. */
   readonly across: string;
   readonly at: readonly number[];
   readonly curves: readonly Curve[];
@@ -20,13 +20,13 @@ const RIGHT = 12;
 const TOP = 30;
 const BOTTOM = 56;
 
-/** The least of 1, 2, 5, 10, 20, 50 and so on that is not below a value. */
+/** The smallest of 1, 2, 5, 10, 20, 50 and so on that is not below a value. */
 function niceAbove(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-9)));
   return ([1, 2, 5, 10].find((step) => step * power >= value * (1 - 1e-12)) ?? 10) * power;
 }
 
-/** A line chart as SVG: linear axes, the vertical one from 0. */
+/** Draws a line chart as SVG, with linear axes; the vertical one starts at 0. */
 export function chartSvg({ title, across, at, curves }: Chart): string {
   const [least, most] = [Math.min(...at), Math.max(...at)];
   const top = niceAbove(Math.max(0, ...curves.flatMap(({ values }) => values.map((value) => value ?? 0))));

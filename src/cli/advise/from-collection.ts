@@ -16,10 +16,13 @@ import { rangeRequest } from '../../store/request/ranges.js';
 import { findCollection } from '../find-collection.js';
 import type { Source } from './from-rows.js';
 
-/** Blocks of cells that are read, fullest first: 1,024 read units. What is not read is taken as evenly spread in its cell. */
+/**
+ * Maximum number of cell blocks to read, fullest first: 1,024 read units. Markers in other blocks are assumed to be
+ * spread evenly in their cells.
+ */
 const MOST_BLOCKS = 2_048;
 const BLOCKS_AT_A_TIME = 100;
-/** Places in the collection where markers are sampled, and markers at each: 128 read units. */
+/** Number of places where markers are sampled, and of markers at each: 128 read units. */
 const SAMPLED_PLACES = 8;
 const SAMPLED_MARKERS = 32;
 
@@ -28,7 +31,7 @@ interface CountedCell {
   readonly count: number;
 }
 
-/** Where the markers are, by the collection's cells: the fullest of them as finely as they are counted. */
+/** The distribution of markers according to the collection's cells, at full detail for the fullest. */
 async function distributionOf(database: Database, collection: Collection, call: Call): Promise<Distribution> {
   const scope = database.keys.scope(collection);
   const open = new TinyQueue<CountedCell>([{ geohash: '', count: Infinity }], (a, b) => b.count - a.count);
@@ -88,8 +91,9 @@ async function sampleOf(
 }
 
 /**
- * The markers of a live collection, by what its cells count and a sample of its items: at most 2,048 blocks, 8 Query calls and
- * 256 items are read, whatever its size. Throws NOT_FOUND if there is no such collection, UNAVAILABLE if no marker is counted.
+ * The markers of a live collection, according to its cells and a sample of its items. Reads at most 2,048 blocks, and
+ * 256 items in 8 Query calls, whatever its size. Throws NOT_FOUND if there is no such collection, UNAVAILABLE if no
+ * marker is counted.
  */
 export async function fromCollection(database: Database, key: string, signal: AbortSignal): Promise<Source> {
   const collection = await findCollection(database, key, signal);
@@ -99,14 +103,14 @@ export async function fromCollection(database: Database, key: string, signal: Ab
   if (sample.length === 0) {
     throw new CellportError(
       'UNAVAILABLE',
-      `the cells of ${key} count no markers: import some, wait for the stream, or run \`cellport recount\``,
+      `collection ${key} has no counted markers; import some, wait for the stream, or run \`cellport recount\``,
       { collection: key },
     );
   }
   const { prefixLength, writeShards } = collection;
   const { readUnits } = call.meter;
   return {
-    what: `collection ${key}: ${distribution.markers} markers, by its cells (${readUnits} read units for this advice)`,
+    what: `collection ${key}: ${distribution.markers} markers, estimated from its cells (for ${readUnits} read units)`,
     distribution,
     sample,
     collection,

@@ -12,22 +12,22 @@ import type { MarkerInput } from '../../store/marker/marker-item.js';
 import type { AdviseOptions } from './options.js';
 import type { SizedCollection } from './sizes.js';
 
-/** Markers to advise on: where they are, and a sample of them. */
+/** Markers to advise on: their distribution, and a sample. */
 export interface Source {
-  /** What they were taken from, in a sentence. */
+  /** Describes their origin, for the report. */
   readonly what: string;
   readonly distribution: Distribution;
   readonly sample: readonly MarkerInput[];
   readonly collection: SizedCollection;
-  /** Whether the markers represent others of which only figures are known. */
+  /** Whether the markers stand for others of which only figures are known. */
   readonly isAssumed?: boolean;
-  /** The layout that a live collection has. */
+  /** The current layout of a live collection. */
   readonly current?: { readonly prefixLength: number; readonly writeShards: number };
 }
 
 const MOST_SAMPLED = 2_048;
 
-/** Every row, then every second, every fourth and so on, so that at most 2,048 are kept, whatever the number of rows. */
+/** Keeps every row, then every second, every fourth and so on, so that at most 2,048 are kept. */
 class Sample {
   #rows: MarkerRow[] = [];
   #step = 1;
@@ -41,13 +41,16 @@ class Sample {
     this.#step *= 2;
   }
 
-  /** As the importer takes them: the store validates what they hold. */
+  /** In the importer's form, before the store's validation. */
   get markers(): MarkerInput[] {
     return this.#rows as unknown as MarkerInput[];
   }
 }
 
-/** The number of markers at each position in Z-order, a sample of them, and the first reason for which a row was left out. */
+/**
+ * The number of markers at each position in Z-order, a sample of the markers, and the reason for the first rejected
+ * row.
+ */
 async function readRows(rows: RowSource<MarkerRow>) {
   const counts = new Map<number, number>();
   const sample = new Sample();
@@ -70,7 +73,7 @@ async function readRows(rows: RowSource<MarkerRow>) {
   return { distribution: new Distribution(stretches), sample: sample.markers, rejected, reason };
 }
 
-/** The markers of a file. Throws BAD_USER_INPUT if it cannot be read or has none. */
+/** Reads the markers of a file. Throws BAD_USER_INPUT if it cannot be read or has no markers. */
 export async function fromFile(path: string, options: AdviseOptions): Promise<Source> {
   const { keyColumn, latColumn, lngColumn, format = formatOf(path) } = options;
   const rows = await openMarkers(path, format, { keyColumn, latColumn, lngColumn });
@@ -78,9 +81,9 @@ export async function fromFile(path: string, options: AdviseOptions): Promise<So
     const { distribution, sample, rejected, reason } = await readRows(rows);
     if (distribution.markers === 0)
       throw badInput('file', path, `a file with at least one marker${reason === undefined ? '' : ` (${reason})`}`);
-    const without = rejected === 0 ? '' : `, without ${rejected} invalid rows (${reason ?? ''})`;
+    const without = rejected === 0 ? '' : `, excluding ${rejected} invalid rows (${reason ?? ''})`;
     return {
-      what: `${distribution.markers} markers of ${path}${without}`,
+      what: `${distribution.markers} markers in ${path}${without}`,
       distribution,
       sample,
       collection: { key: 'markers', code: null, mapProperties: [], globalIds: false, prefixLength: 2 },
@@ -90,13 +93,13 @@ export async function fromFile(path: string, options: AdviseOptions): Promise<So
   }
 }
 
-/** Places like the cities of the world, for advice on figures alone. */
+/** Markers distributed like the cities of the world, for advice based on figures alone. */
 export async function fromCities(): Promise<Source> {
   const { rows } = openCities();
   const { distribution, sample } = await readRows(rows);
   const { key, mapProperties } = CITIES_COLLECTION;
   return {
-    what: 'figures alone: markers like the cities of the world (GeoNames), and spread as these are',
+    what: 'the given figures: markers like the cities of the world (GeoNames), and distributed like them',
     distribution,
     sample,
     collection: { key, code: null, mapProperties: mapProperties ?? [], globalIds: false, prefixLength: 2 },

@@ -43,18 +43,18 @@ function chartsOf({ zooms, candidates }: Advice): Chart[] {
     ],
   });
   return [
-    byZoom('Requests a map', 'calls'),
-    byZoom('Read units a map', 'units'),
+    byZoom('Requests per map', 'calls'),
+    byZoom('Read units per map', 'units'),
     {
-      title: 'Query calls a map on the index',
+      title: 'Index Query calls per map',
       across: 'prefixLength',
       at: candidates.map(({ prefixLength }) => prefixLength),
-      curves: [{ name: 'with the shards it needs', color: '#7a3b8f', values: candidates.map(({ map }) => map.calls) }],
+      curves: [{ name: 'with the required shards', color: '#7a3b8f', values: candidates.map(({ map }) => map.calls) }],
     },
   ];
 }
 
-/** The report as one HTML page that loads nothing. */
+/** The report as one self-contained HTML page. */
 export function htmlOf(sections: readonly Section[], advice: Advice, distribution: Distribution): string {
   const [summary, ...others] = sections;
   const { prefixLength } = advice.recommendation;

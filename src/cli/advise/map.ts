@@ -7,18 +7,18 @@ import type { Distribution } from '../../capacity/distribution.js';
 import type { Bounds } from '../../geo/bounds.js';
 import { cellBounds, fromZ } from '../../geo/geohash.js';
 
-/** Px of the world, plate carrée. */
+/** Width of the world map in px, plate carrée. */
 const WIDTH = 1_000;
 const HEIGHT = 500;
-/** The length of the cells that are drawn: 2.8 px wide. */
+/** Geohash length of the cells drawn: 2.8 px wide. */
 const DRAWN_LENGTH = 3;
-/** From few markers to many. */
+/** Colors from few markers to many. */
 const COLORS = ['#fde3c8', '#fbb982', '#f28a3c', '#d1571b', '#8c2d04'];
 
 const x = (lng: number) => Number((((lng + 180) / 360) * WIDTH).toFixed(1));
 const y = (lat: number) => Number((((90 - lat) / 180) * HEIGHT).toFixed(1));
 
-/** The coasts of the world (Natural Earth, 1:110 million) as the path of an SVG. */
+/** The world's coastlines (Natural Earth, 1:110 million) as an SVG path. */
 function coasts(): string {
   const require = createRequire(import.meta.url);
   const topology = require('world-atlas/land-110m.json') as Topology<{ land: GeometryObject }>;
@@ -26,7 +26,7 @@ function coasts(): string {
     .coordinates.map((line) =>
       line
         .map(([lng = 0, lat = 0], index) => {
-          // A line across the antimeridian goes on at the other side of the map.
+          // A line that crosses the antimeridian continues on the other side of the map.
           const isFirst = index === 0 || Math.abs(lng - (line[index - 1]?.[0] ?? lng)) > 180;
           return `${isFirst ? 'M' : 'L'}${x(lng)} ${y(lat)}`;
         })
@@ -40,7 +40,7 @@ function rectangle({ west, south, east, north }: Bounds): string {
   return `M${left} ${top}H${right}V${bottom}H${left}z`;
 }
 
-/** The cells that have markers, as one path for each color. */
+/** The non-empty cells, as one path per color. */
 function cells(distribution: Distribution): string[] {
   const found = [...distribution.prefixes(DRAWN_LENGTH)].map(({ prefix, alike, markers }) => ({
     geohash: fromZ(prefix, DRAWN_LENGTH).slice(0, DRAWN_LENGTH - Math.round(Math.log2(alike) / 5)),
@@ -57,7 +57,7 @@ function cells(distribution: Distribution): string[] {
   return paths.map((path, index) => `<path d="${path}" fill="${COLORS[index] ?? ''}"/>`);
 }
 
-/** The distribution of markers on a map of the world as SVG, with an outline around one geohash prefix. */
+/** Draws the distribution of markers on a world map as SVG, with an outline around one geohash prefix. */
 export function mapSvg(distribution: Distribution, hottest: string): string {
   const outline = `<path d="${rectangle(cellBounds(hottest))}" fill="none" stroke="#0b6e99" stroke-width="2"/>`;
   return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Where the markers are"><rect width="${WIDTH}" height="${HEIGHT}" fill="#f4f7f9"/>${cells(distribution).join('')}<path d="${coasts()}" fill="none" stroke="#8a9aa5" stroke-width="0.6"/>${outline}</svg>`;

@@ -21,15 +21,15 @@ async function sourceOf(file: string | undefined, options: AdviseOptions): Promi
     found.push(await fromCollection(database, collection, signal));
   });
   const [source] = found;
-  if (!source) throw new Error(`no source for collection ${collection}`);
+  if (!source) throw new Error(`no database for collection ${collection}`);
   return source;
 }
 
-/** Advice on a source, grown to the number of markers and with the figures that were given. */
+/** Advice on a source, scaled to the requested number of markers and with the given figures. */
 function adviceOn(source: Source, options: AdviseOptions): Advice {
   const { items, itemBytes, rcu, wcu, gb, viewsADay = 0, writes = 0, peak } = options;
   const sizes = sizesOf(source.sample, source.collection, itemBytes);
-  // From figures without a number of markers, as many as fit the storage.
+  // Without a number of markers, as many as fit the given storage.
   const isAssumed = source.isAssumed === true && gb !== undefined;
   const fitting = isAssumed ? Math.ceil((gb * GIGABYTE) / (sizes.readable.item + sizes.readable.entry)) : undefined;
   const markers = items ?? fitting;
@@ -41,7 +41,7 @@ function adviceOn(source: Source, options: AdviseOptions): Advice {
   });
 }
 
-/** JSON numbers with six significant digits: others are noise. */
+/** Limits JSON numbers to six significant digits: further ones are noise. */
 const rounded = (_: string, value: unknown) =>
   typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value;
 

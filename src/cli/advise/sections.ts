@@ -4,14 +4,14 @@ import type { MonthlyCost } from '../../capacity/prices.js';
 import { PRICE_LIST } from '../../capacity/prices.js';
 import type { ReadCost } from '../../capacity/views.js';
 
-/** A part of the report: sentences, and a table whose first row is its head. */
+/** A part of the report: sentences, and a table whose first row is its header. */
 export interface Section {
   readonly title: string;
   readonly text: readonly string[];
   readonly rows?: readonly (readonly string[])[];
 }
 
-/** A figure with as many digits as mean something. */
+/** Formats a figure to its significant digits. */
 export function figure(value: number): string {
   if (value === 0 || Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');
   return String(Number(value.toPrecision(value < 1 ? 2 : 3)));
@@ -29,13 +29,13 @@ function partitionSection({ demand, partitions }: Advice): Section {
   const { byThroughput, byStorage, total, rcuEach, wcuEach } = partitions;
   return {
     title: 'Partitions',
-    text: ['Units a second at the peak, as if both tables were one.'],
+    text: ['Peak units per second, for both tables together.'],
     rows: [
       ['', 'arithmetic', 'partitions'],
       ['by throughput', `ceil(${figure(rcu)} RCU / 3,000 + ${figure(wcu)} WCU / 1,000)`, String(byThroughput)],
       ['by storage', `ceil(${figure(gb)} GB / 10)`, String(byStorage)],
-      ['in all', 'the greater', String(total)],
-      ['each has', `${figure(rcuEach)} RCU, ${figure(wcuEach)} WCU`, ''],
+      ['in all', 'the larger', String(total)],
+      ['per partition', `${figure(rcuEach)} RCU, ${figure(wcuEach)} WCU`, ''],
     ],
   };
 }
@@ -66,10 +66,10 @@ function layoutSection(advice: Advice, current: number | undefined): Section {
   return {
     title: 'Partition keys of the geo index',
     text: [
-      'Each prefix length with the fewest write shards that keep its hottest key under 1,000 WCU, 3,000 RCU and 10 GB.',
+      'For each prefix length, the fewest write shards that keep its hottest key below 1,000 WCU, 3,000 RCU and 10 GB.',
     ],
     rows: [
-      ['prefixLength', 'writeShards', 'hottest', 'share', 'WCU', 'RCU', 'GB', 'calls a map', 'units a map', ''],
+      ['prefixLength', 'writeShards', 'hottest', 'share', 'WCU', 'RCU', 'GB', 'calls per map', 'units per map', ''],
       ...candidates.map((each) => candidateRow(each, recommendation.prefixLength, current)),
     ],
   };
@@ -82,9 +82,9 @@ function collectionSection({ itemCollection, bytes, recommendation, pages }: Adv
     title: 'Item collections',
     text: [
       `A marker takes ${figure(item)} B, its index entry ${figure(entry)} B, and a page of ${figure(bytes.page.markers)} markers ${figure(bytes.page.bytes)} B.`,
-      `The fullest partition key of the index holds ${figure(hottestGb)} of ${limitGb} GB; ${figure(markersAtLimit)} markers spread like these would fill it.`,
-      'DynamoDB enforces 10 GB only on tables with local secondary indexes, which Cellport has none of. A marker and its readings share a partition key: choose a readingsBucket for those that measure for years.',
-      `Pages have a partition key for each first character of geohashes; ${pages.hottest} has ${percent(pages.share)} of the markers.`,
+      `The fullest partition key of the index holds ${figure(hottestGb)} of ${limitGb} GB; ${figure(markersAtLimit)} markers distributed like these would fill it.`,
+      'DynamoDB enforces 10 GB only on tables with local secondary indexes, which Cellport does not use. A marker and its readings share a partition key: choose a readingsBucket for markers with years of readings.',
+      `Pages have one partition key per first geohash character; ${pages.hottest} has ${percent(pages.share)} of the markers.`,
     ],
   };
 }
@@ -93,8 +93,8 @@ function viewSection({ zooms, unitsAView }: Advice): Section {
   return {
     title: 'Maps of 1280x800 px, by zoom',
     text: [
-      'Means of 24 maps around markers, planned as a server plans them: the first 2,000 markers from pages with the directory in memory, or from the index while pages are not up to date; cells with nothing cached, at most.',
-      `${figure(unitsAView)} read units a map on average over all zooms, with cells where more than 2,000 markers are inside.`,
+      'Means of 24 maps around markers, planned as a server plans them: the first 2,000 markers, from pages with the directory in memory, or from the index while pages are not up to date; cells without any cache (the maximum).',
+      `${figure(unitsAView)} read units per map on average over all zooms, using cells where more than 2,000 markers are inside.`,
     ],
     rows: [
       ['zoom', 'markers inside', 'cells: calls', 'units', 'pages: calls', 'units', 'index: calls', 'units'],
@@ -113,10 +113,10 @@ function costSection({ monthly, prices }: Advice): Section {
     ([name, usd]) => prices[name as keyof typeof prices] === usd,
   );
   return {
-    title: 'USD a month (730 hours)',
+    title: 'USD per month (730 hours)',
     text: [
-      `${isListed ? 'Prices' : 'Given prices; others'} of ${region}, ${date}, Standard table class (${sources.join(', ')}): ${prices.onDemandRead} and ${prices.onDemandWrite} for a million read and write units on demand, ${prices.provisionedRead} and ${prices.provisionedWrite} for an hour of one provisioned, ${prices.storage} a GB.`,
-      'On demand pays for the mean, provisioned for the peak at all hours (auto scaling and reserved capacity lower it). Servers, stream reads and backups are not included.',
+      `${isListed ? 'Prices' : 'Given prices; others'} of ${region}, ${date}, Standard table class (${sources.join(', ')}): ${prices.onDemandRead} and ${prices.onDemandWrite} per million read and write units on demand, ${prices.provisionedRead} and ${prices.provisionedWrite} per hour of a provisioned unit, ${prices.storage} per GB.`,
+      'On demand bills the mean, provisioned the peak around the clock (auto scaling and reserved capacity lower it). Servers, stream reads and backups are not included.',
     ],
     rows: [
       ['', 'reads', 'writes', 'storage', 'total'],
@@ -126,7 +126,9 @@ function costSection({ monthly, prices }: Advice): Section {
   };
 }
 
-/** The report on a collection: `what` it is about, and the layout it has now, if it exists. */
+/**
+ * The sections of a report; `what` describes the markers, `current` is the collection's present layout if it exists.
+ */
 export function sectionsOf(advice: Advice, what: string, current?: { readonly prefixLength: number }): Section[] {
   const { prefixLength, writeShards, keyStyle, reasons } = advice.recommendation;
   return [

@@ -15,16 +15,16 @@ import { itemBytes } from '../../store/request/item-size.js';
 /** The settings of a collection on which the size of its markers depends. */
 export type SizedCollection = Pick<Collection, 'key' | 'code' | 'mapProperties' | 'globalIds' | 'prefixLength'>;
 
-/** For compact keys: all codes are as long. */
+/** Stands for any code: all have the same length. */
 const ANY_CODE = 'Xx';
-/** A time as long as any. */
+/** Stands for any time: all have the same length. */
 const ANY_TIME = '2026-11-23T00:00:00.000Z';
 const { geoA } = INDEXES;
 const ENTRY_ATTRIBUTES = ['pk', 'sk', geoA.pk, geoA.sk ?? '', ...DRAWN_ATTRIBUTES];
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The items of some markers, in one style of keys. */
+/** The items of some markers in one key style. */
 function itemsOf(sample: readonly MarkerInput[], sized: SizedCollection, style: KeyStyle): Item[] {
   const collection: Collection = {
     name: sized.key,
@@ -49,7 +49,10 @@ const bytesOf = (items: readonly Item[]): MarkerBytes => ({
   entry: mean(items.map((item) => itemBytes(Object.fromEntries(ENTRY_ATTRIBUTES.map((name) => [name, item[name]]))))),
 });
 
-/** How full pages are: a sample is packed as pages are. Its markers are farther apart than in a page, so this is a little too few. */
+/**
+ * How full pages are, measured by packing a sample. Its markers are farther apart than those of a real page, so the
+ * result is slightly too low.
+ */
 function pagesOf(items: readonly Item[], collection: SizedCollection): Sizes['page'] {
   const keys = createKeyspace('readable');
   const entries = items
@@ -60,7 +63,9 @@ function pagesOf(items: readonly Item[], collection: SizedCollection): Sizes['pa
   return { markers: entries.length / pages.length, bytes: mean(pages.map(({ data }) => pageBytes(data))) };
 }
 
-/** Mean bytes of markers from a sample of them, at least one. `itemBytes` replaces those of their items. */
+/**
+ * Mean sizes of markers in bytes, from a sample of at least one. `itemBytes` replaces the measured size of their items.
+ */
 export function sizesOf(sample: readonly MarkerInput[], collection: SizedCollection, given?: number): Sizes {
   const readable = itemsOf(sample, collection, 'readable');
   const replaced = ({ item, entry }: MarkerBytes): MarkerBytes =>

@@ -30,12 +30,12 @@ function areaOf(bounds: BoundsOption | undefined): Area | undefined {
   return normalizeBounds('--bounds', { west, south, east, north });
 }
 
-/** The cells are not worth waiting for longer than it takes to query a thousand partitions. */
+/** Maximum wait for the cells: querying a thousand partitions takes no longer. */
 const CELLS_WITHIN_MS = 5_000;
 
 /**
- * The prefixes that may have markers, with every write before the call; undefined if all partitions are to be queried.
- * Throws UNAVAILABLE if these are too many and the cells may be wrong.
+ * The prefixes that may have markers, including every write before the call; undefined if all partitions should be
+ * queried. Throws UNAVAILABLE if there are too many and the cells may be wrong.
  */
 async function prefixesOf(
   session: Session,
@@ -55,11 +55,11 @@ async function prefixesOf(
   }
   throw new CellportError(
     'UNAVAILABLE',
-    `the markers of ${collection.key} are in too many partitions to query each (prefix length ${collection.prefixLength}), and the cells, which show where they are, may be wrong: run \`cellport recount\``,
+    `collection ${collection.key} has too many partitions to query each (prefix length ${collection.prefixLength}), and its cells, which show where markers are, may be wrong: run \`cellport recount\``,
   );
 }
 
-/** Counts rows, and shows the progress once it is known. */
+/** Counts rows, and shows progress once it can be estimated. */
 class Tally {
   rows = 0;
   /** Fraction of the export that is done, 0 to 1. */
@@ -79,7 +79,7 @@ class Tally {
   }
 }
 
-/** The text of the file, in pieces. */
+/** The file's text, in pieces. */
 async function textOf(
   session: Session,
   collection: Collection,
@@ -110,7 +110,7 @@ async function textOf(
 export async function exportRows(job: ExportJob): Promise<void> {
   const { collection: key, out, zones = false } = job;
   const area = areaOf(job.bounds);
-  // On a terminal that shows the rows, a bar would be mixed with them.
+  // On a terminal that also shows the rows, a bar would be mixed with them.
   const bar = out === undefined && process.stdout.isTTY ? undefined : progressBar(key);
   const tally = new Tally(bar);
   const began = performance.now();

@@ -34,21 +34,21 @@ export async function importGeoTable(table: string, options: ImportOptions): Pro
       segments: options.segments ?? SEGMENTS,
       call,
       onProgress: (progress) =>
-        // DynamoDB's count may be hours old.
+        // DynamoDB's item count may be hours old.
         bar.update({
           rows: progress.items,
           resumed: progress.resumed,
           part: Math.min(0.99, progress.items / Math.max(1, layout.items)),
         }),
     }).finally(() => bar.end());
-    const before = resumed > 0 ? `; ${grouped(resumed)} of them before` : '';
+    const before = resumed > 0 ? `; ${grouped(resumed)} of them by an earlier run` : '';
     console.log(
       `${grouped(items)} items copied in ${duration(performance.now() - began)}, ${grouped(call.meter.readUnits)} read units${before}`,
     );
     return {
       source: {
         name: `geo-table ${table}`,
-        // The index and the attribute determine how the copy is read.
+        // The index and the attribute determine how the copy is interpreted.
         identity: [await fileIdentity(path), layout.id, geoJson].join(' '),
         rows: spoolRows(path, (await stat(path)).size, layout),
       },

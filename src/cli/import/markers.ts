@@ -12,16 +12,19 @@ import type { Session } from '../session.js';
 import { runImport } from './report.js';
 import { Extent, whereToSee } from './where-to-see.js';
 
-/** A source, and what to do once it is loaded. */
+/** A source, and a callback for when it has been loaded. */
 interface Opened {
   readonly source: Load['source'];
   readonly done?: () => Promise<void>;
 }
 
-/** So few are written at once: their cells are folded once, afterwards, instead of in several batches meanwhile. */
+/**
+ * Up to this many rows are written at once: their cells are folded once afterwards instead of in several batches
+ * meanwhile.
+ */
 const FEW_ROWS = 20_000;
 
-/** The same rows, whose positions are added to an extent as they are scanned. */
+/** The same rows, with their positions added to an extent while they are scanned. */
 function watched(rows: RowSource<MarkerRow>, extent: Extent): RowSource<MarkerRow> {
   return {
     size: rows.size,
@@ -40,7 +43,7 @@ function watched(rows: RowSource<MarkerRow>, extent: Extent): RowSource<MarkerRo
 export async function importMarkersFile(path: string, options: ImportOptions): Promise<void> {
   const { keyColumn, latColumn, lngColumn, nameColumn, categoryColumn, format = formatOf(path) } = options;
   const columns = { keyColumn, latColumn, lngColumn, nameColumn, categoryColumn };
-  // Before the database is opened.
+  // Fails before the database is opened.
   await fileSize(path);
   await importMarkerRows(path, options, async ({ config }) => {
     const identity = [await fileIdentity(path), format, JSON.stringify(columns)].join(' ');
@@ -50,8 +53,8 @@ export async function importMarkersFile(path: string, options: ImportOptions): P
 }
 
 /**
- * Imports the markers of the source that `open` returns. Waits until the cells include them, unless a running server adds
- * them and `wait` is not set.
+ * Imports the markers of the source that `open` returns. Waits until the cells include them, unless a running server
+ * updates the cells and `wait` is not set.
  */
 export async function importMarkerRows(
   name: string,
@@ -90,7 +93,7 @@ export async function importMarkerRows(
       report({ ...loaded, took: performance.now() - began });
       const { served, line } = await whereToSee(config, loaded.collection, extent.at);
       if (served && options.wait !== true && cells?.status().owner !== true) {
-        console.log('the running server counts them: counts and clusters include all rows within seconds');
+        console.log('the running server updates counts and clusters within seconds');
       } else {
         await openCells().caughtUp(signal);
         console.log('counts and clusters include all rows');

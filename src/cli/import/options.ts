@@ -10,7 +10,7 @@ export interface ImportOptions extends GeoTableNames, ReportOptions, ReadOptions
   readonly fromGeoTable?: string;
   readonly segments?: number;
   readonly readings?: boolean;
-  /** Whether to wait for counts even if a running server adds the rows to them. */
+  /** Whether to wait for counts even if a running server updates them. */
   readonly wait?: boolean;
   /** Detected from the file by default. */
   readonly zones?: boolean;

@@ -16,11 +16,11 @@ export interface ReportOptions {
 export interface Outcome {
   /** Number of rows by outcome, including `rejected`. */
   readonly counts: Readonly<Record<string, number>> & { readonly rejected: number };
-  /** Whether the collection was created. */
+  /** Whether the import created the collection. */
   readonly created?: boolean;
-  /** Rows that an interrupted import had completed. */
+  /** Rows completed by an interrupted import. */
   readonly resumed?: number;
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   readonly took: number;
 }
 
@@ -36,9 +36,9 @@ export interface ImportRun {
 export interface Import {
   /** Name of the file or table. */
   readonly name: string;
-  /** The kind of its rows. */
+  /** What each row describes. */
   readonly what: 'marker' | 'zone' | 'reading';
-  /** What the same command does after an interruption. */
+  /** What repeating the command does after an interruption. */
   readonly resume: string;
 }
 
@@ -54,7 +54,7 @@ export async function runImport(
   function report({ counts, created = false, resumed = 0, took }: Outcome, where: string): void {
     bars.end();
     const all = sum(counts);
-    console.log(`${name}: ${what}s of collection ${options.collection}${created ? ' (created)' : ''}, ${where}`);
+    console.log(`${name}: ${what}s for collection ${options.collection}${created ? ' (created)' : ''}, ${where}`);
     if (resumed > 0) console.log(`resumed after ${grouped(resumed)} rows that an interrupted import had written`);
     const parts = Object.entries(counts).map(([outcome, count]) => `${grouped(count)} ${outcome}`);
     console.log(`${grouped(all)} rows in ${duration(took)}: ${parts.join(', ')}`);

@@ -3,16 +3,16 @@ import type { Config } from '../../config.js';
 import type { Collection } from '../../model/collection.js';
 import type { RowPosition } from '../../ingest/rows/position.js';
 
-/** A map that everybody has room for. */
+/** Map size in px that fits any window. */
 const MAP_PX = 480;
 const CLOSEST_ZOOM = 15;
 const ANSWERS_WITHIN_MS = 1_000;
 
-/** The edges of the positions of an import, which the map is to show. */
+/** The bounding box of the imported positions. */
 export class Extent {
   #south = Infinity;
   #north = -Infinity;
-  /** Counted from the antimeridian, and from Greenwich: one of them is not cut in two. */
+  /** Two boxes, measured from the antimeridian and from Greenwich: at least one of them is not cut in two. */
   readonly #world = { west: Infinity, east: -Infinity };
   readonly #pacific = { west: Infinity, east: -Infinity };
 
@@ -29,7 +29,10 @@ export class Extent {
     }
   }
 
-  /** The part of the map page's address that shows all of it: zoom, latitude and longitude; undefined if it is empty. */
+  /**
+   * The fragment of the map page's URL that shows the whole extent (zoom, latitude, longitude); undefined if it is
+   * empty.
+   */
   get at(): string | undefined {
     if (this.#south > this.#north) return undefined;
     const [world, pacific] = [this.#world, this.#pacific];
@@ -43,7 +46,7 @@ export class Extent {
   }
 }
 
-/** Whether a server with this very collection answers at an address. */
+/** Whether a server at a URL has this very collection. */
 async function serves(url: string, { key, createdAt }: Collection): Promise<boolean> {
   try {
     const response = await fetch(`${url}/graphql`, {
@@ -64,13 +67,13 @@ async function serves(url: string, { key, createdAt }: Collection): Promise<bool
 
 /** Where to see a collection. */
 export interface WhereToSee {
-  /** Whether a server that has the collection answers at the configured address. */
+  /** Whether the configured server runs and has the collection. */
   readonly served: boolean;
-  /** A line with the link to the map and, unless it is served, how to start a server. */
+  /** A line with the link to the map and, if no server runs, how to start one. */
   readonly line: string;
 }
 
-/** Where to see a collection on the map. */
+/** Returns where to view a collection on the map. */
 export async function whereToSee(
   { http }: Config,
   collection: Collection,
@@ -80,5 +83,5 @@ export async function whereToSee(
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${http.port}`;
   const link = `${url}/#${at === undefined ? '' : `at=${at}&`}on=${encodeURIComponent(collection.key)}`;
   const served = await serves(url, collection);
-  return { served, line: served ? `see it: ${link}` : `to see it, run \`cellport serve\` and open ${link}` };
+  return { served, line: served ? `view it: ${link}` : `to view it, run \`cellport serve\` and open ${link}` };
 }

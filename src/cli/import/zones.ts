@@ -12,7 +12,7 @@ import { whereToSee } from './where-to-see.js';
 /** Imports a file of zones. */
 export async function importZonesFile(path: string, options: ImportOptions): Promise<void> {
   const { keyColumn, format = formatOf(path) } = options;
-  // Before the database is opened.
+  // Fails before the database is opened.
   await fileSize(path);
   const what = { name: path, what: 'zone', resume: 'run the same command again to import the rest' } as const;
   await runImport(what, options, async ({ session, rejects, bars: { onChecked, onProgress }, report }) => {

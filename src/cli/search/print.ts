@@ -17,10 +17,10 @@ export interface SearchOptions {
   readonly json?: boolean;
 }
 
-/** A server writes the state of its index more often. */
+/** A running server writes its index state at shorter intervals than this. */
 const FOLLOWED_MS = 180_000;
 
-/** A result as it is printed. */
+/** A result in the printed form. */
 function resultOf(node: Found) {
   const { key, name } = node;
   if ('position' in node) {
@@ -45,7 +45,7 @@ function lineOf(node: Found): string {
   return [result.name ?? '(no name)', ...where.filter((part) => part !== null), result.id].join('  ');
 }
 
-/** Prints a page of what a text finds: results to standard output, the rest to standard error. */
+/** Prints one page of search results to standard output, and everything else to standard error. */
 export async function printFound(session: Session, text: string, options: SearchOptions): Promise<void> {
   const { config, database, signal } = session;
   const { collection: keys, bounds: box, near: at, first, after, json = false } = options;

@@ -5,7 +5,8 @@ import type { RequestContext } from '../context.js';
 import { selectedReadings } from '../selected-readings.js';
 
 /**
- * A marker as of its last write, null if there is none; the readings that the query selects of it come in the same Query.
+ * Loads a marker as of its last write; null if there is none. Readings that the query selects are read by the same
+ * Query call.
  */
 export async function loadMarker(
   collectionKey: string,
@@ -20,7 +21,7 @@ export async function loadMarker(
   if (!collection) return null;
   const name = { collection, key };
   for (const wanted of selected) {
-    // The field shares this read, and reports its failure.
+    // The readings field shares this read and reports its failure.
     loaders.readings(name, wanted, true).catch(() => undefined);
   }
   return loaders.marker(name);

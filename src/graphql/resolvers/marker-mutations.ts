@@ -9,7 +9,7 @@ import type { RequestContext } from '../context.js';
 import type { MutationResolvers } from '../generated.js';
 import { referenceOf, storedCollection } from './references.js';
 
-/** Takes note of what was written, so that the next map shows it without waiting for the stream. */
+/** Records what was written, so that the next map shows it without waiting for the stream. */
 function noteWrites(
   { services, map: { keys } }: RequestContext,
   collection: Collection,

@@ -16,7 +16,7 @@ async function collectionOf({ collection: key }: MapMarker, { answers }: Request
   return collection;
 }
 
-/** The marker with what maps do not draw, for `field`. */
+/** The full marker, including fields that maps do not draw; `field` is named in errors. */
 const details = (marker: MapMarker, { answers }: RequestContext, field: string) =>
   markerDetails(answers(marker.collection).stored(field), marker);
 

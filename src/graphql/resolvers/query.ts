@@ -17,10 +17,10 @@ import { loadMarker } from './load-marker.js';
 import { storedCollection } from './references.js';
 
 const FOUND_FIRST = 20;
-/** Collections that one search may name. */
+/** Maximum number of collections named in one search. */
 const MOST_COLLECTIONS = 50;
 
-/** The object with this ID, null if there is none. All IDs of one tick are read together. */
+/** The object with this ID, null if there is none. All IDs requested in one tick are read together. */
 async function nodeById(
   id: string,
   context: RequestContext,
@@ -35,7 +35,7 @@ async function nodeById(
   return context.answers(key).stored('lookup by key').loaders.node(name);
 }
 
-/** A page of collections with `own` in its place among them. */
+/** Inserts `own` at its position in a page of collections. */
 function insertCollection(
   { collections, more }: CollectionPage,
   own: Collection | undefined,
@@ -87,10 +87,18 @@ export const query: QueryResolvers = {
   search: async (_root, { text, collections, bounds, near, first, after }, context) => {
     const keys = collections ?? undefined;
     if (keys && (keys.length === 0 || keys.length > MOST_COLLECTIONS)) {
-      throw badInput('collections', keys, `1 to ${MOST_COLLECTIONS} keys, or omitted for all`);
+      throw badInput(
+        'collections',
+        keys,
+        `1 to ${MOST_COLLECTIONS} collection keys; omit it to search all collections`,
+      );
     }
     const { search } = context.services;
-    if (!search) throw new CellportError('UNAVAILABLE', 'search is off on this server: set CELLPORT_SEARCH_MB');
+    if (!search)
+      throw new CellportError(
+        'UNAVAILABLE',
+        'search is turned off on this server; set CELLPORT_SEARCH_MB to turn it on',
+      );
     const engine = search.open();
     const wanted = keys && (await Promise.all(keys.map((key) => storedCollection(context, key, 'search'))));
     const input = { text, collections: wanted, bounds, near, first: first ?? FOUND_FIRST, after };

@@ -4,14 +4,18 @@ import { requireCollection } from '../../map/context.js';
 import type { Collection } from '../../model/collection.js';
 import type { RequestContext } from '../context.js';
 
-/** A stored collection by key, for `field`. Throws NOT_FOUND, and BAD_USER_INPUT for a table of the Geo Library. */
+/**
+ * The stored collection with this key; errors name `field`. Throws NOT_FOUND, and BAD_USER_INPUT for a table of the Geo
+ * Library.
+ */
 export async function storedCollection({ answers }: RequestContext, key: string, field: string): Promise<Collection> {
   return requireCollection(answers(key).stored(field), key);
 }
 
 /**
- * The collection and the key of the marker or zone with this ID, for `field`; it may not exist. Throws NOT_FOUND if the
- * ID is of no such kind or its collection does not exist, and BAD_USER_INPUT for a table of the Geo Library.
+ * The collection and the key of the marker or zone with this ID, which may not exist; errors name `field`. Throws
+ * NOT_FOUND if the ID is of another kind or its collection does not exist, and BAD_USER_INPUT for a table of the Geo
+ * Library.
  */
 export async function referenceOf(
   { answers }: RequestContext,

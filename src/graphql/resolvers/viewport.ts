@@ -5,7 +5,7 @@ import { viewportZones } from '../../map/zones/zone-pages.js';
 import type { ViewportResolvers } from '../generated.js';
 import { JsonText } from '../json-text.js';
 
-// Null for an argument is treated as omitted, so the schema's defaults are repeated here.
+// An argument that is null is treated as omitted, so the schema's defaults are repeated here.
 export const viewport: ViewportResolvers = {
   bounds: ({ area }) => area.bounds,
   markers: (parent, { collection, first, after, filter }, { answers }) =>

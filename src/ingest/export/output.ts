@@ -34,7 +34,7 @@ export async function writeToStream(
   }
 }
 
-/** The file at a path, links resolved; undefined for a device or a pipe. Throws BAD_USER_INPUT for a folder. */
+/** The file at a path, with links resolved; undefined for a device or pipe. Throws BAD_USER_INPUT for a folder. */
 async function fileAt(path: string): Promise<string | undefined> {
   const existing = await stat(path).catch(() => undefined);
   if (existing === undefined) return path;

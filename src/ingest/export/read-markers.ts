@@ -16,7 +16,7 @@ import { rangeRequest } from '../../store/request/ranges.js';
 import { send } from '../../store/request/send.js';
 import { retryInBackground } from '../../store/request/retries.js';
 
-/** Ranges that are queried concurrently, because most partitions are empty or small. */
+/** Number of ranges queried concurrently, because most partitions are empty or small. */
 const RANGES_AHEAD = 8;
 const FEW_RANGES = 64;
 const ENTRIES_A_PAGE = 500;
@@ -30,15 +30,15 @@ export interface MarkersJob {
   readonly collection: Collection;
   /** Exports only markers inside it or on its edge; all by default. */
   readonly area?: Area | undefined;
-  /** The prefixes that may have markers; all by default, which is possible only if they are few. */
+  /** The prefixes that may have markers. Default: all, which is possible only if there are few. */
   readonly prefixes?: Prefixes | undefined;
   readonly call: Call;
-  /** Called with the fraction of the key ranges that is done, 0 to 1. */
+  /** Called with the fraction of key ranges completed, 0 to 1. */
   readonly onPart?: ((part: number) => void) | undefined;
 }
 
 interface PartRange extends KeyRange {
-  /** The fraction of all ranges that is done after this one. */
+  /** The fraction of all ranges completed after this one. */
   readonly part: number;
 }
 
@@ -46,7 +46,7 @@ function planOf({ prefixLength }: Collection, area: Area = WORLD): readonly Plan
   return planMarkers({ cover: coverForPlan(area), prefixLength, ceiling: Infinity }).ranges;
 }
 
-/** Whether an export queries so few key ranges that it costs less than to find out which of them are empty. */
+/** Whether an export queries so few key ranges that finding out which are empty would cost more. */
 export function hasFewRanges(collection: Collection, area: Area | undefined): boolean {
   return hasFewPartitions(collection) && planOf(collection, area).length * collection.writeShards <= FEW_RANGES;
 }
@@ -70,7 +70,7 @@ function* rangesOf({ database: { keys }, collection, area = WORLD, prefixes }: M
   }
 }
 
-/** A page of the keys of the markers in a range. */
+/** A page of the marker keys in a range. */
 async function readKeys({ database, call }: MarkersJob, range: PartRange, after?: Item) {
   const request = rangeRequest(database, { ...range, limit: ENTRIES_A_PAGE }, after);
   const { Items = [], LastEvaluatedKey: next } = await retryInBackground(
@@ -95,7 +95,7 @@ async function* readAllKeys(job: MarkersJob): AsyncGenerator<readonly string[]> 
   if (held.length > 0) yield held;
 }
 
-/** Throws CONFLICT if the collection was deleted, or its layout changed. */
+/** Throws CONFLICT if the collection was deleted or its layout changed. */
 export async function checkStillThere({
   database,
   collection,
@@ -121,11 +121,11 @@ export async function checkStillThere({
 }
 
 /**
- * All markers of a collection in batches, ordered by partition of the geo index, geohash and key. Keys are read with Query
- * calls, markers from their base items. Memory is bounded: at most a few pages are read ahead of a slow consumer. A marker
- * that exists throughout and does not move is returned exactly once; one that moves may be returned twice or not at all.
- * Throttling is retried. Throws CONFLICT at the end if the collection was deleted meanwhile, because markers may be
- * missing.
+ * Yields all markers of a collection in batches, ordered by partition of the geo index, geohash and key. Keys are read
+ * with Query calls, markers from their base items. Memory is bounded: at most a few pages are read ahead of a slow
+ * consumer. A marker that exists throughout and does not move is returned exactly once; one that moves may be returned
+ * twice or not at all. Throttled reads are retried. Throws CONFLICT at the end if the collection was deleted meanwhile,
+ * because markers may be missing.
  */
 export async function* readMarkers(job: MarkersJob): AsyncGenerator<readonly Marker[]> {
   const { database, collection, area = WORLD, call } = job;

@@ -15,7 +15,7 @@ import { retryInBackground } from '../../store/request/retries.js';
 import { checkStillThere } from './read-markers.js';
 
 const ZONES_A_PAGE = 100;
-/** Few, because a zone can have megabytes. */
+/** A small number, because a zone can have megabytes. */
 const ZONES_AHEAD = 4;
 
 export interface ReadZonesJob {
@@ -56,9 +56,9 @@ async function readWhole(job: ReadZonesJob, zone: Zone): Promise<WholeZone | und
 }
 
 /**
- * All zones of a collection in the order of their keys, with their full geometry. A few are read ahead of the consumer.
- * Throttling is retried. Throws UNAVAILABLE naming a zone whose geometry cannot be read, and CONFLICT at the end if the
- * collection was deleted meanwhile, because zones may be missing.
+ * Yields all zones of a collection in key order, with their full geometry. A few are read ahead of the consumer.
+ * Throttled reads are retried. Throws UNAVAILABLE naming a zone whose geometry cannot be read, and CONFLICT at the end
+ * if the collection was deleted meanwhile, because zones may be missing.
  */
 export async function* readZones(job: ReadZonesJob): AsyncGenerator<WholeZone> {
   const { area } = job;

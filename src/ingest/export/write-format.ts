@@ -5,7 +5,7 @@ import type { WholeZone } from './read-zones.js';
 import { OWN_MEMBER } from '../rows/fields.js';
 import { EXPORTED_COLUMNS, quotedLabel } from '../rows/exported-csv.js';
 
-/** Properties of a feature that are attributes of a marker. */
+/** Marker attributes that a feature has among its properties. */
 const LABELS = ['name', 'category', 'place'] as const;
 
 /**
@@ -59,7 +59,7 @@ function zoneText({ zone: { key, name, properties }, geometry }: WholeZone): str
 interface Frame {
   readonly head: string;
   readonly between: string;
-  /** After the last row, if there is one. */
+  /** Text after the last row, if there is one. */
   readonly end: string;
   readonly tail: string;
 }

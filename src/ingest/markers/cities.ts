@@ -14,7 +14,7 @@ interface City {
   readonly altName: string;
   /** ISO 3166-1, two letters. */
   readonly country: string;
-  /** GeoNames' feature code, e.g. PPLC for the capital of a country. */
+  /** GeoNames' feature code, for example PPLC for the capital of a country. */
   readonly featureCode: string;
   readonly adminCode: string;
   readonly population: number;
@@ -24,7 +24,7 @@ interface City {
 /** The demo omits smaller places. */
 const LEAST_POPULATION = 5000;
 
-/** Categories by GeoNames' feature code; other places are named by their size. */
+/** Categories by GeoNames' feature code; other places get theirs from their size. */
 const CATEGORIES: Readonly<Record<string, string>> = {
   PPLC: 'capital',
   PPLG: 'seat of government',
@@ -68,7 +68,7 @@ function markerOf(city: City): MarkerRow {
   };
 }
 
-/** The cities of the demo; offsets are their indexes in the list. */
+/** The cities of the demo; offsets are indexes in the list. */
 class Cities implements RowSource<MarkerRow> {
   readonly #cities: readonly City[];
 
@@ -87,7 +87,7 @@ class Cities implements RowSource<MarkerRow> {
         const content = markerOf(city);
         return { line: start + 1, start, length: 1, checksum: 0, text: city.name, isJson: false, content };
       });
-      // The server answers requests meanwhile.
+      // Lets the server answer requests in between.
       await setImmediate();
     }
   }
@@ -103,7 +103,7 @@ class Cities implements RowSource<MarkerRow> {
   async close(): Promise<void> {}
 }
 
-/** The largest cities of the demo as rows, the largest first, and the identity of their release. */
+/** Opens the largest cities of the demo as rows, largest first, with the identity of their release. */
 export function openCities(most = Infinity): { readonly rows: RowSource<MarkerRow>; readonly identity: string } {
   // The package is CommonJS and its data take 6 MB, so it is loaded only when needed.
   const require = createRequire(import.meta.url);

@@ -15,16 +15,16 @@ import type { ImportCounts, ImportState, ImportStateFile } from './import-state.
 import type { MarkerRow } from '../rows/marker-row.js';
 import { orderOf } from './order.js';
 
-/** Rows that are read before yielding the event loop to the writes of the other window; otherwise DynamoDB idles. */
+/** Number of rows read before yielding the event loop to the other window's writes; otherwise DynamoDB idles. */
 const SLICE_ROWS = 400;
-/** Concurrent windows, so that DynamoDB does not idle at the end of one. */
+/** Number of concurrent windows, so that DynamoDB does not idle at the end of one. */
 const WINDOWS_AT_A_TIME = 2;
 
 export interface ImportProgress {
   readonly counts: ImportCounts;
-  /** Rows that an interrupted run had completed. */
+  /** Rows completed by an interrupted run. */
   readonly resumed: number;
-  /** Fraction of the markers that is done, 0 to 1. */
+  /** Fraction of the markers completed, 0 to 1. */
   readonly part: number;
 }
 
@@ -35,9 +35,12 @@ export interface ImportJob extends CheckJob<MarkerRow> {
   /** See `importStateFile`. */
   readonly identity: string;
   readonly state: ImportStateFile;
-  /** Whether to keep the state of a complete import, so that the next run does nothing; otherwise it compares all rows. */
+  /**
+   * Whether to keep the state of a complete import, so that the next run does nothing; otherwise the next run compares
+   * all rows.
+   */
   readonly once: boolean;
-  /** The order of writing: that of the source, or shuffled (by default), so that no partition gets a burst of writes. */
+  /** The order of writing: that of the source, or shuffled (default), so that no partition gets a burst of writes. */
   readonly order?: ImportState['order'] | undefined;
   /** A random 32-bit integer that determines the order of writing; a resumed import uses the seed of the first run. */
   readonly seed: number;
@@ -45,7 +48,7 @@ export interface ImportJob extends CheckJob<MarkerRow> {
   /** Called and awaited after each window. */
   readonly onProgress: (progress: ImportProgress) => void | Promise<void>;
   readonly call: Call;
-  /** Rows that are written together, 2,000 by default. */
+  /** Rows written together, 2,000 by default. */
   readonly windowRows?: number | undefined;
 }
 
@@ -73,10 +76,13 @@ async function readWindow(job: ImportJob, offsets: readonly RowOffset[], now: st
   return items;
 }
 
-/** `blind`: no marker can exist yet. `alone`: only an earlier run of this import can have written. `shared`: anything. */
+/**
+ * `blind`: no markers can exist yet. `alone`: only an earlier run of this import can have written. `shared`: others may
+ * have written.
+ */
 type WriteMode = 'blind' | 'alone' | 'shared';
 
-/** A function that writes the markers of a window. */
+/** Returns a function that writes the markers of a window. */
 function windowWriter({ database, call }: ImportJob, mode: WriteMode): (items: readonly Item[]) => Promise<Written> {
   if (mode === 'blind') {
     const put = markerWriter(database, call);
@@ -114,7 +120,7 @@ async function writeWindows(
   const windows = windowsOf(remaining, job.windowRows);
   let failed = false;
   const writeNext = async (window: readonly RowOffset[]): Promise<Written> => {
-    // No window starts after a failure. The caller gets the error of the window that failed.
+    // After a failure, no window starts. The caller gets the error of the window that failed.
     if (failed) throw new Error('an earlier window has failed');
     try {
       return await write(await readWindow(job, window, now));
@@ -164,7 +170,8 @@ export async function importMarkers(job: ImportJob): Promise<ImportProgress> {
     const { counts } = interrupted;
     return { counts, resumed: markersIn(counts) + counts.rejected, part: 1 };
   }
-  // Saved before rows are checked: a run that is killed meanwhile must record that the collection was created for it.
+  // Saved before rows are checked: if the run is killed meanwhile, the state must record that the collection was
+  // created for it.
   await job.state.write(interrupted ?? fromStart);
   try {
     const { offsets, rejected, greatest } = await checkRows(job, (row) => itemOf(job, row, ''));
@@ -175,7 +182,7 @@ export async function importMarkers(job: ImportJob): Promise<ImportProgress> {
     await job.state.write(begun);
     const mode = !begun.bulk ? 'shared' : interrupted === undefined ? 'blind' : 'alone';
     const state = await whileCollectionExists(job.database, job.collection, job.call, async (call) => {
-      // Before the first write: no other writer may be assigned a number that is a key in the file.
+      // Before the first write, so that no other writer is assigned a number that is a key in the file.
       if (greatest > 0) await countFrom(job.database, job.collection, greatest, call);
       return writeWindows({ ...job, call }, begun, offsets, mode);
     });

@@ -11,20 +11,20 @@ export type ImportCounts = Readonly<z.infer<typeof counts>>;
 const stateShape = z.object({
   /** Identifies the source and the target; a state with another identity is ignored. */
   identity: z.string(),
-  /** Determines the order in which the rows are written, if that is shuffled. */
+  /** Determines the order in which rows are written, if shuffled. */
   seed: z.number(),
   order: z.enum(['shuffled', 'given']).default('shuffled'),
   /** Valid rows; undefined until all are checked. */
   markers: z.number().optional(),
-  /** How many of them are done, counted in that order. */
+  /** Number of rows completed, counted in that order. */
   written: z.number(),
   counts,
-  /** Whether the collection was created by this import, so that it holds no other markers. */
+  /** Whether this import created the collection, so that it has no other markers. */
   bulk: z.boolean(),
   done: z.boolean(),
 });
 
-/** The progress of an import, stored until it is complete. */
+/** The progress of an import, kept until it is complete. */
 export type ImportState = Readonly<z.infer<typeof stateShape>>;
 
 export interface ImportStateFile {
@@ -37,7 +37,7 @@ export interface ImportStateFile {
 
 const SAMPLE_BYTES = 64 * 1024;
 
-/** Identifies the content of a file without reading all of it: by path, size, modification time and first bytes. */
+/** Identifies a file's content without reading all of it: by path, size, modification time and first bytes. */
 export async function fileIdentity(path: string): Promise<string> {
   const { size, mtimeMs } = await stat(path);
   const file = await open(path);
@@ -65,7 +65,7 @@ export function importStateFile(folder: string, name: string, identity: string):
         const state = stateShape.safeParse(JSON.parse(await readFile(path, 'utf8')));
         return state.success && state.data.identity === identity ? state.data : undefined;
       } catch {
-        // Missing, or truncated by a full disk: starting from the beginning is only slower.
+        // Missing, or truncated by a full disk: starting over is only slower.
         return undefined;
       }
     },

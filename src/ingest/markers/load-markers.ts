@@ -15,7 +15,7 @@ export interface Load extends Pick<
 > {
   readonly database: Database;
   readonly dataDir: string;
-  /** The collection, and how to create it if it is missing; or one that has just been opened. */
+  /** The collection, or the input to create it if it is missing. */
   readonly collection: CollectionInput | OpenedCollection;
   /** `name` identifies the source, `identity` its content and how it is read; new content is imported from the start. */
   readonly source: { readonly name: string; readonly identity: string; readonly rows: ImportJob['source'] };
@@ -29,7 +29,7 @@ export interface Loaded extends ImportProgress {
 }
 
 /**
- * Imports rows into a collection, which is created if it is missing. Resumes where an interrupted load of the same source
+ * Imports rows into a collection, which is created if missing. Resumes where an interrupted load of the same source
  * stopped. Rejects with the signal's reason on abort.
  */
 export async function loadMarkers({ database, dataDir, source, signal, ...load }: Load): Promise<Loaded> {

@@ -9,7 +9,7 @@ import type { ReadOptions } from '../rows/fields.js';
 import { type MarkerRow, markerOfFeature, markerOfValue } from '../rows/marker-row.js';
 import { markerTable } from '../rows/marker-table.js';
 
-/** Reads the markers of a file. */
+/** Creates a reader for the markers of a file. */
 export function markerReader(path: string, format: FileFormat, options: ReadOptions): RowReader<MarkerRow> {
   if (format === 'csv') return tableReader(path, markerTable(path, options));
   if (format === 'ndjson') return valueReader(path, (value) => markerOfValue(value, options));
@@ -17,8 +17,8 @@ export function markerReader(path: string, format: FileFormat, options: ReadOpti
 }
 
 /**
- * The markers of a file; `folder` is for temporary files. Scanning throws BAD_USER_INPUT if the file as a whole is not of
- * its format. Throws BAD_USER_INPUT if there is no such file.
+ * Opens the markers of a file; `folder` is for temporary files. Throws BAD_USER_INPUT if there is no such file;
+ * scanning throws it if the file as a whole is not in its format.
  */
 export function openMarkers(
   path: string,

@@ -1,4 +1,4 @@
-/** Steps by the golden ratio visit every 32-bit number once before they repeat. */
+/** Steps of the golden ratio visit every 32-bit number once before they repeat. */
 const STEP = 0x9e3779b9;
 
 /** Mixes the bits of an integer, with the finalizer of MurmurHash3. */
@@ -11,7 +11,7 @@ function mixed(number: number): number {
 
 /**
  * The numbers 0 to `count` - 1 in a pseudo-random order determined by a 32-bit seed. Neighbours in a file are often
- * neighbours on the globe too, and in file order would hit one partition at the same time.
+ * neighbours on the globe, and would hit one partition at the same time in file order.
  */
 export function shuffledOrder(count: number, seed: number): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, at) => at);

@@ -6,7 +6,10 @@ import { isGzip, unzipped } from './gzip.js';
 const CHUNK_BYTES = 64 * 1024;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Longest row in bytes. A DynamoDB item has at most 400 KB, so a longer row lacks a closing quote or bracket. */
+/**
+ * Maximum length of a row in bytes. A DynamoDB item has at most 400 KB, so a longer row lacks a closing quote or
+ * bracket.
+ */
 export const LONGEST_ROW = 8 * 1024 * 1024;
 
 /** A part of a file. */
@@ -17,14 +20,14 @@ export interface Chunk {
 }
 
 /**
- * The bytes of a file in chunks, decompressed, without a byte order mark; offsets are those of the decompressed bytes.
- * Rejects with errors of the file system, or BAD_USER_INPUT for a broken gzip file.
+ * Yields the bytes of a file in chunks, decompressed and without a byte order mark; offsets are those of the
+ * decompressed bytes. Rejects with errors of the file system, or BAD_USER_INPUT for a broken gzip file.
  */
 export async function* readBytes(path: string): AsyncGenerator<Chunk> {
   let start = 0;
   const bytes = isGzip(path) ? unzipped(path) : createReadStream(path, { highWaterMark: CHUNK_BYTES });
   for await (const chunk of bytes as AsyncIterable<Buffer>) {
-    // The mark is three bytes, a chunk 64 KB: it is never split.
+    // The mark has three bytes, a chunk 64 KB, so it is never split.
     const marked = start === 0 && chunk.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
     const skipped = marked ? BYTE_ORDER_MARK.length : 0;
     yield { start: start + skipped, bytes: chunk.subarray(skipped) };

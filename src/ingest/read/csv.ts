@@ -11,9 +11,9 @@ import { type Invalid, type Row, type RowReader, contentOf } from './row.js';
 
 const QUOTE = 0x22;
 
-/** A quoted field may span lines up to this size; a longer record lacks a closing quote. */
+/** Maximum size of a quoted field that spans lines; a longer record lacks a closing quote. */
 const LONGEST_RECORD = 4 * 1024 * 1024;
-/** Maximum records and bytes that are parsed in one call. */
+/** Maximum numbers of records and bytes parsed in one call. */
 const BATCH = 500;
 const BATCH_BYTES = 1024 * 1024;
 
@@ -47,8 +47,8 @@ function recordOf(lines: readonly Line[]): CsvRecord {
 }
 
 /**
- * Joins lines into records: a record ends where its quotes are balanced. If it turns out to be malformed, all lines but
- * the first are read again as records, so that a stray quote invalidates only its own line.
+ * Joins lines into records: a record ends where its quotes are balanced. If a record turns out to be malformed, all its
+ * lines but the first are read again as records, so that a stray quote invalidates only its own line.
  */
 class Records {
   readonly #source: AsyncGenerator<readonly Line[]>;
@@ -152,7 +152,7 @@ function contentsOf<C>(texts: readonly string[], header: Header<C>): (C | Invali
   });
 }
 
-/** Why a record cannot be parsed; undefined if it can. */
+/** The reason why a record cannot be parsed; undefined if it can. */
 function faultOf({ lines, text }: CsvRecord): string | undefined {
   const bytes = lines.reduce((sum, { length }) => sum + length, 0);
   if (bytes > LONGEST_RECORD) return `longer than ${LONGEST_RECORD} bytes`;
@@ -191,13 +191,13 @@ async function* readRows<C>(records: Records, header: Header<C>): AsyncGenerator
   if (batch.length > 0) yield rowsOf(batch, header);
 }
 
-/** A line before the header that names the delimiter for Excel. */
+/** A line before the header that tells Excel the delimiter. */
 const SEPARATOR_LINE = /^sep=([,;\t|])$/i;
 
 /**
- * Reads a CSV file whose columns are matched by the names in its header. The delimiter (comma, semicolon, tab or bar) is
- * detected from the header, the encoding from its first megabyte; quotes follow RFC 4180. Reading throws BAD_USER_INPUT if
- * a column is missing.
+ * Creates a reader for CSV files whose columns are matched by header names. The delimiter (comma, semicolon, tab or
+ * bar) is detected from the header, the encoding from the first megabyte; quotes follow RFC 4180. Reading throws
+ * BAD_USER_INPUT if a column is missing.
  */
 export function tableReader<C>(path: string, kind: TableKind<C>): RowReader<C> {
   let header: Header<C> | undefined;

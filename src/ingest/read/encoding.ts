@@ -1,7 +1,10 @@
 import { type Encoding, SAMPLE_BYTES, encodingOfSample } from '../rows/text-encoding.js';
 import { type Chunk, readBytes } from './bytes.js';
 
-/** The characters of the bytes from 0x80 to 0x9f; elsewhere Windows-1252 is Latin-1. TextDecoder of Node 20 leaves them. */
+/**
+ * Characters for the bytes 0x80 to 0x9f; the rest of Windows-1252 equals Latin-1. Node 20's TextDecoder does not map
+ * them.
+ */
 const WINDOWS = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 
 /** The encoding of a text file, see `encodingOfSample`. Throws as `readBytes` does. */
@@ -25,7 +28,7 @@ function decoderOf(encoding: Encoding): (bytes?: Buffer) => string {
   return (bytes) => decoder.decode(bytes, { stream: bytes !== undefined });
 }
 
-/** The text of a file in UTF-8, without a byte order mark; offsets are those of that text. */
+/** Yields a file's text in UTF-8, without a byte order mark; offsets are those of that text. */
 export async function* readText(path: string, encoding: Encoding): AsyncGenerator<Chunk> {
   if (encoding === 'utf-8') return yield* readBytes(path);
   const decode = decoderOf(encoding);

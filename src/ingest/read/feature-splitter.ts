@@ -11,14 +11,14 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Longest text around the features; a file with more is not a FeatureCollection. */
+/** Maximum length of the text around the features; a file with more is not a FeatureCollection. */
 const LONGEST_FRAME = 1024 * 1024;
 const FEATURES_KEY = /"features"\s*:\s*$/;
 
 /** The text of one feature. */
 interface Element {
   readonly line: number;
-  /** Its offset in the file, including blanks before it. */
+  /** Its offset in the file, including preceding whitespace. */
   readonly start: number;
   readonly bytes: Buffer;
 }
@@ -92,7 +92,7 @@ export async function* readElements(
   let inString = false;
   let escaped = false;
   let line = 1;
-  /** Bracket depth directly inside the features array; 0 outside of it. */
+  /** Bracket depth directly inside the features array; 0 outside it. */
   let inside = 0;
   let done = false;
 

@@ -17,7 +17,7 @@ const BY_EXTENSION: Readonly<Record<string, FileFormat>> = {
   '.tsv': 'csv',
 };
 
-/** How to get a file of a known format out of others. */
+/** How to convert other formats. */
 const ADVICE: Readonly<Record<string, string>> = {
   '.kml': 'in Google My Maps, export as CSV; elsewhere, convert it: `ogr2ogr places.geojson places.kml`',
   '.kmz': 'in Google My Maps, export as CSV; elsewhere, convert it: `ogr2ogr places.geojson places.kmz`',
@@ -37,7 +37,9 @@ export function formatOf(path: string): FileFormat {
   if (format !== undefined) return format;
   const advice = ADVICE[extension];
   if (advice !== undefined) {
-    throw new CellportError('BAD_USER_INPUT', `${path}: ${extension} files are not read; ${advice}`, { field: 'file' });
+    throw new CellportError('BAD_USER_INPUT', `${path}: ${extension} files are not supported; ${advice}`, {
+      field: 'file',
+    });
   }
   const known = Object.keys(BY_EXTENSION).join(', ');
   throw badInput('file', path, `a file name ending in ${known}, with or without ${GZIP}; or pass --format`);

@@ -38,7 +38,7 @@ function changed(path: string): CellportError {
   );
 }
 
-/** Reads a file twice, and detects changes in between. */
+/** Reads a file twice and detects changes in between. */
 export class FileSource<C extends object> implements RowSource<C> {
   readonly size: number;
   readonly #path: string;
@@ -46,7 +46,7 @@ export class FileSource<C extends object> implements RowSource<C> {
   #version: Version | undefined;
   #file: FileHandle | undefined;
 
-  /** `unpacked` has the bytes of a file that is compressed or not in UTF-8, as they are read; `size` counts them. */
+  /** `unpacked` receives the bytes of a compressed or non-UTF-8 file as they are read; `size` counts them. */
   constructor(path: string, size: number, reader: RowReader<C>, unpacked?: FileHandle) {
     this.size = size;
     this.#path = path;
@@ -65,7 +65,8 @@ export class FileSource<C extends object> implements RowSource<C> {
     if (this.#file === undefined) throw new Error('scan() must run before read()');
     const rows = await readAtOffsets(this.#file, offsets);
     await this.#checkVersion();
-    // The version is not reliable (coarse clocks, network file systems), so checksums ensure that checked rows are written.
+    // The version is not reliable (coarse clocks, network file systems), so checksums verify that the rows written are
+    // those that were checked.
     if (rows.some((bytes, at) => crc32(bytes) !== offsets[at]?.checksum)) throw changed(this.#path);
     return this.#reader.contents(rows).map((content) => {
       if (!isInvalid(content)) return content;
@@ -98,7 +99,7 @@ export async function fileSize(path: string): Promise<number> {
   return file.size;
 }
 
-/** The bytes of a file's content, decompressed, which takes reading it if it is compressed. Throws as `fileSize` does. */
+/** The decompressed size of a file in bytes; a compressed file is read for that. Throws like `fileSize`. */
 export async function contentSize(path: string): Promise<number> {
   const size = await fileSize(path);
   if (!isGzip(path)) return size;
@@ -112,8 +113,8 @@ async function* textOf(path: string, encoding: Encoding): AsyncGenerator<Buffer>
 }
 
 /**
- * The rows of a file; one that is compressed, or in another encoding than UTF-8, is copied into a file in `folder`, without
- * a name. Throws BAD_USER_INPUT if it cannot be read.
+ * Opens the rows of a file. A file that is compressed or not in UTF-8 is first copied to an unlinked file in `folder`.
+ * Throws BAD_USER_INPUT if it cannot be read.
  */
 export async function openFile<C extends object>(
   path: string,

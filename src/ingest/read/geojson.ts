@@ -53,8 +53,8 @@ async function* readRows<C>(path: string, read: ReadValue<C>, longest: number): 
 }
 
 /**
- * Reads a GeoJSON FeatureCollection, or a single Feature, with features of at most `longest` bytes. Reading throws
- * BAD_USER_INPUT if the file as a whole is not GeoJSON; an invalid feature is an invalid row.
+ * Creates a reader for a GeoJSON FeatureCollection or a single Feature, with features of at most `longest` bytes.
+ * Reading throws BAD_USER_INPUT if the file as a whole is not GeoJSON; an invalid feature is an invalid row.
  */
 export function featureReader<C>(path: string, read: ReadValue<C>, longest = LONGEST_ROW): RowReader<C> {
   return {

@@ -7,17 +7,17 @@ import { createGunzip, createGzip } from 'node:zlib';
 
 import { badInput } from '../../errors.js';
 
-/** The extension of compressed files, after that of their format. */
+/** The extension of compressed files, appended to that of their format. */
 export const GZIP = '.gz';
 
 const CHUNK_BYTES = 64 * 1024;
 
 export const isGzip = (path: string): boolean => extname(path).toLowerCase() === GZIP;
 
-// The stream that is read reports the error.
+// Errors are reported by the stream that is read.
 const ignore = () => undefined;
 
-/** The decompressed bytes of a file. Throws BAD_USER_INPUT if it is truncated or not gzip. */
+/** Yields the decompressed bytes of a file. Throws BAD_USER_INPUT if it is truncated or not gzip. */
 export async function* unzipped(path: string): AsyncGenerator<Buffer> {
   const bytes = pipeline(createReadStream(path), createGunzip({ chunkSize: CHUNK_BYTES }), ignore);
   try {
@@ -28,14 +28,14 @@ export async function* unzipped(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Compressed text. */
+/** Compresses text. */
 export function zipped(pieces: AsyncIterable<string>): AsyncIterable<Buffer> {
   return pipeline(pieces, createGzip(), ignore) as AsyncIterable<Buffer>;
 }
 
 /**
- * Writes bytes into a new file in a folder, to be read at any offset. It is removed at once and goes when it is closed,
- * even if the process is killed. Throws what `bytes` throws.
+ * Writes bytes to a new file in a folder, readable at any offset. The file is unlinked at once, so it disappears when
+ * closed, even if the process is killed. Rethrows errors of `bytes`.
  */
 export async function keepIn(folder: string, bytes: AsyncIterable<Buffer>): Promise<FileHandle> {
   await mkdir(folder, { recursive: true });

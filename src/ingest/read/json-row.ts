@@ -2,7 +2,7 @@ import { NOT_UTF8, decodeUtf8 } from './bytes.js';
 import { parseExactly } from '../rows/exact-json.js';
 import { type Invalid, type ReadValue, type RowText, contentOf } from './row.js';
 
-/** A row from the bytes of a JSON value. */
+/** Parses a row from the bytes of a JSON value. */
 export function readJsonRow<C>(
   bytes: Buffer,
   read: ReadValue<C>,

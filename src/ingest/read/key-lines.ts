@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 /** Four words of a key's hash, and its line. */
 const WORDS = 5;
 const HASH_WORDS = 4;
-/** Tables that grow independently, so that each growth copies only a small part of the keys. */
+/** Number of tables that grow independently, so that each growth copies only a small part of the keys. */
 const TABLES = 64;
 const FIRST_SLOTS = 64;
 const FULLEST = 0.7;
@@ -37,7 +37,7 @@ class Table {
   /** Index of a hash, or of the free slot for it. A line of 0 marks a free slot. */
   #find(hashed: Uint32Array): number {
     const words = this.#words;
-    // The first word selects the table.
+    // The first word has selected the table.
     let slot = (hashed[1] ?? 0) % this.#slots;
     for (;;) {
       const at = slot * WORDS;
@@ -62,13 +62,13 @@ class Table {
 }
 
 /**
- * The first line of each key of a file, in about 40 bytes per key of any length. Keys are compared by 128 bits of SHA-256:
- * the probability that any two of a billion keys collide is below 10^-20.
+ * Records the first line of each key of a file, in about 40 bytes per key of any length. Keys are compared by 128 bits
+ * of SHA-256: the probability that any two of a billion keys collide is below 10^-20.
  */
 export class KeyLines {
   readonly #tables = Array.from({ length: TABLES }, () => new Table());
 
-  /** Records a key; returns the line, from 1, on which it first occurred, undefined if it is new. */
+  /** Records a key; returns the line, from 1, on which it first occurred, or undefined if it is new. */
   add(key: string, line: number): number | undefined {
     const hashed = wordsOf(key);
     return this.#tables[(hashed[0] ?? 0) % TABLES]?.add(hashed, line);

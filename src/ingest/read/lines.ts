@@ -4,18 +4,18 @@ const NEWLINE = 0x0a;
 
 /** One line of a file, without its line feed. */
 export interface Line {
-  /** From 1. */
+  /** Starts from 1. */
   readonly number: number;
   /** Its offset in the file, in bytes. */
   readonly start: number;
   readonly length: number;
-  /** Only the beginning if the line is too long. */
+  /** Only the first bytes if the line is too long. */
   readonly bytes: Buffer;
 }
 
 /**
- * The lines of a file's chunks, in batches: a generator of single lines would cost more than reading them. Only the
- * beginning of a line longer than `longest` bytes is kept; its `length` is still that of the whole line.
+ * Splits chunks into lines, in batches: a generator of single lines would cost more than reading them. Only the start
+ * of a line longer than `longest` bytes is kept; its `length` is still that of the whole line.
  */
 export async function* readLines(chunks: AsyncIterable<Chunk>, longest = LONGEST_ROW): AsyncGenerator<readonly Line[]> {
   let pieces: Buffer[] = [];

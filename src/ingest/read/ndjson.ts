@@ -6,7 +6,7 @@ import type { ReadValue, Row, RowReader } from './row.js';
 
 const SHOWN_OF_LONG_LINE = 200;
 
-/** The row of a line; none if it is blank. */
+/** The row of a line; nothing for a blank line. */
 function rowsOf<C>({ number: line, start, length, bytes }: Line, read: ReadValue<C>, longest: number): Row<C>[] {
   if (length > longest) {
     const text = bytes.subarray(0, SHOWN_OF_LONG_LINE).toString();
@@ -17,7 +17,7 @@ function rowsOf<C>({ number: line, start, length, bytes }: Line, read: ReadValue
   return [{ line, ...rowOffsetOf(start, bytes), ...readJsonRow(bytes, read) }];
 }
 
-/** Reads a file with one JSON value of at most `longest` bytes per line; blank lines are skipped. */
+/** Creates a reader for files with one JSON value of at most `longest` bytes per line; blank lines are skipped. */
 export function valueReader<C>(path: string, read: ReadValue<C>, longest = LONGEST_ROW): RowReader<C> {
   return {
     async *rows() {

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { mapConcurrently } from '../../store/request/concurrency.js';
 import type { RowOffset } from './row-offset.js';
 
-/** Reading this many unneeded bytes costs less than another read. */
+/** Maximum number of unneeded bytes to read; beyond this, another read costs less. */
 const WIDEST_GAP = 16 * 1024;
 const LONGEST_READ = 1024 * 1024;
 const READS_AT_A_TIME = 16;
@@ -12,7 +12,7 @@ const READS_AT_A_TIME = 16;
 interface Stretch {
   readonly start: number;
   end: number;
-  /** Indexes of the offsets of its rows. */
+  /** Indexes of its rows in the list of offsets. */
   readonly numbers: number[];
 }
 
@@ -32,7 +32,7 @@ function stretchesOf(offsets: readonly RowOffset[]): Stretch[] {
   return stretches;
 }
 
-/** The bytes of rows at these offsets, in this order; fewer if a row reaches beyond the end of the file. */
+/** Reads the bytes of rows at these offsets, in this order; fewer if a row extends beyond the end of the file. */
 export async function readAtOffsets(file: FileHandle, offsets: readonly RowOffset[]): Promise<Buffer[]> {
   const found: Buffer[] = [];
   await mapConcurrently(stretchesOf(offsets), READS_AT_A_TIME, async ({ start, end, numbers }) => {

@@ -12,12 +12,12 @@ const LONGEST_ROW_SHOWN = 20_000;
 const cutOff = (text: string) => (text.length > LONGEST_ROW_SHOWN ? `${text.slice(0, LONGEST_ROW_SHOWN)}…` : text);
 
 /**
- * A line of the file. A row that is JSON is copied, as parsing it could change its numbers or fail; others become a string.
- * A long one is truncated: rejected rows of megabytes must not fill the disk.
+ * Formats a reject as a line of the file. JSON rows are copied, because parsing could change their numbers or fail;
+ * others become a string. Long rows are truncated: rejected rows of megabytes must not fill the disk.
  */
 function lineOf({ line, reason, text, isJson }: Reject): string {
   const cut = cutOff(text);
-  // In JSON, line feeds are only between values.
+  // In JSON, line feeds occur only between values.
   const row = isJson && cut === text ? text.replace(/[\r\n]+/g, ' ') : JSON.stringify(cut);
   return `{"line":${line},"reason":${JSON.stringify(cutOff(reason))},"row":${row}}\n`;
 }
@@ -34,7 +34,7 @@ export class RejectsFile {
   /** Removes the file of an earlier run. */
   async begin(): Promise<void> {
     try {
-      // Only a regular file: the path may be a device or a link.
+      // Removes only regular files: the path may be a device or a link.
       const existing = await lstat(this.path).catch(() => undefined);
       if (existing?.isFile() === true) await rm(this.path, { force: true });
     } catch (error) {
@@ -42,7 +42,7 @@ export class RejectsFile {
     }
   }
 
-  /** Appends rejects. Throws UNAVAILABLE if the file cannot be written, e.g. on a full disk. */
+  /** Appends rejects. Throws UNAVAILABLE if the file cannot be written, for example on a full disk. */
   async write(rejects: readonly Reject[]): Promise<void> {
     if (rejects.length === 0) return;
     const bytes = Buffer.from(rejects.map(lineOf).join(''));

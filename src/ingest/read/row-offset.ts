@@ -1,16 +1,16 @@
 import { crc32 } from 'node:zlib';
 
-/** Where a row is in its source, and a checksum to verify it when it is read again. */
+/** The position of a row in its source, with a checksum to verify it when it is read again. */
 export interface RowOffset {
-  /** Bytes before it in the file; if the source is not a file, rows before it. */
+  /** Bytes before it in the file; rows before it if the source is not a file. */
   readonly start: number;
-  /** In bytes. */
+  /** Length in bytes. */
   readonly length: number;
   /** CRC-32 of its bytes. */
   readonly checksum: number;
 }
 
-/** The offset of a row with these bytes. */
+/** The offset record of a row with these bytes. */
 export function rowOffsetOf(start: number, bytes: Buffer): RowOffset {
   return { start, length: bytes.length, checksum: crc32(bytes) };
 }
@@ -49,7 +49,7 @@ export class RowOffsets implements Iterable<RowOffset> {
     this.#count += 1;
   }
 
-  /** The offset with this number, from 0. */
+  /** The offset with this index, starting from 0. */
   at(number: number): RowOffset {
     const { starts, lengths, checksums } = this.#block(number);
     const at = number % BLOCK;

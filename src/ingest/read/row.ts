@@ -13,9 +13,9 @@ export function isInvalid<C extends object>(content: C | Invalid): content is In
 
 /** The text of a row, for the rejects file. */
 export interface RowText {
-  /** The line of the file on which it begins, from 1. */
+  /** The line of the file on which it begins, starting from 1. */
   readonly line: number;
-  /** The row as it is in the file. */
+  /** The row as in the file. */
   readonly text: string;
   /** Whether the text is JSON. */
   readonly isJson: boolean;
@@ -30,13 +30,13 @@ export interface Row<C> extends RowOffset, RowText {
 export interface RowReader<C> {
   /** All rows in order, in batches. Throws BAD_USER_INPUT if the file as a whole is not of the format. */
   rows(): AsyncGenerator<readonly Row<C>[]>;
-  /** How the file is encoded; rows have the bytes and offsets of its text in UTF-8. UTF-8 if omitted. */
+  /** The file's encoding; rows have the bytes and offsets of its UTF-8 text. UTF-8 if omitted. */
   encoding?(): Promise<Encoding>;
-  /** The contents of valid rows from their bytes, once `rows` is complete. */
+  /** The contents of valid rows from their bytes; call after `rows` is complete. */
   contents(rows: readonly Buffer[]): readonly (C | Invalid)[];
 }
 
-/** Makes the content of a row from a JSON value. Throws InvalidRow. */
+/** Creates the content of a row from a JSON value. Throws InvalidRow. */
 export type ReadValue<C> = (value: unknown) => C;
 
 /** The result of `make`, or the reason if it throws InvalidRow. */

@@ -12,7 +12,7 @@ import type { ReadingRow } from './reading-row.js';
 import type { Reject, RejectsFile } from '../read/rejects.js';
 import { type Invalid, type Row, isInvalid } from '../read/row.js';
 
-/** Size of the cache of markers, which are not read again for each row. */
+/** Maximum number of cached markers, so that they are not read again for each row. */
 const MOST_MARKERS = 50_000;
 
 /** Number of rows by outcome; `expired` rows were skipped. */
@@ -20,7 +20,7 @@ export type ReadingCounts = Readonly<Record<'recorded' | 'expired' | 'rejected',
 
 export interface ReadingsProgress {
   readonly counts: ReadingCounts;
-  /** Fraction of the file that is done, 0 to 1. */
+  /** Fraction of the file completed, 0 to 1. */
   readonly part: number;
 }
 
@@ -28,7 +28,7 @@ export interface ReadingsJob {
   readonly database: Database;
   readonly collection: Collection;
   readonly rows: AsyncIterable<readonly Row<ReadingRow>[]>;
-  /** Bytes of the file. */
+  /** Size of the file in bytes. */
   readonly size: number;
   readonly rejects: RejectsFile;
   readonly now: () => Date;
@@ -36,16 +36,16 @@ export interface ReadingsJob {
   readonly call: Call;
 }
 
-/** The incarnation of the marker that a row names: another marker may have had the same key before. */
+/** The incarnation of the marker named by a row: an earlier marker may have had the same key. */
 type Found = { readonly incarnation: string } | Invalid;
-/** Incarnations of markers by their keys. */
+/** Incarnations of markers by key. */
 type Known = LRUCache<string, string>;
 
 async function* flat<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
   for await (const batch of batches) yield* batch;
 }
 
-/** Why no marker can have this key; undefined if one can. */
+/** The reason why no marker can have this key; undefined if one can. */
 function faultOf({ database, collection }: ReadingsJob, key: string): string | undefined {
   try {
     database.keys.marker(database.keys.scope(collection), key);
@@ -118,8 +118,8 @@ async function writeWindow(job: ReadingsJob, window: readonly Row<ReadingRow>[],
 }
 
 /**
- * Imports the rows of a file as readings of a collection's markers, window by window in the order of the file. Of several
- * rows with the same marker and instant, the last one wins. Idempotent: after an interruption, repeat the import. Memory
+ * Imports the rows of a file as readings of a collection's markers, window by window in file order. Of several rows
+ * with the same marker and instant, the last one wins. Idempotent: after an interruption, repeat the import. Memory
  * does not grow with the file. Rejects with the signal's reason on abort.
  */
 export async function importReadings(job: ReadingsJob): Promise<ReadingCounts> {
@@ -136,7 +136,7 @@ export async function importReadings(job: ReadingsJob): Promise<ReadingCounts> {
         rejected: counts.rejected + made.rejected,
       };
       const last = window.at(-1);
-      // Text of another encoding than UTF-8 may become longer than the file.
+      // Text converted to UTF-8 may become longer than the file.
       const part = last ? Math.min(1, (last.start + last.length) / Math.max(1, job.size)) : 0;
       job.onProgress({ counts, part });
     }

@@ -9,13 +9,13 @@ import type { FileFormat } from '../read/file-format.js';
 import type { ReadValue, RowReader } from '../read/row.js';
 import { type Fields, InvalidRow, type ReadOptions, findFields, isFields, keyText, without } from '../rows/fields.js';
 
-/** A reading read from a row, valid except that its marker may not exist. */
+/** A reading parsed from a row; valid, except that its marker may not exist. */
 export interface ReadingRow extends Reading {
   /** Key of the marker. */
   readonly key: string;
 }
 
-/** Names of the parts of a reading; the first that exists is used. */
+/** Field names for the parts of a reading; the first that exists is used. */
 const FIELD_NAMES = { key: ['marker', 'key'], at: ['at', 'time', 'timestamp'] } as const;
 type FieldMap = Readonly<Record<keyof typeof FIELD_NAMES, string>>;
 
@@ -25,7 +25,7 @@ function mapFields(names: readonly string[], { keyColumn }: ReadOptions): Partia
   return { ...(named === undefined ? {} : { key: named }), ...(at === undefined ? {} : { at }) };
 }
 
-/** Runs a check; turns its CellportError into InvalidRow. */
+/** Runs a check and converts its CellportError into InvalidRow. */
 function checked<T>(check: () => T): T {
   try {
     return check();
@@ -37,7 +37,7 @@ function checked<T>(check: () => T): T {
 
 /** A reading from its parts; null values are omitted. Throws InvalidRow. */
 function readingOf(key: unknown, at: unknown, fields: Fields): ReadingRow {
-  if (at === undefined || at === null || at === '') throw new InvalidRow('no time of measurement in field at');
+  if (at === undefined || at === null || at === '') throw new InvalidRow('no time of measurement in field `at`');
   const values = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   if (Object.keys(values).length === 0) throw new InvalidRow('no values');
   return {
@@ -47,12 +47,12 @@ function readingOf(key: unknown, at: unknown, fields: Fields): ReadingRow {
   };
 }
 
-/** A number as in JSON, so that `007` stays text. */
+/** A number in JSON notation, so that `007` stays text. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** A double represents this many decimal digits exactly. */
 const SAFE_DIGITS = 15;
 
-/** A number if the cell is written as one and no digit is lost, otherwise the text. */
+/** A number if the cell is written as one and no digit would be lost, otherwise the text. */
 function valueOf(text: string): number | string {
   if (!NUMBER.test(text)) return text;
   const value = Number(text);
@@ -69,8 +69,7 @@ const readingTable =
   (columns) => {
     const { key, at } = mapFields(columns, options);
     const wanted = options.keyColumn === undefined ? FIELD_NAMES.key : [options.keyColumn];
-    if (key === undefined)
-      throw wrongColumns(path, `no column ${wanted.join(' or ')} with the key of the marker`, columns);
+    if (key === undefined) throw wrongColumns(path, `no column ${wanted.join(' or ')} with the marker's key`, columns);
     if (at === undefined) throw wrongColumns(path, `no column ${FIELD_NAMES.at.join(' or ')} with the time`, columns);
     return (cells) => {
       const texts = Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? '']));
@@ -80,7 +79,9 @@ const readingTable =
     };
   };
 
-/** A reading from a line: values are in an object `values`, or next to `marker` and `at`. Throws InvalidRow. */
+/**
+ * Parses a reading from a JSON line: values are in an object `values`, or next to `marker` and `at`. Throws InvalidRow.
+ */
 const readingValue =
   (options: ReadOptions): ReadValue<ReadingRow> =>
   (line) => {
@@ -94,7 +95,7 @@ const readingValue =
     return readingOf(key && line[key], at && line[at], { ...flat, ...named });
   };
 
-/** Reads the readings of a file. Throws BAD_USER_INPUT for GeoJSON, which is not supported. */
+/** Creates a reader for the readings of a file. Throws BAD_USER_INPUT for GeoJSON, which is not supported. */
 export function readingReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ReadingRow> {
   if (format === 'csv') return tableReader(path, readingTable(path, options));
   if (format === 'ndjson') return valueReader(path, readingValue(options));

@@ -2,7 +2,7 @@ import { v4 as randomUuid } from 'uuid';
 
 /** Sixteen digits: the length of the smallest integers that a JavaScript number cannot represent exactly. */
 const LONG_NUMBER = /\d{16}/;
-/** Strings first, so that digits inside them are skipped. */
+/** Strings are matched first, so that digits inside them are skipped. */
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 const WHOLE_NUMBER = /^-?\d+$/;
 
@@ -34,7 +34,7 @@ export function parseExactly(text: string): unknown {
       typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value,
     );
   } catch (error) {
-    // Unlike JSON.parse alone, its function is called recursively.
+    // Unlike JSON.parse itself, the reviver is called recursively.
     throw error instanceof RangeError ? new SyntaxError('it is nested too deeply') : error;
   }
 }

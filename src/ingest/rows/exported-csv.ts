@@ -9,7 +9,7 @@ import type { MarkerRow } from './marker-row.js';
  */
 export const EXPORTED_COLUMNS = ['key', 'lng', 'lat', 'name', 'category', 'place', 'properties'] as const;
 
-/** A name or category as a cell. */
+/** Formats a name or category as a cell. */
 export function quotedLabel(label: string | null): string {
   if (label === null) return '';
   return label === '' || label.startsWith('"') ? JSON.stringify(label) : label;
@@ -19,7 +19,7 @@ function readLabel(cell: string): string | null {
   if (cell === '') return null;
   if (!cell.startsWith('"')) return cell;
   const label = readJson(cell);
-  // A user may have typed a name in quotes.
+  // Users may have entered a name in quotes.
   return typeof label === 'string' ? label : cell;
 }
 
@@ -36,7 +36,7 @@ export function isExportedTable(columns: readonly string[]): boolean {
   return columns.length === EXPORTED_COLUMNS.length && EXPORTED_COLUMNS.every((column, at) => columns[at] === column);
 }
 
-/** A marker from the cells of such a table; `degrees` parses a coordinate. Throws InvalidRow. */
+/** Parses a marker from the cells of such a table; `degrees` parses a coordinate. Throws InvalidRow. */
 export function markerOfCells(cells: readonly string[], degrees: (cell: string) => unknown): MarkerRow {
   const [key = '', lng = '', lat = '', name = '', category = '', place = '', properties = ''] = cells;
   const names = place === '' ? [] : readJson(place);

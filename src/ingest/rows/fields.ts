@@ -1,13 +1,16 @@
-/** How rows are read; names are those of columns, fields or properties, which have to match exactly. */
+/** How to read rows; the names of columns, fields or properties must match exactly. */
 export interface ReadOptions {
-  /** Holds the key, in place of the defaults; every row needs one then. */
+  /** Name of the key column, instead of the defaults; every row then needs a key. */
   readonly keyColumn?: string | undefined;
-  /** Holds the latitude, in place of the usual names; or both coordinates, if `lngColumn` is the same. */
+  /**
+   * Name of the latitude column, instead of the usual names; or of the column for both coordinates, if `lngColumn` is
+   * the same.
+   */
   readonly latColumn?: string | undefined;
   readonly lngColumn?: string | undefined;
-  /** Holds the name, in place of `name`; null if none does. */
+  /** Name of the name column, instead of `name`; null for none. */
   readonly nameColumn?: string | null | undefined;
-  /** Holds the category, likewise. */
+  /** Name of the category column, likewise. */
   readonly categoryColumn?: string | null | undefined;
 }
 
@@ -22,7 +25,7 @@ export function isFields(value: unknown): value is Fields {
 }
 
 /**
- * A key as text: strings as they are, integers by their digits (those beyond 2^53 are bigint); undefined if it is missing
+ * A key as text: strings unchanged, integers by their digits (those beyond 2^53 are bigint); undefined if it is missing
  * or empty. Throws InvalidRow.
  */
 export function givenKey(field: string, value: unknown): string | undefined {
@@ -32,14 +35,14 @@ export function givenKey(field: string, value: unknown): string | undefined {
   throw new InvalidRow(`${field} is neither text nor an integer`);
 }
 
-/** As `givenKey`, but throws InvalidRow if it is missing. */
+/** Like `givenKey`, but throws InvalidRow if the key is missing. */
 export function keyText(field: string, value: unknown): string {
   const key = givenKey(field, value);
   if (key !== undefined) return key;
-  throw new InvalidRow(`no key in ${field}; pass --key-column if another column or property holds it`);
+  throw new InvalidRow(`no key in ${field}; pass --key-column if another column or property has it`);
 }
 
-/** A name or category: text as it is, numbers and booleans as text, null if missing or empty. Throws InvalidRow. */
+/** A name or category: text unchanged, numbers and booleans as text, null if missing or empty. Throws InvalidRow. */
 export function label(field: string, value: unknown): string | null {
   if (value === undefined || value === null || value === '') return null;
   if (typeof value === 'string') return value;
@@ -47,12 +50,12 @@ export function label(field: string, value: unknown): string | null {
   throw new InvalidRow(`${field} is not text`);
 }
 
-/** The fields without those already used. */
+/** The fields except those already used. */
 export function without(fields: Fields, used: readonly (string | null | undefined)[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !used.includes(name)));
 }
 
-/** Member of a Feature for the name, category and place of a marker that cannot be among its properties. */
+/** Member of a Feature for a marker's name, category and place if they cannot be among its properties. */
 export const OWN_MEMBER = 'cellport';
 
 /** A name or category in that member, where an empty string is kept. Throws InvalidRow. */
@@ -82,7 +85,7 @@ export function typeOf({ type }: Fields): string {
   return typeof type === 'string' ? type : 'of no type';
 }
 
-/** For each part, the first of its names that is a field, ignoring case and surrounding blanks. */
+/** For each part, the first of its names that exists as a field, ignoring case and surrounding blanks. */
 export function findFields<Part extends string>(
   names: readonly string[],
   partNames: Readonly<Record<Part, readonly string[]>>,

@@ -17,7 +17,7 @@ import {
 } from './fields.js';
 import { type PositionFields, type RowPosition, findPosition, positionIn } from './position.js';
 
-/** A marker read from a row; the store validates key, position and sizes. */
+/** A marker parsed from a row; the store validates key, position and sizes. */
 export interface MarkerRow extends Keyed {
   readonly position: RowPosition;
   readonly name: string | null;
@@ -27,7 +27,7 @@ export interface MarkerRow extends Keyed {
   readonly place: readonly string[] | undefined;
 }
 
-/** A place in a hierarchy, if the value is a list of strings; other fields called `place` are properties. */
+/** A path in the place hierarchy if the value is a list of strings; otherwise `place` is an ordinary property. */
 function placeIn(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) && value.every((name): name is string => typeof name === 'string') ? value : undefined;
 }
@@ -61,14 +61,14 @@ function contentOfFeature(
   };
 }
 
-/** The position of a Point, or of a MultiPoint of one, as QGIS writes it. Throws InvalidRow. */
+/** The position of a Point, or of a MultiPoint with one point, as QGIS writes it. Throws InvalidRow. */
 function positionOfGeometry(geometry: Fields): RowPosition {
   const { type, coordinates } = geometry;
   const single: unknown =
     type === 'MultiPoint' && Array.isArray(coordinates) && coordinates.length === 1 ? coordinates[0] : undefined;
   if (type !== 'Point' && single === undefined) {
     throw new InvalidRow(
-      `geometry is ${typeOf(geometry)}, a marker needs a Point; pass --zones to import areas and lines`,
+      `geometry is ${typeOf(geometry)}, but a marker needs a Point; pass --zones to import areas and lines`,
     );
   }
   const position: unknown = single ?? coordinates;
@@ -77,9 +77,9 @@ function positionOfGeometry(geometry: Fields): RowPosition {
 }
 
 /**
- * A marker from a GeoJSON Feature: `id` is the key, `name` and `category` come from its properties, the rest stay
- * properties. If it has a member `cellport`, as `export` writes it, name, category and place come from there, and all
- * properties stay. Altitude is ignored. Throws InvalidRow.
+ * Parses a marker from a GeoJSON Feature: `id` is the key, `name` and `category` come from its properties, the rest
+ * stay properties. If it has a member `cellport`, as `export` writes it, name, category and place come from there, and
+ * all properties stay. Altitude is ignored. Throws InvalidRow.
  */
 export function markerOfFeature(feature: unknown, options: ReadOptions): MarkerRow {
   const { geometry, key, properties, own } = partsOfFeature(feature, options);
@@ -87,20 +87,20 @@ export function markerOfFeature(feature: unknown, options: ReadOptions): MarkerR
   return withKey(key(), { position, ...contentOfFeature(own, properties, options) });
 }
 
-/** Names of parts of a marker in a table or a flat object, besides its position; the first that exists is used. */
+/** Field names for the parts of a marker, besides its position; the first that exists is used. */
 const FIELD_NAMES = { key: ['key', 'id'], name: ['name'], category: ['category'], place: ['place'] } as const;
 
 type Part = keyof typeof FIELD_NAMES;
 
-/** Parts that an option may place in another field. */
+/** Parts for which an option can name another field. */
 export const CHOSEN_PARTS = ['key', 'name', 'category'] as const satisfies readonly Part[];
 
-/** The field that holds each part of a marker. */
+/** The field for each part of a marker. */
 export type FieldMap = Readonly<Partial<Record<Part, string>>> & { readonly position: PositionFields | undefined };
 
 /**
- * Finds the parts of a marker among field names, its position among `positionNames`. Throws InvalidRow if several may hold
- * the position.
+ * Maps the parts of a marker to field names, its position to one of `positionNames`. Throws InvalidRow if several
+ * fields may hold the position.
  */
 export function mapFields(names: readonly string[], options: ReadOptions, positionNames = names): FieldMap {
   const found = findFields(names, FIELD_NAMES);
@@ -113,7 +113,10 @@ export function mapFields(names: readonly string[], options: ReadOptions, positi
   return { ...found, position: findPosition(positionNames, options) };
 }
 
-/** A marker from named fields, e.g. a row of a table; fields outside `map` are properties. Throws InvalidRow. */
+/**
+ * Parses a marker from named fields, such as the row of a table; fields outside `map` are properties. Throws
+ * InvalidRow.
+ */
 export function markerOfFields(fields: Fields, map: FieldMap, { keyColumn }: ReadOptions): MarkerRow {
   const value = (part: Part): unknown => (map[part] === undefined ? undefined : fields[map[part]]);
   const place = placeIn(value('place'));
@@ -135,7 +138,7 @@ export function markerOfFields(fields: Fields, map: FieldMap, { keyColumn }: Rea
   });
 }
 
-/** Moves the fields of the objects `position` and `properties`, as in the API, to the top. Throws InvalidRow. */
+/** Moves the fields of the objects `position` and `properties`, as in the API, to the top level. Throws InvalidRow. */
 function flatten(fields: Fields): Fields {
   const { position, properties, ...rest } = fields;
   const flat = new Map(Object.entries(rest));
@@ -154,7 +157,9 @@ function flatten(fields: Fields): Fields {
   return Object.fromEntries(flat);
 }
 
-/** A marker from a JSON value: a GeoJSON Feature, or an object with lng, lat and other fields. Throws InvalidRow. */
+/**
+ * Parses a marker from a JSON value: a GeoJSON Feature, or an object with lng, lat and other fields. Throws InvalidRow.
+ */
 export function markerOfValue(value: unknown, options: ReadOptions): MarkerRow {
   if (!isFields(value)) throw new InvalidRow('not a JSON object');
   if (value['type'] === 'Feature') return markerOfFeature(value, options);

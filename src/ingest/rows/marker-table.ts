@@ -7,7 +7,7 @@ import { NO_POSITION, degrees } from './position.js';
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 export type Delimiter = (typeof DELIMITERS)[number];
 
-/** The delimiter that occurs most often in a header outside quotes. */
+/** The delimiter that occurs most often outside quotes in a header. */
 export function delimiterOf(header: string): Delimiter {
   const bare = header.replace(/"[^"]*"/g, '');
   const counted = DELIMITERS.map((delimiter) => ({ delimiter, count: bare.split(delimiter).length }));
@@ -20,7 +20,7 @@ export function delimiterOf(header: string): Delimiter {
  */
 export type TableKind<C> = (columns: readonly string[], delimiter: Delimiter) => (cells: readonly string[]) => C;
 
-/** BAD_USER_INPUT for a table whose columns do not fit. */
+/** BAD_USER_INPUT for a table with missing or invalid columns. */
 export function wrongColumns(path: string, fault: string, columns: readonly string[]): CellportError {
   return new CellportError('BAD_USER_INPUT', `${path}: ${fault}. Its columns are ${columns.join(', ')}`, {
     field: 'file',
@@ -28,14 +28,14 @@ export function wrongColumns(path: string, fault: string, columns: readonly stri
   });
 }
 
-/** The columns that hold each part of a marker. Throws BAD_USER_INPUT if the position or the chosen key is missing. */
+/** Maps the parts of a marker to columns. Throws BAD_USER_INPUT if the position or the chosen key is missing. */
 function mapColumns(path: string, columns: readonly string[], options: ReadOptions): FieldMap {
   try {
     const map = mapFields(columns, options);
     for (const part of CHOSEN_PARTS) {
       const column = options[`${part}Column`];
       if (typeof column === 'string' && map[part] === undefined)
-        throw new InvalidRow(`no column ${column}, which --${part}-column names`);
+        throw new InvalidRow(`no column ${column}, given by --${part}-column`);
     }
     if (map.position === undefined) throw new InvalidRow(NO_POSITION);
     return map;
@@ -44,16 +44,16 @@ function mapColumns(path: string, columns: readonly string[], options: ReadOptio
   }
 }
 
-/** A number if the text is exactly how that number is written, so that `007` and long IDs stay text. */
+/** A number if the text is its canonical notation, so that `007` and long IDs stay text. */
 function propertyValue(text: string, decimalComma: boolean): string | number {
-  // There, 1.234 may mean 1,234.
+  // In such tables, 1.234 may mean 1,234.
   if (decimalComma && text.includes('.')) return text;
   const written = decimalComma ? text.replace(',', '.') : text;
   const value = Number(written);
   return String(value) === written && Number.isFinite(value) ? value : text;
 }
 
-/** A place if the cell is a JSON list, `["Berlin", "D", "4"]`. */
+/** A place if the cell is a JSON list, such as `["Berlin", "D", "4"]`. */
 function placeValue(text: string): unknown {
   if (!text.startsWith('[')) return propertyValue(text, false);
   try {
@@ -68,7 +68,7 @@ function fieldsOf(cells: readonly string[], columns: readonly string[], map: Fie
   const filled = columns.map((name, at) => [name, cells[at] ?? ''] as const).filter(([, cell]) => cell !== '');
   const { position } = map;
   const coordinates = position === undefined || 'point' in position ? [] : [position.lat, position.lng];
-  // Where coordinates are written with a comma, so are other numbers. Elsewhere 12,13 may be a list.
+  // If coordinates have decimal commas, so do other numbers. Otherwise 12,13 may be a list.
   const comma = delimiter === ';' && filled.some(([name, cell]) => coordinates.includes(name) && cell.includes(','));
   const texts = [
     map.key,
@@ -84,7 +84,7 @@ function fieldsOf(cells: readonly string[], columns: readonly string[], map: Fie
   return Object.fromEntries(filled.map(([name, cell]) => [name, valueOf(name, cell)]));
 }
 
-/** Reads the markers of a table; `path` names it in messages. */
+/** Returns the kind of table that has markers; `path` names it in messages. */
 export function markerTable(path: string, options: ReadOptions): TableKind<MarkerRow> {
   return (columns, delimiter) => {
     const isChosen = Object.values(options).some((column) => column !== undefined);

@@ -1,19 +1,21 @@
 import { InvalidRow, type ReadOptions } from './fields.js';
 
-/** The fields that hold a position: one for each coordinate, or one for both. */
+/** The fields with a position: one per coordinate, or one for both. */
 export type PositionFields = { readonly lng: string; readonly lat: string } | { readonly point: string };
 
-/** A position as it is in the row; the store validates it. */
+/** A position as given in the row; the store validates it. */
 export interface RowPosition {
   readonly lng: unknown;
   readonly lat: unknown;
 }
 
-/** As QGIS and Google My Maps write it. Next to it, columns with coordinates may be from before the point was moved. */
+/** Written by QGIS and Google My Maps. Coordinate columns next to it may be outdated if the point was moved. */
 const WKT = ['wkt', 'wkt_geom'];
 const LAT = ['lat', 'latitude'];
 const LNG = ['lng', 'lon', 'long', 'longitude'];
-/** WKT, or latitude and longitude. Only if nothing else is found: they may also hold the name of a town. */
+/**
+ * WKT, or latitude and longitude. Used only if nothing else is found: such a field may also have the name of a town.
+ */
 const POINT = [
   'geometry',
   'geom',
@@ -34,26 +36,26 @@ const POINT = [
 ];
 
 export const NO_POSITION =
-  'no position: it needs lat and lng (or latitude and longitude, or y and x), or WKT; if they have other names, pass --lat-column and --lng-column';
+  'no position: columns lat and lng (or latitude and longitude, or y and x) or WKT are required; if they have other names, pass --lat-column and --lng-column';
 
 const plain = (name: string): string => name.trim().toLowerCase();
 
-/** The only field with one of these names. Throws InvalidRow if several have one. */
+/** The only field with one of these names. Throws InvalidRow if there are several. */
 function only(names: readonly string[], spellings: readonly string[], option = '--lat-column and --lng-column') {
   const found = names.filter((name) => spellings.includes(plain(name)));
   if (found.length < 2) return found[0];
-  throw new InvalidRow(`which of ${found.join(', ')} holds the position? Choose with ${option}`);
+  throw new InvalidRow(`${found.join(', ')} may all be the position; choose with ${option}`);
 }
 
-/** The field that an option names. Throws InvalidRow if there is none. */
+/** The field that an option names. Throws InvalidRow if it does not exist. */
 function chosen(names: readonly string[], name: string, option: string): string {
   if (names.includes(name)) return name;
-  throw new InvalidRow(`no column ${name}, which ${option} names`);
+  throw new InvalidRow(`no column ${name}, given by ${option}`);
 }
 
 /**
- * Finds the position among field names by their usual spellings in any case, or by the options; undefined if it is not
- * there. Throws InvalidRow if there are several candidates.
+ * Finds the position among field names by their common spellings, ignoring case, or by the options; undefined if not
+ * found. Throws InvalidRow if there are several candidates.
  */
 export function findPosition(names: readonly string[], options: ReadOptions): PositionFields | undefined {
   const { latColumn, lngColumn } = options;
@@ -90,14 +92,14 @@ const WKT_POINT = new RegExp(
 const LAT_LNG = new RegExp(String.raw`^[([]?\s*(${NUMBER})(?:\s*[,;]\s*|\s+)(${NUMBER})\s*[)\]]?$`);
 const OTHER_WKT = /^(?:SRID=\d+;)?([a-z]+)\s*(?:(?:ZM?|M)\s*)?\(/i;
 
-/** Degrees; with a decimal comma, 52,4 means 52.4. Anything that is not a decimal number stays text. */
+/** Parses degrees; with a decimal comma, 52,4 means 52.4. Anything that is not a decimal number stays text. */
 export function degrees(text: string, decimalComma: boolean): unknown {
   const trimmed = text.trim();
   const number = decimalComma ? trimmed.replace(',', '.') : trimmed;
   return DECIMAL.test(number) ? Number(number) : text;
 }
 
-/** The position in one field: WKT, which begins with the longitude, or latitude and longitude. Throws InvalidRow. */
+/** Parses the position in one field: WKT, with the longitude first, or latitude and longitude. Throws InvalidRow. */
 function pointOf(field: string, value: unknown): RowPosition {
   const text = typeof value === 'string' ? value.trim() : '';
   const [, lng, lat] = WKT_POINT.exec(text) ?? [];
@@ -108,11 +110,11 @@ function pointOf(field: string, value: unknown): RowPosition {
   throw new InvalidRow(
     type === undefined
       ? `${field} is neither WKT like POINT (16.9 52.4) nor latitude and longitude like 52.4, 16.9`
-      : `${field} is ${type.toUpperCase()}, a marker needs a POINT; areas and lines are imported from GeoJSON`,
+      : `${field} is ${type.toUpperCase()}, but a marker needs a POINT; import areas and lines from GeoJSON`,
   );
 }
 
-/** The position of a row with these fields. Throws InvalidRow. */
+/** Parses the position of a row with these fields. Throws InvalidRow. */
 export function positionIn(fields: Readonly<Record<string, unknown>>, at: PositionFields | undefined): RowPosition {
   if (at === undefined) throw new InvalidRow(NO_POSITION);
   return 'point' in at ? pointOf(at.point, fields[at.point]) : { lng: fields[at.lng], lat: fields[at.lat] };

@@ -1,17 +1,17 @@
 /** The encodings that spreadsheets write. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** How much of a file is read to detect its encoding. */
+/** How many bytes of a file are read to detect its encoding. */
 export const SAMPLE_BYTES = 1024 * 1024;
 
 /**
- * The encoding of a text by its first megabyte: UTF-16 if a byte order mark says so, Windows-1252 if more of its
- * characters are invalid than valid as UTF-8.
+ * Detects the encoding of a text from its first megabyte: UTF-16 if it has that byte order mark, Windows-1252 if more
+ * of its characters are invalid than valid as UTF-8.
  */
 export function encodingOfSample(sample: Uint8Array): Encoding {
   if (sample[0] === 0xff && sample[1] === 0xfe) return 'utf-16le';
   if (sample[0] === 0xfe && sample[1] === 0xff) return 'utf-16be';
-  // Streaming: the sample may end within a character.
+  // Streaming, because the sample may end within a character.
   const text = new TextDecoder().decode(sample, { stream: true });
   const invalid = text.split('\ufffd').length - 1;
   return invalid > (text.match(/[\u0080-\ufffc]/g)?.length ?? 0) ? 'windows-1252' : 'utf-8';

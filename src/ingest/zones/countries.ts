@@ -41,7 +41,7 @@ const slug = (name: string) =>
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
 
-/** All countries of the npm package world-atlas. */
+/** Opens all countries of the npm package world-atlas. */
 export function openCountries(): readonly Country[] {
   const require = createRequire(import.meta.url);
   const topology = require('world-atlas/countries-10m.json') as Topology<{
@@ -81,8 +81,8 @@ export interface CountriesOptions {
 }
 
 /**
- * Creates missing countries and returns how many it created. The last country is created after all others: if it exists,
- * the load was complete, and countries that a user has deleted since are not created again.
+ * Creates missing countries; returns their number. The last country is created after all others: if it exists, the load
+ * was complete, and countries that a user has deleted since are not created again.
  */
 export async function loadCountries(
   { database, collection, now, call }: CountriesOptions,

@@ -1,4 +1,4 @@
-/** Names that world-atlas abbreviates beyond the words below, or that have changed since. */
+/** Names that world-atlas abbreviates in other ways than those below, or that have changed since. */
 const NAMES: Readonly<Record<string, string>> = {
   Macedonia: 'North Macedonia',
   eSwatini: 'Eswatini',
@@ -25,7 +25,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'W.': 'Western',
 };
 
-/** The English name of a country, in full, by the one that it has in world-atlas. */
+/** The full English name of a country, from its name in world-atlas. */
 export function countryName(name: string): string {
   return (
     NAMES[name] ??

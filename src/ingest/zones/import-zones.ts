@@ -12,13 +12,13 @@ import type { RowOffset } from '../read/row-offset.js';
 import { whileCollectionExists } from '../watch-collection.js';
 import type { ZoneRow } from './zone-row.js';
 
-/** Few, because a zone can have megabytes. */
+/** A small number, because a zone can have megabytes. */
 const ZONES_AT_A_TIME = 4;
 
 export interface ZonesJob extends CheckJob<ZoneRow> {
   readonly database: Database;
   readonly now: () => Date;
-  /** Called after each zone; `part` is the fraction that is done, 0 to 1. */
+  /** Called after each zone; `part` is the fraction completed, 0 to 1. */
   readonly onProgress: (progress: { readonly counts: ImportCounts; readonly part: number }) => void;
   readonly call: Call;
 }

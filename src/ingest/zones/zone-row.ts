@@ -19,28 +19,29 @@ import {
   without,
 } from '../rows/fields.js';
 
-/** A zone read from a row; the store validates it. */
+/** A zone parsed from a row; the store validates it. */
 export interface ZoneRow extends Keyed {
   readonly name: string | null;
   readonly properties: Properties;
   readonly geometry: unknown;
 }
 
-/** Longest row in bytes: 500,000 positions with all digits, and properties. */
+/** Maximum length of a row in bytes: 500,000 positions with all digits, and properties. */
 const LONGEST_ZONE = 32 * 1024 * 1024;
 
 const isZoneType = (type: unknown) => ZONE_TYPES.some((name) => name === type);
 
 /**
- * A zone from a GeoJSON Feature: `id` is the key, `name` comes from its properties, the rest stay properties. If it has a
- * member `cellport`, as `export` writes it, the name comes from there, and all properties stay. Throws InvalidRow.
+ * Parses a zone from a GeoJSON Feature: `id` is the key, `name` comes from its properties, the rest stay properties. If
+ * it has a member `cellport`, as `export` writes it, the name comes from there, and all properties stay. Throws
+ * InvalidRow.
  */
 function zoneOfFeature(feature: unknown, options: ReadOptions): ZoneRow {
   const { geometry, key, properties, own } = partsOfFeature(feature, options);
   const { type } = geometry;
   if (!isZoneType(type)) {
     const advice = type === 'Point' ? '; pass --no-zones to import points as markers' : '';
-    throw new InvalidRow(`geometry is ${typeOf(geometry)}, a zone needs ${ZONE_TYPES.join(' or ')}${advice}`);
+    throw new InvalidRow(`geometry is ${typeOf(geometry)}, but a zone needs ${ZONE_TYPES.join(' or ')}${advice}`);
   }
   const named = isFields(own)
     ? { name: ownLabel('name', own['name']), properties }
@@ -52,13 +53,13 @@ function jsonReader<C>(path: string, format: Exclude<FileFormat, 'csv'>, read: R
   return (format === 'geojson' ? featureReader : valueReader)(path, read, LONGEST_ZONE);
 }
 
-/** Reads the zones of a file. Throws BAD_USER_INPUT for CSV, which is not supported. */
+/** Creates a reader for the zones of a file. Throws BAD_USER_INPUT for CSV, which is not supported. */
 export function zoneReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ZoneRow> {
   if (format === 'csv') throw badInput('format', format, 'geojson or ndjson for zones');
   return jsonReader(path, format, (feature) => zoneOfFeature(feature, options));
 }
 
-/** The zones of a file, as `openMarkers` opens markers. Throws BAD_USER_INPUT for CSV, which is not supported. */
+/** Opens the zones of a file, like `openMarkers`. Throws BAD_USER_INPUT for CSV, which is not supported. */
 export async function openZones(
   path: string,
   format: FileFormat,

@@ -6,28 +6,28 @@ import { type PageEntry, firstFrom } from '../../pages/entry.js';
 import type { PlannedRead } from '../../pages/plan-reads.js';
 import type { StoredPage } from '../../store/page/pages.js';
 
-/** Reads pages of one collection. */
+/** Reads the pages of one collection. */
 export interface PageSource {
   /** Pages by their begins; undefined for those that do not exist. */
   byKeys(begins: readonly string[], consistent: boolean): Promise<readonly (StoredPage | undefined)[]>;
-  /** The pages of a partition that begin from one position to another, both included. */
+  /** The pages of a partition whose begins are between two positions, both included. */
   between(from: string, to: string, consistent: boolean): Promise<readonly StoredPage[]>;
-  /** A page that is known without a read. */
+  /** A page known without a read. */
   cached?(begin: string): StoredPage | undefined;
 }
 
-/** Pages that a directory names do not exist, as a recount has replaced them, or markers move between them all the time. */
+/** Pages in a directory do not exist because a recount has replaced them, or markers keep moving between them. */
 export class PagesGone extends Error {
   override readonly name = 'PagesGone';
 
   constructor() {
-    super('pages of the directory do not exist any more, or do not come to rest');
+    super('pages of the directory no longer exist, or markers keep moving between them');
   }
 }
 
 const before = (a: string, b: string) => compareBytes(a, b) < 0;
 
-/** A page up to where the next one begins. */
+/** A page, cut where the next one begins. */
 function cutAt(page: StoredPage, end: string | undefined): StoredPage {
   if (end === page.end) return page;
   const entries = end === undefined ? page.entries : page.entries.slice(0, firstFrom(page.entries, end));
@@ -38,8 +38,8 @@ const earliest = (positions: readonly (string | undefined)[]) =>
   positions.filter((position) => position !== undefined).sort(compareBytes)[0];
 
 /**
- * Pages of a partition without gaps from one begin up to another, or to the partition's end. A page that was read before it was
- * split is cut where the next one begins; what was split from a page since the directory was read is read as well.
+ * The pages of a partition, without gaps, from one begin up to another or to the partition's end. A page that was read
+ * before it was split is cut where the next one begins; pages split off since the directory was read are also read.
  */
 async function chain(
   source: PageSource,
@@ -64,7 +64,7 @@ async function chain(
   return pages;
 }
 
-/** Pages from a begin up to another one, or to the partition's end. */
+/** The pages from a begin up to another one, or to the partition's end. */
 async function gap(source: PageSource, from: string, until: string | undefined): Promise<StoredPage[]> {
   const pages = await source.between(from, until ?? afterPartition(from), true);
   const missing = pages.filter(({ begin }) => until === undefined || before(begin, until));
@@ -75,7 +75,7 @@ async function gap(source: PageSource, from: string, until: string | undefined):
 const hintsOf = (directory: Directory, { partition, first, last }: PlannedRead): readonly PageHint[] =>
   directory.get(partition)?.hints.slice(first, last + 1) ?? [];
 
-/** The pages of one Query; those at both ends that are known without it are not read. */
+/** The pages of one Query; pages at its ends that are known are not read. */
 async function query(
   source: PageSource,
   hints: readonly PageHint[],
@@ -96,7 +96,9 @@ async function query(
   return [...head, ...(await source.between(from.begin, until.begin, consistent)), ...tail];
 }
 
-/** Makes planned reads: those by keys together, each Query on its own. Neighbouring pages without gaps, by read. */
+/**
+ * Makes planned reads: those by key together, each Query separately. Returns neighbouring pages without gaps, by read.
+ */
 export async function readOnce(
   source: PageSource,
   directory: Directory,
@@ -141,7 +143,7 @@ function found(pages: ReadonlyMap<string, StoredPage | undefined>, hints: readon
   });
 }
 
-/** The pages, by partition, of partitions that overlap ranges of Z-order and are not in a directory. */
+/** The pages, by partition, of partitions that overlap Z-order ranges and are not in the directory. */
 async function readOthers(source: PageSource, directory: Directory, cover: readonly ZRange[]): Promise<StoredPage[][]> {
   const others = Array.from(GEOHASH_ALPHABET).filter(
     (partition) => !directory.has(partition) && intersect(cover, [partitionRange(partition)]).length > 0,
@@ -151,37 +153,40 @@ async function readOthers(source: PageSource, directory: Directory, cover: reado
   return Promise.all(begun.map((page) => chain(source, [page], page.begin, undefined)));
 }
 
-/** What to read, and what is known of it. */
+/** What to read, and what is already known. */
 export interface PagesQuestion {
   readonly directory: Directory;
   readonly reads: readonly PlannedRead[];
-  /** What was read for the same answer before. */
+  /** Earlier reads for the same answer. */
   readonly earlier: readonly PlannedRead[];
-  /** Sorted, disjoint ranges of Z-order at length 10 that the answer is about. */
+  /** Sorted, disjoint ranges of Z-order at length 10 that the answer covers. */
   readonly cover: readonly ZRange[];
-  /** The last round that even a read that lags behind finds in all pages; the directory has all partitions of that time. */
+  /** The last round that even a lagging read finds in all pages; the directory has all partitions of that time. */
   readonly complete: number;
 }
 
 export interface PagesFound {
-  /** Pages in their order, by read. */
+  /** Pages in order, by read. */
   readonly found: readonly (readonly StoredPage[])[];
-  /** Not empty if a marker may have moved during the reads: all of them again, those read for the same answer before too. */
+  /**
+   * Empty unless a marker may have moved during the reads: then all pages read again, including earlier ones for the
+   * same answer.
+   */
   readonly again: readonly (readonly StoredPage[])[];
 }
 
-/** Readings of the same pages while markers keep moving between them. */
+/** Maximum number of times to read the same pages while markers keep moving between them. */
 const MOST_READINGS = 6;
 
-/** The last round in which a marker moved from one of these pages to another one. */
+/** The last round in which a marker moved from one of these pages to another. */
 const lastLost = (reading: readonly (readonly StoredPage[])[]) =>
   Math.max(...reading.flatMap((pages) => pages.map(({ lost = -Infinity }) => lost)), -Infinity);
 
 /**
- * The pages of planned reads. If a marker has moved between pages lately, one may have been read before the marker came and the
- * other one after it left: then all are read again, strongly consistent, until no later move shows. Markers come before they
- * leave, round by round, so a reading that shows no move later than those seen before it has each marker. Throws PagesGone if
- * they do not come to rest.
+ * Makes planned reads of pages. If a marker has recently moved between pages, one page may have been read before the
+ * marker arrived, and the other after it left: then all are read again, strongly consistent, until no later move is
+ * found. Markers are added to a page before they are removed from another, round by round, so a reading without later
+ * moves includes each marker. Throws PagesGone if markers keep moving.
  */
 export async function readPages(source: PageSource, question: PagesQuestion): Promise<PagesFound> {
   const { directory, reads, earlier, cover, complete } = question;
@@ -200,7 +205,7 @@ export async function readPages(source: PageSource, question: PagesQuestion): Pr
   return { found, again };
 }
 
-/** The entries of pages in order, each marker once: of several copies the one with the highest map version. */
+/** The entries of pages in order, each marker once: of several copies, the one with the highest map version. */
 export function entriesOf({ found, again }: PagesFound): PageEntry[] {
   const newest = new Map<string, PageEntry>();
   for (const pages of [...found, ...again]) {

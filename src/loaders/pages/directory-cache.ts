@@ -4,7 +4,7 @@ import { type PageHint, PartitionPages } from '../../pages/directory.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { StoredPage } from '../../store/page/pages.js';
 
-/** Names a partition of the pages of a collection. */
+/** Identifies a partition of a collection's pages. */
 export interface PagePartition {
   readonly scope: string;
   readonly generation: string;
@@ -19,8 +19,8 @@ const MOST_EMPTY = 10_000;
 const nameOf = ({ scope, generation, partition }: PagePartition) => `${scope}\n${generation}\n${partition}`;
 
 /**
- * Directories as far as this process has read them, partition by partition. They never expire: pages keep their begins, so an old
- * directory hides nothing, and what is found to have been split is noted here.
+ * Directories read by this process, by partition. They never expire: pages keep their begins, so an old directory hides
+ * nothing, and splits found later are added.
  */
 export class DirectoryCache {
   readonly #partitions = new LRUCache<string, Promise<PartitionPages>>({
@@ -28,19 +28,19 @@ export class DirectoryCache {
     sizeCalculation: () => HINT_BYTES,
   });
 
-  /** Partitions that had no pages when they were read last. */
+  /** Partitions that had no pages when last read. */
   readonly #empty = new LRUCache<string, true>({ max: MOST_EMPTY });
 
   has(of: PagePartition): boolean {
     return this.#partitions.has(nameOf(of));
   }
 
-  /** Whether a partition that is not known had no pages when it was read last. It may have some now. */
+  /** Whether an unknown partition had no pages when last read. It may have some now. */
   wasEmpty(of: PagePartition): boolean {
     return this.#empty.has(nameOf(of));
   }
 
-  /** The pages of a partition, read by `read` if they are not known; none are not kept. */
+  /** The pages of a partition, read by `read` if they are not known; an empty result is not kept. */
   get(of: PagePartition, read: () => Promise<readonly PageHint[]>): Promise<PartitionPages> {
     const name = nameOf(of);
     const known = this.#partitions.get(name);
@@ -49,7 +49,7 @@ export class DirectoryCache {
       const pages = new PartitionPages(hints);
       if (hints.length === 0) this.#empty.set(name, true);
       if (this.#partitions.peek(name) !== reading) return pages;
-      // Its size is known only now.
+      // Its size is only known now.
       if (hints.length > 0) this.#put(name, pages, reading);
       else this.#partitions.delete(name);
       return pages;
@@ -59,7 +59,7 @@ export class DirectoryCache {
     return reading;
   }
 
-  /** Takes note of pages that were read, if the directory lacks some of them. */
+  /** Adds pages that were read to the directory, if it lacks some of them. */
   learn(of: PagePartition, known: PartitionPages, pages: readonly StoredPage[]): void {
     const begins = new Set(known.hints.map(({ begin }) => begin));
     if (pages.every(({ begin }) => begins.has(begin))) return;
@@ -70,7 +70,7 @@ export class DirectoryCache {
     this.#put(nameOf(of), learned, Promise.resolve(learned));
   }
 
-  /** Drops what is known of the pages of a collection: another generation has replaced them. */
+  /** Drops a collection's directories, because another generation has replaced its pages. */
   drop(scope: string): void {
     for (const name of this.#partitions.keys()) if (name.startsWith(`${scope}\n`)) this.#partitions.delete(name);
   }

@@ -17,13 +17,13 @@ export interface DirectoryReaderOptions {
   readonly call: Call;
   readonly slots: LimitFunction;
   readonly directories: DirectoryCache;
-  /** The first characters of the geohashes that a collection has markers of. */
+  /** The first characters of the geohashes of a collection's markers. */
   readonly partitions: (scope: string) => Promise<readonly string[]>;
-  /** The page that a partition begins with. */
+  /** The first page of a partition. */
   readonly firstPage: (partition: string) => Promise<StoredPage | undefined>;
 }
 
-/** Reads the directory of a collection's pages, as far as this process does not know it. */
+/** Reads the directory of a collection's pages, as far as this process does not have it. */
 export class DirectoryReader {
   readonly #options: DirectoryReaderOptions;
   readonly #of: PagesOf;
@@ -33,7 +33,7 @@ export class DirectoryReader {
     this.#of = of;
   }
 
-  /** The directory of the partitions that sorted, disjoint ranges of Z-order at length 10 overlap. */
+  /** The directory for the partitions that overlap sorted, disjoint ranges of Z-order at length 10. */
   async read(cover: readonly ZRange[], budget: Budget): Promise<Directory> {
     const { directories } = this.#options;
     const named = (partition: string) => ({ ...this.#of, partition });
@@ -49,13 +49,13 @@ export class DirectoryReader {
     return new Map((await Promise.all(entries)).filter(([, { hints }]) => hints.length > 0));
   }
 
-  /** Those partitions that have markers, by the counts of cells. */
+  /** The partitions with markers, according to the counts of cells. */
   async #existing(partitions: readonly string[]): Promise<string[]> {
     const exist = await this.#options.partitions(this.#of.scope);
     return partitions.filter((partition) => exist.includes(partition));
   }
 
-  /** The parts of the directory that are read for each partition: one Query for neighbours. */
+  /** Reads parts of the directory: one Query per run of neighbouring partitions. */
   #readParts(partitions: readonly string[], budget: Budget): Map<string, Promise<readonly DirectoryPart[]>> {
     const { db, call, slots } = this.#options;
     return new Map(
@@ -70,7 +70,7 @@ export class DirectoryReader {
     );
   }
 
-  /** The pages of a partition: none if it has no markers. */
+  /** The hints of a partition; empty if it has no markers. */
   async #hints(
     partition: string,
     reading: Promise<readonly DirectoryPart[]> = Promise.resolve([]),
@@ -85,7 +85,7 @@ export class DirectoryReader {
   }
 }
 
-/** Partitions, in their order, by runs of those that follow each other in a directory. */
+/** Groups partitions, in order, into runs that are adjacent in a directory. */
 function neighbours(partitions: readonly string[]): string[][] {
   const runs: string[][] = [];
   for (const partition of partitions) {

@@ -4,33 +4,33 @@ import { type PageEntry, pageEntry } from '../../pages/entry.js';
 import { mapMarkerFromIndex } from '../../store/marker/marker-item.js';
 import type { ConditionalChange } from '../../store/request/conditional-change.js';
 
-/** What this process did to a marker. */
+/** A write of this process to a marker. */
 export interface OwnWrite {
   readonly key: string;
-  /** Its map version after the write or, if it was deleted, before it. */
+  /** The marker's map version after the write or, if it was deleted, before it. */
   readonly mapVersion: number;
   /** Undefined if it was deleted. */
   readonly entry: PageEntry | undefined;
 }
 
 interface Kept extends OwnWrite {
-  /** Milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly at: number;
 }
 
-/** A write is kept until pages include all that was written so long after it: clocks differ, and streams lag. */
+/** A write is kept until pages include everything written this long after it: clocks differ, and streams lag. */
 const MARGIN_MS = 3_000;
-/** No write is kept for longer. */
+/** Maximum time for which a write is kept. */
 const LONGEST_MS = 60_000;
 const MOST = 50_000;
 
 /**
- * What this process has written lately and pages may not have yet: a user who edits a map sees the edit in the next answer of the
- * same server.
+ * Recent writes of this process that pages may lack: users who edit a map see the edit in the next answer of the same
+ * server.
  */
 export class OwnWrites {
   readonly #wall: () => number;
-  /** By scope and key; the oldest first within a scope. */
+  /** By scope and key; oldest first within a scope. */
   readonly #scopes = new Map<string, Map<string, Kept>>();
   #count = 0;
 
@@ -46,11 +46,11 @@ export class OwnWrites {
       this.#count += kept.delete(write.key) ? 0 : 1;
       kept.set(write.key, { ...write, at: this.#wall() });
     }
-    // Beyond this, a map shows the writes once pages have them.
+    // Beyond this, a map shows the writes once pages include them.
     if (this.#count > MOST) this.#clear();
   }
 
-  /** What pages may not have yet. They include what was written by `complete`, in milliseconds since 1970. */
+  /** The writes that pages may lack. They include everything written by `complete`, in milliseconds since 1970. */
   of(scope: string, complete: number): readonly OwnWrite[] {
     const kept = this.#scopes.get(scope);
     if (!kept) return [];
@@ -70,7 +70,7 @@ export class OwnWrites {
   }
 }
 
-/** What a write did to a marker; undefined if neither of its images is one. */
+/** The write given by a marker's images before and after; undefined if neither is a marker. */
 export function ownWrite(
   keys: Keyspace,
   collection: Collection,

@@ -4,16 +4,22 @@ import { FollowedCache, type FollowedCacheOptions } from '../followed-cache.js';
 type PageCacheOptions = Pick<FollowedCacheOptions<StoredPage>, 'maxBytes' | 'trusted' | 'now'>;
 
 const PAGE_BYTES = 300;
-/** A marker takes about 600 bytes of objects beside its texts, which are held twice: as they are and as a feature. */
+/**
+ * A marker takes about 600 bytes for objects, besides its texts, which are stored twice: as properties and as a
+ * feature.
+ */
 const MARKER_BYTES = 600;
-/** Compressed data holds about a fifth of a marker's texts. */
+/** Compressed data has about a fifth of the size of a marker's texts. */
 const TEXT_SHARE = 10;
 
-/** Names a page in the cache. */
+/** Identifies a page in the cache. */
 export const pageName = ({ scope, generation }: Pick<PagesOf, 'scope' | 'generation'>, begin: string) =>
   `${scope}\n${generation}\n${begin}`;
 
-/** Decoded pages by `pageName`, shared by all requests of the process that keeps the pages. One that is written is dropped. */
+/**
+ * Decoded pages by `pageName`, shared by all requests of the process that maintains the pages. A page is dropped when
+ * it is written.
+ */
 export class PageCache extends FollowedCache<StoredPage> {
   constructor(options: PageCacheOptions) {
     super({

@@ -28,7 +28,7 @@ import type { OwnWrite, OwnWrites } from './own-writes.js';
 import { type PageCache, pageName } from './page-cache.js';
 import type { PageTrust, TrustedPages } from './trust.js';
 
-/** What all requests of a process share to read pages. */
+/** State for reading pages that all requests of a process share. */
 export interface PageServices {
   readonly trust: Pick<PageTrust, 'pages' | 'forget'>;
   readonly directories: DirectoryCache;
@@ -41,7 +41,7 @@ export interface PageLoaderOptions extends PageServices {
   readonly call: Call;
   readonly range: RangeLoader;
   readonly slots: LimitFunction;
-  /** The first characters of the geohashes that a collection has markers of. */
+  /** The first characters of the geohashes of a collection's markers. */
   readonly partitions: (scope: string) => Promise<readonly string[]>;
 }
 
@@ -54,7 +54,7 @@ export class PageLoader {
     this.#options = options;
   }
 
-  /** The pages of a collection; undefined while the geo index must answer. */
+  /** The pages of a collection; undefined while the geo index must be used. */
   open(collection: Collection): Promise<OpenPages | undefined> {
     const known = this.#open.get(collection.key);
     if (known) return known;
@@ -66,7 +66,10 @@ export class PageLoader {
     return opening;
   }
 
-  /** Leaves the rest of the request to the geo index, as pages could not be read; later requests look for newer ones. */
+  /**
+   * Makes the rest of the request use the geo index, because pages could not be read; later requests look for newer
+   * ones.
+   */
   giveUp(collection: Collection): void {
     const { trust, directories, db, call } = this.#options;
     noteSource(call.meter, 'INDEX');
@@ -84,7 +87,7 @@ export class PageLoader {
   }
 }
 
-/** The pages of one collection, in one request. */
+/** The pages of one collection during one request. */
 export class OpenPages {
   readonly #options: PageLoaderOptions;
   readonly of: PagesOf;
@@ -102,22 +105,22 @@ export class OpenPages {
     this.#keys = new DataLoader((begins) => this.#get(begins, false), { batchScheduleFn: afterTurns });
   }
 
-  /** What this process has written that pages may not have yet. */
+  /** Recent writes of this process that pages may lack. */
   get ownWrites(): readonly OwnWrite[] {
     return this.#options.ownWrites.of(this.of.scope, this.#trusted.endAt);
   }
 
-  /** The directory of the partitions that sorted, disjoint ranges of Z-order at length 10 overlap. */
+  /** The directory for the partitions that overlap sorted, disjoint ranges of Z-order at length 10. */
   directory(cover: readonly ZRange[], budget: Budget): Promise<Directory> {
     return this.#directory.read(cover, budget);
   }
 
-  /** The pages of planned reads. */
+  /** Makes planned reads of pages. */
   async read(question: Omit<PagesQuestion, 'complete'>, budget: Budget): Promise<PagesFound> {
     const { directory, reads } = question;
     const complete = 2 * this.#trusted.complete + 1;
     const answer = await readPages(this.#source(budget), { ...question, complete });
-    // All fields that share a Query go on at the same moment, each with thousands of markers.
+    // All fields that share a Query resume at the same moment, each with thousands of markers.
     await takeTurn(this.#options.call.signal);
     reads.forEach(({ partition }, index) => {
       const known = directory.get(partition);
@@ -202,5 +205,5 @@ export class OpenPages {
   }
 }
 
-/** Whether a failure means that pages cannot be read, so that the geo index must answer. */
+/** Whether an error means that pages cannot be read, so that the geo index must be used. */
 export const cannotRead = (error: unknown): boolean => error instanceof PagesGone || error instanceof UnknownPageFormat;

@@ -1,52 +1,55 @@
 import type { StreamState } from '../../store/cell/stream-state.js';
 import { LAG_MS } from '../followed-cache.js';
 
-/** How far the stream's consumer is, as pages depend on it. */
+/** The consumer's progress, as far as pages depend on it. */
 export interface ConsumerReport extends Pick<StreamState, 'pages' | 'gap'> {
-  /** The last batch that all pages are known to have. */
+  /** The last batch that all pages are known to include. */
   readonly complete: number;
-  /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if that is not known. */
+  /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if unknown. */
   readonly endAt: number | null;
 }
 
 /** Pages that may be read. */
 export interface TrustedPages {
   readonly generation: string;
-  /** The last batch that even a read that lags behind finds in all pages. */
+  /** The last batch that even a lagging read finds in all pages. */
   readonly complete: number;
-  /** Pages include what was written by this time, in milliseconds since 1970. */
+  /** Pages include everything written by this time, in milliseconds since 1970. */
   readonly endAt: number;
 }
 
 export interface PageTrustOptions {
-  /** The report of this process, if it keeps the pages. */
+  /** This process's own report, if it maintains the pages. */
   readonly own: () => ConsumerReport | undefined;
   /** Reads the stored report; undefined if there is none. */
   readonly stored: () => Promise<ConsumerReport | undefined>;
-  /** Milliseconds since 1970. */
+  /** Wall-clock time in milliseconds since 1970. */
   readonly wall: () => number;
 }
 
-/** Pages are used while the consumer was at the stream's end within so long; clocks may differ by as much. */
+/**
+ * Pages are used while the consumer was at the stream's end within this time, in milliseconds; clocks may differ by as
+ * much.
+ */
 export const TRUSTED_MS = 2_000;
-/** The stored report is read at most so often. */
+/** Minimum interval between reads of the stored report. */
 const READ_EVERY_MS = 1_000;
 
 /**
- * Decides whether pages may be read in place of the geo index. Every server can: the one that keeps the pages knows, and any
- * other reads the report, which its owner renews each second.
+ * Decides whether pages may be read instead of the geo index. Every server can: the one that maintains the pages knows,
+ * and any other reads the report, which its owner renews each second.
  */
 export class PageTrust {
   readonly #options: PageTrustOptions;
   #report: { readonly at: number; readonly read: Promise<ConsumerReport | undefined> } | undefined;
-  /** Batches that were complete, and when this was learned; the oldest first. */
+  /** Complete batches, and when this was learned; oldest first. */
   #complete: { readonly batch: number; readonly at: number }[] = [];
 
   constructor(options: PageTrustOptions) {
     this.#options = options;
   }
 
-  /** The pages to read; undefined if the geo index must answer. */
+  /** The pages to read; undefined if the geo index must be used. */
   async pages(): Promise<TrustedPages | undefined> {
     const own = this.#options.own();
     // Without a report, the index is read.
@@ -54,13 +57,13 @@ export class PageTrust {
     if (report === undefined) return undefined;
     const { pages, gap, complete, endAt } = report;
     this.#note(complete);
-    // A stored report was current when it was read, and is used until it is due to be read again.
+    // A stored report was current when it was read, and is used until the next read is due.
     const at = own ? this.#options.wall() : (this.#report?.at ?? -Infinity);
     if (pages === null || gap !== null || endAt === null || Math.abs(at - endAt) > TRUSTED_MS) return undefined;
     return { generation: pages.generation, complete: this.#aged(), endAt };
   }
 
-  /** Reads the report again the next time: it may be outdated. */
+  /** Forces the next call to read the report again, because it may be outdated. */
   forget(): void {
     this.#report = undefined;
   }

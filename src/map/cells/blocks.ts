@@ -6,7 +6,7 @@ import type { Collection } from '../../model/collection.js';
 import { type BlockPlan, planBlocks, planBlocksUnder } from '../../plan/blocks.js';
 import type { MapContext } from '../context.js';
 
-/** The cells that a block answers for. */
+/** The cells that a block has the sums of. */
 export function cellsOfBlock({ parent, children }: CellBlock): Cell[] {
   return Array.from(children, ([character, sums]) => ({ geohash: parent + character, ...sums }));
 }
@@ -15,7 +15,7 @@ export const byGeohash = (a: Cell, b: Cell) => (a.geohash < b.geohash ? -1 : 1);
 
 const spanOf = ({ ranges }: BlockPlan) => ranges.reduce((sum, { from, to }) => sum + to - from, 0);
 
-/** The finest plan of blocks, of cells of at most `precision`, within the given limits of ranges and blocks. */
+/** The finest plan of blocks, for cells of at most `precision`, within the given limits of ranges and blocks. */
 export function blocksWithin(area: Area, precision: number, ranges: number, blocks: number): BlockPlan {
   for (let length = Math.min(precision, FINEST_STORED); length > 1; length--) {
     const plan = planBlocks(area, length);
@@ -24,10 +24,10 @@ export function blocksWithin(area: Area, precision: number, ranges: number, bloc
   return planBlocks(area, 1);
 }
 
-/** Most ranges in which the blocks under some parents are read. */
+/** Maximum number of ranges for reading the blocks under some parents. */
 const RANGES_UNDER = 12;
 
-/** The blocks under these parents (of one length, in order); undefined if the budget does not pay for them. */
+/** The blocks under these parents (of one length, in order); undefined if the budget does not cover them. */
 export async function blocksUnder(
   { loaders, keys }: MapContext,
   collection: Collection,

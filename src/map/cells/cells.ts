@@ -19,8 +19,8 @@ export interface MapCell extends Cell {
 }
 
 /**
- * The cells of one precision (1 to 12, by default the viewport's own) that overlap the viewport and have markers, by
- * geohash, each with its full count.
+ * The non-empty cells of one precision (1 to 12, by default the viewport's own) that overlap the viewport, by geohash,
+ * each with its full count.
  */
 export async function viewportCells(
   context: MapContext,
@@ -46,11 +46,11 @@ function markersOf(context: MapContext, collection: Collection, geohash: string)
     cover: [cellRange(geohash)],
     budget: Budget.of(context.limits),
     accept: within(geohash),
-    advice: `query the cell of ${FINEST_STORED} characters around it, or page through its markers`,
+    advice: `query the enclosing cell of ${FINEST_STORED} characters, or page through its markers`,
   });
 }
 
-/** One cell of any length from 1 to 12; its count is 0 if it has no markers. */
+/** A cell of any length from 1 to 12; its count is 0 if it is empty. */
 export async function cellAt(context: MapContext, collection: Collection, geohash: string): Promise<MapCell> {
   if (geohash.length > FINEST_STORED) {
     const markers = await markersOf(context, collection, geohash);
@@ -61,18 +61,18 @@ export async function cellAt(context: MapContext, collection: Collection, geohas
   return { collection, geohash, ...(block.children.get(geohash.slice(-1)) ?? NO_SUMS) };
 }
 
-/** The cell of this precision that a marker is in. */
+/** The cell of this precision that contains a marker. */
 export async function cellOfMarker(context: MapContext, marker: MapMarker, precision: number): Promise<MapCell> {
   const geohash = encode(marker.position, readPrecision(precision));
   return cellAt(context, await requireCollection(context, marker.collection), geohash);
 }
 
-/** The cell around a cell; null for one of length 1. */
+/** The enclosing cell; null for a cell of length 1. */
 export async function cellParent(context: MapContext, { collection, geohash }: MapCell): Promise<MapCell | null> {
   return geohash.length <= 1 ? null : cellAt(context, collection, geohash.slice(0, -1));
 }
 
-/** The children of a cell that have markers; none for a cell of length 12. */
+/** The non-empty children of a cell; empty for a cell of length 12. */
 export async function cellChildren(context: MapContext, { collection, geohash, count }: MapCell): Promise<MapCell[]> {
   if (geohash.length >= LONGEST_GEOHASH) return [];
   const withCollection = (cells: readonly Cell[]) => cells.map((cell) => ({ ...cell, collection }));
@@ -80,7 +80,7 @@ export async function cellChildren(context: MapContext, { collection, geohash, c
     const block = await context.loaders.block(context.keys.scope(collection), geohash);
     return withCollection(cellsOfBlock(block).sort(byGeohash));
   }
-  // A cell that was counted from its markers is known to be empty; a stored count may lag behind them.
+  // A count of 0 is reliable if it was computed from markers; a stored count may lag behind them.
   if (count === 0 && geohash.length > FINEST_STORED) return [];
   return withCollection(cellsOfMarkers(await markersOf(context, collection, geohash), geohash.length + 1));
 }

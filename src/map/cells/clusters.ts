@@ -14,7 +14,7 @@ import { clusterPrecision } from '../../plan/precision.js';
 import type { Viewport } from '../viewport.js';
 import { inTurns } from '../../turns.js';
 
-/** A cluster with fields that are read on demand, for all clusters of a response together. */
+/** A cluster whose further fields are read on demand, for all clusters of a response together. */
 export interface MapCluster extends Cluster {
   /** Its only marker; null if its count is not 1. */
   readonly marker: () => Promise<MapMarker | null>;
@@ -22,11 +22,11 @@ export interface MapCluster extends Cluster {
   readonly expansionZoom: () => Promise<number>;
 }
 
-/** Default distance in px below which neighbours are joined. */
+/** Default distance in px below which neighbours are merged. */
 export const DEFAULT_RADIUS = 60;
 const MAX_RADIUS = 512;
 
-/** Clusters, and the length of the cells that they were made from. */
+/** Clusters, and the geohash length of the cells that form them. */
 export interface Clustered {
   readonly clusters: readonly MapCluster[];
   readonly precision: number;
@@ -45,8 +45,8 @@ export async function viewportClusters(
 }
 
 /**
- * The clusters of a viewport, `distance` px apart at its zoom. They are made from cells of its zoom's precision, or
- * from the finest stored ones if finer ones would have to be counted from too many markers.
+ * The clusters of a viewport, at least `distance` px apart at its zoom. They are formed from cells of the zoom's
+ * precision, or from the finest stored ones if finer cells would have to be counted from too many markers.
  */
 export async function clustersOf(
   context: MapContext,
@@ -67,7 +67,7 @@ export async function clustersOf(
   return { clusters: withReads(context, collection, clusters, occupied, spacing), precision: occupied.precision };
 }
 
-/** Clusters whose markers and zooms are read together, on demand. */
+/** Adds on-demand reads of markers and zooms, shared by all clusters. */
 function withReads(
   context: MapContext,
   collection: Collection,
@@ -84,7 +84,7 @@ function withReads(
   }));
 }
 
-/** The markers of the clusters of one, by their cells. */
+/** The markers of clusters of one marker, by their cells. */
 async function singleMarkers(
   context: MapContext,
   collection: Collection,
@@ -100,12 +100,12 @@ async function singleMarkers(
       cover: [...wanted].sort().map(cellRange),
       budget: Budget.of(context.limits),
       accept: (found) => wanted.has(cellOf(found, precision)),
-      advice: 'query the clusters without their markers, or use a smaller bounding box',
+      advice: "omit the clusters' markers, or use a smaller bounding box",
     });
   return new Map((known ?? (await read())).map((found) => [cellOf(found, precision), found.marker]));
 }
 
-/** A function that does some work at most once. */
+/** Wraps a function so that it runs at most once. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => (result ??= work());

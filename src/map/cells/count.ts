@@ -13,26 +13,26 @@ import { blocksUnder, blocksWithin, cellsOfBlock } from './blocks.js';
 import type { Viewport } from '../viewport.js';
 
 const ADVICE = 'use a smaller bounding box, or query its cells';
-/** The starting precision: few blocks, so that the whole area costs a handful of Query calls. */
+/** The starting precision has few blocks, so that the whole area costs a handful of Query calls. */
 const FIRST_RANGES = 8;
 const FIRST_BLOCKS = 256;
-/** The block under a cell is worth reading if the cell has at least this many markers. */
+/** A cell with at least this many markers is worth reading the block under it. */
 const WORTH_A_BLOCK = 2;
-/** Query calls reserved for the markers on the edge, and not used for cells. */
+/** Query calls reserved for the markers on the edge. */
 const FOR_MARKERS = 32;
-/** The number of pieces into which the rim of an area is cut, so that less of its cells is read. */
+/** Number of pieces into which the rim of an area is cut, so that less of its cells is read. */
 const COVER = 1_024;
 /** Blocks of up to 32 cells that are looked at between two turns. */
 const BLOCKS_IN_A_TURN = 8;
 
-/** Where markers are counted. */
+/** An area in which markers are counted. */
 export interface Region {
   readonly area: Area;
-  /** How it relates to a box that includes its edges. */
+  /** How it relates to a box, edges included. */
   relationTo(box: Bounds): 'inside' | 'cut' | 'outside';
-  /** Edges included. */
+  /** Whether it contains a point, edges included. */
   contains(point: Point): boolean;
-  /** The ranges of Z-order that cover it. */
+  /** Z-order ranges that cover it. */
   readonly cover: readonly ZRange[];
 }
 
@@ -46,13 +46,13 @@ const regionOf = (area: Area): Region => ({
 });
 
 interface Tally {
-  /** Markers known to be inside. */
+  /** Number of markers known to be inside. */
   readonly inside: number;
-  /** Cells of which some markers may be inside and others not. */
+  /** Cells that may have markers both inside and outside. */
   readonly edge: readonly Cell[];
 }
 
-/** Counts the cells inside by their stored counts, and opens those on the edge as long as that saves reading markers. */
+/** Adds the stored counts of the cells inside, and opens cells on the edge as long as that saves reading markers. */
 async function tally(
   context: MapContext,
   collection: Collection,
@@ -88,7 +88,7 @@ async function tally(
   }
 }
 
-/** How many markers are inside an area, its edges included. Throws LIMIT_EXCEEDED naming `field`. */
+/** The number of markers inside an area, edges included. Throws LIMIT_EXCEEDED naming `field`. */
 export const countInside = (context: MapContext, collection: Collection, area: Area, field: string): Promise<number> =>
   countInRegion(context, collection, regionOf(area), field);
 
@@ -122,7 +122,7 @@ export async function countInRegion(
   return inside + markers.length;
 }
 
-/** How many markers are inside a viewport, its edges included; exact once the table's stream is read. */
+/** The number of markers inside a viewport, edges included; exact once the table's stream has been read. */
 export async function viewportCount(context: MapContext, viewport: Viewport, collectionKey: string): Promise<number> {
   const collection = await requireCollection(context, collectionKey);
   return countInside(context, collection, viewport.area, 'count');

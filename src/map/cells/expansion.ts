@@ -16,15 +16,15 @@ import { cellRange } from '../../geo/ranges.js';
 import { blocksUnder, cellsOfBlock } from './blocks.js';
 import { MAX_ZOOM } from '../viewport.js';
 
-/** Markers of a cell that are read to find the zoom at which it splits. */
+/** Number of a cell's markers that are read to find the zoom at which it splits. */
 const SAMPLE = 100;
-const ADVICE = 'query the expansion zoom of fewer clusters, e.g. in a smaller bounding box';
+const ADVICE = 'query expansionZoom for fewer clusters, for example in a smaller bounding box';
 
 /**
- * Finds the lowest whole zoom above the viewport's at which a cluster would split if there were no others. One of several
- * cells does when these form two clusters. One of a single cell does when the cells inside it that a map shows at that
- * zoom do, as far as they are stored; beyond, up to 100 of its markers decide. What has to be read is read for all
- * clusters together, once.
+ * Finds the lowest whole zoom above the viewport's at which a cluster would split if there were no others. A cluster of
+ * several cells splits when these form two clusters. A cluster of one cell splits when the cells inside it that a map
+ * shows at that zoom do, as far as they are stored; beyond that, up to 100 of its markers decide. All clusters share
+ * the reads, which happen once.
  */
 export function createExpansion(
   context: MapContext,
@@ -33,7 +33,7 @@ export function createExpansion(
   occupied: OccupiedCells,
   { zoom, distance }: Spacing,
 ): (cluster: Cluster) => Promise<number> {
-  /** The lowest zoom of cells of these lengths at which the parts form two clusters; undefined if they never do. */
+  /** The lowest zoom with cells of these lengths at which the parts form two clusters; undefined if they never do. */
   function splitsAt(partsAt: (precision: number) => readonly Cell[] | undefined): number | undefined {
     for (let next = Math.floor(zoom) + 1; next < MAX_ZOOM; next++) {
       const parts = partsAt(clusterPrecision(next)) ?? [];
@@ -42,7 +42,7 @@ export function createExpansion(
     return undefined;
   }
 
-  /** The zooms of the clusters of one cell, by that cell. */
+  /** The zooms of single-cell clusters, by cell. */
   async function open(): Promise<ReadonlyMap<string, number>> {
     const budget = Budget.of(context.limits);
     const zooms = new Map<string, number>();
@@ -89,7 +89,7 @@ export function createExpansion(
 const hashesOf = (cells: ReadonlyMap<string, readonly Cell[]>) =>
   [...cells.values()].flat().map(({ geohash }) => geohash);
 
-/** Markers of each of these cells, as far as they are needed: those that are known, or some 100. */
+/** Markers of each of these cells, as far as needed: the known ones, or up to 100. */
 async function sample(
   context: MapContext,
   collection: Collection,

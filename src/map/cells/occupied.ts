@@ -15,16 +15,16 @@ import { Budget } from '../../loaders/budget.js';
 import type { OrderedMarker } from '../markers/search.js';
 import { eachInTurns } from '../../turns.js';
 
-/** The cells of an area that have markers. */
+/** The non-empty cells of an area. */
 export interface OccupiedCells {
   readonly precision: number;
-  /** By geohash. */
+  /** Sorted by geohash. */
   readonly cells: readonly Cell[];
-  /** The markers that they were counted from, if they are not stored. */
+  /** The markers from which the cells were counted, if the cells are not stored. */
   readonly markers?: readonly OrderedMarker[];
 }
 
-/** Where cells are wanted. */
+/** Which cells are requested. */
 export interface CellsQuestion {
   readonly field: string;
   readonly collection: Collection;
@@ -33,7 +33,7 @@ export interface CellsQuestion {
   readonly filter?: MarkerFilter | undefined;
 }
 
-/** The cell of this precision that a marker is in; the cursor position holds it up to length 10. */
+/** The cell of this precision that contains a marker; up to length 10, the cursor position has its geohash. */
 export function cellOf({ cursorPosition, marker }: OrderedMarker, precision: number): string {
   return precision <= LONGEST_Z ? cursorPosition.slice(0, precision) : encode(marker.position, precision);
 }
@@ -49,7 +49,7 @@ export function cellsOfMarkers(markers: Iterable<OrderedMarker>, precision: numb
   return [...cells.values()].sort(byGeohash);
 }
 
-/** Ranges of Z-order at length 10 that cover all cells of a precision that overlap an area. */
+/** Z-order ranges at length 10 that cover all cells of a precision that overlap an area. */
 function coverCells(area: Area, precision: number): ZRange[] {
   const length = Math.min(precision, LONGEST_Z);
   const size = 32 ** (LONGEST_Z - length);
@@ -57,9 +57,9 @@ function coverCells(area: Area, precision: number): ZRange[] {
 }
 
 /**
- * The cells of one precision (1 to 12) that overlap an area and have markers, with full counts: read as they are stored
- * up to length 5, counted from all their markers beyond, or if there is a filter. Throws
- * LIMIT_EXCEEDED naming `field` if that exceeds the budget of a field.
+ * The non-empty cells of one precision (1 to 12) that overlap an area, with full counts. They are read from storage up
+ * to length 5, and counted from all their markers beyond, or if there is a filter. Throws LIMIT_EXCEEDED naming `field`
+ * if that exceeds the budget of a field.
  */
 export async function occupiedCells(
   context: MapContext,
@@ -96,7 +96,7 @@ export async function occupiedCells(
   return { precision, cells: cells.sort(byGeohash) };
 }
 
-/** The same, but with the finest stored cells if there are too many markers to count finer ones from. */
+/** The same, but with the finest stored cells if finer ones would have to be counted from too many markers. */
 export async function occupiedCellsOrCoarser(context: MapContext, question: CellsQuestion): Promise<OccupiedCells> {
   const { precision, filter } = question;
   try {

@@ -2,7 +2,7 @@ import { LONGEST_Z, encode } from '../../geo/geohash.js';
 import { markerId } from '../../keys/ids.js';
 import type { MapMarker } from '../../model/marker.js';
 
-/** Derives a value from a marker once for as long as the marker is in memory: cached markers are drawn repeatedly. */
+/** Caches a value derived from a marker for as long as the marker is in memory: cached markers are drawn repeatedly. */
 export function oncePerMarker<T>(make: (marker: MapMarker) => T): (marker: MapMarker) => T {
   const made = new WeakMap<MapMarker, T>();
   return (marker) => {

@@ -11,23 +11,26 @@ import { passing } from './passing.js';
 import type { MarkerSearch, MarkerSource, OrderedMarker, Part, QueryResult } from './search.js';
 
 export interface MarkerQuery extends MarkerSearch {
-  /** Only markers after this position. */
+  /** Start after this position. */
   readonly after?: CursorPosition | undefined;
-  /** Whether a marker is a match: what is read extends beyond the search. */
+  /** Whether a marker is a match; reads extend beyond the search. */
   readonly accept: (found: OrderedMarker) => boolean;
   readonly filter?: MarkerFilter | undefined;
-  /** How many markers are wanted, Infinity for all. More may be returned. */
+  /** Number of markers wanted, Infinity for all. More may be returned. */
   readonly wanted: number;
 }
 
 const KEYS_IN_A_BATCH = 100;
-/** The part of a page's Query calls kept for looking up base items that a filter needs, so that each page makes progress. */
+/**
+ * The share of a page's Query calls reserved for looking up base items that a filter needs, so that each page makes
+ * progress.
+ */
 const KEPT_FOR_LOOKUPS = 1 / 16;
 
 /**
- * Reads the markers of a search in order, until enough are found, nothing is left, or the budget is spent: from pages or, while
- * these cannot be trusted, from the geo index. A marker that moves during the read may be seen at both positions; the higher map
- * version is the newer one and counts.
+ * Reads the markers of a search in order, until enough are found, nothing is left, or the budget is spent. It reads
+ * pages or, while they cannot be trusted, the geo index. A marker that moves during the read may be seen at both
+ * positions; the copy with the higher map version is used.
  */
 export async function findMarkers(context: MapContext, query: MarkerQuery): Promise<QueryResult> {
   const { collection, after = fromZ(0, LONGEST_Z) } = query;
@@ -45,14 +48,14 @@ export async function findMarkers(context: MapContext, query: MarkerQuery): Prom
   return new Finding(context, query).run(new IndexedSearch(context, query, after));
 }
 
-/** One page, or one field without pages, being read. */
+/** The state of reading one page, or one field without pages. */
 class Finding {
   readonly #context: MapContext;
   readonly #query: MarkerQuery;
-  /** Base items that may be looked up before another batch is charged. */
+  /** Number of base items that may be looked up before another batch is charged. */
   #lookups = 0;
   readonly #after: CursorPosition;
-  /** Everything up to here is emitted. */
+  /** Everything up to this position has been emitted. */
   #resumeAfter: CursorPosition;
   readonly #versions = new Map<string, number>();
   #found: OrderedMarker[] = [];
@@ -82,7 +85,7 @@ class Finding {
     }
   }
 
-  /** Adds what was read, in order; false if the budget does not cover the base items that a filter needs. */
+  /** Adds the markers read, in order; returns false if the budget does not cover the base items that a filter needs. */
   async #emit({ markers, again }: Part): Promise<boolean> {
     const { collection, accept, filter, budget } = this.#query;
     const begin = again ? this.#after : this.#resumeAfter;
@@ -104,7 +107,7 @@ class Finding {
     const end = isWhole ? undefined : current[decided]?.cursorPosition;
     const isDone = ({ cursorPosition }: OrderedMarker) => end === undefined || compareBytes(cursorPosition, end) < 0;
     const done = [...newer.values()].filter(isDone);
-    // The copy found before is older: the marker is no longer there.
+    // The copy found earlier is older: the marker has moved away from there.
     const moved = new Set(done.map(({ marker }) => marker.key));
     this.#found = [...this.#found.filter(({ marker }) => !moved.has(marker.key)), ...passed];
     if (again) this.#found.sort((a, b) => compareBytes(a.cursorPosition, b.cursorPosition));

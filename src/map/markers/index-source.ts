@@ -10,19 +10,19 @@ import type { MapContext } from '../context.js';
 import type { CursorPosition } from '../cursor.js';
 import type { MarkerSearch, MarkerSource, Part } from './search.js';
 
-/** Ranges read concurrently: few if a small page will probably be full after the first ones. */
+/** Number of ranges read concurrently, fewer for a small page, which the first ones probably fill. */
 const WAVE = 16;
 const SMALL_WAVE = 4;
 const SMALL_PAGE = 100;
-/** Markers of a range that may be outside the search before another read is needed. */
+/** Number of markers of a range that may be outside the search before another read is needed. */
 const SPARE = 50;
 
-/** How many ranges of a collection a budget covers. */
+/** The number of ranges of a collection that a budget covers. */
 export function affordableRanges(budget: Budget, { writeShards }: Collection): number {
   return Math.floor(budget.calls / writeShards);
 }
 
-/** The part of a plan that is executed from a position in Z-order on: as many ranges as the budget covers. */
+/** The part of a plan from a position in Z-order on: as many ranges as the budget covers. */
 export function nextRanges({ cover, collection, budget }: MarkerSearch, after = 0): MarkerPlan {
   const { prefixLength } = collection;
   return planMarkers({ cover, prefixLength, after, ceiling: affordableRanges(budget, collection) });
@@ -33,7 +33,7 @@ export class IndexedSearch implements MarkerSource {
   readonly #context: MapContext;
   readonly #search: MarkerSearch;
   #ranges: readonly PlannedRange[] = [];
-  /** Where the rest of the plan resumes; undefined if there is none. */
+  /** Where the rest of the plan resumes; undefined if nothing is left. */
   #rest: number | undefined;
 
   constructor(context: MapContext, search: MarkerSearch, after: CursorPosition) {
@@ -54,7 +54,7 @@ export class IndexedSearch implements MarkerSource {
     const limit = Math.min(budget.items, 2 * wanted + SPARE);
     const reads = await Promise.all(wave.map((range) => this.#read(range, after, limit, share)));
     const cut = reads.findIndex(({ cutAt }) => cutAt !== undefined);
-    // What was read beyond a cut is discarded: the next part reads it again.
+    // Markers read beyond a cut are discarded: the next part reads them again.
     const used = cut < 0 ? reads : reads.slice(0, cut + 1);
     const last = wave[used.length - 1];
     this.#ranges = this.#ranges.slice(cut < 0 ? used.length : cut);
@@ -66,7 +66,7 @@ export class IndexedSearch implements MarkerSource {
     };
   }
 
-  /** Reads the rest of a range as far as its share of the budget goes: all its write shards, merged. */
+  /** Reads the rest of a range within its share of the budget: all its write shards, merged. */
   async #read(range: PlannedRange, after: CursorPosition, limit: number, share: () => Budget) {
     const { loaders, keys } = this.#context;
     const { collection } = this.#search;
@@ -82,7 +82,7 @@ export class IndexedSearch implements MarkerSource {
   }
 }
 
-/** The markers of a range's shards in order, up to the position at which the first of them was cut. */
+/** Merges the markers of a range's shards in order, up to the position at which the first shard was cut. */
 function mergeShards(prefix: string, from: CursorPosition, shards: readonly IndexedMarkers[]) {
   const cuts = shards
     .filter(({ complete }) => !complete)

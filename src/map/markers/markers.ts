@@ -7,7 +7,7 @@ import type { MarkerFilterInput } from '../filter.js';
 import { type MarkerPage, type PageInput, readPage } from '../page.js';
 import type { Viewport } from '../viewport.js';
 
-/** A page of the markers inside a viewport that pass the filter, its edges included. */
+/** A page of the markers inside a viewport, edges included, that match the filter. */
 export async function viewportMarkers(
   context: MapContext,
   viewport: Viewport,
@@ -31,8 +31,8 @@ export async function viewportMarkers(
 }
 
 /**
- * The marker with everything in its base item, read in one batch with others of the same tick. Throws NOT_FOUND if it
- * has been deleted.
+ * The marker with all fields of its base item, read in one batch with others requested in the same tick. Throws
+ * NOT_FOUND if it has been deleted.
  */
 export async function markerDetails(context: MapContext, marker: MapMarker | Marker): Promise<Marker> {
   if ('version' in marker) return marker;
@@ -42,7 +42,7 @@ export async function markerDetails(context: MapContext, marker: MapMarker | Mar
   return base;
 }
 
-/** All properties of a marker; its base item is read only if the index does not project them all. */
+/** All properties of a marker; its base item is read only if the index does not project all of them. */
 export async function markerProperties(context: MapContext, marker: MapMarker | Marker): Promise<Properties> {
   if ('properties' in marker) return marker.properties;
   return marker.complete ? marker.mapProperties : (await markerDetails(context, marker)).properties;

@@ -10,14 +10,14 @@ import type { MapContext } from '../context.js';
 import type { CursorPosition } from '../cursor.js';
 import type { MarkerSearch, MarkerSource, OrderedMarker, Part } from './search.js';
 
-/** Markers that are decoded for what one item of the index costs. */
+/** Number of markers that can be decoded for the cost of one index item. */
 export const MARKERS_AN_ITEM = 5;
-/** Markers that may be outside the search before another read is needed. */
+/** Number of markers that may be outside the search before another read is needed. */
 const SPARE = 50;
 
 const ALL = { from: 0, to: 32 ** LONGEST_Z };
 
-/** The reads of a search, and the directory that they are planned by. */
+/** The reads of a search, and the directory on which they are based. */
 export interface PagePlan {
   readonly directory: Directory;
   readonly cover: readonly ZRange[];
@@ -74,7 +74,7 @@ export class PageMarkers implements MarkerSource {
   }
 }
 
-/** Entries with what this process has written since, between a position and another one, or the end. */
+/** Adds this process's own recent writes to the entries between a position and another one, or the end. */
 function withOwn(
   entries: readonly PageEntry[],
   own: OpenPages['ownWrites'],
@@ -95,7 +95,10 @@ function withOwn(
   return [...kept, ...added].sort((a, b) => compareBytes(a.position, b.position));
 }
 
-/** About how many markers the pages of a search have, those beside it included; 0 if pages cannot be read now. */
+/**
+ * The approximate number of markers in a search's pages, including those outside the search; 0 if pages currently
+ * cannot be read.
+ */
 export async function expectedIn({ loaders }: MapContext, search: MarkerSearch): Promise<number> {
   const pages = await loaders.pages.open(search.collection);
   if (!pages) return 0;

@@ -4,14 +4,14 @@ import type { MapContext } from '../context.js';
 import type { MarkerFilter } from '../filter.js';
 
 export interface Passing<Found> {
-  /** In their order. */
+  /** In the given order. */
   readonly passed: readonly Found[];
-  /** How many were decided: all, or those before the first that would take one look-up too many. */
+  /** Number of markers decided: all, or those before the first that would exceed the look-ups. */
   readonly decided: number;
   readonly lookups: number;
 }
 
-/** Those of some markers that pass a filter. Where only base items show it, these are looked up together. */
+/** The markers that match a filter. If only base items can tell, they are looked up together. */
 export async function passing<Found extends { readonly marker: MapMarker }>(
   { loaders }: MapContext,
   collection: Collection,

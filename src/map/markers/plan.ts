@@ -7,13 +7,16 @@ import type { Viewport } from '../viewport.js';
 import { nextRanges } from './index-source.js';
 import { planPages } from './page-source.js';
 
-/** What a viewport's markers are read from. */
+/** The reads for a viewport's markers. */
 export interface ViewportPlan {
   readonly precision: number;
   readonly ranges: readonly ExplainedRange[];
 }
 
-/** The key ranges that the first page of a viewport's markers reads, in this order until it is full, without reading them. */
+/**
+ * The key ranges that the first page of a viewport's markers reads, in this order until the page is full; does not read
+ * them.
+ */
 export async function viewportPlan(
   context: MapContext,
   { area, precision }: Viewport,

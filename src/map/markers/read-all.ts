@@ -5,15 +5,17 @@ import type { OrderedMarker } from './search.js';
 
 /** A query without pages. */
 export interface WholeQuery extends Omit<MarkerQuery, 'after' | 'wanted'> {
-  /** The API field, for the error message. */
+  /** The API field, for error messages. */
   readonly field: string;
-  /** How many markers are enough; Infinity for all. */
+  /** Number of markers that suffice; Infinity for all. */
   readonly wanted?: number;
-  /** Advice for the error message. */
+  /** Advice for error messages. */
   readonly advice: string;
 }
 
-/** All markers of a query. Throws LIMIT_EXCEEDED if that takes more than the budget of a field; never returns only some. */
+/**
+ * All markers of a query. Throws LIMIT_EXCEEDED if that exceeds the budget of a field; never returns only some of them.
+ */
 export async function readAll(
   context: MapContext,
   { field, advice, wanted = Infinity, ...query }: WholeQuery,
@@ -23,7 +25,7 @@ export async function readAll(
   return found;
 }
 
-/** LIMIT_EXCEEDED for a field that would read more than its budget. */
+/** LIMIT_EXCEEDED for a field that would exceed its budget. */
 export function tooMuch(
   field: string,
   { rangesPerPage, itemsPerField }: Pick<MapLimits, 'rangesPerPage' | 'itemsPerField'>,

@@ -10,31 +10,31 @@ export interface OrderedMarker {
   readonly marker: MapMarker;
 }
 
-/** Where to look for the markers of a collection, and what that may take. */
+/** Where to search for a collection's markers, and the budget for it. */
 export interface MarkerSearch {
   readonly collection: Collection;
-  /** Ranges of Z-order (of geohashes of length 10) that hold everything searched for: sorted, disjoint. */
+  /** Z-order ranges (of geohashes of length 10) that contain everything searched for: sorted, disjoint. */
   readonly cover: readonly ZRange[];
   readonly budget: Budget;
 }
 
-/** What a search has found. */
+/** The result of a search. */
 export interface QueryResult {
   /** In order, each marker once: of several copies the newest. */
   readonly found: readonly OrderedMarker[];
-  /** Where the next page resumes if the budget ended this one; undefined if it did not. */
+  /** Where the next page resumes if the budget ended this one; otherwise undefined. */
   readonly resumeAfter: CursorPosition | undefined;
   /** Whether nothing is left to read. */
   readonly ended: boolean;
 }
 
-/** Markers that follow one another in the order of a collection, as far as they are searched for. */
+/** A stretch of a collection's markers, limited to the search. */
 export interface Part {
-  /** In order. Markers beside the search may be among them, and some of earlier parts again. */
+  /** In order. May include markers outside the search, and some of earlier parts again. */
   readonly markers: readonly OrderedMarker[];
-  /** Whether markers of earlier parts are among them, as they may have been missed there. */
+  /** Whether markers of earlier parts are included, because they may have been missed there. */
   readonly again: boolean;
-  /** All markers up to here were in this part or an earlier one. */
+  /** All markers up to this position were in this part or an earlier one. */
   readonly upTo: CursorPosition;
   /** Whether nothing is left to read. */
   readonly ended: boolean;
@@ -42,6 +42,6 @@ export interface Part {
 
 /** Reads a search in order, part by part. */
 export interface MarkerSource {
-  /** The part after a position, about as long as what is wanted; undefined if the budget does not pay for any. */
+  /** The part after a position, about as long as wanted; undefined if the budget does not cover any. */
   next(after: CursorPosition, wanted: number): Promise<Part | undefined>;
 }

@@ -8,11 +8,11 @@ import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { MarkerFilter } from '../filter.js';
 
-/** A position in the order of distances from a center, then of keys by their bytes. */
+/** A position in the order of distance from a center, then of keys by their bytes. */
 export interface NearPosition {
   /** In metres. */
   readonly distance: number;
-  /** '' before all markers at that distance, null after all of them. */
+  /** '' precedes all markers at that distance, null follows them. */
   readonly key: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface NearMarker {
 /** The start of every list by distance. */
 export const BEGIN: NearPosition = { distance: 0, key: '' };
 
-/** Compares positions: negative if the first comes first. */
+/** Compares positions; negative if the first one precedes the second. */
 export function compareNear(a: NearPosition, b: NearPosition): number {
   if (a.distance !== b.distance) return a.distance - b.distance;
   if (a.key === null || b.key === null) return Number(a.key === null) - Number(b.key === null);
@@ -37,28 +37,28 @@ export function positionOf({ distance, marker: { key } }: NearMarker): NearPosit
   return { distance, key };
 }
 
-/** Markers in their order. */
+/** Sorts markers by distance, then key. */
 export function nearestFirst(markers: readonly NearMarker[]): NearMarker[] {
   return markers.toSorted((a, b) => compareNear(positionOf(a), positionOf(b)));
 }
 
-/** A marker that a scan has found and not emitted yet. */
+/** A marker that a scan has found but not emitted yet. */
 export interface Pending extends NearPosition {
   readonly key: string;
-  /** Its position in the order of its index. */
+  /** Its position in index order. */
   readonly indexPosition: string;
 }
 
 /**
- * A ring that takes more reads than a page allows is scanned over several pages in index order, while the nearest
- * markers found are kept: nothing can be emitted before the whole ring is scanned.
+ * The state of scanning a ring that takes more reads than a page allows. The scan proceeds over several pages in index
+ * order and keeps the nearest markers found: nothing can be emitted before the whole ring is scanned.
  */
 export interface RingScan {
-  /** The end of the ring. It moves inwards if more is found than a cursor can keep. */
+  /** The end of the ring. It moves inwards if more markers are found than a cursor can hold. */
   readonly upTo: NearPosition;
-  /** The position in the order of the index up to which the ring is scanned; '' at the beginning, null at the end. */
+  /** The position in index order up to which the ring is scanned; '' at the beginning, null at the end. */
   readonly scanned: string | null;
-  /** In their order. */
+  /** Sorted by distance, then key. */
   readonly pending: readonly Pending[];
 }
 
@@ -67,7 +67,7 @@ export interface NearCursor {
   readonly resumeAfter: NearPosition;
   /** The ring being scanned. */
   readonly scan?: RingScan | undefined;
-  /** How wide the next ring may be, in metres, if nothing else is known. */
+  /** Maximum width of the next ring in metres, if nothing else is known. */
   readonly width?: number | undefined;
 }
 
@@ -75,9 +75,9 @@ export interface NearCursor {
 export interface NearQuery {
   readonly collection: Collection;
   readonly center: Point;
-  /** In metres, half around the globe at most. */
+  /** In metres, at most half the circumference of the globe. */
   readonly radius: number;
-  /** Where it begins. */
+  /** Where it starts. */
   readonly cursor: NearCursor;
   readonly filter: MarkerFilter | undefined;
   readonly wanted: number;
@@ -85,7 +85,7 @@ export interface NearQuery {
 }
 
 export interface NearResult {
-  /** The nearest first. */
+  /** Nearest first. */
   readonly found: readonly NearMarker[];
   /** Where the list resumes; undefined if nothing is left. */
   readonly rest: NearCursor | undefined;
@@ -100,13 +100,13 @@ const cursorShape = z.tuple([positionShape, scanShape.nullable(), metres.nullabl
 const toPair = ({ distance, key }: NearPosition) => [distance, key] as const;
 const fromPair = ([distance, key]: z.infer<typeof positionShape>): NearPosition => ({ distance, key });
 
-/** Where a list resumes, as the text in a cursor. */
+/** Formats where a list resumes, for a cursor. */
 export function formatNearCursor({ resumeAfter, scan, width }: NearCursor): string {
   const pending = scan?.pending.map(({ distance, key, indexPosition }) => [distance, key, indexPosition]);
   return JSON.stringify([toPair(resumeAfter), scan ? [toPair(scan.upTo), scan.scanned, pending] : null, width ?? null]);
 }
 
-/** Parses such a text; undefined for any other text. `isPosition` recognizes positions in the order of the index. */
+/** Parses such a text; undefined for any other text. `isPosition` recognizes positions in index order. */
 export function parseNearCursor(text: string, isPosition: (text: string) => boolean): NearCursor | undefined {
   const parsed = cursorShape.safeParse(jsonIn(text));
   if (!parsed.success) return undefined;

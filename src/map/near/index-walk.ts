@@ -6,13 +6,13 @@ import { findMarkers } from '../markers/find-markers.js';
 import { type NearQuery, type NearResult, compareNear } from './by-distance.js';
 import { type ScanSource, walkRings } from './scan.js';
 
-/** Ranges of Z-order that a ring is cut into before they are joined. */
+/** Number of Z-order ranges into which a ring is cut before they are joined. */
 const FINENESS = 512;
-/** How wide the first ring is, in metres, and how many times as wide the next. */
+/** Width of the first ring in metres, and growth factor of further ones. */
 const FIRST_RING = 1_500;
 const GROWTH = 3;
 
-/** Markers of a collection in the order of its index, and the current base items of those kept by earlier pages. */
+/** Reads markers of a collection in index order, and the current base items of those kept by earlier pages. */
 function sourceOf(context: MapContext, { collection, filter, budget }: NearQuery): ScanSource {
   return {
     async read({ center, from, upTo }, after, accept) {
@@ -31,8 +31,8 @@ function sourceOf(context: MapContext, { collection, filter, budget }: NearQuery
 }
 
 /**
- * Reads markers by distance ring by ring, in the order of the geo index within a ring. Throws LIMIT_EXCEEDED if the budget does
- * not even pay for one prefix.
+ * Reads markers by distance ring by ring, in geo index order within a ring. Throws LIMIT_EXCEEDED if the budget does
+ * not even cover one prefix.
  */
 export async function walkIndex(context: MapContext, query: NearQuery): Promise<NearResult> {
   const { center, radius, cursor, wanted, budget, collection } = query;

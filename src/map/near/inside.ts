@@ -9,10 +9,10 @@ import { type MarkerPage, type PageInput, readPage } from '../page.js';
 import type { OrderedMarker } from '../markers/search.js';
 import { inTurns, takeTurn } from '../../turns.js';
 
-/** Positions of a polygon, those that close its rings included. */
+/** Maximum number of positions of a polygon, including those that close its rings. */
 const MOST_VERTICES = 10_000;
 
-/** A shape, and the ranges of Z-order that cover it. */
+/** A shape, with Z-order ranges that cover it. */
 interface CoveredShape {
   readonly shape: Shape;
   readonly cover: readonly ZRange[];
@@ -25,7 +25,10 @@ function* coveredShape(polygon: unknown): Steps<CoveredShape> {
   return { shape, cover: yield* coverForSearch(shape) };
 }
 
-/** Polygons of up to this many positions are read at once, so that their markers are read with those of other fields. */
+/**
+ * Polygons with up to this many positions are parsed at once, so that their markers are read together with those of
+ * other fields.
+ */
 const FEW_VERTICES = 500;
 
 async function readInTurns(polygon: unknown): Promise<CoveredShape> {
@@ -33,7 +36,7 @@ async function readInTurns(polygon: unknown): Promise<CoveredShape> {
   return inTurns(coveredShape(polygon), takeTurn);
 }
 
-/** Shapes of large polygons, which fields share if they share a variable. */
+/** Shapes of large polygons: fields that use the same variable share them. */
 const shapes = new WeakMap<object, Promise<CoveredShape>>();
 
 function readPolygon(polygon: unknown): CoveredShape | Promise<CoveredShape> {
@@ -46,8 +49,8 @@ function readPolygon(polygon: unknown): CoveredShape | Promise<CoveredShape> {
 }
 
 /**
- * A page of the markers inside a GeoJSON Polygon or MultiPolygon that pass the filter, edges included, in the order of
- * their geohashes. Throws BAD_USER_INPUT naming the part of the polygon that is wrong.
+ * A page of the markers inside a GeoJSON Polygon or MultiPolygon, edges included, that match the filter, in geohash
+ * order. Throws BAD_USER_INPUT naming the invalid part of the polygon.
  */
 export async function markersInside(
   context: MapContext,

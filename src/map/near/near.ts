@@ -24,9 +24,9 @@ import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInpu
 import { tooMuch } from '../markers/read-all.js';
 import { cannotRead } from '../../loaders/pages/page-loader.js';
 
-/** A marker of a list by distance. */
+/** A marker in a list by distance. */
 export class NearbyEdge extends Edge<MapMarker> {
-  /** In metres, along a great circle. */
+  /** Great-circle distance in metres. */
   readonly distance: number;
 
   constructor(list: string, near: NearMarker) {
@@ -35,21 +35,24 @@ export class NearbyEdge extends Edge<MapMarker> {
   }
 }
 
-/** A page of markers by their distance, then by the bytes of their keys. */
+/** A page of markers ordered by distance, then by the bytes of their keys. */
 export type NearbyPage = Page<NearbyEdge>;
 
-/** Half the circumference of the globe is 20,015,114.35 metres; values that exceed it only in further digits are accepted. */
+/**
+ * Half the circumference of the globe is 20,015,114.35 metres; values that exceed it only in further decimals are
+ * accepted.
+ */
 const FARTHEST = 20_015_114.35;
 const readMetres = (field: string, value: unknown): number => {
   if (typeof value === 'number' && value >= 0 && value <= HALF_AROUND) return value < FARTHEST ? value : HALF_AROUND;
-  throw badInput(field, value, `a distance from 0 to ${FARTHEST} metres, half around the globe`);
+  throw badInput(field, value, `a distance from 0 to ${FARTHEST} metres, half the circumference of the globe`);
 };
 
 const cursorOf = (list: string, cursor: NearCursor) => writeCursor(list, formatNearCursor(cursor));
 
 /**
- * The page of a list by distance that a client requests, and where it resumes; `isPosition` recognizes positions in the order
- * of its index. Throws BAD_USER_INPUT naming `first` or `after`.
+ * The page of a list by distance that a client requests, and where it resumes; `isPosition` recognizes positions in
+ * index order. Throws BAD_USER_INPUT naming `first` or `after`.
  */
 export function readNearInput(
   limits: MapContext['limits'],
@@ -63,8 +66,8 @@ export function readNearInput(
 }
 
 /**
- * A page of what was found, which may be more than fits. `rest` is where the list resumes after all of it; undefined
- * if nothing is left. `width` is how wide the next ring may be.
+ * A page of the found markers, which may be more than fit. `rest` is where the list resumes after all of them;
+ * undefined if nothing is left. `width` is the maximum width of the next ring.
  */
 export function nearbyPage(
   list: string,
@@ -79,15 +82,15 @@ export function nearbyPage(
   return pageOf(edges, request, rest && cursorOf(list, rest), cursorAfter);
 }
 
-/** Without the radius: a further page, or the one after `nearest`, may look farther. */
+/** The radius is not part of the name: a further page, or one after `nearest`, may use a larger one. */
 const nameOf = (collection: Collection, center: Point, filter: MarkerFilterInput | null | undefined) =>
   listName(['near', center, collection.key, filter ?? null]);
 
 /**
- * A page of the markers within a radius in metres (0 to half around the globe) of a center, both ends included, that match the
- * filter: nearest first, equally distant ones in the order of their keys. It has fewer than `first`, maybe none, if
- * its budget ends it, and then has a next page. Throws BAD_USER_INPUT naming the invalid argument, and LIMIT_EXCEEDED
- * if a page cannot even read one prefix of the collection.
+ * A page of the markers within a radius in metres (0 to half the circumference of the globe) of a center, both
+ * included, that match the filter: nearest first, ties in key order. A page that its budget ends has fewer than `first`
+ * markers, possibly none, and a next page. Throws BAD_USER_INPUT naming the invalid argument, and LIMIT_EXCEEDED if a
+ * page cannot even read one prefix of the collection.
  */
 export async function markersWithin(
   context: MapContext,
@@ -102,15 +105,15 @@ export async function markersWithin(
   const list = nameOf(collection, center, filterInput);
   const { request, cursor } = readNearInput(context.limits, list, page, isCursorPosition);
   const budget = Budget.of(context.limits);
-  // One more shows whether there is a next page.
+  // One more than requested, to find out whether there is a next page.
   const query = { collection, center, radius, cursor, filter, wanted: request.first + 1, budget };
   const { found, rest } = await walkOutward(context, query);
   return nearbyPage(list, found, request, rest);
 }
 
 /**
- * Markers by distance, from pages or, while these cannot be trusted, from the geo index. Where pages have more markers at one spot
- * than can be read at once, these are scanned over several pages of the list.
+ * Markers by distance, from pages or, while these cannot be trusted, from the geo index. If pages have more markers at
+ * one position than can be read at once, these are scanned over several pages of the list.
  */
 async function walkOutward(context: MapContext, query: NearQuery): Promise<NearResult> {
   const { collection, cursor, radius } = query;
@@ -132,16 +135,16 @@ async function walkOutward(context: MapContext, query: NearQuery): Promise<NearR
   return walkIndex(context, query);
 }
 
-/** How wide a ring is, in metres, that has more markers than can be read at once. */
+/** Width in metres of a ring that has more markers than can be read at once. */
 const CROWD = 4;
 
-/** Most markers that `nearest` returns. */
+/** Maximum number of markers that `nearest` returns. */
 const MOST_NEAREST = 1_000;
 
 /**
- * The nearest markers that match the filter, at most `count` (1 to 1,000) and none farther than `maxRadius` metres: the
- * nearest first, equally distant ones in the order of their keys. Throws BAD_USER_INPUT naming what is wrong, and
- * LIMIT_EXCEEDED if it takes more reads than one field may: it never returns any but the nearest.
+ * The nearest markers that match the filter, at most `count` (1 to 1,000) and none farther than `maxRadius` metres:
+ * nearest first, ties in key order. Throws BAD_USER_INPUT naming the invalid argument, and LIMIT_EXCEEDED if that takes
+ * more reads than one field may make: it never returns a wrong neighbour.
  */
 export async function nearestMarkers(
   context: MapContext,
@@ -159,7 +162,7 @@ export async function nearestMarkers(
   const query = { collection, center, radius, cursor, filter, wanted, budget: Budget.of(limits) };
   const { found, rest } = await walkOutward(context, query);
   if (rest !== undefined && found.length < wanted) {
-    throw tooMuch('nearest', limits, 'name a maxRadius, or page through within');
+    throw tooMuch('nearest', limits, 'pass maxRadius, or page through within');
   }
   const list = nameOf(collection, center, filterInput);
   return found.slice(0, wanted).map((near) => new NearbyEdge(list, near));

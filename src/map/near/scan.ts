@@ -15,16 +15,19 @@ import {
   positionOf,
 } from './by-distance.js';
 
-/** A ring around a center, from one position in the order of distances (not included) up to another. */
+/** A ring around a center, from one position in distance order (excluded) up to another. */
 export interface ScannedRing {
   readonly center: Point;
   readonly from: NearPosition;
   readonly upTo: NearPosition;
 }
 
-/** Reads the markers of a ring in the order of an index. */
+/** Reads the markers of a ring in index order. */
 export interface ScanSource {
-  /** Those after a position ('' for all) that `accept` takes, as far as one page may read, and where that ends; null at the end. */
+  /**
+   * Reads the markers after a position ('' for all) that `accept` matches, as far as one page may read, and returns
+   * where that ends; null at the end.
+   */
   read(
     ring: ScannedRing,
     after: string,
@@ -32,25 +35,25 @@ export interface ScanSource {
   ): Promise<{ readonly found: readonly OrderedMarker[]; readonly scanned: string | null }>;
   /** The current state of markers kept by earlier pages, without those deleted or no longer matching the filter. */
   load(pending: readonly Pending[]): Promise<readonly MapMarker[]>;
-  /** How many of them this page may still load. */
+  /** Number of markers that this page may still load. */
   loads(): number;
-  /** The identity of a marker, which a move does not change. */
+  /** The identity of a marker, which does not change when it moves. */
   identityOf(one: Pick<Pending, 'key' | 'indexPosition'>): string;
 }
 
 export interface ScanResult {
-  /** Markers to emit, the nearest first. */
+  /** Markers to emit, nearest first. */
   readonly found: readonly NearMarker[];
-  /** Everything up to here is emitted. */
+  /** Everything up to this position has been emitted. */
   readonly resumeAfter: NearPosition;
-  /** What is left of the ring; undefined if nothing is. */
+  /** The rest of the ring; undefined if nothing is left. */
   readonly rest: RingScan | undefined;
 }
 
-/** A cursor keeps this many bytes of found markers: about a hundred, and it still fits into a URL. */
+/** Maximum bytes of found markers in a cursor: about a hundred markers, and it still fits into a URL. */
 const KEPT_BYTES = 6_000;
 
-/** The nearest of the found markers that a cursor can keep, and where the ring then ends. */
+/** The nearest of the found markers that a cursor can hold, and where the ring then ends. */
 function trimmed(found: readonly Pending[], upTo: NearPosition): Pick<RingScan, 'pending' | 'upTo'> {
   let bytes = 0;
   const fits = found.findIndex(({ distance: far, key, indexPosition }, index) => {
@@ -62,15 +65,15 @@ function trimmed(found: readonly Pending[], upTo: NearPosition): Pick<RingScan, 
   return { pending, upTo: last ? { distance: last.distance, key: last.key } : upTo };
 }
 
-/** Limits a scan to this distance: the radius may differ from that of the page before. */
+/** Limits a scan to this distance: the radius may differ from that of the previous page. */
 export function endedAt(scan: RingScan, end: NearPosition): RingScan {
   if (compareNear(scan.upTo, end) <= 0) return scan;
   return { ...scan, upTo: end, pending: scan.pending.filter((one) => compareNear(one, end) <= 0) };
 }
 
 /**
- * Continues the scan of a ring, as far as one page may read, and emits at most `first` markers once all of it is read. If
- * it was read in one page, everything that was found may be emitted.
+ * Continues the scan of a ring as far as one page may read, and emits at most `first` markers once the ring is
+ * complete. If a single page has read the whole ring, all markers found may be emitted.
  */
 export async function scanOn(
   { center, from }: Pick<ScannedRing, 'center' | 'from'>,
@@ -92,7 +95,7 @@ export async function scanOn(
       now.set(source.identityOf(one), marker);
       return one;
     });
-    // A marker that moved within the ring is where it was found last.
+    // A marker that moved within the ring is at the position where it was found last.
     pending = [...pending.filter((one) => !now.has(source.identityOf(one))), ...found].toSorted(compareNear);
   }
   if (scanned !== null) return { found: [], resumeAfter: from, rest: { scanned, ...trimmed(pending, upTo) } };
@@ -122,28 +125,31 @@ export interface RingWalk {
   readonly center: Point;
   readonly end: NearPosition;
   readonly cursor: NearCursor;
-  /** Markers of a page. More are returned where a ring has more. */
+  /** Number of markers per page. A ring with more markers makes the page longer. */
   readonly first: number;
   readonly budget: Budget;
   readonly source: ScanSource;
-  /** How wide the first ring is, in metres, if the page before does not say; and how many times as wide the next may be. */
+  /**
+   * Width of the first ring in metres if the previous page does not specify it, and the maximum growth factor of the
+   * next.
+   */
   readonly width: number;
   readonly growth: number;
 }
 
 export interface RingsRead {
   readonly found: readonly NearMarker[];
-  /** Where the list resumes after all that was found; undefined if nothing is left. */
+  /** Where the list resumes after all found markers; undefined if nothing is left. */
   readonly rest: NearCursor | undefined;
-  /** How wide the next ring may be. */
+  /** Maximum width of the next ring. */
   readonly width: number;
 }
 
 const NARROWEST = 1;
 
 /**
- * Reads rings outward until a page is full, so that it costs what it contains. A ring that takes more than the budget of a page is
- * scanned over several pages; all but the last are empty.
+ * Reads rings outward until a page is full, so that it costs what it contains. A ring that exceeds the budget of a page
+ * is scanned over several pages, all but the last of which are empty.
  */
 export async function walkRings({
   center,
@@ -168,7 +174,7 @@ export async function walkRings({
     if (scan) break;
     width = Math.min(HALF_AROUND, Math.max(NARROWEST, asked.growth * (resumeAfter.distance - from.distance)));
   }
-  // The page was full before all that was read: the next page does not need to read as far.
+  // The page was full before everything read was used: the next page need not read as far.
   if (found.length > first)
     width = Math.min(width, Math.max(NARROWEST, 2 * ((found[first - 1]?.distance ?? 0) - begun)));
   const rest = compareNear(resumeAfter, end) < 0 ? { resumeAfter, scan, width } : undefined;

@@ -6,12 +6,12 @@ import type { Zone } from '../../model/zone.js';
 import type { MapContext } from '../context.js';
 import { readWhole } from '../page.js';
 
-/** The coarsest tolerance, in degrees: a pixel of a map on which the world is 36 px wide. */
+/** The coarsest tolerance in degrees: a pixel of a map on which the world is 36 px wide. */
 const MOST_TOLERANCE = 10;
 
-/** How much of a geometry is wanted: at most one of the two, by default all. */
+/** The requested detail of a geometry: at most one of the two, by default everything. */
 export interface Detail {
-  /** Most positions, 4 or more. */
+  /** Maximum number of positions, at least 4. */
   readonly maxVertices?: number | null | undefined;
   /** Size of the smallest detail in degrees, more than 0. */
   readonly tolerance?: number | null | undefined;
@@ -19,10 +19,10 @@ export interface Detail {
 
 type Load = (zone: Zone) => Promise<Buffer>;
 
-/** How a zone's GeoJSON is loaded, from a client's numbers. Throws BAD_USER_INPUT. */
+/** How to load a zone's GeoJSON, from a client's arguments. Throws BAD_USER_INPUT. */
 function readDetail(loaders: Loaders, { maxVertices, tolerance }: Detail): Load {
   if (tolerance != null) {
-    if (maxVertices != null) throw badInput('tolerance', tolerance, 'omitted if there is maxVertices');
+    if (maxVertices != null) throw badInput('tolerance', tolerance, 'omitted if maxVertices is given');
     if (!(tolerance >= 0 && tolerance <= MOST_TOLERANCE)) {
       throw badInput('tolerance', tolerance, `0 to ${MOST_TOLERANCE} degrees`);
     }
@@ -36,7 +36,10 @@ function readDetail(loaders: Loaders, { maxVertices, tolerance }: Detail): Load 
   };
 }
 
-/** The GeoJSON of a zone's geometry. Throws BAD_USER_INPUT for a bad detail, UNAVAILABLE if it cannot be read. */
+/**
+ * The GeoJSON of a zone's geometry. Throws BAD_USER_INPUT for an invalid detail, UNAVAILABLE if the geometry cannot be
+ * read.
+ */
 export async function zoneGeometry({ loaders }: MapContext, zone: Zone, detail: Detail): Promise<Buffer> {
   const json = await readDetail(loaders, detail)(zone);
   loaders.countGeometry(json.length);

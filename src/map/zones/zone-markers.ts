@@ -10,8 +10,8 @@ import type { OrderedMarker } from '../markers/search.js';
 import { type MarkerPage, type PageInput, readPage } from '../page.js';
 
 /**
- * A page of the markers of a collection inside a zone that pass the filter, edges included, in the order of their geohashes.
- * A line has none. Throws UNAVAILABLE if the zone's geometry cannot be read.
+ * A page of the collection's markers inside a zone, edges included, that match the filter, in geohash order. A line has
+ * none. Throws UNAVAILABLE if the zone's geometry cannot be read.
  */
 export async function zoneMarkers(
   context: MapContext,
@@ -34,8 +34,8 @@ export async function zoneMarkers(
 }
 
 /**
- * How many markers of a collection are inside a zone, edges included; none in a line. Exact once the stream is read. Throws
- * LIMIT_EXCEEDED, and UNAVAILABLE if the zone's geometry cannot be read.
+ * The number of a collection's markers inside a zone, edges included; 0 for a line. Exact once the stream has been
+ * read. Throws LIMIT_EXCEEDED, and UNAVAILABLE if the zone's geometry cannot be read.
  */
 export async function zoneCount(context: MapContext, zone: Zone, collectionKey: string): Promise<number> {
   const collection = await requireCollection(context, collectionKey);

@@ -14,20 +14,23 @@ import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInpu
 import type { Viewport } from '../viewport.js';
 import { isZoneIn } from './zones.js';
 
-/** A page of zones in the order of their keys. */
+/** A page of zones in key order. */
 export type ZonePage = Page<Edge<Zone>>;
 
-/** Query calls of one page that searches zones by key, up to 1 MB each. */
+/** Query calls, of up to 1 MB each, per page that reads zones by key. */
 const CALLS_A_PAGE = 8;
-/** Zones tested at a time, some of which may turn out to be elsewhere. */
+/** Number of zones tested at a time; some may turn out to be outside. */
 const BATCH = 100;
-/** Query calls for the covers of each of the two smaller lengths; an area that would take more is searched by key. */
+/**
+ * Maximum number of Query calls for the covers of each of the two smaller lengths; a larger area is searched by reading
+ * zones by key.
+ */
 const MOST_RANGES = 16;
 
-/** The zones found for a page, and where more may begin, if any. */
+/** The zones found for a page, and where the rest starts, if there is any. */
 interface Found {
   readonly zones: readonly Zone[];
-  /** The key after which the rest begins; undefined if nothing is left. */
+  /** The key after which the rest starts; undefined if nothing is left. */
   readonly rest: string | undefined;
 }
 
@@ -38,7 +41,7 @@ async function accepted(zones: readonly Zone[], accept: Accept): Promise<Zone[]>
   return zones.filter((_, index) => verdicts[index]);
 }
 
-/** Zones by key, from the base items, each tested. */
+/** Reads zones by key from the base items, and tests each. */
 async function walkKeys(
   { loaders }: MapContext,
   collection: Collection,
@@ -89,7 +92,7 @@ function rangesIn(context: MapContext, scope: string, area: Area): PartitionRang
   return all.includes(undefined) ? undefined : all.flatMap((ranges) => ranges ?? []);
 }
 
-/** Zones by key, from their covers in an area; undefined if there are too many to read at once. */
+/** Reads zones by key from their covers in an area; undefined if there are too many to read at once. */
 async function readCovers(
   context: MapContext,
   collection: Collection,
@@ -129,14 +132,14 @@ const isKey = (text: string) => text !== '';
 export async function collectionZones(context: MapContext, collection: Collection, page: PageInput): Promise<ZonePage> {
   const name = listName(['zones', collection.key]);
   const request = readPageInput(context.limits, name, page, isKey);
-  // One more shows whether there is a next page.
+  // One more than requested, to find out whether there is a next page.
   const question = { after: request.after, wanted: request.first + 1, accept: undefined };
   return zonePage(name, await walkKeys(context, collection, question), request);
 }
 
 /**
- * A page of the zones that intersect a viewport. A small viewport is searched by the covers in it, a
- * large one by reading all zones by key; both in the same order, so that each zone appears once over all pages.
+ * A page of the zones that intersect a viewport. A small viewport is searched by its covers, a large one by reading all
+ * zones by key; both in the same order, so that each zone appears once over all pages.
  */
 export async function viewportZones(
   context: MapContext,

@@ -8,15 +8,16 @@ import type { Collection } from '../../model/collection.js';
 import type { Zone } from '../../model/zone.js';
 import type { MapContext } from '../context.js';
 
-const ADVICE = 'more zones are smaller than 5 km there than can be looked through at once';
+const ADVICE = 'this position has more zones smaller than 5 km than can be read at once';
 
 const boxContains = ({ west, south, east, north }: Bounds, { lng, lat }: Point) =>
   west <= lng && lng <= east && south <= lat && lat <= north;
 
 /**
- * The zones of a collection that a position is in, or on whose edge it is, in the order of their keys. At most three Query
- * calls (one more for each MB of covers in one cell), one batch of the zones in whose bounding box it is, and an exact
- * test. A line contains only positions on it. Throws UNAVAILABLE if the geometry of a zone that it may be in cannot be read.
+ * The zones of a collection that contain a position, edges included, in key order. Takes at most three Query calls (one
+ * more for each MB of covers in one cell), one batch of the zones whose bounding boxes contain the position, and an
+ * exact test. A line contains only positions on it. Throws UNAVAILABLE if the geometry of a candidate zone cannot be
+ * read.
  */
 export async function zonesAt(
   context: MapContext,
@@ -38,7 +39,7 @@ export async function zonesAt(
     for (const { key, box } of entries) if (boxContains(box, point)) near.add(key);
   }
   const zones = (await loaders.zones(collection, [...near].sort(compareBytes))).filter((zone) => zone !== null);
-  // Concurrently, as large ones are in an object store.
+  // Concurrently, because large geometries are in an object store.
   const inside = await Promise.all(
     zones.map(async (zone) => {
       const shape = await (await loaders.zoneGeometry(zone)).shape;
@@ -50,8 +51,8 @@ export async function zonesAt(
 }
 
 /**
- * Whether a zone intersects an area. Its geometry is read only if its bounding box is partly in the area; if
- * that fails, the zone is assumed to intersect it, and its field `geometry` reports the failure.
+ * Whether a zone intersects an area. Its geometry is read only if its bounding box is partly inside the area; if that
+ * fails, the zone is assumed to intersect it, and its field `geometry` reports the failure.
  */
 export async function isZoneIn({ loaders, turn }: MapContext, zone: Zone, area: Area): Promise<boolean> {
   try {

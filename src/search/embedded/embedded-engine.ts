@@ -21,7 +21,7 @@ function readerOf(file: Sqlite, close: () => void): SearchReader {
   };
 }
 
-/** An index in a SQLite file of this server. Throws UNAVAILABLE where SQLite does not run. */
+/** Opens this server's index in an SQLite file. Throws UNAVAILABLE if SQLite does not run here. */
 export async function openEmbeddedEngine(place: IndexPlace, now: () => number): Promise<SearchEngine> {
   const files = await openIndexFiles(place);
   const writer = new IndexWriter(files.writer, now);
@@ -32,7 +32,10 @@ export async function openEmbeddedEngine(place: IndexPlace, now: () => number): 
   };
 }
 
-/** The indexes of a table that servers keep, or have kept, in a folder. Throws UNAVAILABLE where SQLite does not run. */
+/**
+ * Opens the indexes of a table that servers maintain, or have maintained, in a folder. Throws UNAVAILABLE if SQLite
+ * does not run here.
+ */
 export async function openEmbeddedReaders(place: Omit<IndexPlace, 'maxBytes'>): Promise<SearchReader[]> {
   return (await openToRead(place)).map((file) => readerOf(file, () => file.close()));
 }

@@ -1,7 +1,7 @@
 import type { Area, Bounds } from '../../geo/bounds.js';
 import type { SearchQuery } from '../engine.js';
 
-/** A piece of SQL with the values of its question marks, in their order. */
+/** A piece of SQL, with the values for its question marks in order. */
 export interface Sql {
   readonly sql: string;
   readonly values: readonly unknown[];
@@ -12,10 +12,13 @@ export const join = (parts: readonly (Sql | undefined)[], between: string): Sql 
   return { sql: given.map(({ sql }) => sql).join(between), values: given.flatMap(({ values }) => values) };
 };
 
-/** Areas up to this wide and high, in degrees, are looked up in the R-tree; in wider ones the best come sooner by rank. */
+/**
+ * Areas up to this wide and high, in degrees, are looked up in the R-tree; in larger ones, walking in rank order finds
+ * the best sooner.
+ */
 const SMALL_DEGREES = 2;
 
-/** Documents whose box meets one part of an area; `east < west` is a box across the antimeridian. */
+/** Documents whose box intersects one part of an area; `east < west` is a box across the antimeridian. */
 function meets({ west, south, east, north }: Bounds): Sql {
   const within = 'd.west <= ? AND d.east >= ?';
   const across = 'd.west <= ? OR d.east >= ?';
@@ -25,7 +28,7 @@ function meets({ west, south, east, north }: Bounds): Sql {
   };
 }
 
-/** The conditions on a document besides its words. */
+/** The conditions on a document apart from its words. */
 export function conditionsOf({ scopes, area }: Pick<SearchQuery, 'scopes' | 'area'>): Sql[] {
   const conditions: Sql[] = [];
   if (scopes) conditions.push({ sql: 'd.scope IN (SELECT value FROM json_each(?))', values: [JSON.stringify(scopes)] });
@@ -47,7 +50,7 @@ export function idsIn({ parts }: Area): Sql {
   );
 }
 
-/** Whether the R-tree finds the documents of an area faster than a walk in the order of rank. */
+/** Whether the R-tree finds the documents of an area faster than walking in rank order. */
 export function isSmall({ parts }: Area): boolean {
   const width = parts.reduce((sum, { west, east }) => sum + east - west, 0);
   return parts.every(({ south, north }) => north - south <= SMALL_DEGREES) && width <= SMALL_DEGREES;

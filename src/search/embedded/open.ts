@@ -8,15 +8,15 @@ import { CellportError } from '../../errors.js';
 export type Sqlite = Libsql.Database;
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Names the tables below and what is written into them: raise it with any change of either, and indexes are rebuilt. */
+/** Identifies the tables below and their content. Raise it with any change of either; indexes are then rebuilt. */
 const LAYOUT = 1;
 const PAGE_BYTES = 4_096;
-/** Servers that may keep indexes of one table in one folder. */
+/** Maximum number of servers that keep indexes of one table in one folder. */
 const MOST_FILES = 16;
 
 /**
- * `docs.id` falls as rank rises, so that the full-text index gives the best first and LIMIT stops early. Both full-text tables hold
- * no texts; `gone` has the incarnations that were deleted lately.
+ * `docs.id` decreases with rank, so that the full-text index returns the best first and LIMIT stops early. Both
+ * full-text tables store no texts; `gone` has recently deleted incarnations.
  */
 const TABLES = `
 CREATE TABLE docs(
@@ -36,33 +36,33 @@ CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK (one = 1), checkpoint TEXT N
 PRAGMA user_version = ${LAYOUT};
 `;
 
-/** The open files of an index. Reads see the last commit while a transaction is written. */
+/** The open files of an index. Reads see the last commit while a transaction is being written. */
 export interface IndexFiles {
   readonly writer: Sqlite;
   readonly reader: Sqlite;
-  /** Frees the file for another process. */
+  /** Releases the file for another process. */
   close(): void;
 }
 
 export interface IndexPlace {
   readonly folder: string;
-  /** Names the table that the index follows. */
+  /** Identifies the table that the index follows. */
   readonly table: string;
   readonly maxBytes: number;
 }
 
-/** The error code of SQLite; undefined for other errors. */
+/** SQLite's error code; undefined for other errors. */
 export const sqliteCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
 const isDamaged = (error: unknown) => /^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error) ?? '');
 
-/** Removes a database with the files that belong to it. */
+/** Removes a database with its associated files. */
 function remove(path: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
 }
 
-/** Creates the tables unless the file has them, in one transaction. */
+/** Creates the tables in one transaction, unless the file has them. */
 function prepare(database: Sqlite): boolean {
   const [row] = database.prepare('PRAGMA user_version').all() as Row[];
   if (row?.['user_version'] === LAYOUT) return true;
@@ -72,14 +72,16 @@ function prepare(database: Sqlite): boolean {
   return true;
 }
 
-/** Opens a file that no other process uses; one that is damaged or of another layout is replaced by an empty one. */
+/**
+ * Opens a file that no other process uses. A file that is damaged or has another layout is replaced by an empty one.
+ */
 function openFile(Database: typeof Libsql, path: string, maxBytes: number): Omit<IndexFiles, 'close'> {
   for (let emptied = false; ; emptied = true) {
     let writer: Sqlite | undefined;
     try {
       writer = new Database(path);
       writer.pragma('journal_mode = WAL');
-      // A crash of the machine may take back the last commits, each with its checkpoint.
+      // A crash of the machine may lose the last commits, each with its checkpoint.
       writer.pragma('synchronous = NORMAL');
       writer.pragma('journal_size_limit = 16777216');
       if (prepare(writer)) {
@@ -106,7 +108,7 @@ async function loadSqlite(): Promise<typeof Libsql> {
   try {
     return (await import('libsql')).default;
   } catch (cause) {
-    const message = `there is no SQLite for ${process.platform} ${process.arch} in libsql: search needs one`;
+    const message = `search needs SQLite, and libsql has none for ${process.platform} ${process.arch}`;
     throw new CellportError('UNAVAILABLE', message, {}, { cause });
   }
 }
@@ -114,7 +116,7 @@ async function loadSqlite(): Promise<typeof Libsql> {
 const pathOf = ({ folder, table }: Pick<IndexPlace, 'folder' | 'table'>, number: number) =>
   join(folder, `${table}-${number}.search`);
 
-/** Opens all indexes of a table in a folder to read, also while others write them; damaged ones are left out. */
+/** Opens all indexes of a table in a folder for reading, even while others write them; damaged ones are skipped. */
 export async function openToRead(place: Pick<IndexPlace, 'folder' | 'table'>): Promise<Sqlite[]> {
   const Database = await loadSqlite();
   const opened: Sqlite[] = [];
@@ -137,8 +139,8 @@ export async function openToRead(place: Pick<IndexPlace, 'folder' | 'table'>): P
 }
 
 /**
- * Opens the first index in the folder that no other process uses: each server follows the stream into its own. The lock is one of
- * the operating system, which ends with the process. Throws UNAVAILABLE where SQLite does not run.
+ * Opens the first index in the folder that no other process uses, because each server follows the stream into its own.
+ * The lock is one of the operating system and ends with the process. Throws UNAVAILABLE if SQLite does not run here.
  */
 export async function openIndexFiles({ folder, table, maxBytes }: IndexPlace): Promise<IndexFiles> {
   const Database = await loadSqlite();

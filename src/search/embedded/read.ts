@@ -7,12 +7,12 @@ import { type Sql, conditionsOf, idsIn, isSmall, join } from './filter.js';
 import type { Row, Sqlite } from './open.js';
 import { chordOf, metresOf, vectorOf } from './vector.js';
 
-/** Radii in metres within which the nearest are looked for before everywhere. */
+/** Radii in metres within which the nearest documents are searched before searching everywhere. */
 const RINGS = [20_000, 200_000, 1_000_000];
-/** Documents without a position come after all others: farther than the antipode, whose chord is 2. */
+/** Documents without a position come last: farther than the antipode, whose chord is 2. */
 const NOWHERE = 9;
 
-/** A hit by its place in the order: tier, then edits of a typo or distance, then id. */
+/** A hit's position in the order: tier, then edits of a typo or distance, then id. */
 type Place = readonly [tier: number, by: number, id: number];
 
 interface Found {
@@ -22,7 +22,7 @@ interface Found {
 
 const compare = (a: Place, b: Place) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
 
-/** A position that `search` gave; undefined for other texts. */
+/** Parses a position returned by `search`; undefined for other texts. */
 export function placeIn(text: string): Place | undefined {
   try {
     const parts: unknown = JSON.parse(text);
@@ -33,7 +33,7 @@ export function placeIn(text: string): Place | undefined {
   }
 }
 
-/** Words as a query of the full-text index: no text of a client is syntax in it, as `wordsOf` leaves letters and digits. */
+/** Words as a full-text query. No client text can be syntax in it, because `wordsOf` leaves only letters and digits. */
 const matching = (words: readonly string[]) =>
   words.map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`).join(' AND ');
 
@@ -78,7 +78,7 @@ export class IndexReader {
     return query.words.length > 0 && this.#countExact(query, ENOUGH) < ENOUGH;
   }
 
-  /** Documents with all the words, tier by tier, in each by rank. */
+  /** Documents with all the words, tier by tier, each in rank order. */
   #best(query: SearchQuery, after: Place | undefined, limit: number): Found[] {
     const found: Found[] = [];
     for (const [number, tier] of TIERS.entries()) {
@@ -91,7 +91,7 @@ export class IndexReader {
     return found;
   }
 
-  /** Documents with all the words by distance: in wider and wider circles, until one has enough. */
+  /** Documents with all the words by distance: in increasingly wide circles, until one has enough. */
   #nearest(query: SearchQuery, after: Place | undefined, limit: number): Found[] {
     const { near, words } = query;
     if (!near || (after?.[0] ?? 0) >= TYPO) return [];
@@ -115,7 +115,7 @@ export class IndexReader {
     return [];
   }
 
-  /** Documents whose names are a few letters away, without those that have the words as they are typed. */
+  /** Documents whose names differ by a few letters, without those that match the words as typed. */
   #typos(query: SearchQuery, after: Place | undefined): Found[] {
     const typed = query.words.join(' ');
     const trigrams = trigramsOf(typed);
@@ -123,7 +123,7 @@ export class IndexReader {
     const { sql, values } = select('d.id', query, matching(query.words));
     const exact = new Set(this.#all({ sql: `${sql} LIMIT ${ENOUGH}`, values }).map(({ id }) => id));
     const near = query.near && vectorOf(query.near);
-    // bm25 has nothing to count in an index that holds neither texts nor positions.
+    // bm25 would have nothing to count in an index that stores neither texts nor positions.
     const alike = join(
       trigrams.map((trigram) => ({
         sql: 'SELECT rowid AS id FROM trigrams WHERE trigrams MATCH ?',
@@ -161,14 +161,14 @@ function scoreOf([tier, by]: Place, isByDistance: boolean): number {
   return closeness(tier, by >= NOWHERE ? Infinity : metresOf(by));
 }
 
-/** The conditions of a query; small areas, and the ring around a point, restrict `id` by the R-tree. */
+/** The conditions of a query. Small areas, and the ring around a point, restrict `id` through the R-tree. */
 function restrictions(query: Pick<SearchQuery, 'area' | 'scopes'>, id: string, ring?: Area): Sql[] {
   const { area } = query;
   const boxes = [ring, area && isSmall(area) ? area : undefined].flatMap((small) => (small ? [idsIn(small)] : []));
   return [...boxes.map(({ sql, values }) => ({ sql: `${id} IN (${sql})`, values })), ...conditionsOf(query)];
 }
 
-/** Selects documents that match a full-text query, or all; in the order of ids, except within a ring. */
+/** Selects documents that match a full-text query, or all; ordered by id, except within a ring. */
 function select(
   columns: string,
   query: SearchQuery,
@@ -184,7 +184,7 @@ function select(
   return { sql: `SELECT ${columns} FROM ${from}${sql === '' ? '' : ` WHERE ${sql}`}`, values };
 }
 
-/** The documents of one tier after an id, in the order of ids; undefined if there can be none. */
+/** The documents of one tier after an id, ordered by id; undefined if there can be none. */
 function tierSql(query: SearchQuery, tier: Exclude<Tier, 'typo'>, after: number | undefined): Sql | undefined {
   const columns = 'd.id, d.pk, d.sk';
   const folded = query.words.join(' ');

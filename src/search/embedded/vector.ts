@@ -4,23 +4,26 @@ import type { Point } from '../../geo/point.js';
 
 const RADIANS = Math.PI / 180;
 
-/** A position as a unit vector: the straight distance between two orders as the great circle does, with no case apart. */
+/**
+ * A position as a unit vector: straight-line distances have the same order as great-circle distances, without special
+ * cases.
+ */
 export interface Vector {
   readonly x: number;
   readonly y: number;
   readonly z: number;
 }
 
-/** The vector of a point, or of the middle of a box. */
+/** The vector of a point, or of the center of a box. */
 export function vectorOf(place: Point | Bounds): Vector {
   const { lng, lat } = 'lng' in place ? place : middleOf(place);
   const around = Math.cos(lat * RADIANS);
   return { x: around * Math.cos(lng * RADIANS), y: around * Math.sin(lng * RADIANS), z: Math.sin(lat * RADIANS) };
 }
 
-/** The square of the straight distance between two unit vectors that are this many metres apart on the globe. */
+/** The square of the straight-line distance between two unit vectors that are this many metres apart on the globe. */
 export const chordOf = (metres: number): number =>
   4 * Math.sin(Math.min(Math.PI / 2, metres / (2 * EARTH_RADIUS))) ** 2;
 
-/** The reverse of `chordOf`, in metres. */
+/** The inverse of `chordOf`, in metres. */
 export const metresOf = (chord: number): number => 2 * EARTH_RADIUS * Math.asin(Math.min(1, Math.sqrt(chord) / 2));

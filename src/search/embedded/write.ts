@@ -7,17 +7,23 @@ import { wordsOf } from '../words.js';
 import { type Row, type Sqlite, sqliteCode } from './open.js';
 import { vectorOf } from './vector.js';
 
-/** A deleted incarnation is remembered for longer than the stream keeps records, so that a late one brings nothing back. */
+/**
+ * Deleted incarnations are remembered for longer than the stream keeps records, so that a late record does not restore
+ * one.
+ */
 const GONE_KEPT_MS = 48 * 3_600_000;
-/** Documents that share a rank: the low bits of their ids. With the 30 bits of the rank an id stays below 2^53. */
+/**
+ * Maximum number of documents that share a rank: the low bits of their ids. With the 30 bits of the rank, an id stays
+ * below 2^53.
+ */
 const IDS_OF_RANK = 2 ** 23;
 const LAST_RANK = 2 ** 30 - 1;
 
 const bits = new DataView(new ArrayBuffer(4));
 
 /**
- * A number from 0 to 2^30 - 1 that falls as rank rises, from the upper 30 bits of the rank as a 32-bit float: ranks that differ
- * by less than a millionth part may be equal.
+ * A number from 0 to 2^30 - 1 that decreases with rank, from the upper 30 bits of the rank as a 32-bit float: ranks
+ * that differ by less than a millionth may be equal.
  */
 export function rankBits(rank: number | undefined): number {
   if (rank === undefined || Number.isNaN(rank)) return LAST_RANK;
@@ -27,7 +33,7 @@ export function rankBits(rank: number | undefined): number {
   return (0xffffffff - rising) >>> 2;
 }
 
-/** A bounding box with the antimeridian at -180 only; it still spans all longitudes if it did. */
+/** A bounding box with the antimeridian only at -180; a box that spans all longitudes still does. */
 function canonical({ west, south, east, north }: Bounds): Bounds {
   return { west: canonicalLng(west), south, east: west === -180 ? east : canonicalLng(east), north };
 }
@@ -57,7 +63,7 @@ export class IndexWriter {
     return this.#statement(sql).get(...values) as Row | undefined;
   }
 
-  /** See `SearchEngine.write`. Others get their turn meanwhile, and read what was committed before. */
+  /** See `SearchEngine.write`. Other work gets its turn meanwhile, and reads what was committed before. */
   async write(changes: readonly SearchChange[], checkpoint: string): Promise<void> {
     await this.#transaction(async () => {
       for (const change of changes) {

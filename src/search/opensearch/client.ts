@@ -8,7 +8,9 @@ const AWS_HOSTS = [
   /\.aos\.(?<region>[a-z0-9-]+)\.on\.aws$/,
 ];
 
-/** Signs requests by SigV4, with the AWS SDK's own credentials, if the endpoint is AWS's and its URL has no password. */
+/**
+ * Signs requests with SigV4 and the AWS SDK's own credentials, if the endpoint is in AWS and its URL has no password.
+ */
 async function signing({ hostname, username }: URL): Promise<ClientOptions> {
   const { groups } = AWS_HOSTS.map((host) => host.exec(hostname)).find((match) => match !== null) ?? {};
   const { region, service } = groups ?? {};
@@ -17,20 +19,22 @@ async function signing({ hostname, username }: URL): Promise<ClientOptions> {
   return AwsSigv4Signer({ region, service: service === 'aoss' ? 'aoss' : 'es' }) as ClientOptions;
 }
 
-/** A client of the cluster at a URL, without connecting to it. It repeats nothing: callers know what may be repeated. */
+/**
+ * Creates a client for the cluster at a URL, without connecting. It does not retry: callers know what may be repeated.
+ */
 export async function openClient(url: string, options: ClientOptions = {}): Promise<Client> {
-  // Loaded only if used: servers without OpenSearch start without it.
+  // Loaded only if used, so that servers without OpenSearch start without it.
   const { Client: Opened } = await import('@opensearch-project/opensearch');
   return new Opened({ node: url, maxRetries: 0, requestTimeout: 30_000, ...(await signing(new URL(url))), ...options });
 }
 
-/** The HTTP status of a response that is an error; undefined if there was no response. */
+/** The HTTP status of an error response; undefined if there was no response. */
 export function statusOf(error: unknown): number | undefined {
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
   return typeof status === 'number' ? status : undefined;
 }
 
-/** Whether a status may be another one later: too many requests, or a failure of the cluster. */
+/** Whether a status may be transient: too many requests, or a failure of the cluster. */
 export const mayPass = (status: number): boolean => status === 429 || status >= 500;
 
 /** Whether there was no response. */

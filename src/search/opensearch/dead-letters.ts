@@ -9,11 +9,11 @@ import { IN_USE } from './state.js';
 import type { Refusal } from './write.js';
 
 const LONGEST_REASON = 1_000;
-/** In place of a shard: letters of the search index name a document, not a record. */
+/** Used in place of a shard: dead letters of the search index are about a document, not a record. */
 const FROM = 'document';
 const sequenceOf = (key: Key) => createHash('sha256').update(documentId(key)).digest('hex');
 
-/** Stores documents that OpenSearch does not take, one letter for each. */
+/** Stores documents that OpenSearch rejects, as one dead letter each. */
 export async function putRefusals(database: Database, refusals: readonly Refusal[]): Promise<void> {
   const letters = refusals.map(({ key, reason }) => ({
     shard: FROM,
@@ -25,13 +25,13 @@ export async function putRefusals(database: Database, refusals: readonly Refusal
   await putDeadLetters(database, IN_USE, letters, newCall());
 }
 
-/** All documents that OpenSearch did not take, since they were last tried again. */
+/** All documents that OpenSearch has rejected since they were last retried. */
 export async function listRefusals(database: Database): Promise<Refusal[]> {
   const letters = await listDeadLetters(database, IN_USE, newCall());
   return letters.map(({ item, reason }) => ({ key: JSON.parse(item) as Key, reason }));
 }
 
-/** Removes the letters of documents. */
+/** Removes the dead letters of documents. */
 export async function dropRefusals(database: Database, keys: readonly Key[]): Promise<void> {
   const letters = keys.map((key) => database.keys.deadLetter(IN_USE, `${sequenceOf(key)}.${FROM}`));
   await deleteInBulk(database, database.tables.derived, letters, newCall());

@@ -6,11 +6,11 @@ import type { SearchTables } from '../follow.js';
 import type { Client } from './client.js';
 import { type Stored, idOf, isSameState } from '../stored.js';
 
-/** Where an index differs from its table. */
+/** Differences between an index and its table. */
 export interface Drift {
   /** Markers, zones and collections in the table. */
   readonly documents: number;
-  /** Items that the index does not have, or not in their present state. */
+  /** Items that the index lacks, or has in an outdated state. */
   readonly missing: readonly Key[];
   /** Documents in the index without an item. */
   readonly extra: readonly Key[];
@@ -21,18 +21,18 @@ export interface DriftOptions {
   readonly alias: string;
   readonly keys: Keyspace;
   readonly tables: Pick<SearchTables, 'readItems' | 'listCollections'>;
-  /** The items of keys, strongly consistent. */
+  /** Reads the items of keys, strongly consistent. */
   readonly itemsOf: (keys: readonly Key[]) => Promise<readonly (Item | undefined)[]>;
-  /** Waits until what was written before is in the index. */
+  /** Waits until everything written before the call is in the index. */
   readonly settle: () => Promise<void>;
 }
 
-/** Documents that are compared together. */
+/** Number of documents compared together. */
 const SOME = 500;
-/** Differences that are looked at again; beyond that the index is to be built anew anyway. */
+/** Maximum number of differences that are checked again; with more, the index must be rebuilt anyway. */
 const MOST = 10_000;
 
-/** The live documents of IDs, as far as there are any. */
+/** The live documents with these IDs, as far as they exist. */
 async function liveDocuments(client: Client, alias: string, ids: readonly string[]): Promise<Map<string, Stored>> {
   if (ids.length === 0) return new Map();
   const { body } = await client.mget({ index: alias, body: { ids: [...ids] } });
@@ -43,8 +43,8 @@ async function liveDocuments(client: Client, alias: string, ids: readonly string
 }
 
 /**
- * Compares an index with its table, while others write. What differs is compared again after a while, as the index follows a
- * little later.
+ * Compares an index with its table, while others write. Differences are compared again after a while, because the index
+ * lags slightly behind.
  */
 export async function findDrift(options: DriftOptions): Promise<Drift> {
   const { client, alias, keys, tables, itemsOf, settle } = options;

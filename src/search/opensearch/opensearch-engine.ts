@@ -10,7 +10,7 @@ const PURGE_EVERY_MS = 3_600_000;
 
 /** Which index is written, and its checkpoint; stored outside of OpenSearch, which has no transactions. */
 export interface IndexState {
-  /** Empty before the first one. */
+  /** Name of the index; empty before the first one. */
   readonly index: string;
   readonly checkpoint: string | undefined;
 }

@@ -8,12 +8,15 @@ import { editsAllowed, trigramsOf } from '../typos.js';
 /** A part of a request in OpenSearch's query language. */
 export type Clause = Readonly<Record<string, unknown>>;
 
-/** What a tier adds to the score by which OpenSearch sorts: the same name is in the name, too. */
+/**
+ * The amount that a tier adds to the score by which OpenSearch sorts; documents with the same name also match in the
+ * name.
+ */
 const POINTS = { 'in the name': 2, 'same name': 4 };
 const tierOf = (points: number) => (points >= 6 ? 0 : points >= 2 ? 1 : 2);
 const POINTS_OF_TIER = [6, 2, 0];
 
-/** Documents with all the words in a field; the last one may be the beginning of one. */
+/** Documents with all the words in a field; the last word may be incomplete. */
 const hasWords = (field: 'name' | 'text', words: readonly string[]): Clause[] =>
   words.map((value, index) => ({ [index === words.length - 1 ? 'prefix' : 'term']: { [field]: { value } } }));
 
@@ -21,7 +24,7 @@ const constant = (filter: Clause | readonly Clause[], boost: number): Clause => 
   constant_score: { filter: Array.isArray(filter) ? { bool: { filter } } : filter, boost },
 });
 
-/** Documents whose box meets a rectangle. */
+/** Documents whose box intersects a rectangle. */
 function meets({ west, south, east, north }: Bounds): Clause {
   const lng = { range: { lng: { gte: west, lte: east, relation: 'intersects' } } };
   return { bool: { filter: [lng, { range: { lat: { gte: south, lte: north, relation: 'intersects' } } }] } };
@@ -29,13 +32,13 @@ function meets({ west, south, east, north }: Bounds): Clause {
 
 const inArea = ({ parts }: Area): Clause => ({ bool: { should: parts.map(meets), minimum_should_match: 1 } });
 
-/** The conditions of a query besides its words. */
+/** The conditions of a query apart from its words. */
 const conditions = ({ scopes, area }: Pick<SearchQuery, 'scopes' | 'area'>): Clause[] => [
   ...(scopes ? [{ terms: { scope: scopes } }] : []),
   ...(area ? [inArea(area)] : []),
 ];
 
-/** Documents with all the words as they are typed. */
+/** Documents with all the words as typed. */
 export function matching(query: SearchQuery): Clause {
   return { bool: { filter: [...hasWords('text', query.words), ...conditions(query)] } };
 }
@@ -46,7 +49,7 @@ function byDistance({ lng, lat }: Point): Clause {
   return { _geo_distance: { location: { lon: lng, lat }, unit: 'm', distance_type: 'arc', order: 'asc' } };
 }
 
-/** A page of documents with all the words, in their order after a place. */
+/** A page of documents with all the words, in order, after a position. */
 export function pageRequest(query: SearchQuery, after: Place | undefined, size: number): Clause {
   const { words, near } = query;
   const typed = words.join(' ');
@@ -64,13 +67,13 @@ export function pageRequest(query: SearchQuery, after: Place | undefined, size: 
   };
 }
 
-/** The place of a hit from the values by which it was sorted. */
+/** The position of a hit, from the values by which it was sorted. */
 export function placeOfHit([first, rank, id]: readonly unknown[], { near }: SearchQuery): Place {
   return near ? [0, Number(first), Number(rank), String(id)] : [tierOf(Number(first)), 0, Number(rank), String(id)];
 }
 
 /**
- * The documents that share most groups of three letters with the text, without those that have its words as they are typed;
+ * The documents that share the most groups of three letters with the text, without those that match its words as typed;
  * undefined for texts that are too short.
  */
 export function typoRequest(query: SearchQuery): Clause | undefined {

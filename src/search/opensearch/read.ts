@@ -21,7 +21,7 @@ interface Answer {
   };
 }
 
-/** How long a search waits: a cluster that does not respond must not hold up requests. */
+/** Timeout of a search: a cluster that does not respond must not block requests. */
 const ANSWERS_WITHIN_MS = 10_000;
 
 /** Searches the documents behind an alias. Its methods throw UNAVAILABLE while the cluster does not answer. */
@@ -40,7 +40,7 @@ export class IndexReader {
       const answer = await this.#client.search(request as never, { requestTimeout: ANSWERS_WITHIN_MS });
       return (answer.body as unknown as Answer).hits;
     } catch (cause) {
-      throw new CellportError('UNAVAILABLE', 'the search index does not answer; try again later', {}, { cause });
+      throw new CellportError('UNAVAILABLE', 'the search index does not respond; retry later', {}, { cause });
     }
   }
 
@@ -69,7 +69,7 @@ export class IndexReader {
     return exact < ENOUGH && query.words.length > 0 ? exact + (await this.#typos(query, undefined)).length : exact;
   }
 
-  /** Documents whose names are a few letters away, without those that have the words as they are typed. */
+  /** Documents whose names differ by a few letters, without those that match the words as typed. */
   async #typos(query: SearchQuery, after: Place | undefined): Promise<Found[]> {
     const typed = query.words.join(' ');
     const request = typoRequest(query);

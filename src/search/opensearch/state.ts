@@ -4,23 +4,23 @@ import { putVersion } from '../../store/request/conditional-put.js';
 import { newCall } from '../../store/request/meter.js';
 import { send } from '../../store/request/send.js';
 
-/** What the servers of a table share about an index in OpenSearch: one of them, the owner, writes it. */
+/** The state of an index in OpenSearch, shared by the servers of a table: one of them, the owner, writes it. */
 export interface SearchState extends Leased {
   readonly token: string;
-  /** Empty before the first one. */
+  /** Name of the index; empty before the first one. */
   readonly index: string;
-  /** How far the index is; null if it has nothing. */
+  /** The checkpoint of the index; null if it is empty. */
   readonly checkpoint: string | null;
 }
 
-/** The names of the states of the index in use, and of the one that is built to take its place. */
+/** The names of two states: of the index in use, and of the one being built to replace it. */
 export const IN_USE = 'search';
 export const NEXT = 'search-next';
 
 /** The state before the first index. */
 export const NO_INDEX: SearchState = { version: 0, token: '', owner: '', index: '', checkpoint: null };
 
-/** Where a state is kept: in the derived table, under its lease. */
+/** Where a state is stored: in the derived table, under its lease. */
 export function stateItem(database: Database, name: string): LeaseStore<SearchState> {
   const { keys, tables } = database;
   const key = keys.streamState(name);

@@ -6,22 +6,22 @@ import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
 
-/** Records of one marker to be applied together. */
+/** Records of one marker that are applied together. */
 export interface MarkerRecords {
   readonly scope: string;
   readonly key: string;
-  /** Sequence numbers of the first and the last of them, as `comparable` formats them. */
+  /** Sequence numbers of the first and last record, as formatted by `comparable`. */
   readonly first: string;
   readonly last: string;
 }
 
-/** DynamoDB's own limit of items in one transaction. */
+/** DynamoDB's limit of items in one transaction. */
 export const ITEMS_IN_A_TRANSACTION = 100;
-/** A stream keeps records for a day, so nothing is delivered again after two. */
+/** A stream keeps records for a day, so nothing is delivered again after two days. */
 const REMEMBERED_SECONDS = 2 * 24 * 3_600;
 const LONGEST_SEQUENCE = 40;
 
-/** A sequence number as text that sorts as the number does. */
+/** Formats a sequence number as text that sorts like the number. */
 export function comparable(sequence: string): string {
   return sequence.padStart(LONGEST_SEQUENCE, '0');
 }
@@ -51,7 +51,7 @@ export function applyRecordsRequest(
       Update: {
         TableName: tables.derived,
         Key: blockKey(keys, name),
-        // The batch number that a server's consumer uses, so that a recount understands the blocks.
+        // The batch number that a server's consumer would use, so that a recount understands the blocks.
         UpdateExpression: `SET #b = if_not_exists(#b, :zero) ADD ${added.map((_, n) => `#s${n} :s${n}`).join(', ')}`,
         ExpressionAttributeNames: {
           '#b': 'b',
@@ -64,7 +64,7 @@ export function applyRecordsRequest(
   return { TransactItems: [...marks, ...sums] };
 }
 
-/** `applied`; `busy` if to be retried; or the markers with records applied before, each with the last such record. */
+/** `applied`; `busy` to retry; or the markers with records applied before, each with the last such record. */
 export type RecordsOutcome = 'applied' | 'busy' | ReadonlyMap<MarkerRecords, string>;
 
 interface Reason {
@@ -72,7 +72,7 @@ interface Reason {
   readonly Item?: Readonly<Record<string, { readonly S?: string }>>;
 }
 
-/** Applies records in one transaction: all or nothing. If it throws, it may have been applied. */
+/** Applies records in one transaction, all or nothing. If it throws, they may have been applied. */
 export async function applyRecords(
   database: Database,
   markers: readonly MarkerRecords[],

@@ -13,38 +13,39 @@ import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
 
-/** DynamoDB's own limit of statements in one BatchExecuteStatement, an eighth of the CPU of single ones. */
+/** DynamoDB's limit of statements in one BatchExecuteStatement, which takes an eighth of the CPU of single ones. */
 const STATEMENTS_IN_A_BATCH = 25;
 
-/** The name of a block: its collection's scope and its parent, of cells or of a place. */
+/** Identifies a block: its collection's scope and its parent, for cells or for a place. */
 export interface BlockName {
   readonly scope: string;
   readonly parent: string;
 }
 
-/** What is to be added to the children of a block. */
+/** Amounts to add to the children of a block. */
 export interface BlockDelta extends BlockName {
   readonly deltas: ReadonlyMap<string, CellSums>;
 }
 
-/**
- * A block as it was read. A child without markers stays in it while it has sums: later records subtract them.
- */
+/** A block as read. A child without markers stays in it while its sums are not zero: later records subtract them. */
 export interface StoredBlock {
-  /** The last batch that changed it; undefined if there is no item. */
+  /** The last batch that changed it; undefined if its item does not exist. */
   readonly batch: number | undefined;
   readonly children: ReadonlyMap<string, CellSums>;
 }
 
-/** New sums of some children of a block, and its new batch, to be written only if the block is still as it was read. */
+/**
+ * New sums for some children of a block, and its new batch, to be written only if the block has not changed since it
+ * was read.
+ */
 export interface BlockWrite extends BlockName {
-  /** The batch it had when it was read; undefined if there was no item. */
+  /** Its batch when it was read; undefined if its item did not exist. */
   readonly seen: number | undefined;
   readonly batch: number;
   readonly children: ReadonlyMap<string, CellSums>;
 }
 
-/** `refused`: the block was not as it was read. `failed`: it may have been written or not. */
+/** `refused`: the block has changed since it was read. `failed`: it may or may not have been written. */
 export type BlockOutcome = 'written' | 'refused' | 'failed';
 
 /** The key of a block of cells, or of the count of a place. */
@@ -53,7 +54,7 @@ export function blockKey(keys: Keyspace, { scope, parent }: BlockName): Key {
   return place === undefined ? keys.cell(scope, parent) : keys.placeCount(scope, place);
 }
 
-/** The attributes that hold the sums of a block's children, by name. A place has a count only. */
+/** The attributes with the sums of a block's children, by name. A place has only a count. */
 export function sumAttributes(children: ReadonlyMap<string, CellSums>): [name: string, value: number][] {
   return [...children].flatMap(([child, { count, sumLng, sumLat }]): [string, number][] => {
     const counted: [string, number] = [`n${child}`, count];
@@ -61,7 +62,7 @@ export function sumAttributes(children: ReadonlyMap<string, CellSums>): [name: s
   });
 }
 
-/** Blocks in the order of their names. */
+/** Reads blocks, in the order of their names. */
 export async function readBlocks(
   database: Database,
   names: readonly BlockName[],
@@ -78,7 +79,10 @@ export async function readBlocks(
   });
 }
 
-/** Blocks of one collection's cells in the order of their parents; one that was never written is empty, with batch 0. */
+/**
+ * Reads blocks of one collection's cells, in the order of their parents; a block that was never written is empty, with
+ * batch 0.
+ */
 export async function getBlocks(
   database: Database,
   scope: string,
@@ -95,9 +99,9 @@ export async function getBlocks(
 }
 
 /**
- * The BatchExecuteStatement that replaces sums in at most 25 blocks: a block that did not exist takes an INSERT, which
- * fails if it exists by now; any other takes an UPDATE with a condition. It costs the write units of as many UpdateItem calls and
- * a tenth of their time in this process.
+ * The BatchExecuteStatement that replaces sums in at most 25 blocks. A block that did not exist takes an INSERT, which
+ * fails if it exists by now; any other takes an UPDATE with a condition. It costs the write units of as many UpdateItem
+ * calls, and a tenth of their time in this process.
  */
 export function replaceBlocksRequest(
   { keys, tables }: Pick<Database, 'keys' | 'tables'>,
@@ -123,7 +127,7 @@ export function replaceBlocksRequest(
 
 const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 
-/** The engine does one thing after another: what waits here does not keep reads waiting there. */
+/** The engine executes commands one by one: requests queued here do not block reads queued there. */
 const inTurn = pLimit(1);
 
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
@@ -150,8 +154,8 @@ function transactItem({ keys, tables }: Database, { seen, batch, children, ...na
 }
 
 /**
- * Replaces sums in all blocks or, if one of them is not as it was read, in none; returns whether it did. Not by statements:
- * parsing them takes DynamoDB Local as long again.
+ * Replaces sums in all blocks or, if one of them has changed, in none; returns whether it did. Statements would take
+ * DynamoDB Local twice as long, because it parses them.
  */
 async function replaceTogether(database: Database, blocks: readonly BlockWrite[], call: Call): Promise<boolean> {
   const TransactItems = blocks.map((block) => transactItem(database, block));
@@ -174,8 +178,8 @@ async function replaceBatch(database: Database, blocks: readonly BlockWrite[], c
 }
 
 /**
- * Replaces sums in blocks, each for itself, and returns the outcome of each, in their order. Throws THROTTLED, UNAVAILABLE
- * or DynamoDB's own error only if the outcome of none is known; some may have been written then.
+ * Replaces sums in blocks independently; returns their outcomes in order. Throws THROTTLED, UNAVAILABLE or DynamoDB's
+ * own error only if no outcome is known; some blocks may have been written then.
  */
 export async function replaceBlocks(
   database: Database,

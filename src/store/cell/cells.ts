@@ -7,8 +7,8 @@ import type { Item } from '../database.js';
 const CHILDREN = [PLACE_CHILD, ...Array.from(GEOHASH_ALPHABET)];
 
 /**
- * The children of a block in its item: `n`, `x` and `y` followed by a child's last character are the child's count and sums;
- * the child of a place has the bare `n`. Children without values, or with zeros only, are omitted.
+ * The children of a block, from its item: `n`, `x` and `y` followed by a child's last character are the child's count
+ * and sums; the child of a place has a bare `n`. Children without values, or with only zeros, are omitted.
  */
 export function childrenOfItem(item: Item): Map<string, CellSums> {
   const children = new Map<string, CellSums>();
@@ -23,12 +23,12 @@ export function childrenOfItem(item: Item): Map<string, CellSums> {
   return children;
 }
 
-/** The children that have markers: others may have sums, which later records of the stream subtract. */
+/** The children with markers: others may have sums, which later records of the stream subtract. */
 export function counted(children: ReadonlyMap<string, CellSums>): Map<string, CellSums> {
   return new Map([...children].filter(([, { count }]) => count !== 0));
 }
 
-/** The block in an item; `b` is its batch. Undefined if the item does not have a block's key. */
+/** The block in an item; `b` is its batch. Undefined if the item's key is not that of a block. */
 export function blockFromItem(keys: Keyspace, item: Item): CellBlock | undefined {
   const { pk, sk, b } = item;
   const parent = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCell({ pk, sk })?.geohash : undefined;

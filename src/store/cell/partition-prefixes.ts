@@ -8,10 +8,10 @@ import type { Call } from '../request/meter.js';
 
 const CHARACTERS = 32;
 const BLOCKS_AT_A_TIME = 1_000;
-/** Up to this many partitions are read without asking the cells: 1,024 of them cost 512 read units. */
+/** Up to this many partitions are read without consulting the cells: 1,024 of them cost 512 read units. */
 const FEW_PARTITIONS = 65_536;
 
-/** Prefixes of a collection's partitions, listed from number `from` on; `number` counts them. */
+/** Prefixes of a collection's partitions, listed from index `from` on; `number` is their total. */
 export interface Prefixes {
   readonly total: number;
   has(prefix: string): boolean;
@@ -45,14 +45,14 @@ export function hasFewPartitions({ prefixLength, writeShards }: Collection): boo
   return CHARACTERS ** prefixLength * writeShards <= FEW_PARTITIONS;
 }
 
-/** The length of the cells by which `occupiedPrefixes` works: those of the longest prefixes are not stored. */
+/** The length of the cells that `occupiedPrefixes` uses: cells of the longest prefixes are not stored. */
 export function occupiedLength({ prefixLength }: Pick<Collection, 'prefixLength'>): number {
   return Math.min(prefixLength, FINEST_STORED);
 }
 
 /**
- * The prefixes under which the cells count markers, and those under `others`, cells of `occupiedLength`. Valid only while
- * the cells are exact and include every write, apart from those to `others`.
+ * The prefixes under which the cells count markers, and those under `others`, cells of `occupiedLength`. Valid only
+ * while the cells are exact and include every write except those to `others`.
  */
 export async function occupiedPrefixes(
   database: Database,

@@ -5,8 +5,8 @@ import { queryPages } from '../request/query-pages.js';
 import { rangeRequest } from '../request/ranges.js';
 
 /**
- * The places directly below a place that have markers, in the order of their keys; undefined if there are more than `most`
- * items. A place that lost its last marker keeps its item, which is included in that number.
+ * The places with markers directly below a place, in key order; undefined if there are more than `most` items. A place
+ * that has lost its last marker keeps its item, which counts towards that number.
  */
 export async function readPlaceCounts(
   database: Database,
@@ -23,7 +23,7 @@ export async function readPlaceCounts(
     for (const { pk, sk, n } of page) {
       const place = keys.parsePlaceCount({ pk: String(pk), sk: String(sk) })?.place;
       const name = place?.at(-1);
-      // Below zero if the counts have missed something, which is then reported as a gap.
+      // Below zero if the counts have missed records, which is then reported as a gap.
       if (place === undefined || name === undefined || typeof n !== 'number' || n <= 0) continue;
       found.push({ name, place, count: n });
     }

@@ -9,19 +9,19 @@ import { queryAll } from '../request/query-pages.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
-/** How far one shard of the stream is complete. */
+/** How far one shard of the stream has been processed. */
 export interface ShardProgress {
-  /** Sequence number of the last record that is complete; absent while there is none. */
+  /** Sequence number of the last completed record; absent if there is none yet. */
   readonly after?: string | undefined;
   /** When its end was read, in milliseconds since 1970: it has no more records. */
   readonly endedAt?: number | undefined;
-  /** A time, in milliseconds since 1970, before which nothing was written that is still to be read. */
+  /** A time, in milliseconds since 1970: everything written before it has been read. */
   readonly since: number;
 }
 
-/** The records of one shard in a batch, by the sequence numbers of the first and the last of them. */
+/** The records of one shard in a batch, by the sequence numbers of the first and last. */
 export interface SequenceRange {
-  /** Stored although it follows from the progress, so that it shows if the stream has trimmed it. */
+  /** Stored although it follows from the progress, to detect that the stream has trimmed it. */
   readonly first: string;
   readonly to: string;
 }
@@ -33,39 +33,39 @@ export interface StreamGap {
   readonly reason: string;
 }
 
-/** What the consumers of a stream share: the owner, how far the work is complete, and what is in progress. */
+/** The state shared by the consumers of a stream: the owner, the progress, and the batch in progress. */
 export interface StreamState extends Leased {
   readonly token: string;
-  /** Names how records are folded into blocks. */
+  /** Identifies how records are folded into blocks. */
   readonly layout: string;
   /** The stream that sequence numbers and shards belong to. */
   readonly stream: string;
   /** Number of the last planned batch. */
   readonly batch: number;
   readonly shards: Readonly<Record<string, ShardProgress>>;
-  /** What `batch` is made of, from when it is stored until all blocks are known to have it. */
+  /** The records of `batch`, from when it is stored until all blocks are known to include it. */
   readonly plan: Readonly<Record<string, SequenceRange>> | null;
   readonly gap: StreamGap | null;
-  /** Dead letters so far. */
-  readonly setAside: number;
-  /** Records folded so far. */
+  /** Number of dead letters so far. */
+  readonly deadLetters: number;
+  /** Number of records folded so far. */
   readonly records: number;
-  /** A time, in milliseconds since 1970, at which the stream had no shards but those in `shards`. */
+  /** A time, in milliseconds since 1970, at which the stream had no shards other than `shards`. */
   readonly listedAt: number;
-  /** Whether everything in the stream was complete when this was written. */
+  /** Whether everything in the stream had been processed when this was written. */
   readonly atEnd: boolean;
-  /** A time, in milliseconds since 1970, by which everything in the stream was complete; null if none is known. */
+  /** A time, in milliseconds since 1970, by which everything in the stream had been processed; null if unknown. */
   readonly endAt: number | null;
-  /** The pages of markers that are as complete and as exact as the cells; null if none are. */
+  /** The pages of markers that are as complete and exact as the cells; null if there are none. */
   readonly pages: PageGeneration | null;
 }
 
-/** Names pages that belong together: a recount rewrites all of them as another generation. */
+/** Identifies pages that belong together: a recount rewrites all of them as another generation. */
 export interface PageGeneration {
   readonly generation: string;
 }
 
-/** A record that could not be understood, stored for a human to look at. */
+/** A record that could not be understood, stored for inspection. */
 export interface DeadLetter {
   readonly shard: string;
   readonly sequence: string;
@@ -76,7 +76,7 @@ export interface DeadLetter {
   readonly event: string;
 }
 
-/** The state of a consumer, strongly consistent by default; undefined before its first start. */
+/** Loads the state of a consumer, strongly consistent by default; undefined before its first start. */
 export async function loadStreamState(
   database: Database,
   consumer: string,
@@ -91,27 +91,31 @@ export async function loadStreamState(
     call,
   );
   if (Item === undefined) return undefined;
-  const { pk: _pk, sk: _sk, pages, ...state } = Item as unknown as Key & StoredState;
+  const { pk: _pk, sk: _sk, pages, setAside, ...stored } = Item as unknown as Key & StoredState;
+  const state = { ...stored, deadLetters: setAside };
   const isCurrent = pages?.batch === state.batch && pages.planned === (state.plan !== null);
   const isKept = isCurrent && pages.format === PAGE_FORMAT;
   return { ...state, pages: isKept ? { generation: pages.generation } : null };
 }
 
 /**
- * The state as an item. Its pages name the last batch again, and whether it is still planned: a version of this program that
- * keeps no pages leaves them behind when it completes this batch or plans another one. One that writes another format cannot
- * continue with these pages, nor this one with those.
+ * The state as an item. Its pages repeat the last batch, and whether it is still planned: a version of this program
+ * that does not maintain pages leaves them behind when it completes this batch or plans another one. A version with
+ * another page format cannot continue with these pages, nor this one with those.
  */
-type StoredState = Omit<StreamState, 'pages'> & {
+type StoredState = Omit<StreamState, 'pages' | 'deadLetters'> & {
+  /** The number of dead letters. */
+  readonly setAside: number;
   readonly pages?:
     (PageGeneration & { readonly format: number; readonly batch: number; readonly planned: boolean }) | null;
 };
 
-/** Replaces the state of version `next.version - 1`; false if another write came first, as in `putVersion`. */
+/** Replaces the state of version `next.version - 1`; returns false if another write came first, like `putVersion`. */
 export function putStreamState(database: Database, consumer: string, next: StreamState, call: Call): Promise<boolean> {
   const { keys, tables } = database;
   const pages = next.pages && { ...next.pages, format: PAGE_FORMAT, batch: next.batch, planned: next.plan !== null };
-  const stored: StoredState = { ...next, pages };
+  const { deadLetters: setAside, ...state } = next;
+  const stored: StoredState = { ...state, setAside, pages };
   return putVersion(database, tables.derived, { ...keys.streamState(consumer), ...stored }, call);
 }
 
@@ -130,7 +134,7 @@ export async function putDeadLetters(
   await putInBulk(database, database.tables.derived, items, call);
 }
 
-/** All dead letters, in the order of their sequence numbers. */
+/** All dead letters, sorted by sequence number. */
 export async function listDeadLetters(database: Database, consumer: string, call: Call): Promise<DeadLetter[]> {
   const range = { index: 'cells', ...database.keys.deadLetterPartition(consumer) } as const;
   const request = rangeRequest(database, range);

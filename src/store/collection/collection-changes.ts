@@ -20,14 +20,17 @@ import { queryPages } from '../request/query-pages.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
-/** Changes to a collection: what is omitted stays as it is. */
+/** Changes to a collection; omitted fields keep their values. */
 export interface CollectionUpdate {
   readonly name?: string | null | undefined;
   readonly description?: string | null | undefined;
   readonly rankBy?: string | null | undefined;
 }
 
-/** What one write did to a collection: its item before and after, and the collection as it is, or was before it was deleted. */
+/**
+ * The effect of one write on a collection: its item before and after, and the collection as it is, or as it was before
+ * its deletion.
+ */
 export interface CollectionWrite extends ConditionalChange {
   readonly collection: Collection;
 }
@@ -43,8 +46,8 @@ async function readCollectionItem(database: Database, key: string, call: Call): 
 }
 
 /**
- * Updates a collection by one conditional write; `now` is RFC 3339 in UTC. Throws NOT_FOUND, BAD_USER_INPUT naming the
- * field, or CONFLICT with the current version if it is not the expected one.
+ * Updates a collection with one conditional write; `now` is RFC 3339 in UTC. Throws NOT_FOUND, BAD_USER_INPUT naming
+ * the field, or CONFLICT with the current version if it is not the expected one.
  */
 export async function updateCollection(
   database: Database,
@@ -77,7 +80,7 @@ export async function updateCollection(
 }
 
 /**
- * Deletes a collection by one conditional write: it is no longer visible, but its key and code stay taken until a
+ * Deletes a collection with one conditional write: it is no longer visible, but its key and code remain taken until a
  * background job has emptied it. Returns the collection as it was. `now` is RFC 3339 in UTC. Throws NOT_FOUND.
  */
 export async function deleteCollection(
@@ -98,7 +101,7 @@ export async function deleteCollection(
   return { ...change, collection: requireItem(database, key, change.before).collection };
 }
 
-/** All collections page by page: those in use, or those that were deleted and not yet emptied. */
+/** Yields all collections page by page: those in use, or those deleted but not yet emptied. */
 export async function* everyCollection(
   database: Database,
   state: 'in use' | 'emptying',
@@ -119,8 +122,8 @@ export function emptyingJob({ keys }: Database, collection: Collection): Key {
 }
 
 /**
- * Removes the rest of an emptied collection in one transaction: its item, its counters, the reservation of its code and the
- * job. Its key and code can then be used again. Changes nothing if the key belongs to another collection by now.
+ * Removes the rest of an emptied collection in one transaction: its item, counters, code reservation and job. Its key
+ * and code can then be used again. Changes nothing if the key meanwhile belongs to another collection.
  */
 export async function releaseCollection(database: Database, collection: Collection, call: Call): Promise<void> {
   const { keys, tables } = database;

@@ -7,18 +7,18 @@ import type { Call } from '../request/meter.js';
 
 /** A background job. */
 export interface Job extends Leased {
-  /** Its progress, in a unit of its own. */
+  /** Progress, in a unit defined by the job. */
   readonly done: number;
 }
 
-/** A job, strongly consistent; undefined if there is none. */
+/** Loads a job, strongly consistent; undefined if it does not exist. */
 export async function loadJob(database: Database, key: Key, call: Call): Promise<Job | undefined> {
   const { version, owner, done } = (await readItem(database, key, call)) ?? {};
   if (typeof version !== 'number') return undefined;
   return { version, owner: String(owner), done: typeof done === 'number' ? done : 0 };
 }
 
-/** Replaces a job of version `next.version - 1`; false if another write came first, as in `putVersion`. */
+/** Replaces a job of version `next.version - 1`; returns false if another write came first, like `putVersion`. */
 export function putJob(database: Database, { pk, sk }: Key, next: Job, call: Call): Promise<boolean> {
   return putVersion(database, database.tables.entities, { pk, sk, ...next }, call);
 }

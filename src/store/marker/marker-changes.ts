@@ -12,7 +12,7 @@ import { send } from '../request/send.js';
 
 const nameOf = ({ key }: MarkerReference) => `marker ${JSON.stringify(key)}`;
 
-/** A marker with its item. Throws NOT_FOUND if there is no valid one. */
+/** The marker in its item. Throws NOT_FOUND if there is no valid one. */
 function requireMarker(database: Database, { collection, key }: MarkerReference, item: Item | undefined) {
   const marker = item && markerFromBase(database.keys, item, collection);
   if (item === undefined || marker === undefined) throw notFound('marker', key);
@@ -46,7 +46,7 @@ export async function updateMarker(
   return { ...change, marker: requireMarker(database, reference, change.after).marker };
 }
 
-/** A marker's item, if it exists, and whether it has readings: one Query, strongly consistent. */
+/** Reads a marker's item, if it exists, and whether the marker has readings, in one strongly consistent Query. */
 async function readWithLatestReading(
   database: Database,
   collection: Collection,
@@ -62,8 +62,8 @@ async function readWithLatestReading(
 }
 
 /**
- * Deletes a marker by one conditional write, and then its readings. A marker created again under its key is another
- * incarnation, so readings that are left belong to no marker: beyond a thousand, or when this process dies, they are
+ * Deletes a marker with one conditional write, and then its readings. A marker created again under its key is another
+ * incarnation, so remaining readings belong to no marker: those beyond a thousand, or left when this process dies, are
  * removed in the background. `now` is RFC 3339 in UTC. Throws NOT_FOUND, or CONFLICT with the current version if it is
  * not the expected one.
  */
@@ -78,12 +78,12 @@ export async function deleteMarker(
   const checked = (current: Item | undefined) => {
     const { item } = requireMarker(database, reference, current);
     checkVersion(nameOf(reference), item, expectedVersion);
-    // Another incarnation than the one that was to be deleted.
+    // Another incarnation than the one to be deleted.
     if (read.item !== undefined && item['life'] !== read.item['life']) throw notFound('marker', key);
     return { found: item, next: undefined };
   };
   const { found } = checked(read.item);
-  // Before the write: whatever happens after it, the readings will be removed.
+  // Before the write, so that the readings will be removed whatever happens after it.
   const mayHave = read.hasReadings || collection.readingsBucket !== 'NONE';
   const reminder = mayHave ? await remember(database, collection, found, now, call) : undefined;
   try {

@@ -9,10 +9,10 @@ import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
 
-/** The kinds of object that a collection counts. */
+/** The kinds of object that a collection numbers. */
 export type Counted = 'marker' | 'zone';
 
-/** A UUID of version 7: the time in milliseconds, then random bits. */
+/** A version 7 UUID: the time in milliseconds, then random bits. */
 export function newUuid(): string {
   return uuidv7();
 }
@@ -34,8 +34,8 @@ export function checkKeyGiven({ idStrategy }: Collection, key: unknown): void {
 }
 
 /**
- * Keys for `count` new markers or zones of a collection that generates its keys. SEQUENCE takes the next numbers by one
- * atomic write, so that no two callers ever get the same; unused numbers are never issued again.
+ * Keys for `count` new markers or zones of a collection that generates its keys. SEQUENCE takes the next numbers with
+ * one atomic write, so that no two callers ever get the same; unused numbers are never issued again.
  */
 export async function takeKeys(
   database: Database,
@@ -66,19 +66,19 @@ export async function takeKeys(
 const WHOLE_NUMBER = /^[1-9]\d{0,14}$/;
 
 /**
- * Throws BAD_USER_INPUT for an imported key that the collection would not generate: it takes whole numbers from 1 for
- * SEQUENCE, and UUIDs in lower case for UUID.
+ * Throws BAD_USER_INPUT for an imported key that the collection would not generate: integers from 1 for SEQUENCE,
+ * lower-case UUIDs for UUID.
  */
 export function checkImportedKey({ idStrategy }: Collection, key: string): void {
   if (idStrategy === 'SEQUENCE' && !WHOLE_NUMBER.test(key)) {
-    throw badInput('key', key, 'a number from 1 to 999999999999999, as the collection numbers its keys');
+    throw badInput('key', key, 'a number from 1 to 999999999999999, because the collection numbers its keys');
   }
   if (idStrategy === 'UUID' && !(isUuid(key) && key === key.toLowerCase())) {
-    throw badInput('key', key, 'a UUID in lower case, as the collection generates its keys');
+    throw badInput('key', key, 'a UUID in lower case, because the collection generates UUIDs as keys');
   }
 }
 
-/** Raises the counter of a SEQUENCE to a number, if it is lower. */
+/** Raises the counter of a SEQUENCE to a number if it is lower. */
 export async function countFrom(
   database: Database,
   collection: Collection,
@@ -105,7 +105,7 @@ export async function countFrom(
   }
 }
 
-/** A UUID as it is stored; undefined if the text is not a UUID. */
+/** A UUID in stored form; undefined if the text is not a UUID. */
 export function readUuid(text: string): string | undefined {
   return isUuid(text) ? text.toLowerCase() : undefined;
 }

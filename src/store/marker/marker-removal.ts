@@ -12,7 +12,7 @@ import { readingPartitions } from './reading-removal.js';
 const MARKERS_AT_A_TIME = 16;
 const ENTRIES_A_PAGE = 400;
 
-/** Removes all items under a marker, in all its partitions, and returns the marker's own item if it exists. */
+/** Removes all items under a marker, in all its partitions; returns the marker's own item if it exists. */
 async function removeUnder(database: Database, partitions: readonly string[], call: Call): Promise<Item | undefined> {
   let own: Item | undefined;
   for (const pk of partitions) own = (await removeIn(database, pk, call)) ?? own;
@@ -33,9 +33,9 @@ async function removeIn(database: Database, pk: string, call: Call): Promise<Ite
 }
 
 /**
- * Removes all markers in one partition of a collection's geo index, each after the items under it, so that whatever an
- * interruption leaves is found again. Items are removed only in the incarnation they were read in, so nothing created later
- * is. Returns how many markers were removed.
+ * Removes all markers in one partition of a collection's geo index, each after the items under it, so that a later run
+ * finds whatever an interruption leaves. Items are removed only in the incarnation that was read, so nothing created
+ * later is. Returns the number of markers removed.
  */
 export async function removePartition(
   database: Database,

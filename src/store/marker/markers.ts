@@ -12,13 +12,16 @@ import { type MarkerInput, markerFromBase, newMarkerItem, rekeyedMarkerItem } fr
 import { checkKeyGiven, takeKeys } from './marker-keys.js';
 import type { Call } from '../request/meter.js';
 
-/** Most markers that one call may create. */
+/** Maximum number of markers that one call may create. */
 export const MAX_MARKERS_A_CALL = 500;
 const PUTS_AT_A_TIME = 16;
-/** As long as the longest key that a collection generates: a UUID. */
+/** Has the length of the longest key that a collection generates: a UUID. */
 const LONGEST_OWN_KEY = 'x'.repeat(36);
 
-/** What one write did to a marker: its item before and after, and the marker as it is, or was before it was deleted. */
+/**
+ * The effect of one write on a marker: its item before and after, and the marker as it is, or as it was before its
+ * deletion.
+ */
 export interface MarkerWrite extends ConditionalChange {
   readonly marker: Marker;
 }
@@ -36,7 +39,7 @@ function created(database: Database, collection: Collection, item: Item): Marker
 }
 
 /**
- * The item of a new marker, with a placeholder for its key if the collection generates keys: nothing is counted before
+ * The item of a new marker, with a placeholder for its key if the collection generates keys: no number is taken before
  * the input is known to be valid. Throws BAD_USER_INPUT naming the field.
  */
 function draftItem(database: Database, collection: Collection, input: MarkerInput, now: string): Item {
@@ -58,9 +61,9 @@ async function withKeys(
 }
 
 /**
- * Creates a marker by one conditional write of one item, in any number of indexes; `now` is RFC 3339 in UTC. A collection
- * that numbers its markers takes the number by a write before that. Throws BAD_USER_INPUT naming the field, or CONFLICT
- * if its key is taken.
+ * Creates a marker with one conditional write of one item, in any number of indexes; `now` is RFC 3339 in UTC. A
+ * collection that numbers its markers takes the number with a prior write. Throws BAD_USER_INPUT naming the field, or
+ * CONFLICT if its key is taken.
  */
 export async function createMarker(
   database: Database,
@@ -76,19 +79,19 @@ export async function createMarker(
 }
 
 export interface MarkerFailure {
-  /** Position in the list of inputs. */
+  /** Index in the list of inputs. */
   readonly index: number;
   readonly code: string;
   readonly message: string;
 }
 
 export interface CreatedMarkers {
-  /** In the order of the inputs, without those that failed. */
+  /** In input order, without those that failed. */
   readonly written: readonly MarkerWrite[];
   readonly failures: readonly MarkerFailure[];
 }
 
-/** Each input as an item, or its error. Of several inputs with one key the first is valid. */
+/** Each input as an item, or its error. Of several inputs with one key, the first is used. */
 export function draftItems(
   database: Database,
   collection: Collection,
@@ -100,7 +103,7 @@ export function draftItems(
     try {
       const item = draftItem(database, collection, input, now);
       if (collection.idStrategy !== 'GIVEN') return item;
-      // Not left to the condition: which of two concurrent writes comes first would be random.
+      // Not left to the condition, with which the order of concurrent writes would be random.
       if (seen.has(item['pk'])) return conflict(database, collection, item);
       seen.add(item['pk']);
       return item;
@@ -111,7 +114,10 @@ export function draftItems(
   });
 }
 
-/** What DynamoDB refuses of a marker although our checks did not: it must not fail the other markers of a call. */
+/**
+ * The error for a marker that passed our checks but that DynamoDB refuses: it must not fail the other markers of a
+ * call.
+ */
 export function refusalOf(cause: unknown): CellportError | undefined {
   if (!isFailure(cause, 'ValidationException')) return undefined;
   const message = `DynamoDB cannot store the marker: ${(cause as Error).message}`;
@@ -121,11 +127,11 @@ export function refusalOf(cause: unknown): CellportError | undefined {
 export const isItem = (draft: Item | CellportError): draft is Item => !(draft instanceof CellportError);
 
 /**
- * Creates up to 500 markers, each by a conditional write of its own: one that fails does not affect the others and is
- * reported by its index. Of several inputs with one key the first is created. A collection that numbers its markers takes
- * all numbers by one write. (On the embedded engine, where each write waits for a disk, those that can be are written
- * together.) When DynamoDB throttles or is unavailable even after retries, what has not been tried fails with the same
- * code at once. Throws BAD_USER_INPUT for more than 500 before anything is written.
+ * Creates up to 500 markers, each with its own conditional write: one that fails does not affect the others and is
+ * reported by its index. Of several inputs with one key, the first is created. A collection that numbers its markers
+ * takes all numbers with one write. (On the embedded engine, where each write waits for a disk, markers are written
+ * together where possible.) When DynamoDB throttles or is unavailable even after retries, inputs not tried yet fail at
+ * once with the same code. Throws BAD_USER_INPUT for more than 500 before anything is written.
  */
 export async function createMarkers(
   database: Database,
@@ -135,7 +141,7 @@ export async function createMarkers(
   call: Call,
 ): Promise<CreatedMarkers> {
   if (inputs.length > MAX_MARKERS_A_CALL) {
-    throw badInput('markers', `${inputs.length} markers`, `at most ${MAX_MARKERS_A_CALL} markers a call`);
+    throw badInput('markers', `${inputs.length} markers`, `at most ${MAX_MARKERS_A_CALL} markers per call`);
   }
   const drafts = draftItems(database, collection, inputs, now);
   const keyed = (await withKeys(database, collection, drafts.filter(isItem), call)).values();
@@ -174,13 +180,13 @@ export async function createMarkers(
   };
 }
 
-/** Names a marker that may exist. */
+/** Identifies a marker that may exist. */
 export interface MarkerReference {
   readonly collection: Collection;
   readonly key: string;
 }
 
-/** Markers by key, in the order of the references; null for missing ones. */
+/** Reads markers by key, in the order of the references; null for missing ones. */
 export async function getMarkers(
   database: Database,
   references: readonly MarkerReference[],
@@ -202,14 +208,14 @@ export async function getMarkers(
 }
 
 /**
- * A function that puts items made by `newMarkerItem`, replacing items with the same keys, so that an import may be repeated.
- * See `bulkWriter` for concurrent calls and retries.
+ * Returns a function that puts items made by `newMarkerItem`, replacing items with the same keys, so that an import can
+ * be repeated. See `bulkWriter` for concurrent calls and retries.
  */
 export function markerWriter(database: Database, call: Call): (items: readonly Item[]) => Promise<void> {
   return bulkWriter(database, database.tables.entities, call);
 }
 
-/** Puts items once, as a `markerWriter` does. */
+/** Puts items once, like a `markerWriter`. */
 export function putMarkersInBulk(database: Database, items: readonly Item[], call: Call): Promise<void> {
   return markerWriter(database, call)(items);
 }

@@ -14,13 +14,13 @@ export interface PlaceQuery {
   readonly pk: string;
   /** Bounds of the sort keys, both included; the whole partition if omitted. */
   readonly range?: SortRange | undefined;
-  /** A sort key of an entry, after which the page begins; the entry may be gone. */
+  /** The sort key of an entry after which the page begins; the entry may no longer exist. */
   readonly after?: string | undefined;
-  /** Most items of the page. */
+  /** Maximum number of items in the page. */
   readonly limit: number;
 }
 
-/** A marker as the index of places holds it. */
+/** A marker as stored in the index of places. */
 export interface MarkerAtPlace {
   readonly sortKey: string;
   readonly marker: MapMarker & { readonly place: Place };
@@ -28,13 +28,13 @@ export interface MarkerAtPlace {
 
 /** A page of the index of places. */
 export interface PlacePage {
-  /** In the order of their sort keys. */
+  /** Sorted by sort key. */
   readonly markers: readonly MarkerAtPlace[];
   /** The sort key after which there may be more. */
   readonly next: string | undefined;
 }
 
-/** A page of the markers by place. */
+/** Reads a page of the markers by place. */
 export async function readPlacePage(
   database: Database,
   collection: Collection,

@@ -2,7 +2,7 @@ import { badInput } from '../../errors.js';
 import { isWellFormed } from '../../keys/escape.js';
 import type { Properties } from '../../model/marker.js';
 
-/** DynamoDB nests 32 levels deep, and the map of properties is one of them. */
+/** DynamoDB nests 32 levels deep; the map of properties is one of them. */
 const DEEPEST = 31;
 /** Magnitudes that DynamoDB's numbers can have. */
 const LARGEST = 9.9e125;
@@ -10,11 +10,11 @@ const SMALLEST = 1e-130;
 
 /** Throws BAD_USER_INPUT for text that UTF-8 cannot encode. */
 export function checkText(field: string, value: string): void {
-  // DynamoDB would replace half a surrogate pair by U+FFFD, without an error.
+  // DynamoDB would replace half a surrogate pair by U+FFFD without an error.
   if (!isWellFormed(value)) throw badInput(field, value, 'text of Unicode characters, without lone surrogates');
 }
 
-/** Optional text from a client; null for none. Throws BAD_USER_INPUT naming the field. */
+/** Validates optional text from a client; null for none. Throws BAD_USER_INPUT naming the field. */
 export function readOptionalText(field: string, value: unknown): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value !== 'string') throw badInput(field, value, 'text of Unicode characters');
@@ -34,7 +34,7 @@ export function checkNumber(field: string, value: number): void {
   }
 }
 
-/** Longest name in bytes of UTF-8. DynamoDB takes less than 64 KB, DynamoDB Local fails above this. */
+/** Maximum length of a name in bytes of UTF-8. DynamoDB allows less than 64 KB; DynamoDB Local fails above this. */
 const LONGEST_NAME = 50_000;
 
 /** Throws BAD_USER_INPUT for a name that DynamoDB would change or refuse. */
@@ -45,7 +45,7 @@ export function checkName(field: string, name: string): void {
 
 const LONGEST_NAME_SHOWN = 80;
 
-/** The path of a property or value for messages, which must not grow with what a client sends. */
+/** The path of a property or value for messages, kept short whatever a client sends. */
 export function pathTo(field: string, name: string): string {
   return `${field}.${name.length > LONGEST_NAME_SHOWN ? `${name.slice(0, LONGEST_NAME_SHOWN)}…` : name}`;
 }
@@ -67,8 +67,9 @@ function check(field: string, value: unknown, depth: number): void {
 }
 
 /**
- * The properties of a marker from a client: a JSON object that DynamoDB stores without loss. Throws BAD_USER_INPUT naming
- * the path of what it cannot store: integers of more than 53 bits, lone surrogates, names over 50,000 bytes, 32 levels and more.
+ * Validates a client's properties: a JSON object that DynamoDB stores without loss. Throws BAD_USER_INPUT naming the
+ * path of a value that it cannot store: integers of more than 53 bits, lone surrogates, names over 50,000 bytes, 32 or
+ * more levels.
  */
 export function readProperties(field: string, value: unknown): Properties {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -11,14 +11,17 @@ import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
 const KIND = 'readings';
-/** Readings that are removed before the deletion of a marker is answered; the rest are removed in the background. */
+/**
+ * Maximum number of readings removed before the deletion of a marker is answered; the rest are removed in the
+ * background.
+ */
 const AT_ONCE = 1_000;
 /** Longer than any request that deletes a marker. */
 const REQUEST_LASTS_MS = 600_000;
 
 /**
- * The partitions that can hold readings of a marker: its own, and one for each bucket that has not expired by `now`
- * (milliseconds since 1970). DynamoDB removes expired readings by itself.
+ * The partitions that can hold readings of a marker: its own, and one per bucket that has not expired by `now`
+ * (milliseconds since 1970). DynamoDB removes expired readings.
  */
 export function readingPartitions({ keys }: Database, collection: Collection, key: string, now: number): string[] {
   const { readingsBucket: bucket, readingsTtlDays } = collection;
@@ -28,7 +31,7 @@ export function readingPartitions({ keys }: Database, collection: Collection, ke
   return [undefined, ...buckets].map((one) => keys.readingRange({ scope, key, bucket: one }, undefined, undefined).pk);
 }
 
-/** An item, written before a marker is deleted, that its readings are to be removed. */
+/** The reminder, written before a marker is deleted, to remove its readings. */
 function reminderOf({ keys }: Database, collection: Collection, marker: Item, now: string): Item {
   const { pk, sk, life } = marker;
   const { key = '' } = keys.parseMarker({ pk: String(pk), sk: String(sk) }) ?? {};
@@ -49,8 +52,8 @@ export async function remember(
 }
 
 /**
- * Deletes readings of one incarnation of a marker from one partition, at most `most` (Infinity for all); returns how many
- * it found, undefined if there may be more. Readings of another incarnation stay. May be repeated.
+ * Deletes readings of one incarnation of a marker from one partition, at most `most` (Infinity for all); returns how
+ * many it found, undefined if there may be more. Readings of other incarnations stay. May be repeated.
  */
 async function removeFrom(
   database: Database,
@@ -90,8 +93,8 @@ async function removeReadings(
 }
 
 /**
- * Removes the readings of a reminder's marker, and the reminder when none are left. What takes too long, or fails, is left
- * to the background: the marker has been deleted, so its readings are no longer visible.
+ * Removes the readings of a reminder's marker, and the reminder when none are left. Whatever takes too long or fails is
+ * left to the background: the marker has been deleted, so its readings are no longer visible.
  */
 export async function removeReadingsNow(
   database: Database,
@@ -113,8 +116,8 @@ export async function forget(database: Database, reminder: Item, call: Call): Pr
 }
 
 /**
- * Removes readings of a collection's deleted markers that were left behind, e.g. by processes that died. `now` is in
- * milliseconds since 1970: reminders that a request may still be using are skipped; none are with Infinity.
+ * Removes readings of deleted markers that were left behind, for example by processes that died. `now` is in
+ * milliseconds since 1970: reminders that a request may still be using are skipped; with Infinity, none are.
  */
 export async function removeLeftReadings(
   database: Database,

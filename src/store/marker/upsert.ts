@@ -97,7 +97,7 @@ export async function upsertItems(
 }
 
 export interface UpsertedMarkers {
-  /** In the order of the inputs, without those that failed. */
+  /** In input order, without those that failed. */
   readonly written: readonly Upserted[];
   readonly failures: readonly MarkerFailure[];
 }
@@ -116,7 +116,7 @@ export async function upsertMarkers(
   call: Call,
 ): Promise<UpsertedMarkers> {
   if (inputs.length > MAX_MARKERS_A_CALL) {
-    throw badInput('markers', `${inputs.length} markers`, `at most ${MAX_MARKERS_A_CALL} markers a call`);
+    throw badInput('markers', `${inputs.length} markers`, `at most ${MAX_MARKERS_A_CALL} markers per call`);
   }
   if (collection.idStrategy !== 'GIVEN') {
     throw badInput('collection', collection.key, 'a collection whose idStrategy is GIVEN: this one generates its keys');

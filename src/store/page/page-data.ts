@@ -4,12 +4,12 @@ import type { MapMarker, Properties } from '../../model/marker.js';
 import { type PageEntry, pageEntry } from '../../pages/entry.js';
 import type { PackOptions } from '../../pages/pack.js';
 
-/** The first byte of a page's data. Data of another format is not read: the index answers instead. */
+/** The first byte of a page's data. Data in another format is not read; the index is used instead. */
 export const PAGE_FORMAT = 1;
 /** By trial on cities: 9 saves 1 % and takes twice the time; 11 saves 7 % and takes 30 times the time. */
 const QUALITY = 5;
 
-/** Properties column by column: markers with the same names in the same order share a shape. */
+/** Properties in columns: markers with the same names in the same order share a shape. */
 interface Columns {
   readonly keys: readonly string[];
   readonly lngs: readonly number[];
@@ -17,7 +17,7 @@ interface Columns {
   readonly names: readonly (string | null)[];
   readonly categories: readonly (string | null)[];
   readonly versions: readonly number[];
-  /** 1 if `m` has all properties of the marker. */
+  /** 1 if `m` has all properties of the marker, otherwise 0. */
   readonly complete: readonly (0 | 1)[];
   readonly shapes: readonly (readonly string[])[];
   /** The shape of each marker. */
@@ -26,7 +26,7 @@ interface Columns {
   readonly values: readonly unknown[];
 }
 
-/** The columns as they are stored, without their names. */
+/** The columns as stored, without their names. */
 type Stored = readonly [
   Columns['keys'],
   Columns['lngs'],
@@ -79,7 +79,10 @@ function propertiesOf({ shapes, shapeOf, values }: Pick<Columns, 'shapes' | 'sha
   });
 }
 
-/** Numbers of more digits than JavaScript's are rounded, as in answers. Asking for each value takes three times as long. */
+/**
+ * Numbers with more digits than JavaScript's are rounded, as in answers. Checking each value would take three times as
+ * long.
+ */
 function jsonOf(stored: Stored): string {
   try {
     return JSON.stringify(stored);
@@ -88,7 +91,7 @@ function jsonOf(stored: Stored): string {
   }
 }
 
-/** The data of a page: what the geo index holds of each marker, without loss, column by column and compressed. */
+/** Encodes a page's data: what the geo index stores of each marker, without loss, in columns and compressed. */
 export function encodePage(entries: readonly PageEntry[]): Uint8Array {
   const markers = entries.map(({ marker }) => marker);
   const { shapes, shapeOf, values } = propertyColumns(markers.map(({ mapProperties }) => mapProperties));
@@ -109,10 +112,13 @@ export function encodePage(entries: readonly PageEntry[]): Uint8Array {
   return Buffer.concat([Buffer.of(PAGE_FORMAT), brotliCompressSync(text, { params })]);
 }
 
-/** A page's item should not pass 1 KB, so that it costs one write unit: its other attributes take up to some 70 bytes. */
+/**
+ * A page's item should not exceed 1 KB, so that it costs one write unit; its other attributes take up to about 70
+ * bytes.
+ */
 export const PACKING: PackOptions = { encode: encodePage, mostBytes: 1_024 - 70 };
 
-/** The entries of a page of this collection, in their order; undefined if the data is of another format. */
+/** Decodes the entries of a page of this collection, in order; undefined if the data has another format. */
 export function decodePage(data: Uint8Array, collection: string): PageEntry[] | undefined {
   if (data[0] !== PAGE_FORMAT) return undefined;
   const stored = JSON.parse(brotliDecompressSync(data.subarray(1)).toString()) as Stored;

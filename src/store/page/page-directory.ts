@@ -8,10 +8,10 @@ import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import type { PagesOf } from './pages.js';
 
-/** Hints of neighbouring pages of one partition, in their order. It has the name of its first one's begin. */
+/** Hints for neighbouring pages of one partition, in order. It is named by its first begin. */
 export type DirectoryPart = readonly PageHint[];
 
-/** Most pages in one item: some 3 KB. */
+/** Maximum number of pages in one item: about 3 KB. */
 export const MOST_HINTS = 256;
 
 type Stored = readonly [begins: readonly string[], markers: readonly number[], bytes: readonly number[]];
@@ -31,7 +31,7 @@ function partOf({ d }: Item): DirectoryPart {
   return begins.map((begin, index) => ({ begin, markers: markers[index] ?? 0, bytes: bytes[index] ?? 0 }));
 }
 
-/** All parts of the directory from one partition to another, both included, in their order: one Query. */
+/** All parts of the directory from one partition to another, both included, in order: one Query. */
 export async function readDirectory(
   database: Database,
   { scope, generation }: Pick<PagesOf, 'scope' | 'generation'>,
@@ -44,7 +44,7 @@ export async function readDirectory(
   return items.map(partOf);
 }
 
-/** Replaces a part, unconditionally: a directory is a hint. */
+/** Replaces a part unconditionally, because a directory is only a hint. */
 export async function putDirectoryPart(
   database: Database,
   { scope, generation }: Pick<PagesOf, 'scope' | 'generation'>,

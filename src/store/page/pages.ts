@@ -16,21 +16,21 @@ export interface PagesOf {
   readonly generation: string;
 }
 
-/** A page as it is stored. */
+/** A stored page. */
 export interface StoredPage {
   readonly begin: string;
-  /** Where the next page began when this one was written; undefined for the last page of a partition. */
+  /** The begin of the next page when this one was written; undefined for the last page of a partition. */
   readonly end: string | undefined;
-  /** How far the stream's changes are applied to it. */
+  /** The last round of stream changes applied to it. */
   readonly round: number;
   /** The last round in which a marker moved from it to another page. */
   readonly lost: number | undefined;
   readonly entries: readonly PageEntry[];
-  /** Bytes of the item. */
+  /** Size of the item in bytes. */
   readonly bytes: number;
 }
 
-/** A page as it is to be stored. */
+/** A page to be stored. */
 export interface NewPage {
   readonly begin: string;
   readonly end: string | undefined;
@@ -38,17 +38,17 @@ export interface NewPage {
   readonly data: Uint8Array;
 }
 
-/** A page as it is stored, with its entries still encoded. */
+/** A stored page whose entries are still encoded. */
 export interface RawPage extends NewPage {
   readonly round: number;
   readonly lost: number | undefined;
 }
 
-/** Replaces a page by one or more, which together reach from its begin to its end: all of them or none. */
+/** Replaces a page by one or more that together span it, all or none. */
 export interface PageReplacement {
   readonly scope: string;
   readonly begin: string;
-  /** The round of the page as it was read; undefined if it did not exist. */
+  /** The round of the page when it was read; undefined if it did not exist. */
   readonly seen: number | undefined;
   readonly round: number;
   /** See `StoredPage`. */
@@ -56,13 +56,16 @@ export interface PageReplacement {
   readonly pages: readonly NewPage[];
 }
 
-/** A page's attributes: `b` its round, `e` its end, `l` the round in which it lost a marker, `n` markers, `d` their data. */
+/**
+ * Overhead of a page's attributes in bytes: `b` is its round, `e` its end, `l` the round in which it lost a marker, `n`
+ * the number of markers, `d` their data.
+ */
 const OVERHEAD = 60;
 
-/** About how many bytes the item of a page with these data has. */
+/** Approximate size in bytes of the item of a page with this data. */
 export const pageBytes = (data: Uint8Array): number => OVERHEAD + data.length;
 
-/** The page in an item; undefined if it is none. */
+/** The page in an item; undefined if the item is not a page. */
 function rawPageOf({ sk, b, e, l, n, d }: Item): RawPage | undefined {
   if (!(d instanceof Uint8Array) || typeof sk !== 'string' || typeof b !== 'number') return undefined;
   return {
@@ -75,7 +78,7 @@ function rawPageOf({ sk, b, e, l, n, d }: Item): RawPage | undefined {
   };
 }
 
-/** The same with its entries; undefined, too, if it is of a format that this version does not know. */
+/** The page with its entries; also undefined if it has a format that this version does not know. */
 function pageOf(item: Item, collection: string): StoredPage | undefined {
   const raw = rawPageOf(item);
   const entries = raw && decodePage(raw.data, collection);
@@ -84,10 +87,10 @@ function pageOf(item: Item, collection: string): StoredPage | undefined {
   return { begin, end, round, lost, entries, bytes: pageBytes(data) };
 }
 
-/** A page that this version cannot read. */
+/** A page in a format that this version cannot read. */
 export class UnknownPageFormat extends Error {
   constructor() {
-    super('a page has a format of another version');
+    super('a page has the format of another version');
     this.name = 'UnknownPageFormat';
   }
 }
@@ -99,7 +102,7 @@ export function pageOfItem(item: Item, collection: string): StoredPage {
   return page;
 }
 
-/** The page that a position belongs to, strongly consistent; undefined if its partition has no page. */
+/** The page for a position, strongly consistent; undefined if its partition has no pages. */
 export async function findPage(
   database: Database,
   { scope, generation }: Pick<PagesOf, 'scope' | 'generation'>,
@@ -112,7 +115,7 @@ export async function findPage(
   return item && rawPageOf(item);
 }
 
-/** Some pages of a partition in their order, from the one with this begin on, strongly consistent. */
+/** Some pages of a partition in order, starting with this begin, strongly consistent. */
 export async function pagesFrom(
   database: Database,
   { scope, generation }: Pick<PagesOf, 'scope' | 'generation'>,
@@ -127,7 +130,7 @@ export async function pagesFrom(
   return Items.map(rawPageOf).filter((page) => page !== undefined);
 }
 
-/** Pages by their begins, in that order; undefined for those that do not exist. */
+/** Pages by begin, in that order; undefined for those that do not exist. */
 export async function getPages(
   database: Database,
   { scope, collection, generation }: PagesOf,
@@ -140,7 +143,7 @@ export async function getPages(
   return items.map((item) => item && pageOfItem(item, collection));
 }
 
-/** The pages of one partition that begin from one position to another, both included. */
+/** The pages of one partition whose begins are between two positions, both included. */
 export async function queryPages(
   database: Database,
   { scope, collection, generation }: PagesOf,

@@ -16,17 +16,20 @@ const attributesOf = ({ end, markers, data }: NewPage, { round, lost }: PageRepl
   d: data,
 });
 
-/** DynamoDB's own limit of statements in one BatchExecuteStatement. */
+/** DynamoDB's limit of statements in one BatchExecuteStatement. */
 const STATEMENTS_IN_A_BATCH = 25;
-/** Its limit of items in one transaction. */
+/** DynamoDB's limit of items in one transaction. */
 const ITEMS_IN_A_TRANSACTION = 100;
 
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
-/** A first load splits thousands of pages: DynamoDB Local answers nothing else while it works on many transactions. */
+/**
+ * The first load splits thousands of pages, and DynamoDB Local answers nothing else while it executes many
+ * transactions.
+ */
 const SPLITS_AT_A_TIME = 4;
 
-/** A page that DynamoDB did not write, for another reason than that it is not as it was read. */
+/** DynamoDB did not write a page, for another reason than that it had changed. */
 export class PageRejected extends Error {
   override readonly name = 'PageRejected';
   readonly code: string;
@@ -39,7 +42,7 @@ export class PageRejected extends Error {
 
 const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 
-/** The statement that replaces a page by another one with the same begin. */
+/** The statement that replaces a page by one with the same begin. */
 function statementOf(table: string, { pk, sk }: Key, replacement: PageReplacement, page: NewPage) {
   const attributes = Object.entries(attributesOf(page, replacement));
   const values = attributes.map(([, value]) => value);
@@ -65,7 +68,7 @@ function transactItems({ keys, tables }: Database, generation: string, replaceme
   });
 }
 
-/** Writes all items or, if one of the pages was not as it was read, none; returns whether it did. */
+/** Writes all items or, if one of the pages has changed, none; returns whether it did. */
 async function transact(database: Database, TransactItems: TransactItem[], call: Call): Promise<boolean> {
   try {
     await send(database, 'transactWrite', { TransactItems }, call);
@@ -76,7 +79,7 @@ async function transact(database: Database, TransactItems: TransactItem[], call:
   }
 }
 
-/** Replaces pages that stay one page each, by statements: a tenth of the time of as many requests. */
+/** Replaces pages that remain one page each, with statements: a tenth of the time of as many requests. */
 async function replaceEach(
   database: Database,
   generation: string,
@@ -94,15 +97,16 @@ async function replaceEach(
     const answer = Responses[index];
     const code = answer?.Error?.Code;
     if (answer === undefined || (code !== undefined && !REFUSALS.has(code)))
-      throw new PageRejected(code ?? 'no answer');
+      throw new PageRejected(code ?? 'no response');
     return code === undefined;
   });
 }
 
 /**
- * Replaces pages, each only if it is as it was read; returns for each, in their order, whether it was replaced. Throws if that is
- * not known for all of them; some may have been replaced then. A split is one transaction: with a part of it written, a process
- * that stopped then and the one that continues its work could cut the page in two ways.
+ * Replaces pages, each only if it has not changed since it was read; returns for each, in order, whether it was
+ * replaced. Throws if that is not known for all of them; some may have been replaced then. A split is one transaction:
+ * if only part of it were written, a process that stopped then and the one that continues its work could cut the page
+ * in different ways.
  */
 export async function replacePages(
   database: Database,

@@ -8,7 +8,7 @@ import type { Item } from '../database.js';
 import { checkItemSize } from '../request/item-size.js';
 import { checkName, checkNumber, checkText, pathTo } from '../marker/properties.js';
 
-/** The marker that a reading is of. */
+/** The marker that a reading belongs to. */
 export interface ReadingOwner {
   readonly collection: Collection;
   readonly key: string;
@@ -16,7 +16,7 @@ export interface ReadingOwner {
   readonly incarnation: string;
 }
 
-/** The values of a reading from a client. Throws BAD_USER_INPUT naming the one that is neither a number nor text. */
+/** Validates a client's values. Throws BAD_USER_INPUT naming the one that is neither a number nor text. */
 export function readValues(field: string, values: unknown): Reading['values'] {
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {
     throw badInput(field, values, 'a JSON object of numbers and text values');
@@ -34,7 +34,7 @@ export function readValues(field: string, values: unknown): Reading['values'] {
 
 /**
  * The item of a reading, ready to be put; undefined if it has expired by `now` (milliseconds since 1970). Throws
- * BAD_USER_INPUT, its field prefixed by `field`, for an instant too far ahead and for more than 400 KB.
+ * BAD_USER_INPUT, with its field prefixed by `field`, for an instant too far in the future or more than 400 KB.
  */
 export function newReadingItem(
   { keys }: { readonly keys: Keyspace },
@@ -46,7 +46,7 @@ export function newReadingItem(
   const { readingsTtlDays: ttlDays, readingsBucket } = collection;
   const time = Date.parse(at);
   if (time <= (expiredUpTo(ttlDays, now) ?? -Infinity)) return undefined;
-  // Queries would not look for it there.
+  // Queries would not search that bucket.
   const latest = latestInstant(readingsBucket, now);
   if (time > latest) throw badInput(`${field}at`, at, `no later than ${new Date(latest).toISOString()}`);
   const item: Item = {
@@ -59,12 +59,13 @@ export function newReadingItem(
   return item;
 }
 
-/** Integers that JSON cannot hold, which only others write, as text with all their digits. */
+/** Shows integers that JSON cannot represent, which only other programs write, as text with all digits. */
 const shown = (value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
 
 /**
  * A reading from its item; undefined if it has expired by `now` (milliseconds since 1970), belongs to another
- * incarnation of the marker than `incarnation`, or is invalid. An item without `of` was written by others, and is shown.
+ * incarnation of the marker than `incarnation`, or is invalid. An item without `of` was written by another program, and
+ * is shown.
  */
 export function readingFromItem(keys: Keyspace, item: Item, incarnation: string, now: number): Reading | undefined {
   const { pk, sk, values, of, ttl } = item;
@@ -73,7 +74,7 @@ export function readingFromItem(keys: Keyspace, item: Item, incarnation: string,
   if (at === undefined || !isInstant(at)) return undefined;
   if (typeof values !== 'object' || values === null || Array.isArray(values)) return undefined;
   if (of !== undefined && of !== incarnation) return undefined;
-  // DynamoDB removes expired items late, by up to some days.
+  // DynamoDB removes expired items up to some days late.
   if (typeof ttl === 'number' && ttl * 1000 <= now) return undefined;
   return { at, values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shown(value)])) };
 }

@@ -14,20 +14,20 @@ import { newReadingItem, readValues, readingFromItem } from './reading-item.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
-/** Most readings that one call may record. */
+/** Maximum number of readings that one call may record. */
 export const MAX_READINGS_A_CALL = 1_000;
 
-/** A reading as a client describes it. Everything is checked at run time, too. */
+/** A client's reading. Everything is checked at run time, too. */
 export interface ReadingInput {
   /** RFC 3339; the time of the call if omitted. */
   readonly at?: string | null | undefined;
   readonly values: unknown;
 }
 
-/** Readings from a client. Throws BAD_USER_INPUT naming the field that is wrong. */
+/** Validates a client's readings. Throws BAD_USER_INPUT naming the invalid field. */
 function readReadings(inputs: readonly ReadingInput[], now: Date): Reading[] {
   if (inputs.length > MAX_READINGS_A_CALL) {
-    throw badInput('readings', `${inputs.length} readings`, `at most ${MAX_READINGS_A_CALL} readings a call`);
+    throw badInput('readings', `${inputs.length} readings`, `at most ${MAX_READINGS_A_CALL} readings per call`);
   }
   const dateless = inputs.filter(({ at }) => at === undefined || at === null).length;
   // They would all get the same instant, and only one of them would be stored.
@@ -40,9 +40,9 @@ function readReadings(inputs: readonly ReadingInput[], now: Date): Reading[] {
 }
 
 /**
- * Records readings of a marker and returns how many instants were stored. Of several readings at one instant the last one
- * wins, and it replaces one that was stored before, so that a call may be repeated. Expired readings are not stored.
- * Throws BAD_USER_INPUT or NOT_FOUND before anything is written; THROTTLED or UNAVAILABLE if some may not have been.
+ * Records readings of a marker; returns the number of instants stored. Of several readings at one instant the last one
+ * wins, and it replaces a stored one, so that a call may be repeated. Expired readings are not stored. Throws
+ * BAD_USER_INPUT or NOT_FOUND before anything is written; THROTTLED or UNAVAILABLE if some may not have been.
  */
 export async function recordReadings(
   database: Database,
@@ -73,7 +73,7 @@ export function putReadingsInBulk(database: Database, items: readonly Item[], ca
   return putInBulk(database, database.tables.entities, items, call);
 }
 
-/** Which readings of a marker: its latest `last`, within bounds (RFC 3339, both included) if they are given. */
+/** The readings wanted of a marker: its latest `last`, optionally within bounds (RFC 3339, both included). */
 export interface ReadingsWanted {
   readonly last: number;
   readonly from?: string | undefined;
@@ -84,17 +84,23 @@ export interface ReadingsWanted {
 export interface ReadingsOptions {
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Items that may be skipped, as expired or of another incarnation, before LIMIT_EXCEEDED is thrown. */
+  /**
+   * Number of items that may be skipped, because they have expired or are of another incarnation, before LIMIT_EXCEEDED
+   * is thrown.
+   */
   readonly mostPassed: number;
   /** Strongly consistent, at twice the read units. */
   readonly consistent?: boolean | undefined;
   readonly call: Call;
 }
 
-/** Most items of each page after the first: only expired readings, or those of another incarnation, lead there. */
+/**
+ * Maximum number of items per page after the first, which is needed only if readings are skipped as expired or of
+ * another incarnation.
+ */
 const FURTHER_ITEMS = 1_000;
 
-/** The items of a range, last ones first; `first` of them with the first call. */
+/** The items of a range, last ones first, of which the first call reads `first`. */
 async function* itemsDown(
   database: Database,
   range: PartitionRange,
@@ -111,13 +117,13 @@ async function* itemsDown(
     after = page.LastEvaluatedKey;
     if (after === undefined) return;
     if (read - first >= mostPassed) {
-      const passed = `${read - first} or more that are not shown`;
+      const passed = `${read - first} or more that are skipped`;
       throw limitExceeded('readings', passed, mostPassed, 'request readings from a later time');
     }
   }
 }
 
-/** The instant to start at, so that expired readings are not even read; undefined if there is no bound. */
+/** The instant to start from, so that expired readings are not even read; undefined if there is no bound. */
 function startOf({ readingsTtlDays }: Collection, from: string | undefined, now: number): string | undefined {
   const expired = expiredUpTo(readingsTtlDays, now);
   if (expired === undefined) return from;
@@ -144,13 +150,13 @@ async function firstReadings(
 /** A marker with readings of it, newest first. */
 export interface MarkerWithReadings {
   readonly marker: Marker | null;
-  /** Empty if there is no marker, even if readings of a deleted one remain. */
+  /** Empty if the marker does not exist, even if readings of a deleted one remain. */
   readonly readings: readonly Reading[];
 }
 
 /**
- * A marker and its latest readings by one Query, as the marker's sort key follows those of all its readings. It takes more
- * calls only if readings have to be skipped. Throws LIMIT_EXCEEDED if too many have to be.
+ * A marker and its latest readings from one Query, because the marker's sort key follows those of all its readings.
+ * More calls are needed only if readings have to be skipped. Throws LIMIT_EXCEEDED if too many have to be.
  */
 export async function readMarkerWithReadings(
   database: Database,
@@ -171,8 +177,8 @@ export async function readMarkerWithReadings(
 }
 
 /**
- * Readings of a marker, newest first: by one Query, or by one for each bucket until there are enough. Empty buckets cost a
- * Query too, but there are only as many as have not expired.
+ * Readings of a marker, newest first: from one Query, or from one per bucket until there are enough. Empty buckets also
+ * cost a Query, but there are only as many as have not expired.
  */
 export async function readReadingsOf(
   database: Database,

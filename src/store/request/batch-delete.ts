@@ -5,7 +5,7 @@ import type { Call } from './meter.js';
 import { BACKGROUND_RETRIES, processAll } from './retries.js';
 import { send } from './send.js';
 
-/** DynamoDB's own limit of items in one BatchWriteItem. */
+/** DynamoDB's limit of items in one BatchWriteItem. */
 const ITEMS_IN_A_BATCH = 25;
 const BATCHES_AT_A_TIME = 4;
 

@@ -7,10 +7,10 @@ import type { Call } from './meter.js';
 import { processAll } from './retries.js';
 import { send } from './send.js';
 
-/** DynamoDB's own limit of keys in one BatchGetItem. */
+/** DynamoDB's limit of keys in one BatchGetItem. */
 const KEYS_IN_A_BATCH = 100;
 const BATCHES_AT_A_TIME = 8;
-/** Most calls in a row that return nothing, before the batch counts as throttled. */
+/** Maximum number of consecutive calls that return nothing before the batch counts as throttled. */
 const ATTEMPTS = 8;
 
 export interface BatchGetOptions {
@@ -51,8 +51,8 @@ async function getBatch(
 }
 
 /**
- * Items of one table by key, in the order of the keys; undefined for missing ones. A key that is listed more than once
- * is read once. Retries what DynamoDB leaves unprocessed; throws THROTTLED when it stops answering.
+ * Reads items of one table by key, in the order of the keys; undefined for missing ones. A key that is listed more than
+ * once is read once. Retries what DynamoDB leaves unprocessed; throws THROTTLED if nothing more is returned.
  */
 export async function batchGet(
   database: Database,

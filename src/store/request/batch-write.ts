@@ -10,26 +10,29 @@ import type { Call } from './meter.js';
 import { BACKGROUND_RETRIES, processAll } from './retries.js';
 import { send } from './send.js';
 
-/** DynamoDB's own limit of items in one BatchWriteItem. */
+/** DynamoDB's limit of items in one BatchWriteItem. */
 const ITEMS_IN_A_BATCH = 25;
 const BATCHES_AT_A_TIME = 12;
 /** Below DynamoDB's limits of 100 items and 4 MB. */
 const ITEMS_IN_A_TRANSACTION = 100;
 const BYTES_IN_A_TRANSACTION = 3_500_000;
-/** The embedded engine parses one while it writes another. */
+/** The embedded engine parses one transaction while it writes another. */
 const TRANSACTIONS_AT_A_TIME = 2;
-/** While a client waits for a response: about three seconds. Failed calls are not retried, as the SDK has done so. */
+/**
+ * While a client waits for a response: about three seconds. Failed calls are not retried here, because the SDK has
+ * already done so.
+ */
 const FOREGROUND_RETRIES = { attempts: 8, retryable: () => false } satisfies RetryOptions;
 
 export interface BulkOptions {
   /**
-   * Whether to wait for a table that throttles or is unavailable, as background work does (by default). Otherwise only
-   * items that were left unprocessed are retried, and for a few seconds.
+   * Whether to wait for a table that throttles or is unavailable, as background work does (default). Otherwise only
+   * items left unprocessed are retried, for a few seconds.
    */
   readonly patient?: boolean | undefined;
 }
 
-/** Puts of whole items are idempotent, so background work retries every failure that may pass. */
+/** Puts of whole items are idempotent, so background work retries every transient failure. */
 function retriesFor({ patient = true }: BulkOptions, { signal }: Call) {
   return { ...(patient ? BACKGROUND_RETRIES : FOREGROUND_RETRIES), signal };
 }
@@ -55,7 +58,7 @@ async function putTogether(
   });
 }
 
-/** Items in pieces that one transaction takes. */
+/** Splits items into pieces that fit into one transaction. */
 export function transactionPieces(items: readonly Item[]): Item[][] {
   const made: Item[][] = [];
   let bytes = Infinity;
@@ -88,10 +91,10 @@ async function putBatch(
 }
 
 /**
- * A function that puts items into one table, replacing items with the same keys; of several with one key in one call the
- * last one wins. Retries what DynamoDB throttles or leaves unprocessed, for about two minutes without any progress by
- * default, before it throws THROTTLED or UNAVAILABLE. Items are written in no particular order. It may be called again
- * before it has finished: all its calls together have no more requests under way than one.
+ * Returns a function that puts items into one table, replacing items with the same keys; of several with one key in one
+ * call the last one wins. Retries what DynamoDB throttles or leaves unprocessed, by default for about two minutes
+ * without any progress, before it throws THROTTLED or UNAVAILABLE. Items are written in no particular order. It may be
+ * called again before it has finished: all its calls together have no more concurrent requests than one.
  */
 export function bulkWriter(
   database: Database,
@@ -110,7 +113,7 @@ export function bulkWriter(
   };
 }
 
-/** Puts items once, as a `bulkWriter` does. */
+/** Puts items once, like a `bulkWriter`. */
 export function putInBulk(
   database: Database,
   table: string,

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 
 /**
- * The results of `work` over all items, at most `limit` at a time, in the order of the items. The first failure keeps
- * the rest from starting, and is thrown once everything that has started is over: nothing continues after the call.
+ * The results of `work` for all items, at most `limit` at a time, in item order. After the first failure no more items
+ * are started; it is thrown once everything started has ended, so nothing continues after the call.
  */
 export async function mapConcurrently<T, R>(
   items: readonly T[],
@@ -25,9 +25,9 @@ export async function mapConcurrently<T, R>(
 }
 
 /**
- * The results of `work` over items that arrive one after the other, in their order. At most `limit` items are started and
- * not yet taken, and no more are requested before one of them is taken. A consumer that stops early waits until all that has
- * started is over.
+ * Yields the results of `work` for items that arrive one by one, in order. At most `limit` results are started but not
+ * yet consumed, and no more items are requested until one is. A consumer that stops early waits until everything
+ * started has ended.
  */
 export async function* mapAhead<T, R>(
   items: Iterable<T> | AsyncIterable<T>,
@@ -51,7 +51,7 @@ export async function* mapAhead<T, R>(
   }
 }
 
-/** The list in chunks of `size`; the last one may be shorter. */
+/** Splits a list into chunks of `size`; the last one may be shorter. */
 export function chunks<T>(list: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
     list.slice(index * size, (index + 1) * size),

@@ -11,13 +11,13 @@ import { type WireMap, itemOf } from './wire.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
 import { send } from './send.js';
 
-/** An item before a write and after it; undefined if it did not exist, or no longer does. */
+/** An item before and after a write; undefined if it did not exist, or no longer does. */
 export interface ConditionalChange {
   readonly before: Item | undefined;
   readonly after: Item | undefined;
 }
 
-/** Attributes that show whether an item has changed: `version` counts the changes to one incarnation of it. */
+/** Attributes that show whether an item has changed: `version` counts the changes to one incarnation. */
 const STATE = ['version', 'life', 'createdAt'] as const;
 
 /** The condition that an item exists and has not changed since it was read. */
@@ -34,7 +34,10 @@ export function asFound(found: Item) {
   };
 }
 
-/** The UpdateItem that sets only what differs between `found` and `next`, if the item has not changed since it was read. */
+/**
+ * The UpdateItem that sets only the differences between `found` and `next`, if the item has not changed since it was
+ * read.
+ */
 export function updateRequest(table: string, found: Item, next: Item): UpdateCommandInput {
   const names = Object.keys({ ...found, ...next }).filter((name) => !isDeepStrictEqual(found[name], next[name]));
   const put = names.filter((name) => next[name] !== undefined);
@@ -71,7 +74,7 @@ export function deleteRequest(table: string, found: Item): DeleteCommandInput {
   };
 }
 
-/** A write that was done, with the item it left, or that was rejected, with the item found instead. */
+/** A completed write with the item it left, or a rejected one with the item found instead. */
 type Outcome = { readonly done: Item | undefined } | { readonly found: Item | undefined };
 
 async function attempt(database: Database, found: Item, next: Item | undefined, call: Call): Promise<Outcome> {
@@ -88,16 +91,17 @@ async function attempt(database: Database, found: Item, next: Item | undefined, 
     call.meter.writes += 1;
     const { Item: wire, $metadata } = failureOf(error);
     const now = wire === undefined ? undefined : itemOf(wire as WireMap);
-    // The SDK retried an attempt whose response was lost: its result may be what the condition found.
+    // The SDK retried an attempt whose response was lost: the condition may have found that attempt's own result.
     const repeated = ($metadata?.attempts ?? 1) > 1;
     return repeated && isDeepStrictEqual(now, next) ? { done: now } : { found: now };
   }
 }
 
 /**
- * Changes one item of the entities table by a read and one conditional write that sets only what differs. `decide` gets
- * the item, throws if it must not be changed (which it has to if there is none), and returns its next state, undefined
- * to delete it. If another write came in between, it decides again. Throws CONFLICT after too many concurrent updates.
+ * Changes one item of the entities table with a read and one conditional write that sets only the differences. `decide`
+ * receives the item and returns its next state, or undefined to delete it; it throws if the item must not be changed,
+ * in particular if it does not exist. If another write came in between, it decides again. Throws CONFLICT after too
+ * many concurrent updates.
  */
 export async function changeItem(
   database: Database,
@@ -116,7 +120,7 @@ export async function changeItem(
   return retry(decideAndWrite, { ...CONFLICT_RETRIES, signal: call.signal });
 }
 
-/** One item of the entities table, strongly consistent; undefined if there is none. */
+/** Reads one item of the entities table, strongly consistent; undefined if it does not exist. */
 export async function readItem(database: Database, key: Key, call: Call): Promise<Item | undefined> {
   const { pk, sk } = key;
   const request = { TableName: database.tables.entities, Key: { pk, sk }, ConsistentRead: true };

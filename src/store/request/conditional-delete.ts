@@ -8,19 +8,22 @@ import type { Call } from './meter.js';
 import { processAll } from './retries.js';
 import { send } from './send.js';
 
-/** DynamoDB's own limit of statements in one BatchExecuteStatement. */
+/** DynamoDB's limit of statements in one BatchExecuteStatement. */
 const STATEMENTS_IN_A_BATCH = 25;
 const BATCHES_AT_A_TIME = 4;
 /** With the default pauses, about a minute in which DynamoDB deletes nothing. */
 const RETRIES = { attempts: 60, retryable: isTransient } satisfies RetryOptions;
 
-/** Errors of an item that no longer exists, or is of another incarnation: what was to be deleted is gone. */
+/** Errors for an item that no longer exists or is of another incarnation: the item to delete is gone. */
 const GONE = new Set(['ConditionalCheckFailed', 'ResourceNotFound']);
 
-/** Attributes that hold incarnations: of a marker its own, of a reading its marker's. */
+/** Attributes with incarnations: a marker's own, and that of a reading's marker. */
 export const INCARNATION_ATTRIBUTES = ['life', 'of'] as const;
 
-/** The BatchExecuteStatement that deletes at most 25 items of the entities table, each only in the incarnation read. */
+/**
+ * The BatchExecuteStatement that deletes at most 25 items of the entities table, each only in the incarnation that was
+ * read.
+ */
 export function deleteStatements(table: string, items: readonly Item[]): BatchExecuteStatementCommandInput {
   return {
     Statements: items.map((item) => {
@@ -47,8 +50,8 @@ async function deleteBatch(database: Database, items: readonly Item[], call: Cal
 }
 
 /**
- * Deletes items of the entities table by key, each only in the incarnation it was read in (`INCARNATION_ATTRIBUTES`), so that
- * what was created later under the same key stays. May be repeated. Retries what is throttled for about a minute.
+ * Deletes items of the entities table by key, each only in the incarnation that was read (`INCARNATION_ATTRIBUTES`), so
+ * that items created later under the same key stay. May be repeated. Retries throttled deletes for about a minute.
  */
 export async function deleteInBulk(database: Database, items: readonly Item[], call: Call): Promise<void> {
   await mapConcurrently(chunks(items, STATEMENTS_IN_A_BATCH), BATCHES_AT_A_TIME, (batch) =>

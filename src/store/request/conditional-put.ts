@@ -14,8 +14,8 @@ export function putIfAbsentRequest(table: string, item: Item): PutCommandInput {
 const defined = (item: Item) => Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined));
 
 /**
- * Puts an item that must not exist yet, by one conditional write; false if its key is taken. True also if an attempt
- * was applied and its response lost.
+ * Puts an item that must not exist yet, with one conditional write; returns false if its key is taken. Also returns
+ * true if an attempt was applied and its response lost.
  */
 export async function putIfAbsent(database: Database, table: string, item: Item, call: Call): Promise<boolean> {
   try {
@@ -25,7 +25,7 @@ export async function putIfAbsent(database: Database, table: string, item: Item,
     if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
     call.meter.writes += 1;
     if ((failureOf(error).$metadata?.attempts ?? 1) === 1) return false;
-    // The SDK retried an attempt whose response was lost: its item may be what the condition found.
+    // The SDK retried an attempt whose response was lost: the condition may have found that attempt's own item.
     const Key = { pk: item['pk'], sk: item['sk'] };
     const { Item: found } = await send(database, 'get', { TableName: table, Key, ConsistentRead: true }, call);
     return found !== undefined && isDeepStrictEqual(found, defined(item));
@@ -33,8 +33,8 @@ export async function putIfAbsent(database: Database, table: string, item: Item,
 }
 
 /**
- * Replaces version `item.version - 1` of an item, 1 being its first version; false if another write came first, which may
- * have been this one with its response lost.
+ * Replaces version `item.version - 1` of an item; the first version is 1. Returns false if another write came first,
+ * which may have been this one with its response lost.
  */
 export async function putVersion(
   database: Database,
@@ -59,8 +59,8 @@ export async function putVersion(
 }
 
 /**
- * Puts items that must not exist yet in one transaction; false if one of their keys is taken, and then none is put. The
- * SDK sends a token with all attempts, so that one that was applied is not refused when it is repeated.
+ * Puts items that must not exist yet in one transaction; returns false, having put none, if one of their keys is taken.
+ * The SDK sends a token with all attempts, so that a repeated attempt is not refused if the first was applied.
  */
 export async function putTogetherIfAbsent(
   database: Database,

@@ -1,6 +1,8 @@
 import { valueOf, wireOf } from './wire.js';
 
-/** Where lib-dynamodb's description of a request or an answer has values: at null, and in all entries of an empty object. */
+/**
+ * Where lib-dynamodb's description of a request or response has values: at null, and in all entries of an empty object.
+ */
 type Nodes = { readonly [name: string]: Nodes } | null;
 
 interface Request {
@@ -16,7 +18,7 @@ interface Place {
   readonly override: true;
 }
 
-/** What lib-dynamodb lets subclasses of its commands use and replace. */
+/** The fields that lib-dynamodb lets subclasses of its commands use and replace. */
 interface Replaceable {
   readonly middlewareStack: {
     addRelativeTo(
@@ -43,8 +45,8 @@ function convertAt(part: unknown, nodes: Nodes | undefined, convert: (value: nev
 }
 
 /**
- * A command of lib-dynamodb that converts values by `wireOf` and `valueOf`. Its own conversion takes a map with an entry
- * `constructor` for an instance of a class, and loses an entry `__proto__`.
+ * Makes a command of lib-dynamodb convert values with `wireOf` and `valueOf`. Its own conversion mistakes a map with an
+ * entry `constructor` for an instance of a class, and loses an entry `__proto__`.
  */
 export function exact<C extends { readonly input: object }>(command: C): C {
   const { middlewareStack, inputKeyNodes, outputKeyNodes } = command as unknown as Replaceable;

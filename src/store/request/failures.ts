@@ -28,7 +28,7 @@ const UNREACHABLE = new Set([
   'ServiceUnavailableException',
 ]);
 
-/** How long a client should wait after THROTTLED: briefly, as the SDK has already backed off. */
+/** How long a client should wait after THROTTLED: briefly, because the SDK has already backed off. */
 const RETRY_AFTER_MS = 1_000;
 
 interface SdkFailure {
@@ -40,7 +40,7 @@ interface SdkFailure {
   readonly CancellationReasons?: readonly { readonly Code?: string }[];
 }
 
-/** THROTTLED, after retries did not help. */
+/** THROTTLED, after retries have failed. */
 export function throttled(cause?: unknown): CellportError {
   return new CellportError(
     'THROTTLED',
@@ -55,22 +55,22 @@ export function unavailable(reason: string, cause?: unknown): CellportError {
   return new CellportError('UNAVAILABLE', `DynamoDB is unavailable: ${reason}`, {}, { cause });
 }
 
-/** The fields of an error of the SDK that matter here. */
+/** The relevant fields of an SDK error. */
 export function failureOf(error: unknown): SdkFailure {
   return typeof error === 'object' && error !== null ? error : {};
 }
 
-/** Whether an error is this exception of DynamoDB; by name, as there may be several copies of the SDK. */
+/** Whether an error is this exception of DynamoDB; checked by name, because there may be several copies of the SDK. */
 export function isFailure(error: unknown, name: string): boolean {
   return failureOf(error).name === name;
 }
 
-/** Whether a failure may pass by itself: THROTTLED or UNAVAILABLE. */
+/** Whether a failure is transient: THROTTLED or UNAVAILABLE. */
 export function isTransient(error: unknown): boolean {
   return error instanceof CellportError && (error.code === 'THROTTLED' || error.code === 'UNAVAILABLE');
 }
 
-/** Why each write of a transaction was rejected, in their order; none if the failure is another one. */
+/** The reasons why the writes of a transaction were rejected, in order; empty for any other failure. */
 export function cancellationCodes(error: unknown): readonly (string | undefined)[] {
   return (failureOf(error).CancellationReasons ?? []).map(({ Code }) => Code);
 }
@@ -81,8 +81,8 @@ export function isTransactionConflict(error: unknown): boolean {
 }
 
 /**
- * The error of a command as the rest of the program knows it: THROTTLED, UNAVAILABLE, or the error itself if it is about
- * the request, such as a condition that did not hold.
+ * Maps a command's error for the rest of the program: THROTTLED, UNAVAILABLE, or the error itself if it is about the
+ * request, such as a failed condition.
  */
 export function mapFailure(error: unknown): unknown {
   if (error instanceof CellportError) return error;

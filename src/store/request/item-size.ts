@@ -1,18 +1,19 @@
 import { badInput } from '../../errors.js';
 import { storedName } from './wire.js';
 
-/** DynamoDB's own limit of one item, attribute names included. */
+/** DynamoDB's limit of one item, attribute names included. */
 export const MAX_ITEM_BYTES = 400 * 1024;
 
 function numberBytes(value: number): number {
   const digits = Math.abs(value).toExponential().replace(/e.*$/, '').replace('.', '').replace(/0+$/, '').length;
-  // Two digits a byte and one for the exponent; one more for negative numbers and for digits that do not pair up.
+  // Two digits per byte and one byte for the exponent; one more for negative numbers and for digits that do not pair
+  // up.
   return Math.ceil(digits / 2) + (value < 0 ? 3 : 2);
 }
 
 /**
- * Bytes that a value takes in an item by DynamoDB's published rules (names and strings as UTF-8, a list or map 3 bytes
- * and 1 for each entry). Never too few: numbers are rounded up by at most one byte.
+ * The size of a value in an item in bytes, by DynamoDB's published rules (names and strings as UTF-8, a list or map 3
+ * bytes plus 1 per entry). Never too small: numbers are rounded up by at most one byte.
  */
 export function valueBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
@@ -28,7 +29,7 @@ export function valueBytes(value: unknown): number {
   return 1;
 }
 
-/** Bytes of a whole item: its attributes with their names. Undefined attributes are not written. */
+/** The size of a whole item in bytes: its attributes with their names. Undefined attributes are not written. */
 export function itemBytes(item: Readonly<Record<string, unknown>>): number {
   return Object.entries(item).reduce(
     (sum, [name, value]) => (value === undefined ? sum : sum + Buffer.byteLength(name) + valueBytes(value)),
@@ -36,9 +37,9 @@ export function itemBytes(item: Readonly<Record<string, unknown>>): number {
   );
 }
 
-/** Throws BAD_USER_INPUT, blaming `field`, if DynamoDB would refuse an item as too large. */
+/** Throws BAD_USER_INPUT naming `field` if DynamoDB would refuse an item as too large. */
 export function checkItemSize(item: Readonly<Record<string, unknown>>, what: string, field: string): void {
   const bytes = itemBytes(item);
   if (bytes <= MAX_ITEM_BYTES) return;
-  throw badInput(field, `${bytes} bytes`, `small enough for the whole ${what} to stay under ${MAX_ITEM_BYTES} bytes`);
+  throw badInput(field, `${bytes} bytes`, `small enough to keep the whole ${what} under ${MAX_ITEM_BYTES} bytes`);
 }

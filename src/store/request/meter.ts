@@ -1,10 +1,10 @@
 import type { PageRead, RangeRead } from './read-log.js';
 
-/** Cost of one client request, summed over its commands. Filled by `send`. */
+/** Cost of one client request, summed over its commands by `send`. */
 export interface Meter {
-  /** Query and Scan calls, each page one. */
+  /** Query and Scan calls, one per page. */
   queries: number;
-  /** Keys of items requested by key. */
+  /** Items requested by key. */
   getItems: number;
   /** Items written, deleted or refused by a condition. */
   writes: number;
@@ -14,15 +14,15 @@ export interface Meter {
   itemsScanned: number;
   /** Items returned, by key or by range. */
   itemsReturned: number;
-  /** Cell blocks and ranges of markers answered by a cache. */
+  /** Cell blocks and ranges of markers served from a cache. */
   cacheHits: number;
-  /** What markers were read from; null if none were. */
+  /** What markers were read from; null if none were read. */
   markersFrom: MarkersFrom | null;
 }
 
 export type MarkersFrom = 'PAGES' | 'INDEX' | 'BOTH';
 
-/** Takes note of what markers are read from. */
+/** Records what markers are read from. */
 export function noteSource(meter: Meter, from: 'PAGES' | 'INDEX'): void {
   meter.markersFrom = meter.markersFrom === null || meter.markersFrom === from ? from : 'BOTH';
 }
@@ -46,15 +46,17 @@ export function newMeter(): Meter {
 export interface Call {
   readonly meter: Meter;
   readonly signal?: AbortSignal | undefined;
-  /** Leaves the meter's units at 0. AWS reports them for free, but they make DynamoDB Local write a fifth slower. */
+  /**
+   * Leaves the meter's units at 0. AWS reports them for free, but reporting slows DynamoDB Local's writes by a fifth.
+   */
   readonly unpriced?: boolean | undefined;
-  /** Collects each range that was read or answered by a cache, for explanations; omitted if none is wanted. */
+  /** Collects each range that was read or served from a cache, for explanations; omitted if not requested. */
   readonly reads?: RangeRead[] | undefined;
-  /** Collects each page of markers that is used, likewise. */
+  /** Collects each page of markers used, likewise. */
   readonly pages?: PageRead[] | undefined;
 }
 
-/** A call with a meter of its own, for start-up and background work. */
+/** A call with its own meter, for startup and background work. */
 export function newCall(signal?: AbortSignal): Call {
   return { meter: newMeter(), signal };
 }

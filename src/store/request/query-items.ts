@@ -5,7 +5,7 @@ import { eachInTurns, takeTurn } from '../../turns.js';
 import { exact } from './exact-values.js';
 import { type WireMap, itemOf } from './wire.js';
 
-/** The part of an HTTP response that matters here; the body has not been read yet. */
+/** The relevant part of an HTTP response; the body has not been read yet. */
 interface Response {
   readonly statusCode: number;
   body: AsyncIterable<Uint8Array> | Uint8Array;
@@ -22,10 +22,13 @@ async function bytesIn(body: Response['body']): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Parsing more takes milliseconds: several such responses arrive at once. */
+/** Parsing more takes milliseconds, and several such responses arrive at once. */
 const LONG_RESPONSE_BYTES = 64 * 1024;
 
-/** Takes the items out of a response, so that the SDK reads the rest of it. One that is not JSON is left to the SDK. */
+/**
+ * Takes the items out of a response, so that the SDK reads only the rest of it. A response that is not JSON is left to
+ * the SDK.
+ */
 async function takeItems(response: Response): Promise<readonly WireMap[] | undefined> {
   const bytes = await bytesIn(response.body);
   response.body = bytes;
@@ -51,14 +54,14 @@ interface Stack {
   ): void;
 }
 
-/** Converts items, a whole page of which would keep other requests waiting. */
+/** Converts items in turns: converting a whole page at once would delay other requests. */
 async function converted(items: readonly WireMap[], convert: (item: WireMap) => unknown): Promise<unknown[]> {
   const results: unknown[] = [];
   await eachInTurns(items, takeTurn, (item) => results.push(convert(item)));
   return results;
 }
 
-/** A command whose items come from `convert`; the middleware `behind` does not see them. */
+/** A command whose items come from `convert`; middleware after `behind` does not see them. */
 function withItems<C>(command: C, convert: (item: WireMap) => unknown, behind: string): C {
   const { middlewareStack } = command as unknown as { readonly middlewareStack: Stack };
   let items: readonly unknown[] | undefined;

@@ -5,8 +5,8 @@ import type { Call } from './meter.js';
 import { send } from './send.js';
 
 /**
- * The items of a Query page by page as DynamoDB returns them (up to 1 MB each, some of them empty), until there are no
- * more, or `most` items were returned. Each page is requested when the one before it has been consumed.
+ * Yields the items of a Query page by page as DynamoDB returns them (up to 1 MB each, some of them empty), until there
+ * are no more, or `most` items were returned. Each page is requested when the previous one has been consumed.
  */
 export async function* queryPages(
   database: Database,
@@ -32,7 +32,7 @@ export async function* queryPages(
     left -= items.length;
     after = page.LastEvaluatedKey;
     yield items;
-    // Only the missing key ends it: a page may be empty and still not be the last.
+    // Only a missing key marks the end: a page may be empty without being the last.
   } while (after !== undefined && left > 0);
 }
 

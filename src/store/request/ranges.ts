@@ -13,16 +13,16 @@ export interface StoredRange {
   readonly to?: string | undefined;
   /** Instead of both bounds: only items after this sort key. */
   readonly behind?: string | undefined;
-  /** Most items of a page. */
+  /** Maximum number of items per page. */
   readonly limit?: number | undefined;
   /** Strongly consistent, which tables can be and indexes cannot. */
   readonly consistent?: boolean | undefined;
   readonly descending?: boolean | undefined;
-  /** Paths of the attributes to return; all of them if omitted. */
+  /** Paths of the attributes to return; all if omitted. */
   readonly attributes?: readonly string[] | undefined;
 }
 
-/** Attribute paths with an alias for each of their names, as some are reserved words. */
+/** Attribute paths with an alias for each name, because some are reserved words. */
 function projection(paths: readonly string[]) {
   const names = paths.flatMap((path) => path.split('.'));
   return {
@@ -38,7 +38,7 @@ function projection(paths: readonly string[]) {
   };
 }
 
-/** The Query of one page of a range; `after` is the key at which the page before it ended. */
+/** The Query of one page of a range; `after` is the key at which the previous page ended. */
 export function rangeRequest(
   { tables }: Pick<Database, 'tables'>,
   { index, pk, from, to, behind, limit, consistent = false, descending = false, attributes }: StoredRange,

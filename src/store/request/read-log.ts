@@ -9,10 +9,10 @@ export interface RangeRead {
   /** The index, or for a table itself `entities`, `cells`, `pages` or `derived` (the rest of the derived table). */
   readonly index: string;
   readonly pk: string;
-  /** Bounds of the sort keys, both included; null if the range is open. Of a page, what that page covered. */
+  /** Bounds of the sort keys, both included; null if the range is open. For a single page, the part that it covered. */
   readonly from: string | null;
   readonly to: string | null;
-  /** Items read, before filters; of a cache the items that it holds there. */
+  /** Number of items read, before filters; for a cached range, the number of its items. */
   readonly items: number;
   readonly readUnits: number;
   readonly cached: boolean;
@@ -21,7 +21,7 @@ export interface RangeRead {
 /** A page of markers that a response is based on. */
 export interface PageRead {
   readonly pk: string;
-  /** Where it begins and, exclusive, ends in the order of its partition; null at the partition's end. */
+  /** Its begin and exclusive end in the order of its partition; null for the partition's end. */
   readonly begin: string;
   readonly end: string | null;
   readonly markers: number;
@@ -42,13 +42,13 @@ function textAt(item: Item | undefined, attribute: string | undefined): string |
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Which items of the derived table a range has. */
+/** The kind of items of the derived table in a range. */
 function derivedKind(keys: Database['keys'], pk: string, from: string | null): 'cells' | 'pages' | 'derived' {
   if (keys.parsePage({ pk, sk: from ?? '' }) !== undefined) return 'pages';
   return from !== null && keys.parseCell({ pk, sk: from }) !== undefined ? 'cells' : 'derived';
 }
 
-/** The range that a Query call read: a page ends where the next one begins. */
+/** The range read by a Query call: a page ends where the next one begins. */
 export function rangeReadOf(
   { tables, keys }: Pick<Database, 'tables' | 'keys'>,
   { TableName, IndexName, ExpressionAttributeValues = {}, ExclusiveStartKey, ScanIndexForward = true }: Asked,

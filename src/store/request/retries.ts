@@ -2,10 +2,10 @@ import { CellportError } from '../../errors.js';
 import { type RetryOptions, pause, retry } from '../../retry.js';
 import { isTransient, throttled } from './failures.js';
 
-/** For background work: with the default pauses, about two minutes in which DynamoDB does nothing. */
+/** For background work: with the default pauses, about two minutes in which DynamoDB makes no progress. */
 export const BACKGROUND_RETRIES = { attempts: 120, retryable: isTransient } satisfies RetryOptions;
 
-/** CONFLICT: in every attempt others changed the item between our read and our write. */
+/** CONFLICT: in every attempt, others changed the item between our read and our write. */
 export class TooManyUpdates extends CellportError {
   constructor() {
     super('CONFLICT', 'too many concurrent updates; retry');
@@ -20,8 +20,8 @@ export const CONFLICT_RETRIES = {
 } satisfies RetryOptions;
 
 /**
- * Hands a batch to `process`, which gives what DynamoDB left unprocessed, until nothing is left. Throws THROTTLED when
- * nothing is processed in `attempts` calls in a row; whatever else `process` throws if that is not retryable.
+ * Passes a batch to `process`, which returns what DynamoDB left unprocessed, until nothing is left. Throws THROTTLED if
+ * nothing is processed in `attempts` consecutive calls; rethrows other errors of `process` that are not retryable.
  */
 export async function processAll<T>(
   batch: readonly T[],
@@ -45,7 +45,7 @@ export async function processAll<T>(
   }
 }
 
-/** Repeats work that may be repeated while DynamoDB throttles or is unavailable, for about two minutes. */
+/** Repeats repeatable work while DynamoDB throttles or is unavailable, for about two minutes. */
 export function retryInBackground<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return retry(work, { ...BACKGROUND_RETRIES, signal });
 }

@@ -50,20 +50,20 @@ export interface Operations {
   batchGet: { input: BatchGetCommandInput; output: BatchGetCommandOutput };
   query: { input: QueryCommandInput; output: QueryCommandOutput };
   scan: { input: ScanCommandInput; output: ScanCommandOutput };
-  /** With items and keys in wire format: one value that JavaScript cannot hold must not cost a whole page. */
+  /** With items and keys in wire format: a single value that JavaScript cannot represent must not cost a whole page. */
   wireScan: { input: WireScanInput; output: Omit<WireScanOutput, 'Items'> & { Items?: readonly WireMap[] } };
   put: { input: PutCommandInput; output: PutCommandOutput };
   update: { input: UpdateCommandInput; output: UpdateCommandOutput };
   delete: { input: DeleteCommandInput; output: DeleteCommandOutput };
   batchWrite: { input: BatchWriteCommandInput; output: BatchWriteCommandOutput };
   transactWrite: { input: TransactWriteCommandInput; output: TransactWriteCommandOutput };
-  /** PartiQL statements, each of them on its own. */
+  /** Independent PartiQL statements. */
   batchExecute: { input: BatchExecuteStatementCommandInput; output: BatchExecuteStatementCommandOutput };
 }
 
 export type Operation = keyof Operations;
 
-/** How an operation is sent, and what the meter counts of it. An operation without `writes` reads. */
+/** How an operation is sent, and what the meter counts for it. An operation without `writes` is a read. */
 interface Dispatch<K extends Operation> {
   readonly run: (
     database: Database,
@@ -112,7 +112,7 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
     pages: true,
   },
   wireScan: {
-    // The SDK's type of a value is a union by type name; ours is read by whichever name is there.
+    // The SDK's type of a value is a union by type name; ours is read by whichever name is present.
     run: ({ client }, input, options) =>
       client.send(wireScanCommand(input), options) as unknown as Promise<Operations['wireScan']['output']>,
     itemsRead: countOf,
@@ -170,10 +170,10 @@ function count<K extends Operation>(
 }
 
 /**
- * Sends one command: the only place where items of DynamoDB are read or written. Counts the answer in the call's meter,
- * its capacity included unless the call is unpriced, and lists a Query among its reads. Throws THROTTLED or UNAVAILABLE
- * when the SDK's retries did not help in time, the reason of the call's signal when it is aborted, and the SDK's error
- * if it is about the request itself.
+ * Sends one command: the only place where items of DynamoDB are read or written. Counts the response in the call's
+ * meter, including its capacity unless the call is unpriced, and lists a Query among its reads. Throws THROTTLED or
+ * UNAVAILABLE when the SDK's retries did not succeed in time, the reason of the call's signal when it is aborted, and
+ * the SDK's error if it is about the request itself.
  */
 export async function send<K extends Operation>(
   database: Database,

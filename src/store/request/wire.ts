@@ -1,12 +1,18 @@
 import type { Item } from '../database.js';
 
-/** A value in wire format: one entry, whose name is its type. Numbers are strings; bytes too, unless the SDK has read them. */
+/**
+ * A value in wire format: one entry, whose name is its type. Numbers are strings; so are bytes, unless the SDK has read
+ * them.
+ */
 type Wire = Readonly<Record<string, unknown>>;
 export type WireMap = Readonly<Record<string, Wire>>;
 
 const WHOLE = /^-?\d+$/;
 
-/** Integers of more than 53 bits become BigInt, as in lib-dynamodb; a fraction so large, on which that throws, is rounded. */
+/**
+ * Integers of more than 53 bits become BigInt, as in lib-dynamodb; fractions that large, for which BigInt throws, are
+ * rounded.
+ */
 function numberOf(text: string): number | bigint {
   const number = Number(text);
   const large = Number.isFinite(number) && Math.abs(number) > Number.MAX_SAFE_INTEGER;
@@ -16,12 +22,15 @@ function numberOf(text: string): number | bigint {
 const bytesOf = (bytes: string | Uint8Array) =>
   typeof bytes === 'string' ? new Uint8Array(Buffer.from(bytes, 'base64')) : bytes;
 
-/** DynamoDB has no empty names, so names of nothing but NUL characters, the empty one included, are stored with one more. */
+/**
+ * DynamoDB has no empty names, so names that consist only of NUL characters, including the empty name, are stored with
+ * one more.
+ */
 const isPadded = (name: string) => (name === '' || name.charCodeAt(0) === 0) && /^\0*$/.test(name);
 export const storedName = (name: string) => (isPadded(name) ? `${name}\0` : name);
 const nameOfStored = (name: string) => (isPadded(name) ? name.slice(1) : name);
 
-/** A value of DynamoDB in JavaScript, the same as from lib-dynamodb, but with all entries of a map. */
+/** Converts a DynamoDB value to JavaScript like lib-dynamodb, but keeps all entries of a map. */
 export function valueOf(wire: Wire): unknown {
   for (const type in wire) {
     const value = wire[type];
@@ -52,13 +61,13 @@ export function valueOf(wire: Wire): unknown {
   throw new Error(`a value of unknown type: ${JSON.stringify(wire)}`);
 }
 
-/** An item, or a map within one. Converts the parsed object in place, as nothing else refers to it. */
+/** Converts an item, or a map within one, in place, because nothing else refers to the parsed object. */
 export function itemOf(wire: WireMap): Item {
   const item = wire as Record<string, unknown>;
   let renamed = false;
   for (const name in wire) {
     const value = wire[name];
-    // `__proto__` is an entry like any other: the parsed object has it as its own.
+    // `__proto__` is an ordinary entry: the parsed object has it as its own property.
     if (value !== undefined) item[name] = valueOf(value);
     renamed ||= isPadded(name);
   }
@@ -75,8 +84,8 @@ function wireOfSet(set: ReadonlySet<unknown>): Wire {
 }
 
 /**
- * The wire format of a value. Unlike lib-dynamodb, which takes a map with an entry `constructor` for an instance of a class
- * and loses `__proto__`, it stores any JSON. Undefined entries are omitted.
+ * The wire format of a value. lib-dynamodb mistakes a map with an entry `constructor` for an instance of a class and
+ * loses `__proto__`; this stores any JSON. Undefined entries are omitted.
  */
 export function wireOf(value: unknown): Wire {
   if (typeof value === 'string') return { S: value };
@@ -95,7 +104,7 @@ export function wireOf(value: unknown): Wire {
   return { M: map };
 }
 
-/** A copy of a value of the stream. DynamoDB Local writes an empty map there as a value without a type. */
+/** A copy of a stream value. DynamoDB Local writes an empty map there as a value without a type. */
 function wholeValue(wire: Wire): Wire {
   if (wire['M'] !== undefined) return { M: wholeMap(wire['M'] as WireMap) };
   if (wire['L'] !== undefined) return { L: (wire['L'] as readonly Wire[]).map(wholeValue) };
@@ -107,12 +116,12 @@ function wholeMap(wire: Readonly<Record<string, Wire | undefined>>): WireMap {
   return Object.fromEntries(Object.entries(wire).map(([name, value]) => [name, wholeValue(value ?? {})]));
 }
 
-/** Some attributes of an image of the stream, which is not changed. */
+/** Some attributes of a stream image, which is not changed. */
 export function attributesOf(image: Readonly<Record<string, Wire | undefined>>, names: readonly string[]): Item {
   return itemOfImage(Object.fromEntries(names.filter((name) => image[name]).map((name) => [name, image[name]])));
 }
 
-/** The item of an image of the stream, which is not changed. */
+/** The item in a stream image, which is not changed. */
 export function itemOfImage(image: Readonly<Record<string, Wire | undefined>>): Item {
   return itemOf(wholeMap(image));
 }

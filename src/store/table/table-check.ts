@@ -25,7 +25,7 @@ function projectionOf(index: Pick<GlobalSecondaryIndexDescription, 'Projection'>
   return `INCLUDE ${wanted.filter((name) => names.includes(name)).join(' ')}`;
 }
 
-/** How a table differs from its definition. Further indexes, capacity and tags are up to its owner. */
+/** The differences between a table and its definition. Further indexes, capacity and tags are up to its owner. */
 export function tableDifferences({ request, ttl }: TableDefinition, state: TableState): readonly TableDifference[] {
   const table = state.description;
   if (table === undefined) return [{ what: 'the table', expected: 'present', found: 'missing' }];
@@ -42,7 +42,7 @@ export function tableDifferences({ request, ttl }: TableDefinition, state: Table
       continue;
     }
     pairs.push([`key of ${name}`, keysOf(index.KeySchema), keysOf(other.KeySchema)]);
-    // An index that projects everything works as well; it only costs more.
+    // An index that projects everything also works; it only costs more.
     if (other.Projection?.ProjectionType === 'ALL') continue;
     const wanted = index.Projection?.NonKeyAttributes ?? [];
     if (wanted.length === 0) continue;
@@ -64,7 +64,7 @@ function attributePairs(
 ): [string, string, string][] {
   return (wanted ?? []).flatMap(({ AttributeName: name, AttributeType: type }) => {
     const found = there.find(({ AttributeName }) => AttributeName === name)?.AttributeType;
-    // An attribute that no key uses has no type: then its index is missing, which is reported.
+    // An attribute that no key uses has no type; then its index is missing, which is reported.
     return found === undefined ? [] : [[`type of attribute ${name}`, String(type), found] as [string, string, string]];
   });
 }

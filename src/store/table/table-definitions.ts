@@ -3,17 +3,17 @@ import type { CreateTableCommandInput, GlobalSecondaryIndex } from '@aws-sdk/cli
 import { INDEXES, type IndexAttributes } from '../../keys/indexes.js';
 import type { Tables } from '../database.js';
 
-/** The schema that one of the two tables must have. */
+/** The schema required of one of the two tables. */
 export interface TableDefinition {
   readonly request: CreateTableCommandInput;
-  /** Attribute whose time (seconds since 1970) makes DynamoDB remove an item. */
+  /** Attribute with the time (seconds since 1970) from which DynamoDB may remove an item. */
   readonly ttl: string | null;
 }
 
 /** Attributes that a map draws, projected by the indexes so that viewports never read base items. */
 export const DRAWN_ATTRIBUTES: readonly string[] = ['lng', 'lat', 'name', 'category', 'mv', 'm', 'mc'];
 
-/** An index that holds what a map draws if it has an order, and keys alone if it is for lookups. */
+/** An index projects what a map draws if it is sorted, and only keys if it is for lookups. */
 function secondaryIndex([name, { pk, sk }]: readonly [string, IndexAttributes]): GlobalSecondaryIndex {
   return {
     IndexName: name,
@@ -41,8 +41,8 @@ function keyAttributes(indexes: readonly GlobalSecondaryIndex[]): readonly strin
 }
 
 /**
- * The schemas of both tables: missing tables are created from them, and existing ones compared with them. The derived
- * table has no stream, so that its writer never triggers itself.
+ * The schemas of both tables: missing tables are created from them, and existing ones are compared with them. The
+ * derived table has no stream, so that its writer never triggers itself.
  */
 export function tableDefinitions(tables: Tables): readonly TableDefinition[] {
   const attributes = (indexes: readonly GlobalSecondaryIndex[]) =>
@@ -66,7 +66,7 @@ export function tableDefinitions(tables: Tables): readonly TableDefinition[] {
         KeySchema: [...BASE_KEY],
         AttributeDefinitions: attributes([]),
       },
-      // For marks of applied records that the stream has long trimmed; cells have no such attribute.
+      // For records of applied changes that the stream has long trimmed; cells have no such attribute.
       ttl: 'ttl',
     },
   ];

@@ -32,7 +32,7 @@ async function asking<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** A table as DynamoDB describes it; undefined if there is none. */
+/** A table as DynamoDB describes it; undefined if it does not exist. */
 export async function describeTable(database: Database, name: string): Promise<TableDescription | undefined> {
   try {
     return (await database.client.send(new DescribeTableCommand({ TableName: name }))).Table;
@@ -50,7 +50,7 @@ async function describeTtl(database: Database, name: string): Promise<string | n
   return on ? (ttl.AttributeName ?? null) : null;
 }
 
-/** Both tables as DynamoDB describes them at this moment. */
+/** Both tables as DynamoDB currently describes them. */
 export function describeTables(database: Database): Promise<readonly TableState[]> {
   return Promise.all(
     tableDefinitions(database.tables).map(async ({ request }) => {
@@ -84,12 +84,12 @@ async function ensure(database: Database, { request, ttl }: TableDefinition): Pr
       await database.client.send(new CreateTableCommand(request));
       created = true;
     } catch (error) {
-      // Another process that starts at the same time was faster.
+      // Another process that is starting at the same time was faster.
       if (!isFailure(error, 'ResourceInUseException')) throw mapFailure(error);
     }
   }
   await waitFor(database, name, 'ACTIVE');
-  // Also if the table existed: the process that created it may have been killed before this.
+  // Set even if the table existed: the process that created it may have been killed before this step.
   if (ttl !== null && (await describeTtl(database, name)) === null) {
     try {
       const specification = { AttributeName: ttl, Enabled: true };
@@ -104,8 +104,8 @@ async function ensure(database: Database, { request, ttl }: TableDefinition): Pr
 }
 
 /**
- * Creates the tables that do not exist and waits until they are active; returns the names of those it created. Existing
- * tables are not changed: `checkTables` says whether they match.
+ * Creates missing tables and waits until they are active; returns the names of those it created. Existing tables are
+ * not changed: `checkTables` compares them with the schema.
  */
 export async function ensureTables(database: Database): Promise<readonly string[]> {
   const created = await Promise.all(

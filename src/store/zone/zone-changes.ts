@@ -132,7 +132,7 @@ export async function deleteZone(
     async () => {
       const { item, zone } = requireZone(database, reference, await readZoneItem(database, reference, call));
       checkVersion(nameOf(reference), item, expectedVersion);
-      // Another incarnation than the one that was to be deleted.
+      // Another incarnation than the one to be deleted.
       incarnation ??= zone.incarnation;
       if (zone.incarnation !== incarnation) throw notFound('zone', reference.key);
       const keyOf = ({ pk, sk }: Item) => ({ TableName: table, Key: { pk, sk } });

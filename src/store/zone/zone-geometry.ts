@@ -13,7 +13,7 @@ import type { Database, GeometryStore } from '../database.js';
 const gzipped = promisify(gzip);
 const gunzipped = promisify(gunzip);
 
-/** A checked geometry, and all that a zone's item stores about it. */
+/** A validated geometry, and everything that a zone's item stores about it. */
 export interface PreparedGeometry {
   readonly bounds: Bounds;
   readonly covers: readonly Cover[];
@@ -23,7 +23,9 @@ export interface PreparedGeometry {
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** Checks, covers and compresses a geometry from a client. Throws BAD_USER_INPUT naming the part of `geometry` that is wrong. */
+/**
+ * Validates, covers and compresses a client's geometry. Throws BAD_USER_INPUT naming the invalid part of `geometry`.
+ */
 export async function prepareGeometry(value: unknown): Promise<PreparedGeometry> {
   const { geometry, parts, shape } = readZoneGeometry('geometry', value);
   const json = Buffer.from(JSON.stringify(geometry));
@@ -36,10 +38,10 @@ export async function prepareGeometry(value: unknown): Promise<PreparedGeometry>
   };
 }
 
-/** Below the longest part of an object's name that stores accept. */
+/** Below the maximum length of a part of an object name. */
 const LONGEST_PART = 160;
 
-/** The prefix of the names of all objects of a table's zones, as tables may share a store. */
+/** The prefix of the names of all objects for a table's zones, because tables may share a store. */
 function objectsOfTable({ tables: { entities } }: Pick<Database, 'tables'>): string {
   const table =
     entities.length <= LONGEST_PART
@@ -68,8 +70,8 @@ export function checkRoom({ objects, inlineBytes }: GeometryStore, { body }: Pre
 }
 
 /**
- * Stores a geometry that is too large for an item in an object of its own. To be called before the item that refers to it
- * is written. Throws LIMIT_EXCEEDED if it is too large and there is no object store, UNAVAILABLE if the store fails.
+ * Stores a geometry that is too large for an item in its own object. Call before writing the item that refers to it.
+ * Throws LIMIT_EXCEEDED if it is too large and there is no object store, UNAVAILABLE if the store fails.
  */
 export async function placeGeometry(
   database: Pick<Database, 'tables' | 'geometry'>,
@@ -115,7 +117,7 @@ export async function readGeometry(
   if (bytes === undefined) return undefined;
   if (sha256(bytes) !== hash) throw broken(`${where} ${object === undefined ? 'are' : 'is'} damaged`);
   try {
-    // Never more than was compressed, even for malicious bytes.
+    // Limits the output to the original size, even for malicious bytes.
     return await gunzipped(bytes, { maxOutputLength: jsonBytes });
   } catch (cause) {
     throw broken(`${where} cannot be decompressed`, cause);
@@ -127,7 +129,7 @@ export function missing({ object }: StoredGeometry): CellportError {
   return broken(object === undefined ? 'its item has none' : `the object ${object} is missing`);
 }
 
-/** A geometry from the JSON of `readGeometry`. */
+/** Parses a geometry from the JSON of `readGeometry`. */
 export function parseGeometry(json: Buffer): ZoneGeometry {
   return JSON.parse(json.toString()) as ZoneGeometry;
 }

@@ -9,7 +9,7 @@ import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { type ZoneEntry, zoneEntryOf, zoneFromItem } from './zone-item.js';
 
-/** The covers in a range of the geo index, one Query for each MB of them; undefined if there are more than `most`. */
+/** The covers in a range of the geo index, from one Query per MB; undefined if there are more than `most`. */
 export async function readZoneEntries(
   database: Database,
   collection: Collection,
@@ -25,7 +25,7 @@ export async function readZoneEntries(
   return entries.length > most ? undefined : entries;
 }
 
-/** A page of a collection's zones in the order of their keys, by one Query; `next` is the key after which there may be more. */
+/** A page of a collection's zones in key order, from one Query; `next` is the key after which there may be more. */
 export async function readZonePage(
   database: Database,
   collection: Collection,

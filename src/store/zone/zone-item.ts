@@ -8,13 +8,13 @@ import type { Database, Item } from '../database.js';
 import { newIncarnation } from '../marker/marker-keys.js';
 import { checkItemSize } from '../request/item-size.js';
 
-/** What describes a zone, checked. */
+/** The validated content of a zone. */
 export interface ZoneContent {
   readonly name: string | null;
   readonly properties: Properties;
 }
 
-/** Where a zone is, as its item stores it. */
+/** The location of a zone, as stored in its item. */
 export interface ZonePlace {
   readonly bounds: Bounds;
   readonly covers: readonly Cover[];
@@ -27,7 +27,7 @@ const contentAttributes = ({ name, properties }: ZoneContent): Item => ({ name: 
 const NEAR_ZERO = 1e-130;
 const storable = (degrees: number) => (Math.abs(degrees) < NEAR_ZERO ? 0 : degrees);
 
-/** A bounding box as a map of numbers that DynamoDB takes. */
+/** A bounding box as a map of numbers that DynamoDB accepts. */
 const boxAttribute = ({ west, south, east, north }: Bounds): Item => ({
   west: storable(west),
   south: storable(south),
@@ -44,7 +44,7 @@ function sized(item: Item): Item {
   return item;
 }
 
-/** A zone that does not exist yet. */
+/** A zone to be created. */
 interface NewZone {
   readonly collection: Collection;
   readonly key: string;
@@ -54,7 +54,7 @@ interface NewZone {
   readonly now: string;
 }
 
-/** The item of a new zone. Throws BAD_USER_INPUT if it is over 400 KB. */
+/** The item of a new zone. Throws BAD_USER_INPUT if it exceeds 400 KB. */
 export function newZoneItem({ keys }: Pick<Database, 'keys'>, { collection, key, content, place, now }: NewZone): Item {
   return sized({
     ...keys.zone(keys.scope(collection), key),
@@ -68,7 +68,7 @@ export function newZoneItem({ keys }: Pick<Database, 'keys'>, { collection, key,
   });
 }
 
-/** The next state of a zone's item; it keeps its geometry if `place` is undefined. Throws as `newZoneItem` does. */
+/** The next state of a zone's item; it keeps its geometry if `place` is undefined. Throws like `newZoneItem`. */
 export function updatedZoneItem(found: Item, content: ZoneContent, place: ZonePlace | undefined, now: string): Item {
   return sized({
     ...found,
@@ -79,7 +79,7 @@ export function updatedZoneItem(found: Item, content: ZoneContent, place: ZonePl
   });
 }
 
-/** The items of a zone's covers, one for each cell that covers it; `zone` is its item. */
+/** The items of a zone's covers, one per covering cell; `zone` is its item. */
 export function coverItems(
   { keys }: Pick<Database, 'keys'>,
   collection: Collection,
@@ -132,7 +132,7 @@ function geometryOf(value: unknown): StoredGeometry | undefined {
   };
 }
 
-/** A zone from its item; undefined if the item is invalid, e.g. written by hand. */
+/** A zone from its item; undefined if the item is invalid, for example written by hand. */
 export function zoneFromItem(keys: Keyspace, item: Item, collection: Pick<Collection, 'key'>): Zone | undefined {
   const { pk, sk, name, properties, bounds, cells, geometry, life, version } = item;
   const own = keys.parseZone({ pk: String(pk), sk: String(sk) });

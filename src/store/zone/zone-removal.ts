@@ -12,13 +12,13 @@ import { coverKeys } from './zone-item.js';
 const ZONES_A_PAGE = 100;
 /** Leftovers of interrupted puts, in every object store. */
 const HALF_WRITTEN = '.writing/';
-/** Objects that are compared with items at a time. */
+/** Number of objects compared with items at a time. */
 const OBJECTS_AT_A_TIME = 10_000;
 
 /**
- * Removes all zones of a collection that is no longer written to, each after its covers and before its object. Whatever an
- * interruption leaves is found again, by a sweep in the case of objects. Items are removed only in the incarnation they
- * were read in.
+ * Removes all zones of a collection that is no longer written to, each after its covers and before its object. Whatever
+ * an interruption leaves is found by a later run, or by a sweep in the case of objects. Items are removed only in the
+ * incarnation that was read.
  */
 export async function removeZones(database: Database, collection: Collection, call: Call): Promise<void> {
   let after: string | undefined;
@@ -36,7 +36,7 @@ export async function removeZones(database: Database, collection: Collection, ca
   } while (after !== undefined);
 }
 
-/** Names of the objects of a collection's zones. */
+/** Names of the objects for a collection's zones. */
 async function objectsIn(database: Database, scope: string, call: Call): Promise<Set<string>> {
   const names = new Set<string>();
   const pk = database.keys.zonesPartition(scope);
@@ -51,16 +51,16 @@ async function objectsIn(database: Database, scope: string, call: Call): Promise
   return names;
 }
 
-/** The result of a sweep: how many objects of this table's zones it checked, and how many of them it removed. */
+/** The result of a sweep: the number of this table's objects checked, and the number removed. */
 export interface Swept {
   readonly objects: number;
   readonly removed: number;
 }
 
 /**
- * Removes the objects of this table that no zone refers to and that are older than `before`, which must be longer ago than
- * any request lasts: one may be about to write the item that refers to its object. Items are read after the objects are
- * listed, by Query, one collection after the other. Objects that interrupted puts left are removed, too.
+ * Removes this table's objects that no zone refers to and that are older than `before`, which must be longer ago than
+ * any request lasts, because a request may be about to write the item for its object. Items are read after the objects
+ * are listed, by Query, one collection after the other. Objects left by interrupted puts are also removed.
  */
 export async function sweepObjects(database: Database, objects: ObjectStore, before: Date, call: Call): Promise<Swept> {
   let looked = 0;

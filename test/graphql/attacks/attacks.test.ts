@@ -12,7 +12,7 @@ import { ATTACKS, type Attack } from './documents.js';
 const schema = buildSchema();
 const format = errorFormatter(silentLog);
 
-/** What is wrong with a request, read by a process that has never seen its document. */
+/** The verdict on a request, from a process that has never seen its document. */
 function verdictOn(
   { query, operationName, variables = '{}' }: Attack,
   { introspection = true } = {},
@@ -41,7 +41,7 @@ test.each(ATTACKS)('the verdict on $name takes at most 50 ms of CPU and repeats 
     expect(message.length).toBeLessThanOrEqual(1_001);
     expect(extensions?.['code']).not.toBe('INTERNAL_SERVER_ERROR');
   }
-  // The least of several: the machine has other work, and the first of them compiles.
+  // The minimum of several runs: the machine has other work, and the first run compiles.
   const times = Array.from({ length: 4 }, () => cpuMsOf(() => verdictOn(attack)));
   expect(Math.min(...times)).toBeLessThanOrEqual(50);
 });

@@ -1,8 +1,8 @@
-/** A request that costs a server more than it costs its sender, unless something bounds it. */
+/** A request that costs a server more than its sender, unless it is limited. */
 export interface Attack {
   readonly name: string;
   readonly query: string;
-  /** JSON; JSON.stringify could not write all of them. */
+  /** JSON text; JSON.stringify could not write all of them. */
   readonly variables?: string;
   readonly operationName?: string;
 }
@@ -19,7 +19,7 @@ const inViewport = (fields: string) => `{viewport(bounds: ${WORLD}, zoom: 2) {${
 const ofCollection = (fields: string, variables = '') => `query ${variables}{collection(key: "parks") {${fields}}}`;
 const MEGABYTE = 1_000_000;
 
-/** Documents at the edge of the limits on their form, or beyond it. */
+/** Documents at or beyond the limits of size and structure. */
 const FORMS: readonly Attack[] = [
   {
     name: 'an operation with a name of 4 MB',
@@ -174,7 +174,7 @@ const VIEWPORT = 'query ($bounds: BoundsInput!) {viewport(bounds: $bounds, zoom:
 const MARKERS = (type: string, argument: string) =>
   ofCollection(`${argument} {edges {node {key}}}`, `($value: ${type}) `);
 
-/** Valid documents with variables that are not. */
+/** Valid documents with invalid variables. */
 const INPUTS: readonly Attack[] = [
   {
     name: 'an operation name of 4 MB',
@@ -224,7 +224,7 @@ const INPUTS: readonly Attack[] = [
   },
 ];
 
-/** Requests that no server should take long to refuse or, where they are allowed, to prepare. */
+/** Requests that a server must refuse quickly or, if they are allowed, prepare quickly. */
 export const ATTACKS: readonly Attack[] = [...FORMS, ...INPUTS];
 
 /** A request as the body of a POST. */

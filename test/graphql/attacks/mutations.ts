@@ -24,7 +24,7 @@ const PIECES = [
   '\n',
 ];
 
-/** A text with up to four places changed: cut out, repeated, replaced, or taken from another text. */
+/** A text with up to four random changes: deleted, repeated, replaced, or copied from another text. */
 function mutated(text: string, others: readonly string[], random: () => number): string {
   const below = (limit: number) => Math.floor(random() * limit);
   const some = <T>(list: readonly T[]): T => list[below(list.length)] as T;
@@ -47,7 +47,7 @@ function mutated(text: string, others: readonly string[], random: () => number):
   return result;
 }
 
-/** The body of an attack with some changes: mostly to the document, at times to the variables or to the body. */
+/** The body of an attack with some changes: mostly to the document, sometimes to the variables or the body. */
 export function mutatedBody(random: () => number): string {
   const attack = ATTACKS[Math.floor(random() * ATTACKS.length)] as Attack;
   const where = random();

@@ -31,7 +31,7 @@ const KILLS = rounds('kills');
 /** Enough for almost every place, however slow the machine is. */
 const LEAST_WRITES = 500;
 const WRITERS = 4;
-/** Cells are stored up to length 5; the server counts longer ones from their markers when it is asked. */
+/** Cells are stored up to length 5; the server counts longer ones from their markers on request. */
 const LONGEST_CELL = 8;
 
 const WORLD = readViewport({ bounds: { west: -180, south: -90, east: 180, north: 90 }, zoom: 1 });
@@ -44,7 +44,7 @@ afterAll(() => consumer.kill());
 const byName = (cells: readonly MapCell[]) =>
   Object.fromEntries(cells.map((cell) => [`${cell.collection.key}/${cell.geohash}`, shown(cell)] as const));
 
-/** Every cell of a collection with markers, found as by a client: from each cell to its children. */
+/** Every non-empty cell of a collection, found like a client: from each cell to its children. */
 async function walkedCells(collection: Collection): Promise<MapCell[]> {
   const { context } = requestContext(db);
   const found: MapCell[] = [];
@@ -57,7 +57,7 @@ async function walkedCells(collection: Collection): Promise<MapCell[]> {
   return found;
 }
 
-/** Every place of a collection with markers, found as by a client: from each place to those inside it. */
+/** Every place of a collection with markers, found like a client: from each place to those inside it. */
 async function walkedPlaces(collection: Collection, under: Place = []): Promise<[string, number][]> {
   const { context } = requestContext(db);
   const counts = await placesUnder(context, collection, under);

@@ -13,13 +13,15 @@ import type { WorkerOptions } from './worker.js';
 /** A consumer in its own process. */
 export interface MortalConsumer {
   start(): void;
-  /** Ends it with SIGKILL. */
+  /** Kills it with SIGKILL. */
   kill(): Promise<void>;
-  /** Waits until it is at work, kills it at a random moment soon after, and starts the next one; `next` returns 0 to 1. */
+  /**
+   * Waits until it is working, kills it at a random moment soon after, and starts the next one; `next` returns 0 to 1.
+   */
   killAtWork(next: () => number): Promise<void>;
 }
 
-/** A consumer of this database that can be killed while it is at work, as often as a test likes. */
+/** A consumer of this database that a test can kill as often as it likes while it is working. */
 export function mortalConsumer(db: Database): MortalConsumer {
   const options: WorkerOptions = { engine: engine(), tables: db.tables };
   const program = join(inject('compiled'), 'test/stream/kill/worker.js');

@@ -25,7 +25,7 @@ export class DerivedModel {
     for (const record of records) this.deadLetters.set(`${record.sequence}.${record.shard}`, record);
   }
 
-  /** A block as it is now, or as it was some versions ago. */
+  /** The current version of a block, or one from some versions ago. */
   read(name: BlockName, versionsAgo = 0): StoredBlock {
     return this.blocks.get(nameOf(name))?.at(-1 - versionsAgo) ?? EMPTY;
   }

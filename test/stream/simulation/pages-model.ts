@@ -5,7 +5,7 @@ import type { PageReplacement, RawPage, StoredPage } from '../../../src/store/pa
 
 const decodeText = (data: Uint8Array) => JSON.parse(Buffer.from(data).toString()) as PageEntry[];
 
-/** Stored as text, as compressing takes most of the time. */
+/** Stored as text, because compressing takes most of the time. */
 export const TEXT = {
   encode: (entries: readonly PageEntry[]): Uint8Array => Buffer.from(JSON.stringify(entries)),
   decode: decodeText,
@@ -17,9 +17,9 @@ export type ModelPage = RawPage & StoredPage;
 export class PagesModel {
   readonly #pages = new Map<string, RawPage>();
   readonly #parts = new Map<string, DirectoryPart>();
-  /** Hints that were stored while there was no such page. */
+  /** Hints stored while the page did not exist. */
   readonly wrongHints: string[] = [];
-  /** Called with a marker that no page holds any more. */
+  /** Called with a marker that is no longer in any page. */
   onGone: ((scope: string, key: string) => void) | undefined;
 
   all(scope: string): ModelPage[] {

@@ -7,7 +7,7 @@ import type { World } from './world.js';
 
 const isPlace = ({ parent }: BlockName) => placeOfParent(parent) !== undefined;
 
-/** A bug in how pages are kept. */
+/** A bug in the maintenance of pages. */
 const withPages =
   (change: (pages: PagesPort, world: World, derived: DerivedModel) => PagesPort): Plant =>
   (ports, world, derived) => ({
@@ -15,9 +15,9 @@ const withPages =
     pages: { ...ports.pages, open: (generation) => change(ports.pages.open(generation), world, derived) },
   });
 
-/** Bugs that a scheme like this one invites. The simulation has to find each of them, or it proves nothing. */
+/** Bugs that a scheme like this one invites. The simulation must find each of them, otherwise it proves nothing. */
 export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
-  /** The next plan declares a batch complete before its blocks are written: what a checkpoint outside the writes does. */
+  /** The next plan declares a batch complete before its blocks are written, like a checkpoint outside the writes. */
   'the next plan is stored before the former batch is applied': (ports, world) => ({
     ...ports,
     cells: {
@@ -135,7 +135,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
     };
   },
 
-  /** The stream is identified once: another one, switched on later, is never read. */
+  /** The stream is identified only once: another one, enabled later, is never read. */
   'the stream is identified only at the start': (ports) => {
     let first: string | undefined;
     return { ...ports, stream: { ...ports.stream, identify: async () => (first ??= await ports.stream.identify()) } };
@@ -171,7 +171,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
     },
   })),
 
-  /** Writes of the first round of a batch come after those of the second one. */
+  /** Writes of a batch's first round come after those of the second one. */
   'a marker leaves its page before the other one has it': withPages((pages, world, derived) => ({
     ...pages,
     write: (replacements) => {
@@ -182,7 +182,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
     },
   })),
 
-  /** Readers ask for pages that do not exist. */
+  /** Readers request pages that do not exist. */
   'the directory names pages before they are stored': withPages((pages) => ({
     ...pages,
     write: async (replacements) => {

@@ -29,8 +29,8 @@ export interface Ports {
 }
 
 /**
- * One run of the server: what it waits for arrives only while it is alive and awake. What it requested before it died
- * may still be done.
+ * One run of the server: responses reach it only while it is alive and awake. Requests made before its death may still
+ * be executed.
  */
 export class Process {
   readonly name: string;
@@ -48,13 +48,13 @@ export class Process {
     this.#skewMs = world.chance.integer(-300_000, 300_000);
   }
 
-  /** Dies between two steps; nothing that it waits for arrives any more. */
+  /** Dies between two steps; no more responses reach it. */
   kill(): void {
     this.alive = false;
     this.#asleep = undefined;
   }
 
-  /** Pauses for a while, as in a long garbage collection or on a laptop that sleeps. */
+  /** Pauses for a while, like a long garbage collection or a laptop that sleeps. */
   pauseFor(ms: number): void {
     if (!this.alive || this.#asleep !== undefined) return;
     this.#asleep = [];
@@ -65,7 +65,7 @@ export class Process {
     });
   }
 
-  /** Resolves when the process continues; never once it is dead. */
+  /** Resolves when the process continues; never if it is dead. */
   #awake(): Promise<void> | undefined {
     if (!this.alive) return new Promise<never>(() => undefined);
     const asleep = this.#asleep;
@@ -95,7 +95,7 @@ export class Process {
     await this.#world.wait(chance.next() * slowestMs);
     await this.#gate();
     if ('value' in outcome) return outcome.value;
-    // Each caller gets a new error of the stream, with its own stack.
+    // Each caller gets a new stream error with its own stack.
     throw outcome.error instanceof StreamFailure ? new StreamFailure(outcome.error.kind) : outcome.error;
   }
 

@@ -41,7 +41,7 @@ const HIERARCHY: readonly (readonly string[])[] = [
   ['Berlin', 'A', '1'],
 ];
 
-/** Positions that share cells at every level, some of them at special positions of the world. */
+/** Positions that share cells at every level, some of them at critical positions. */
 const POSITIONS: readonly (readonly [lng: string, lat: string])[] = [
   ['16.925168', '52.408'],
   ['16.925169', '52.408'],
@@ -63,7 +63,7 @@ const POISON: readonly Readonly<Record<string, unknown>>[] = [
   { lng: { N: '1E+40' }, lat: { N: '1' } },
 ];
 
-/** The counts of cells and places from the items, with as little code as possible. */
+/** The counts of cells and places computed from the items, with as little code as possible. */
 function bruteForce(table: TableModel): Map<string, string> {
   const counts = new Map<string, CellSums>();
   const add = (name: string, more: CellSums) => {
@@ -121,7 +121,7 @@ function pageDifferences(table: TableModel, derived: DerivedModel, scope: string
 
 const shownEntry = ({ position, marker }: PageEntry) => `${position} ${marker.name}`;
 
-/** Whether a marker has a record that left none. */
+/** Whether a marker was changed without a record. */
 const wasEverGone = ({ history }: TableModel, scope: string, key: string): boolean =>
   history.some((record) => {
     const change = changeOf(keys, record);
@@ -175,7 +175,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       log: silentLog,
       self: process.name,
       since: () => Promise.resolve(0),
-      // Dead processes on the same host are known from the kernel.
+      // The kernel tells which processes on the same host are dead.
       ownerIsGone: (owner) =>
         knowsTheDead && !running.some(({ process: other }) => other.alive && other.name === owner),
       leaseMs: 10_000,
@@ -198,7 +198,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
   const knowsTheDead = chance.happens(0.5);
   const alive = () => running.filter(({ process }) => process.alive);
 
-  // What every process does in the next minute.
+  // The behaviour of every process during the next minute.
   const writes = chance.integer(20, 70);
   const consumers = chance.integer(1, 3);
   const outage = chance.happens(0.12);
@@ -220,7 +220,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       });
     }
     if (chance.happens(0.1)) {
-      // A first start would have to learn of it from the age of the table, which the simulation leaves out.
+      // A first start would have to learn it from the table's age, which the simulation omits.
       world.schedule(at(), () => derived.state && table.switchStream(chance.pick([0, 100, 15_000])));
     }
     if (chance.happens(0.2)) {
@@ -269,7 +269,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       return owner && behindMs !== undefined && behindMs < 1_000;
     });
   if (!(await world.run(isDone, 300_000))) failures.push('no consumer has reached the end of the stream');
-  // The heartbeat stores this in the state, too.
+  // The heartbeat also stores this in the state.
   await world.run(() => false, 6_000);
 
   const { state } = derived;
@@ -289,7 +289,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       const letters = [...derived.deadLetters.values()].map(({ sequence }) => sequence);
       if (poison.toSorted().join() !== letters.toSorted().join())
         failures.push('the dead letters are not the poisonous records');
-      if (state.setAside !== poison.length) failures.push(`${state.setAside} dead letters, of ${poison.length}`);
+      if (state.deadLetters !== poison.length) failures.push(`${state.deadLetters} dead letters, of ${poison.length}`);
       if (state.records !== table.history.length) failures.push(`${state.records} records, of ${table.history.length}`);
     }
   }

@@ -8,7 +8,7 @@ import {
 } from '../../../src/stream/ports.js';
 import type { World } from './world.js';
 
-/** How long DynamoDB keeps a record of a stream. */
+/** How long DynamoDB keeps a stream record. */
 export const RETENTION_MS = 24 * 3_600_000;
 const ITERATOR_LIVES_MS = 15 * 60_000;
 
@@ -26,7 +26,7 @@ interface Shard {
   readonly parent: string | undefined;
   readonly openedAt: number;
   closedAt: number | undefined;
-  /** Items with a hash from `from` to below `to` are written here while it is open. */
+  /** Items with a hash from `from` to below `to` are written to this shard while it is open. */
   readonly from: number;
   readonly to: number;
   records: Stored[];
@@ -54,12 +54,12 @@ export class TableModel {
   /** All records ever written. */
   readonly history: StreamRecord[] = [];
   stream = 'stream-1';
-  /** Whether the stream was ever switched off. */
+  /** Whether the stream was ever disabled. */
   switched = false;
   #on = true;
-  /** Whether the stream shows every misbehaviour that its documentation allows. */
+  /** Whether the stream shows every irregularity that its documentation allows. */
   faulty = true;
-  /** Whether it reports trimmed records, as DynamoDB does and DynamoDB Local does not. */
+  /** Whether it reports trimmed records, as DynamoDB does but DynamoDB Local does not. */
   readonly saysTrimmed: boolean;
   lastWriteAt = 0;
   readonly #world: World;
@@ -89,7 +89,7 @@ export class TableModel {
     });
   }
 
-  /** Writes an item, or deletes it without `image`, and records the change unless nothing changes. */
+  /** Writes an item, or deletes it without `image`, and adds a record unless nothing changes. */
   write(pk: string, sk: string, image: Readonly<Record<string, unknown>> | undefined): void {
     const name = `${pk}#${sk}`;
     const keys = { pk: { S: pk }, sk: { S: sk } };
@@ -98,7 +98,7 @@ export class TableModel {
     if (before === undefined && after === undefined) return;
     if (after === undefined) this.items.delete(name);
     else this.items.set(name, after);
-    // An equal item put again leaves no record, and neither does anything while the stream is off.
+    // Putting an equal item creates no record, and neither does any write while the stream is disabled.
     if (JSON.stringify(before) === JSON.stringify(after) || !this.#on) return;
     this.#sequence += BigInt(this.#world.chance.integer(1, 9));
     const event = before === undefined ? 'INSERT' : after === undefined ? 'REMOVE' : 'MODIFY';
@@ -158,7 +158,7 @@ export class TableModel {
     this.#open(0, 1, undefined);
   }
 
-  /** Switches the stream off, and another one on after a while. The old one can still be read. */
+  /** Disables the stream, and enables another one after a while. The old one can still be read. */
   switchStream(offMs: number): void {
     if (!this.#on) return;
     this.#on = false;

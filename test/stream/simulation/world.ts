@@ -34,7 +34,7 @@ interface Event {
 
 const isBefore = (a: Event, b: Event) => a.at < b.at || (a.at === b.at && a.order < b.order);
 
-/** Immediates queued together: a turn of the event loop for each took a tenth of the time. */
+/** Immediates are queued together, because one turn of the event loop for each took a tenth of the time. */
 const STEPS_A_TURN = 50;
 
 /** A clock that advances only when all processes wait: events in order, each with all its immediate consequences. */
@@ -90,7 +90,7 @@ export class World {
     return first;
   }
 
-  /** Advances time until `done`, or by `limitMs` at most; returns whether it was done. */
+  /** Advances time until `done`, or by at most `limitMs`; returns whether it was done. */
   run(done: () => boolean, limitMs: number): Promise<boolean> {
     const limit = this.#now + limitMs;
     return new Promise((resolve, reject) => {
@@ -115,7 +115,7 @@ export class World {
     });
   }
 
-  /** Runs the next event; whether it was done if there is nothing to run. */
+  /** Runs the next event; if there is none, returns whether it was done. */
   #step(done: () => boolean, limit: number): boolean | undefined {
     if (done()) return true;
     const next = this.#events[0];
