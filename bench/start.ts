@@ -35,10 +35,10 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Seconds until `done` gives true. */
+/** Seconds until `done` returns true. */
 async function until(began: number, done: () => Promise<boolean>): Promise<number> {
   while (!(await done().catch(() => false))) {
-    if (performance.now() - began > GIVE_UP_AFTER_MS) throw new Error('the server does not get there');
+    if (performance.now() - began > GIVE_UP_AFTER_MS) throw new Error('timed out waiting for the server');
     await sleep(POLL_MS);
   }
   return (performance.now() - began) / 1_000;
@@ -73,12 +73,12 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Seconds that a command takes. */
+/** Duration of a command in seconds. */
 async function command(place: Place, args: readonly string[]): Promise<number> {
   const began = performance.now();
   const child = spawn(process.execPath, ['dist/cli/main.js', ...args], { env: settings(place), stdio: 'ignore' });
   const [code] = (await once(child, 'exit')) as [number | null];
-  if (code !== 0) throw new Error(`cellport ${args.join(' ')} ended with ${code}`);
+  if (code !== 0) throw new Error(`cellport ${args.join(' ')} exited with code ${code}`);
   return (performance.now() - began) / 1_000;
 }
 
@@ -87,7 +87,7 @@ async function writeRows(path: string, count: number): Promise<void> {
   await writeFile(path, ['key,lng,lat,name', ...rows].join('\n'));
 }
 
-/** Imports and exports while a server runs on the folder, as users do. */
+/** Imports and exports while a server runs on the folder, like a user. */
 async function files(place: Place): Promise<{ readonly imported: number; readonly exported: number }> {
   const path = join(place.folder, 'rows.csv');
   const out = join(place.folder, 'out.geojson');
@@ -128,7 +128,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
       return found.countsExact && found.count === of;
     });
     say(`all cities are counted after ${shown(exact, 1)} s`);
-    await until(began, async () => /everything is there/.test(output.join('')));
+    await until(began, async () => /the demo is complete/.test(output.join('')));
     await stop(child);
     const warnings = output.join('').match(/"level":|WARN|ERROR|\n +at /g)?.length ?? 0;
     began = performance.now();

@@ -20,7 +20,7 @@ describe('the reads of a map', () => {
   test('from pages are those planned with the whole directory', () => {
     fc.assert(
       fc.property(points, zooms, fc.nat({ max: 23 }), (some, zoom, number) => {
-        // Pages that begin on one spot are one in the model, so that they may be read in another way.
+        // The model treats pages that begin at the same position as one, so it may read them in another way.
         const apart = new Map(some.map((each) => [encode(each, LONGEST_Z), each]));
         const distribution = distributionOf([...apart.values()]);
         const view = viewsAt(distribution, zoom)[number];
@@ -141,21 +141,21 @@ describe('the advice', () => {
     expect(demand.gb).toBeGreaterThan((500 * 470) / 2 ** 30);
   });
 
-  test('says so where no layout keeps the limits', () => {
+  test('says so if no layout stays within the limits', () => {
     const spot = distributionOf(Array.from({ length: 50 }, () => ({ lng: 16.9, lat: 52.4 })));
     const { recommendation } = adviceFor({ ...situation({ wcu: 40_000 }), distribution: spot });
     expect(recommendation).toMatchObject({ fits: false, writeShards: 32 });
-    expect(recommendation.reasons.join('\n')).toMatch(/No layout keeps the limits/);
+    expect(recommendation.reasons.join('\n')).toMatch(/No layout stays within the limits/);
     expect(adviceFor(situation({ rcu: 4_000 })).recommendation.reasons.join('\n')).toMatch(/Warning: pages under u/);
   });
 
-  test('advises compact keys only where they save a tenth of the cost', () => {
+  test('advises compact keys only if they save a tenth of the cost', () => {
     const saving = { ...sizes, compact: { item: 100, entry: 60 } };
     expect(adviceFor(situation({})).recommendation.keyStyle).toBe('readable');
     expect(adviceFor({ ...situation({}), sizes: saving }).recommendation.keyStyle).toBe('compact');
   });
 
-  test('costs what the price list says', () => {
+  test('uses the prices of the price list', () => {
     const { prices } = PRICE_LIST;
     // 730 hours of one unit a second: 2.628 million units.
     const onDemand = onDemandCost({ rcu: 1, wcu: 1, gb: 10 }, prices);

@@ -32,7 +32,7 @@ test('counts, hottest prefixes and positions are those of a linear scan', () => 
   );
 });
 
-test('a cell whose markers are not known one by one is taken as evenly spread', () => {
+test('markers of a cell whose positions are unknown are assumed to be spread evenly', () => {
   const { from, to } = cellRange('u3');
   const distribution = new Distribution([
     { from, to, markers: 320 },
@@ -45,7 +45,7 @@ test('a cell whose markers are not known one by one is taken as evenly spread', 
   expect(distribution.scaledTo(42).within(cellRange('u3'))).toBeCloseTo(32);
 });
 
-test('one change is followed by eight write units, and two by those of all pairs on average', () => {
+test('one change takes eight write units, and two take the mean over all pairs', () => {
   const some = [
     { lng: 16.9, lat: 52.4 },
     { lng: 16.9001, lat: 52.4001 },

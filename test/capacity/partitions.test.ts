@@ -22,7 +22,7 @@ test('the worked examples', () => {
   expect(partitionsOf({ rcu: 7_500, wcu: 3_000, gb: 0 })).toMatchObject({ byThroughput: 6, byStorage: 1, total: 6 });
 });
 
-test('there are as few partitions as keep each of them within the limits', () => {
+test('the number of partitions is the lowest that keeps each within the limits', () => {
   /** Whole units, so that nothing is rounded: a partition has 3,000 thirds of a write unit a second. */
   const keeps = ({ rcu, wcu, gb }: Demand, count: number) => rcu + 3 * wcu <= 3_000 * count && gb <= 10 * count;
   const units = fc.integer({ min: 0, max: 20_000 });
@@ -37,7 +37,7 @@ test('there are as few partitions as keep each of them within the limits', () =>
       expect(wcuEach * total).toBeCloseTo(wcu);
     }),
   );
-  // 1/3 + 2/3 of a partition, which quotients of floating point may put above 1.
+  // 1/3 + 2/3 of a partition, whose floating-point quotients may add up to more than 1.
   for (let share = 0; share <= 30; share += 1)
     expect(partitionsOf({ rcu: share * 100, wcu: 1_000 - (share * 100) / 3, gb: 0 }).total).toBe(1);
 });

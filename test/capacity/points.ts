@@ -6,7 +6,7 @@ import type { Point } from '../../src/geo/point.js';
 
 const degrees = (span: number) => fc.double({ min: -span, max: span, noNaN: true });
 
-/** Points around a few places, and anywhere. */
+/** Points around a few places, and anywhere else. */
 export const points: fc.Arbitrary<Point[]> = fc
   .array(
     fc.record({ lng: degrees(179), lat: degrees(85), count: fc.integer({ min: 1, max: 60 }), apart: degrees(0.5) }),
@@ -24,7 +24,7 @@ export const points: fc.Arbitrary<Point[]> = fc
     ),
   );
 
-/** Where these points are, exactly. */
+/** The exact distribution of these points. */
 export function distributionOf(some: readonly Point[]): Distribution {
   const counts = new Map<number, number>();
   for (const point of some) {

@@ -47,7 +47,7 @@ const adviceOf = async (...args: string[]): Promise<Advice & { source: string; c
   return JSON.parse(output) as Advice & { source: string; current: unknown };
 };
 
-/** The part of the cities that share the most common geohash of a length, by a linear scan. */
+/** The share of the cities with the most common geohash of a length, by a linear scan. */
 function hottestShare(length: number): number {
   const counts = new Map<string, number>();
   for (const { position } of cities) {
@@ -67,13 +67,13 @@ describe('cellport advise', () => {
     expect(larger.monthly.onDemand).toMatchObject({ reads: (500 * 2.628) / 8, storage: 500 });
   });
 
-  test('knows the distribution of a file, and draws it in a report that loads nothing', async () => {
+  test('derives the distribution from a file, and draws it in a self-contained report', async () => {
     const path = join(folder, 'cities.csv');
     const rows = cities.map(({ key, position: { lng, lat } }) => `${key},${lng},${lat}`);
     await writeFile(path, ['key,lng,lat', ...rows, 'beyond,500,0'].join('\n'));
     const html = join(folder, 'report.html');
     const advice = await adviceOf(path, '--writes', '5000', '--html', html);
-    expect(advice.source).toMatch(/^600 markers of .*without 1 invalid rows \(line 602.*position\.lng must be/);
+    expect(advice.source).toMatch(/^600 markers in .*excluding 1 invalid rows \(line 602.*position\.lng must be/);
     expect(advice.markers).toBe(MARKERS);
     advice.candidates.forEach(({ hottest }, length) => expect(hottest.share).toBeCloseTo(hottestShare(length), 4));
     const { prefixLength, writeShards, fits } = advice.recommendation;
@@ -85,7 +85,7 @@ describe('cellport advise', () => {
     expect(report).not.toMatch(/<script|<link|<img|@import|url\(|src=|href=|NaN|Infinity|undefined/);
   });
 
-  test('knows a live collection by its cells and a sample, with bounded reads and no scan', async () => {
+  test('derives the distribution of a live collection from its cells and a sample, with bounded reads and no scan', async () => {
     const input = { key: 'towns', name: 'Towns', prefixLength: 2 };
     const collection = await createCollection(database, input, NOW, newCall());
     const items = cities.map((city) => newMarkerItem(database, collection, city, NOW));
@@ -123,11 +123,11 @@ describe('cellport advise', () => {
     expect(advice.source).toMatch(/^collection towns: 600 markers/);
   });
 
-  test('says what is wrong, with the option, the value and what is allowed', async () => {
+  test('reports errors with the option, the value and what is allowed', async () => {
     const empty = join(folder, 'empty.csv');
     await writeFile(empty, 'key,lng,lat\nx,500,0\n');
     const wrong: [args: string[], code: number, message: RegExp][] = [
-      [[], 2, /needs a file, --collection, or one of --items/],
+      [[], 2, /needs a file, --collection, or at least one of --items/],
       [['--rcu', 'many'], 2, /--rcu.*'many' is invalid.*Expected a number/],
       [['--gb', '-1'], 2, /--gb.*'-1' is invalid.*from 0 to/],
       [['--items', '0'], 2, /--items.*'0' is invalid.*from 1 to/],
@@ -138,7 +138,7 @@ describe('cellport advise', () => {
       [['nowhere.csv', '--collection', 'x'], 2, /either a file or --collection/],
       [[empty], 2, /file must be a file with at least one marker \(line 2: position\.lng must be/],
       [['--gb', '1', '--html', folder], 2, /--html must be a file that can be written/],
-      [['--collection', 'nowhere'], 1, /no collection nowhere/],
+      [['--collection', 'nowhere'], 1, /there is no collection nowhere/],
     ];
     for (const [args, code, message] of wrong) {
       const ended = await runCliHere(['advise', ...args], {

@@ -69,7 +69,7 @@ describe('the configuration', () => {
       expect(() => allowed(wrong)).toThrow('CELLPORT_ALLOWED_HOSTS');
   });
 
-  it('takes on, off, 1 and 0 for settings that are switched on or off', () => {
+  it('accepts on, off, 1 and 0 for boolean settings', () => {
     const readOnly = (value: string) => config({ CELLPORT_READ_ONLY: value }).readOnly;
     expect(['on', '1', 'off', '0', ''].map(readOnly)).toEqual([true, true, false, false, false]);
     expect(config({ CELLPORT_EXPLAIN: 'off' }).http.explain).toBe(false);

@@ -71,7 +71,7 @@ describe('cellport export', () => {
     await writeFile(join(folder, 'again.csv.gz'), gzipSync(out));
     const again = await outcome('import', join(folder, 'again.csv.gz'), '--collection', 'places');
     expect(again.output).toMatch(/0 created, 0 updated, 700 unchanged, 0 rejected/);
-    expect(again.output).toMatch(/to see it, run `cellport serve` and open http:\S+\/#at=0\/\S+&on=places/);
+    expect(again.output).toMatch(/to view it, run `cellport serve` and open http:\S+\/#at=0\/\S+&on=places/);
     await rm(join(folder, 'again.csv.gz'));
   });
 
@@ -94,7 +94,7 @@ describe('cellport export', () => {
       [['--format', 'csv', '--bounds', '0,10,1,5'], 2, /--bounds.south/],
       [['--format', 'csv', '--zones'], 2, /geojson or ndjson for zones/],
       [['--format', 'csv', '--out', folder], 2, /a file, not a folder/],
-      [['--collection', 'nowhere'], 1, /no collection nowhere; there are: places/],
+      [['--collection', 'nowhere'], 1, /there is no collection nowhere; existing collections: places/],
     ];
     for (const [args, code, message] of wrong) {
       const ended = await outcome('export', '--collection', 'places', ...args);
@@ -120,7 +120,7 @@ describe('cellport export', () => {
     await rm(path);
   });
 
-  test('queries only partitions that have markers, also those that the cells do not have yet, if these are exact', async () => {
+  test('if the cells are exact, queries only partitions with markers, including those that the cells lack', async () => {
     const thin = await createCollection(
       database,
       { key: 'thin', name: 'Thin', prefixLength: 1, writeShards: 3 },

@@ -37,13 +37,13 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('cellport search', () => {
-  test('says what to do where no server has built an index', async () => {
+  test('says what to do if no server has built an index', async () => {
     const { code, output } = await cli('poznan');
-    expect(output).toMatch(/there is no complete search index in .*: `cellport serve` builds one/);
+    expect(output).toMatch(/no complete search index in .*; run `cellport serve` to build one/);
     expect(code).toBe(1);
   });
 
-  test('finds by text, box and distance what a server has indexed, page by page, as it is now in the table', async () => {
+  test('finds what a server has indexed by text, box and distance, page by page, in its current state', async () => {
     const collection = await createCollection(db, { key: 'cities', name: 'Cities' }, NOW, newCall());
     for (const [name, [lng = 0, lat = 0]] of Object.entries(CITIES)) {
       const input = { key: name, name, category: 'city', position: { lng, lat }, properties: {} };
@@ -69,7 +69,7 @@ describe('cellport search', () => {
     const [, cursor = ''] = /2 of 3 results; next page: --after (\S+)/.exec(first.output) ?? [];
     expect(await names('po', '--near', '13,52', '--first', '2', '--after', cursor)).toEqual(['Port Louis']);
 
-    // The index of a server that has stopped still finds what is in the table.
+    // The index of a stopped server still finds items of the table.
     await search?.stop();
     streams.destroy();
     await deleteMarker(db, { collection, key: 'Potsdam' }, { now: NOW }, newCall());
@@ -79,7 +79,7 @@ describe('cellport search', () => {
 
   test.each([
     [['x', '--near', '0,95'], /--near\.lat must be a latitude/],
-    [['x', '--collection', 'parks'], /no collection parks; there are: cities/],
+    [['x', '--collection', 'parks'], /there is no collection parks; existing collections: cities/],
     [['...'], /text must be text with a letter or a digit/],
     [['x', '--bounds', '0,5,1,1'], /bounds\.south must be at most north/],
   ])('%s is a clear error', async (args, message) => {

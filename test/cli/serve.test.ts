@@ -18,7 +18,9 @@ import { engineSettings, newDatabase } from '../support/test-database.js';
 
 const PAGE = join(import.meta.dirname, '../../dist/page/index.html');
 const LONG = 240_000;
-/** Three windows of at most 2,000 rows. An import saves its progress after each of them, and writes two at once. */
+/**
+ * Three windows of at most 2,000 rows. An import saves its progress after each of them, and writes two concurrently.
+ */
 const ROWS = 4_050;
 const runs: RunningCli[] = [];
 let folder = '';
@@ -135,10 +137,10 @@ describe('cellport serve --demo', () => {
   }
 
   it(
-    'answers while the load goes on, goes on after kill -9, ends with exact cells, and warns of nothing',
+    'answers during the load, resumes after kill -9, ends with exact cells, and logs no warnings',
     async () => {
       const settings = { ...engineSettings(), CELLPORT_TABLE: 'demo' };
-      // Half of the cities, then the load is at a stand.
+      // Half of the cities, then the load stalls.
       let batches = 0;
       const proxy = await startStallingProxy((asked) => asked === 'BatchWriteItem' && (batches += 1) > cities / 50);
       onTestFinished(proxy.close);
@@ -152,7 +154,7 @@ describe('cellport serve --demo', () => {
         return { status: response.status, ...((await response.json()) as { load: LoadReadiness }).load };
       };
       expect(await load()).toMatchObject({ status: 200, state: 'loading' });
-      // The first cells are there before the load is over.
+      // The first cells exist before the load is complete.
       await vi.waitFor(async () => expect(await countOf(url, 'cities')).toBeGreaterThan(0), { timeout: 60_000 });
       expect(await load()).toMatchObject({ status: 200, state: 'loading' });
       first.child.kill('SIGKILL');
@@ -218,7 +220,7 @@ describe('cellport import', () => {
         .map((line) => JSON.parse(line) as { line: number });
       expect(rejects.map(({ line }) => line)).toEqual([ROWS + 2, ROWS + 3]);
 
-      expect(second.output).toMatch(/counts and clusters include all rows\nto see it, run `cellport serve`/);
+      expect(second.output).toMatch(/counts and clusters include all rows\nto view it, run `cellport serve`/);
 
       const tables = { entities: 'imported', derived: 'imported-derived' };
       const server = await startServer(newDatabase('readable', { tables }));
@@ -226,7 +228,7 @@ describe('cellport import', () => {
       const third = await runCliHere(args, { ...settings, PORT: new URL(server.url).port });
       expect(third).toMatchObject({ code: 0 });
       expect(third.output).toMatch(/0 created, 0 updated, 4,050 unchanged, 2 rejected/);
-      expect(third.output).toMatch(/the running server counts them.*\nsee it: http/);
+      expect(third.output).toMatch(/the running server updates counts.*\nview it: http/);
 
       expect(await countOf(server.url, 'places')).toBe(ROWS);
     },

@@ -50,7 +50,7 @@ test('a file of areas and lines is detected as zones, and --no-zones imports its
   await writeFile(path, JSON.stringify({ type: 'FeatureCollection', features }));
   const first = runCli(['import', path, '--collection', 'mixed', '--name', 'Mixed'], settings());
   expect(await first.ended).toBe(0);
-  expect(first.output()).toContain('zones of collection mixed (created)');
+  expect(first.output()).toContain('zones for collection mixed (created)');
   expect(first.output()).toMatch(/3 rows in .*: 2 created, 0 updated, 0 unchanged, 1 rejected/);
   expect(await readFile(`${path}.rejects.ndjson`, 'utf8')).toContain('--no-zones');
   const points = await outcome('import', path, '--collection', 'mixed', '--no-zones');

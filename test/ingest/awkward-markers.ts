@@ -106,7 +106,7 @@ const place = fc.array(
   { maxLength: 4 },
 );
 
-/** Valid markers, each part of which is as hard to encode as possible. */
+/** Valid markers whose parts are all as hard to encode as possible. */
 export const awkwardMarker: fc.Arbitrary<Kept> = fc.record({
   key: text.filter((one) => one !== ''),
   position: fc.record({ lng: lng.map(stored), lat: lat.map(stored) }),

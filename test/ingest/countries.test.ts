@@ -61,8 +61,9 @@ const reaches = new Map(
 const wrap = (degrees: number) => degrees - 360 * Math.round(degrees / 360);
 
 /**
- * Whether a position is inside, by the edges crossed on the way north along its meridian to the pole, which is in no
- * country: for rings across the antimeridian and around the south pole, too, as longitudes are only ever subtracted.
+ * Whether a position is inside, by counting the edges crossed on the way north along its meridian to the pole, which is
+ * in no country. Works for rings across the antimeridian and around the south pole, because longitudes are only ever
+ * subtracted.
  */
 function oracle(rings: readonly Ring[], lng: number, lat: number): boolean {
   let inside = false;
@@ -141,10 +142,10 @@ test('every country exists once, keyed by number or name, with large ones in obj
   ]);
 });
 
-test(`zonesAt agrees with an independent point-in-polygon at ${POSITIONS} places, by three Query calls each`, async () => {
+test(`zonesAt agrees with an independent point-in-polygon test at ${POSITIONS} positions, with three Query calls each`, async () => {
   const random = randomFrom(5);
   const points = Array.from({ length: POSITIONS }, (_, n) => {
-    // Alternately anywhere in a country and close to its border, but never on it, as neighbours share borders.
+    // Alternately anywhere in a country and close to its border, but never on it, because neighbours share borders.
     const { rings } = BORDERS[n % BORDERS.length]!;
     const ring = rings[Math.floor(random() * rings.length)]!;
     const [ax, ay] = ring[Math.floor(random() * ring.length)]!;

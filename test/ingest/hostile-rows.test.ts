@@ -23,7 +23,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const keys = createKeyspace('readable');
 const collection = newCollection({ key: 'a', name: 'A' }, '2026-11-22T10:00:00.000Z');
 
-/** Rows with a place for a value at each `$`. */
+/** Rows with a placeholder for a value at each `$`. */
 const ROWS = [
   '{"type":$,"id":$,"geometry":$,"properties":$,"cellport":$}',
   '{"type":"Feature","id":$,"geometry":{"type":$,"coordinates":$},"properties":{"name":$,"category":$,"place":$,$:$}}',
@@ -73,7 +73,7 @@ const hostileRow = fc
     row.replace(/\$:?/g, (place) => (place === '$' ? String(values.next().value) : `${String(names.next().value)}:`)),
   );
 
-/** Checks a source as an import does; returns the number of rows. */
+/** Checks a source like an import; returns the number of rows. */
 async function checked<C extends { readonly key: string }>(source: RowSource<C>, check: (content: C) => unknown) {
   const rejects = new RejectsFile(join(folder, 'rejects.ndjson'));
   try {
@@ -92,7 +92,7 @@ async function checked<C extends { readonly key: string }>(source: RowSource<C>,
   }
 }
 
-test('no row ends an import: each is imported or rejected', async () => {
+test('no row stops an import: each is imported or rejected', async () => {
   const geometry = { objects: undefined, inlineBytes: 32_768 };
   await fc.assert(
     fc.asyncProperty(fc.array(hostileRow, { minLength: 1, maxLength: 6 }), async (rows) => {

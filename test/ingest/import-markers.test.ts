@@ -79,7 +79,7 @@ interface Run {
   readonly onState?: (state: ImportState) => Promise<void>;
 }
 
-/** Imports a file as the command does. */
+/** Imports a file like the command. */
 async function run(collection: Collection, path: string, options: Run = {}): Promise<ImportProgress> {
   const identity = `${await fileIdentity(path)} ${collection.key}`;
   const state = importStateFile(join(folder, 'state'), `${path} ${collection.key}`, identity);
@@ -136,7 +136,7 @@ describe('importing a file', () => {
     const path = await file('fresh.ndjson', many(1000));
     calls.reset();
     expect(await run(collection, path, { fresh: true })).toMatchObject({ counts: counts(1000, 0, 0, 0), resumed: 0 });
-    // Once in a while it checks that the collection still exists.
+    // Now and then it checks that the collection still exists.
     expect(calls.count('BatchWriteItem')).toBe(calls.count() - calls.count('GetItem'));
     expect(calls.count('BatchWriteItem')).toBeLessThanOrEqual(1000 / 25 + 10);
     expect(await load(collection, ['k0', 'k999', 'k1000'])).toMatchObject([
@@ -235,7 +235,7 @@ describe('importing a file', () => {
     ]);
   });
 
-  it('reads files as other programs write them, and changes nothing when it reads them again', async () => {
+  it('reads files written by other programs, and changes nothing when it reads them again', async () => {
     const unnamed = { category: null, place: [] };
     const wells = [
       { position: { lng: 16.901, lat: 52.391 }, name: 'Studnia 1', properties: { fid: 1, depth: 12.5 } },
@@ -346,7 +346,7 @@ describe('importing a file', () => {
       /lat.*91/,
       /swapped/,
       /invalid JSON/,
-      /the same as line 6, and without a key/,
+      /duplicate of line 6, without a key/,
       /bytes/,
       /properties\.n/,
       /key/,
@@ -420,7 +420,7 @@ describe('importing a file', () => {
       await expect(interrupted).rejects.toThrow('pulled the plug');
       const progress: ImportProgress[] = [];
       const result = await run(collection, path, { now: second, onProgress: (each) => void progress.push(each) });
-      // The next window was under way, and may have been written.
+      // The next window was in progress, and may have been written.
       expect([100, 200]).toContain(progress[0]?.resumed);
       expect(progress[0]?.counts).toMatchObject({ created: progress[0]?.resumed, rejected: 3 });
       const { created, updated, unchanged, rejected } = result.counts;
@@ -473,7 +473,7 @@ describe('importing a file', () => {
     }
   });
 
-  it('keeps edits to rows that an interrupted import has done, and compares what others created ahead of it', async () => {
+  it('keeps edits to rows that an interrupted import has completed, and compares rows created by others in the meantime', async () => {
     const collection = await newCollection();
     const path = await file('edited.ndjson', many(500));
     const stop = new AbortController();
@@ -490,7 +490,7 @@ describe('importing a file', () => {
     const inOrder = Array.from(shuffledOrder(keys.length, 1), (at) => ({ key: keys[at] ?? '', marker: there[at] }));
     const done = inOrder.slice(0, 100).map(({ key }) => key);
     expect(inOrder.slice(0, 100).every(({ marker }) => marker !== null)).toBe(true);
-    // The following window was under way; no other had started.
+    // The following window was in progress; no other had started.
     expect(inOrder.slice(200).every(({ marker }) => marker === null)).toBe(true);
     const missing = inOrder.at(-1)?.key ?? '';
     const edit = (key: string) =>
@@ -504,7 +504,7 @@ describe('importing a file', () => {
     ]);
   });
 
-  it('never counts a row as done before all rows up to it exist, so that it may be killed at any moment', async () => {
+  it('never counts a row as done before all rows up to it exist, so it may be killed at any moment', async () => {
     const collection = await newCollection();
     const total = 450;
     const path = await file('killed.ndjson', many(total));
@@ -536,7 +536,7 @@ describe('importing a file', () => {
     expect(said.filter((written, at) => at > 1 || written > 0)).toEqual(
       Array.from({ length: 5 }, (_, at) => Math.min(total, (at + 1) * 100)),
     );
-    // A resumed run compares what was written after its state: at most two windows, whatever is fast or slow.
+    // A resumed run compares everything written after its state: at most two windows, regardless of speed.
     expect(ahead).toBeGreaterThan(0);
     expect(ahead).toBeLessThanOrEqual(200);
   });
@@ -625,7 +625,7 @@ describe('importing a file', () => {
     expect(await batches(6)).not.toEqual(one);
   });
 
-  it('remembers that it created the collection when it is stopped during the check', async () => {
+  it('remembers that it created the collection if it is stopped during the check', async () => {
     const collection = await newCollection();
     const path = await file('checking.ndjson', [...many(200), row('bad', { lat: 91 })]);
     const stop = new AbortController();

@@ -161,7 +161,7 @@ describe('importing readings', () => {
     expect(rejects.map(({ line, reason }) => [line, reason])).toEqual([
       [2, expect.stringMatching(/no marker "nobody"/)],
       [3, expect.stringMatching(/^at must be an RFC 3339 instant.*"yesterday"/)],
-      [4, expect.stringMatching(/no time of measurement in field at/)],
+      [4, expect.stringMatching(/no time of measurement in field `at`/)],
       [5, expect.stringMatching(/no key in marker/)],
       [6, expect.stringMatching(/^values\.on must be a number or text/)],
       [7, expect.stringMatching(/no values/)],
@@ -176,7 +176,7 @@ describe('importing readings', () => {
     expect(await readingsOf(collection, 'a')).toHaveLength(2);
   });
 
-  test('from CSV keeps numbers as numbers, and as text what would lose digits', async () => {
+  test('from CSV keeps numbers as numbers, except those that would lose digits, which stay text', async () => {
     const collection = await newCollection(['a']);
     const cells = [
       '9007199254740991',
@@ -232,7 +232,7 @@ describe('importing readings', () => {
     expect(await readingsOf(collection, 'a')).toHaveLength(2_100);
   });
 
-  test('reads at most one window ahead of the writes, however long the file is', async () => {
+  test("reads at most one window ahead of the writes, regardless of the file's length", async () => {
     const collection = await newCollection(['a']);
     let read = 0;
     async function* rows(): AsyncGenerator<readonly Row<ReadingRow>[]> {

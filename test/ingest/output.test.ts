@@ -87,7 +87,7 @@ describe('a file', () => {
 });
 
 describe('a stream', () => {
-  test('that is blocked receives no more than its buffer holds', async () => {
+  test('that is blocked receives no more than fits in its buffer', async () => {
     let made = 0;
     async function* endless(): AsyncGenerator<string> {
       for (;;) yield String((made += 1)).padEnd(1000);

@@ -81,7 +81,7 @@ describe('every format', () => {
     }
   });
 
-  it('takes any name as that of a property', async () => {
+  it('accepts any name as a property name', async () => {
     const text = '{"key":"a","lng":1,"lat":2,"__proto__":{"x":1},"constructor":2,"toString":3,"":4}';
     const names = ['__proto__', 'constructor', 'toString', ''];
     const properties = Object.fromEntries(names.map((name, at) => [name, at === 0 ? { x: 1 } : at + 1]));
@@ -98,7 +98,7 @@ describe('every format', () => {
     ]);
   });
 
-  it('reads a list of names called place as the place, and anything else of that name as a property', async () => {
+  it('reads `place` as the place if it is a list of names, and otherwise as a property', async () => {
     const place = ['Poznań', 'A', '2'];
     const says = (value: unknown) => ({ id: 'a', lng: 1, lat: 2, place: value });
     const geojson = (value: unknown) => JSON.stringify(collection(feature('a', { properties: { place: value } })));
@@ -208,7 +208,7 @@ describe('a row without a key', () => {
   const keysOf = async (format: FileFormat, content: string, options?: ReadOptions) =>
     markersOf(await rowsOf(format, content, options)).map(({ key }) => key);
 
-  it('gets one from its content, the same in every format, order of rows and order of fields', async () => {
+  it('gets one derived from its content, the same for every format, order of rows and order of fields', async () => {
     const geometry = { type: 'Point', coordinates: [16.9, 52.4] };
     const [key, other] = await keysOf('csv', 'lng,lat,name,population,area\n16.9,52.4,Poznań,538633,262\n1,2,,,\n');
     // Another key would make every file that was imported before new.
@@ -222,7 +222,7 @@ describe('a row without a key', () => {
     expect(other).not.toBe(key);
   });
 
-  it('gets another one if any of its content differs', async () => {
+  it('gets another key if any of its content differs', async () => {
     const point = { position: { lng: 1, lat: 2 } };
     const rows = [
       point,
@@ -257,10 +257,10 @@ describe('the position of a row', () => {
       expect(await csv('Location|a', `${text}|1`)).toEqual([expect.stringMatching(/^Location is neither WKT/)]);
     }
     const area = await csv('WKT|a', 'POLYGON ((1 2, 3 4, 5 6, 1 2))|1');
-    expect(area).toEqual([expect.stringMatching(/WKT is POLYGON, a marker needs a POINT/)]);
+    expect(area).toEqual([expect.stringMatching(/WKT is POLYGON, but a marker needs a POINT/)]);
   });
 
-  it('is the geometry before columns of degrees, and these before x and y or a name of a town', async () => {
+  it('comes from the geometry before columns of degrees, and from these before x and y or a town name', async () => {
     expect(await csv('WKT,lat,lng', 'POINT (3 4),1,2')).toEqual([
       [
         { lng: 3, lat: 4 },
@@ -276,11 +276,9 @@ describe('the position of a row', () => {
     expect(await csv('X,Y,location', '1,2,Bonn')).toEqual([[{ lng: 1, lat: 2 }, { location: 'Bonn' }]]);
   });
 
-  it('has to be chosen where several columns may hold it, and may be where none does', async () => {
+  it('must be chosen if several columns may contain it, and can be chosen if none does', async () => {
     const two = csv('lat,Latitude,lng', '1,2,3');
-    await expect(two).rejects.toThrow(
-      /which of lat, Latitude holds the position\? Choose with --lat-column.*columns are/,
-    );
+    await expect(two).rejects.toThrow(/lat, Latitude may all be the position; choose with --lat-column.*columns are/);
     await expect(csv('lat,lon,long', '1,2,3')).rejects.toThrow(/lon, long.*--lng-column/);
     const [line] = await rowsOf('ndjson', '{"lat":1,"latitude":2,"lng":3}');
     expect(line?.content).toEqual({ reason: expect.stringMatching(/--lat-column/) as unknown });
@@ -302,7 +300,7 @@ describe('the position of a row', () => {
     await expect(csv('lat,lng', '1,2', { latColumn: 'Breite' })).rejects.toThrow(/no column Breite/);
   });
 
-  it('in an object called position is not looked for elsewhere', async () => {
+  it('in an object called position is not searched for elsewhere', async () => {
     const [row] = markersOf(
       await rowsOf('ndjson', '{"position":{"lng":1,"lat":2},"properties":{"latitude":3,"wkt":"x"}}'),
     );
@@ -326,7 +324,7 @@ describe('a compressed file', () => {
     }
   };
 
-  it('has the rows of the file in it, at its offsets, also with a byte order mark or in several parts', async () => {
+  it('has the rows of its content at their offsets, even with a byte order mark or in several parts', async () => {
     const middle = Math.floor(text.length / 2);
     for (const plain of [text, `\ufeff${text}`]) {
       const wanted = await readAll('plain.geojson', Buffer.from(plain));
@@ -512,7 +510,7 @@ describe('CSV', () => {
     }
   });
 
-  it('reads as a number only what is written as one', async () => {
+  it('reads a cell as a number only if it is written as one', async () => {
     const [marker] = markersOf(
       await rowsOf('csv', 'id,lng,lat,a,b,c,d,e,f\n007,1,2,12,007,1e3,-0.5,12345678901234567890,true\n'),
     );
@@ -522,7 +520,7 @@ describe('CSV', () => {
     });
   });
 
-  it('rejects only the line with a misplaced quote, and says which', async () => {
+  it('rejects only the line with a misplaced quote, and names it', async () => {
     const lines = [
       'id,lng,lat,note',
       'a,1,2,"fine"',

@@ -199,7 +199,7 @@ describe('the markers of a collection', () => {
     ).rejects.toMatchObject({ code: 'CONFLICT', details: { collection: collection.key } });
   });
 
-  test('are held a few at a time, however many there are and however slow the consumer is', async () => {
+  test('are read only a few at a time, however many there are and however slow the consumer is', async () => {
     const collection = await newCollection({ prefixLength: 0 });
     const count = 1_500;
     await put(
@@ -212,7 +212,7 @@ describe('the markers of a collection', () => {
     let keysHeld = 0;
     for await (const markers of readMarkers({ database, collection, call: metered })) {
       taken += markers.length;
-      // Allows time for any read ahead.
+      // Allows time for reading ahead.
       if (taken % 500 === 0) await new Promise((resolve) => setTimeout(resolve, 50));
       most = Math.max(most, metered.meter.getItems - taken + markers.length);
       keysHeld = Math.max(keysHeld, metered.meter.itemsScanned - taken);

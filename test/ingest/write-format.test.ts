@@ -31,7 +31,7 @@ async function written(format: FileFormat, markers: readonly Kept[], size = 3): 
   return text;
 }
 
-/** What `import` reads from a text; invalid rows as their reasons. */
+/** The rows that `import` reads from a text; invalid rows as their reasons. */
 async function read(format: FileFormat, text: string): Promise<unknown[]> {
   const path = join(folder, `${(files += 1)}`);
   await writeFile(path, text);
@@ -54,7 +54,7 @@ const plain: Kept = {
 };
 
 describe.each(FILE_FORMATS)('markers written as %s', (format) => {
-  test('are read back unchanged, whatever is in them', async () => {
+  test('are read back unchanged, whatever they contain', async () => {
     await fc.assert(
       fc.asyncProperty(awkwardMarkers(8), async (markers) => {
         const text = await written(format, markers);
@@ -87,7 +87,7 @@ describe.each(FILE_FORMATS)('markers written as %s', (format) => {
   });
 
   test('of the largest possible size are read back', async () => {
-    // In JSON and in a quoted cell each of these takes the most room: six bytes, and three.
+    // In JSON and in a quoted cell, these characters take the most bytes: six and three.
     for (const character of ['\u0001', '"']) {
       const properties = { text: character.repeat(390_000) };
       expect(await read(format, await written(format, [{ ...plain, properties }]))).toEqual([{ ...plain, properties }]);
@@ -95,7 +95,7 @@ describe.each(FILE_FORMATS)('markers written as %s', (format) => {
   });
 });
 
-test('a plain marker is plain in every format', async () => {
+test('a simple marker is simple in every format', async () => {
   expect(await written('geojson', [plain])).toBe(
     '{"type":"FeatureCollection","features":[\n' +
       '{"type":"Feature","id":"poz","geometry":{"type":"Point","coordinates":[16.9,52.4]},"properties":{"name":"Poznań","category":"city","place":["Poland"],"population":538633}}\n' +
@@ -119,7 +119,7 @@ test('properties named like an attribute of a marker stay properties, and the at
 describe('a table with the columns of an export', () => {
   const header = 'key,lng,lat,name,category,place,properties';
 
-  test('is still recognised after a spreadsheet has saved it with semicolons and decimal commas', async () => {
+  test('is still recognized after a spreadsheet has saved it with semicolons and decimal commas', async () => {
     const text = `\ufeff${header.replaceAll(',', ';')}\r\npoz;16,9;52,4;Poznań;city;"[""Poland""]";"{""population"":538633}"\r\n`;
     expect(await read('csv', text)).toEqual([plain]);
   });
@@ -128,7 +128,7 @@ describe('a table with the columns of an export', () => {
     expect(await read('csv', `${header}\na,1,2,"""Bob"" Bar",,,\n`)).toMatchObject([{ name: '"Bob" Bar' }]);
   });
 
-  test('has an error that explains what is wrong with a cell that is not JSON', async () => {
+  test('has an error that explains why a cell is not valid JSON', async () => {
     const rows = ['a,1,2,,,here,', 'a,1,2,,,,{', 'a,1,2,,,,5', ',1,2,,,,'];
     expect(await read('csv', [header, ...rows].join('\n'))).toEqual([
       'place is not a JSON list',

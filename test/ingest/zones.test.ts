@@ -197,7 +197,7 @@ describe('zones that are exported and imported again', () => {
       const { counts } = await run(to, path);
       expect(counts).toEqual({ created: inputs.length, updated: 0, unchanged: 0, rejected: 0 });
       expect(told(await zonesOf(to))).toEqual(told(before));
-      // And so is their export.
+      // The same holds for their export.
       expect(await readFile(await exportTo(`again.${format}`, to), 'utf8')).toBe(text);
 
       const own = newDatabase('readable', { tables: db.tables });
@@ -312,7 +312,7 @@ describe('an import of zones', () => {
       [3, /^geometry\.coordinates\[1\]\[1\] must be a latitude from -90 to 90.*; got 91/],
       [4, /geometry is Point, a zone needs Polygon or .*--no-zones/],
       [5, /geometry is GeometryCollection, a zone needs Polygon or/],
-      [7, /the same as line 6, and without a key/],
+      [7, /duplicate of line 6, without a key/],
       [8, /has no geometry/],
       [9, /duplicate key "good", first on line 1/],
       [10, /name is not text/],
@@ -350,7 +350,7 @@ describe('an import of zones', () => {
     expect(there).toBeGreaterThanOrEqual(10);
     expect(there).toBeLessThan(20);
     const { counts } = await run(collection, path);
-    // The database may still have done the last write, although its response was not awaited.
+    // The database may still have completed the last write, although its response was not awaited.
     expect(counts.unchanged).toBeGreaterThanOrEqual(there);
     expect(counts.unchanged).toBeLessThan(there + 4);
     expect(counts).toEqual({ created: 40 - counts.unchanged, updated: 0, unchanged: counts.unchanged, rejected: 0 });
@@ -378,7 +378,7 @@ describe('an import of zones', () => {
   });
 });
 
-test('a file holds zones if its first geometry is an area or a line', async () => {
+test('a file contains zones if its first geometry is an area or a line', async () => {
   const point = feature('p', { type: 'Point', coordinates: [0, 0] });
   const zone = feature('z', square(0, 0));
   const files = {
@@ -434,7 +434,7 @@ describe('an export of zones', () => {
       }),
     );
     async function slowly(name: string) {
-      // Between the read of the page that names it and the read of the object.
+      // Between reading the page that names the zone and reading the object.
       await deleteZone({ ...db, geometry: outside }, { collection, key: 'c' }, {}, newCall()).catch(() => undefined);
       return geometryStore.objects!.get(name);
     }

@@ -11,7 +11,7 @@ import { HAS_S3_SERVER, type S3Server, startS3Server } from '../services/s3-serv
 import { someOf } from '../support/rounds.js';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
-/** Plain bytes of any kind of buffer. */
+/** Plain bytes from any kind of buffer. */
 const plain = (body: Uint8Array | undefined) => body && Buffer.from(body).toString('latin1');
 
 async function namesOf(store: ObjectStore): Promise<string[]> {
@@ -23,7 +23,7 @@ async function namesOf(store: ObjectStore): Promise<string[]> {
 const part = fc.stringMatching(/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,30}$/);
 const objectName = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
 
-/** The promises of every object store, tested on one from `open`, empty each time. */
+/** The contract of every object store, tested on one from `open`, empty each time. */
 function keepsTheContract(open: () => Promise<ObjectStore>): void {
   test('returns a stored object byte for byte, and undefined for a missing one', async () => {
     const store = await open();
@@ -95,7 +95,7 @@ function keepsTheContract(open: () => Promise<ObjectStore>): void {
     const store = await open();
     const wrong = ['', '.', '..', '../up', 'a/../../up', 'a/./b', '/root', 'a//b', 'a/', 'ü', 'a b', 'a\\b', 'a\0b'];
     for (const name of [...wrong, 'x'.repeat(201), Array.from({ length: 100 }, () => 'xxxxxx').join('/'), 'a\n']) {
-      await expect(store.put(name, bytes('x'))).rejects.toThrow('invalid name of an object');
+      await expect(store.put(name, bytes('x'))).rejects.toThrow('invalid object name');
       expect(await store.get(name)).toBeUndefined();
       await store.remove(name);
     }
@@ -151,7 +151,7 @@ describe('a folder of objects', () => {
   });
 
   test('distinguishes a disk error from a missing object', async () => {
-    // A file name that is too long stands for any error of the operating system.
+    // A file name that is too long represents any error of the operating system.
     const store = createFolderStore(join(parent, 'x'.repeat(300)));
     await expect(store.get('zone')).rejects.toMatchObject({
       code: 'UNAVAILABLE',

@@ -29,7 +29,10 @@ function keyOfQuarter(quarter: number): string {
 function tableOf(stretches: readonly Stretch[], provisioned?: Units, partitions?: number) {
   const line = new KeyLine(stretches);
   const table = new SimulatedTable(line, { ...(provisioned && { provisioned }), ...(partitions && { partitions }) });
-  /** Serves these units a second of each stretch for so many seconds; the units served a second in the last step. */
+  /**
+   * Serves a number of units per second of each stretch for some seconds; returns the units per second served in the
+   * last step.
+   */
   const serve = (demand: { read?: readonly number[]; write?: readonly number[] }, seconds: number, step = 1): Units => {
     const of = (values: readonly number[] = []) =>
       line.along(Float64Array.from(stretches, (_, index) => values[index] ?? 0));
@@ -44,7 +47,10 @@ function tableOf(stretches: readonly Stretch[], provisioned?: Units, partitions?
 const ITEM: Stretch = { pk: 'item', sort: 0, bytes: 1_000, isItem: true };
 const KEY: Stretch = { pk: 'key', sort: 0, bytes: 0 };
 
-/** Every figure that AWS publishes of what is simulated: what it says, where, what the simulated table makes of it, and the figure. */
+/**
+ * Every figure that AWS publishes about the simulated behaviour: its text and source, the simulated table's figure, and
+ * the published one.
+ */
 const FIGURES: readonly (readonly [what: string, source: string, simulated: () => unknown, figure: unknown])[] = [
   [
     'a partition serves at most 3,000 read units a second',

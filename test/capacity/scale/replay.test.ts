@@ -20,7 +20,7 @@ const PAGE = { markers: 20, bytes: 900 };
 const LAYOUT = { prefixLength: 2, writeShards: 2, entryBytes: 160 };
 const cities = citiesByPopulation();
 
-test('the streamed world has the markers of each cell that a scan of the points finds', () => {
+test('the streamed world has the same markers in each cell as a scan of the points finds', () => {
   const world = worldOf(1_000_000, 7, 2_000);
   const counts = new Map<string, number>();
   for (const { position } of pointsAroundCities(2_000, 7)) {
@@ -31,13 +31,13 @@ test('the streamed world has the markers of each cell that a scan of the points 
   for (const [cell, count] of counts) expect(world.within(cellRange(cell))).toBeCloseTo(500 * count);
 });
 
-test('all maps are visited: shares add up to one, the largest city gets twice those of the second', () => {
+test('all maps are visited: shares add up to one, and the largest city gets twice the share of the second', () => {
   const visited = visitedCities(cities, 7);
   expect(visited.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
   expect((visited[0]?.share ?? 0) / (visited[1]?.share ?? 1)).toBeCloseTo(2);
 });
 
-test('a flow has over a day what all maps of the day read', () => {
+test('a flow over a day equals the reads of all maps of that day', () => {
   const entry = fc.record({
     lng: fc.integer({ min: -180, max: 180 }),
     at: fc.nat({ max: 4 }),
@@ -60,7 +60,7 @@ test('a flow has over a day what all maps of the day read', () => {
   );
 });
 
-test('a cache misses about as often as one that is run', () => {
+test('the modelled cache misses about as often as a real one', () => {
   const kinds = [
     { count: 200, bytes: 10, asked: 0.5, dropped: 0 },
     { count: 50, bytes: 40, asked: 1, dropped: 0.25 },
@@ -96,17 +96,17 @@ test('a cache misses about as often as one that is run', () => {
   });
 });
 
-test('vehicles of one city write what the model of the consumer says', () => {
+test("vehicles in one city write what the consumer's model predicts", () => {
   const world = new Distribution([{ ...cellRange('u3k7x'), markers: 40_000 }]);
   const derived = derivedLine(world, PAGE);
   const writes = vehicleWrites([center('u3k7x')], derived, PAGE, LAYOUT, 300);
   const sum = (values: Float64Array) => values.reduce((total, value) => total + value, 0);
   expect(sum(writes.derived)).toBeCloseTo(derivedWrites(world, 10_000, PAGE.markers));
-  // A unit for each item; an index entry is deleted and put, on either shard.
+  // One unit per item; an index entry is deleted and put, on either shard.
   expect([writes.entity, sum(writes.index), writes.index.length]).toEqual([10_000, 20_000, 2]);
 });
 
-test('planned maps read all of their parts, and days are the same each time they are replayed', () => {
+test('planned maps read all of their parts, and replaying a day gives the same result each time', () => {
   const world = worldOf(1e8, 7, 5_000);
   const visited = visitedCities(cities, 7).slice(0, 12);
   for (const map of planMaps(world, derivedLine(world, PAGE), PAGE, LAYOUT, visited)) {

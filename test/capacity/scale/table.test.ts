@@ -41,7 +41,7 @@ test('sums of a part of the line are those of its stretches, and its middle halv
   );
 });
 
-test('partitions cover the line without overlap, cut no item, and serve no more than they may and is demanded', () => {
+test('partitions cover the line without overlap, split no item, and serve no more than their limits and the demand', () => {
   fc.assert(
     fc.property(
       stretches,
@@ -78,7 +78,7 @@ test('partitions cover the line without overlap, cut no item, and serve no more 
   );
 });
 
-test('a minute at once is sixty seconds one by one, and what is served comes from units and what was kept', () => {
+test('a minute at once equals sixty single seconds, and everything served comes from provisioned or saved units', () => {
   const partitions = fc.array(fc.nat({ max: 400 }), { minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(partitions, fc.integer({ min: 1, max: 2_000 }), fc.nat({ max: 20_000 }), (load, total, kept) => {
