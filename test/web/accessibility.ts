@@ -4,13 +4,13 @@ import type { Page } from 'playwright-core';
 type Scheme = 'light' | 'dark';
 
 interface Options {
-  /** By default both, that of the page first, as a map takes long to be drawn in another. */
+  /** By default both, the page's own first, because a map takes long to redraw in the other. */
   readonly schemes?: readonly Scheme[];
   /** Rules of axe-core that are not checked. */
   readonly exempt?: readonly string[];
 }
 
-/** Faults that axe-core finds in what a page shows now, one line per element, in light and in dark. */
+/** Faults that axe-core finds in the current page, one line per element, in light and dark. */
 export async function accessibilityFaults(page: Page, { schemes, exempt = [] }: Options = {}): Promise<string[]> {
   const isDark = await page.evaluate<boolean>(`matchMedia('(prefers-color-scheme: dark)').matches`);
   const both: readonly Scheme[] = isDark ? ['dark', 'light'] : ['light', 'dark'];

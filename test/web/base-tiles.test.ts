@@ -8,7 +8,7 @@ import { places } from '../../web/map/build/places.js';
 import { regionBorders } from '../../web/map/build/regions.js';
 import { rivers } from '../../web/map/build/waters.js';
 
-test('the name of each country stands in it, across the antimeridian too', () => {
+test('the name of each country is inside it, even across the antimeridian', () => {
   const names = countryNames();
   expect(names.length).toBeGreaterThan(240);
   const outside = openCountries().filter(({ name, geometry }) => {
@@ -27,7 +27,7 @@ test('the name of each country stands in it, across the antimeridian too', () =>
   expect(names.find(({ properties }) => properties?.['name'] === 'North Macedonia')).toBeDefined();
 });
 
-test('a place appears at the zoom where it is the greatest around, a capital before a larger town but not city', () => {
+test('a place appears at the zoom where it is the largest nearby, and a capital before a larger town but not before a city', () => {
   const city = (name: string, population: number, lng: number, lat: number, featureCode = 'PPL') => {
     return { name, population, featureCode, loc: { coordinates: [lng, lat] as const } };
   };
@@ -37,7 +37,7 @@ test('a place appears at the zoom where it is the greatest around, a capital bef
     city('town', 300_000, 12, 50),
     city('city', 1_000_000, 10, 50),
     city('capital', 150_000, 12.5, 50, 'PPLC'),
-    // Names are wider than high, so it has room for its own.
+    // Names are wider than high, so there is room for its name.
     city('north', 200_000, 10, 54.5),
   ]);
   const from = Object.fromEntries(made.map(({ properties }) => [properties?.['name'], properties?.['from']]));

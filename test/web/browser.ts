@@ -17,13 +17,13 @@ const FLAGS = [
   // Draws WebGL without a graphics card.
   '--use-angle=swiftshader',
   '--enable-unsafe-swiftshader',
-  // Everything but WebGL is drawn faster without it.
+  // Everything except WebGL is drawn faster without it.
   '--disable-gpu-compositing',
 ];
-/** A small and coarse screen: without a graphics card each pixel takes long. */
+/** A small screen with a low resolution: without a graphics card each pixel takes long. */
 export const SMALL = { viewport: { width: 1024, height: 640 }, deviceScaleFactor: 0.5 } as const;
 const FRAME_MS = 100;
-/** Asking a page takes a few milliseconds of CPU time. */
+/** Evaluating an expression in a page takes a few milliseconds of CPU time. */
 const ASK_EVERY_MS = 100;
 const SCREENSHOTS = fileURLToPath(new URL('../../screenshots/', import.meta.url));
 
@@ -35,7 +35,7 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 }
 
-/** Waits until an expression is true in a page. The policy of the map page forbids Playwright's own way. */
+/** Waits until an expression is true in a page. The map page's security policy forbids Playwright's own way. */
 export function expectSoon(page: Page, expression: string): Promise<void> {
   return until(() => page.evaluate<boolean>(`Boolean(${expression})`), ASK_EVERY_MS);
 }
@@ -57,7 +57,7 @@ export async function shoot(page: Page, name: string): Promise<Buffer> {
   return page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
 }
 
-/** Saves a screenshot of a page if CELLPORT_SCREENSHOTS is set, for it takes seconds without a graphics card. */
+/** Saves a screenshot of a page if CELLPORT_SCREENSHOTS is set, because that takes seconds without a graphics card. */
 export async function keep(page: Page, name: string): Promise<void> {
   if (process.env['CELLPORT_SCREENSHOTS']) await shoot(page, name);
 }

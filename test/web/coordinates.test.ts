@@ -80,7 +80,7 @@ describe('coordinates are read as written', () => {
   });
 });
 
-test('both orders are offered where each number may be the latitude, the likelier first', () => {
+test('both orders are offered if either number may be the latitude, likelier first', () => {
   expect(readCoordinates('48.2, 16.37')).toEqual([
     { position: { lat: 48.2, lng: 16.37 }, latitude: 'first' },
     { position: { lat: 16.37, lng: 48.2 }, latitude: 'second' },
@@ -90,7 +90,7 @@ test('both orders are offered where each number may be the latitude, the likelie
   expect(readCoordinates('48.2N 16.37E')).toEqual([{ position: { lat: 48.2, lng: 16.37 }, latitude: undefined }]);
 });
 
-test('what is no position is none', () => {
+test('other texts are not positions', () => {
   const others = ['', '48', 'Paris', '48.2, 16.37, 5', '91, 181', '48.2N 16.37', '48.2N 16.37S', "48°61'N 16°E", '-48N 16E', '48.5°30\'N 16°E', '1.2.3 4', '12345', 'POINT(200 10)', 'geo:10,200', 'N48N 16E', 'Room 12, 13']; // prettier-ignore
   for (const text of others) expect([text, positions(text)]).toEqual([text, []]);
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void readCoordinates(text)));

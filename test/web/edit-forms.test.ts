@@ -25,7 +25,7 @@ const fields = fc.record({
   ),
 });
 
-test('changes are applied to what somebody else made of a marker; where both changed a field, mine wins', () => {
+test('changes are merged with those of someone else; if both changed a field, mine wins', () => {
   fc.assert(
     fc.property(fields, fields, (mine, theirs) => {
       expect(merge(theirs, mine, theirs)).toEqual(mine);

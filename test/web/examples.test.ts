@@ -84,7 +84,7 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
     expect(seen.zooms[0]).toBe(4);
     await until(async () => (await differingPixels(browser, empty, await page.screenshot())) > 1_250, 500);
     const { x, y } = freeCluster(seen.contents);
-    // What is drawn can be clicked a moment later. The map then flies into the cluster.
+    // Drawn features can be clicked only a moment later. The map then flies into the cluster.
     while (!seen.isExpanded) {
       await page.mouse.click(x, y);
       await page.waitForTimeout(1_000);

@@ -16,7 +16,7 @@ type Ring = readonly (readonly [number, number])[];
 
 /** Twice the area of a ring, positive if it is counterclockwise. */
 function area(ring: Ring): number {
-  // Relative to its first corner, as rounding would dominate for a small ring far from the origin.
+  // Relative to its first corner, because rounding would dominate for a small ring far from the origin.
   const [[x0, y0] = [0, 0]] = ring;
   const corners = ring.map(([x, y]) => [x - x0, y - y0] as const);
   return corners

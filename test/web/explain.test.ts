@@ -17,7 +17,7 @@ import { testPages } from '../support/page-services.js';
 import { testDatabase } from '../support/test-database.js';
 import { hasChromium, openBrowser } from './browser.js';
 
-/** What the page exposes: see explain-page/main.ts. */
+/** What the page exposes to tests: see explain-page/main.ts. */
 interface Tested {
   readonly map: {
     panBy(offset: readonly [number, number], options: { readonly duration: number }): unknown;
@@ -156,7 +156,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
       const reported = reads.filter((read) => read.cached === cached && read.geohashes && read.index !== 'pages');
       let inside = 0;
       for (let index = 0; index < 2_000; index++) {
-        // Half of them near the centre of the map, the others anywhere.
+        // Half of them near the center of the map, the others anywhere.
         const wide = index % 2 === 0 ? 6 : 180;
         const lng = Math.max(-179.9, Math.min(179.9, 8 + wide * (((index * 0.61803) % 1) * 2 - 1)));
         const lat = Math.max(-84, Math.min(84, 47 + (wide / 2) * (((index * 0.75488) % 1) * 2 - 1)));
@@ -187,7 +187,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
         return [...new Set(ids)].filter((id) => id !== undefined && isOn(id));
       });
     const rows = page.locator('#explain tbody tr');
-    // The read of the directory of pages is nowhere on the map.
+    // The read of the directory of pages has no position on the map.
     const ofPages = rows.filter({ has: page.locator('.pk', { hasText: /^pages/ }) }).first();
     await ofPages.hover();
     // One Query call reads many pages.
@@ -219,7 +219,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     const last = (await answers()).at(-1)?.answer;
     expect((await figures())['Query calls']).toBe(String(last?.cost?.queries));
     expect(await page.locator('#explain tbody tr').count()).toBe(last?.reads.length);
-    // Back in a fully cached area nothing is requested, and this counts as a view, too.
+    // Back in a fully cached area nothing is requested, which also counts as a view.
     await page.evaluate(() => void tested.map.panBy([0, -600], { duration: 0 }));
     await page.locator('#explain .none', { hasText: 'Nothing was requested' }).waitFor({ timeout: SLOW });
     expect([await bars(), (await figures())['Query calls']]).toEqual([4, '0']);

@@ -6,10 +6,10 @@ import { testDatabase } from '../support/test-database.js';
 import { hasChromium, openBrowser, expectSoon } from './browser.js';
 import { type MapServer, startMapServer } from './map-server.js';
 
-/** So long after its start, a server knows all changes that a page may lack whose subscription starts late. */
+/** This long after its start, a server knows all changes that a page may lack whose subscription starts late. */
 const KNOWN_AFTER_MS = 6_000;
 
-/** What a page asks of the API about its view, one line per request: collection and content. */
+/** The page's requests about its view, one line per request: collection and content. */
 function recordViews(page: Page): string[] {
   const views: string[] = [];
   page.on('request', (request) => {
@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium)('the first load of a built page', async () => {
     }
     await writer.counted();
     await writer.close();
-    // It does not send the page what the other has heard of: those changes are counted.
+    // It does not send the page the changes received by the other server: those are counted.
     server = await startMapServer(db);
     startedAt = Date.now();
     browser = await openBrowser();
@@ -73,12 +73,12 @@ describe.skipIf(!hasChromium)('the first load of a built page', async () => {
     await page.close();
   });
 
-  it('is under 600 kB for the map, which asks once for its view and its zones', async () => {
+  it('is under 600 kB for the map, which requests its view and its zones once', async () => {
     await new Promise((resolve) => setTimeout(resolve, startedAt + KNOWN_AFTER_MS - Date.now()));
     const before = server.bytesSent();
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 0.5 });
     const views = recordViews(page);
-    // As over a slow network: the subscription to changes starts after the first request.
+    // Like a slow network: the subscription to changes starts after the first request.
     await page.addInitScript(`{
       const { send } = WebSocket.prototype;
       WebSocket.prototype.send = function (text) { setTimeout(() => send.call(this, text), 1_000); };

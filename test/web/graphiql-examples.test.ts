@@ -41,18 +41,18 @@ describe('the example queries of GraphiQL', () => {
     }
   });
 
-  it('begin with a comment about what they do', () => {
+  it('begin with a comment that explains them', () => {
     for (const { name, query } of examples) expect([name, query.startsWith('# ')]).toEqual([name, true]);
   });
 });
 
-/** What makes a subscription deliver something. */
+/** Mutations that make a subscription deliver something. */
 const CHANGES: Readonly<Record<string, string>> = {
   WatchLive: `mutation { updateMarker(input: { id: "marker::parks::cytadela", name: "Park Cytadela" }) { id } }`,
   Since: `mutation { recordReadings(marker: "marker::parks::cytadela", readings: [{ values: { visitors: 1 } }]) }`,
 };
 
-/** London, around Poznań, Luxembourg and New Zealand, where the examples look. */
+/** London, around Poznań, Luxembourg and New Zealand, the areas of the examples. */
 const LOOKED_AT = [
   [-0.6, 51.2, 0.4, 51.8],
   [16.2, 52.1, 17.6, 52.8],
@@ -112,7 +112,7 @@ describe('the examples of GraphiQL, run in the order shown', async () => {
       });
     }
     await server.counted();
-    // The index follows on its own.
+    // The index follows independently.
     const search = '{ search(text: "London") { totalCount } }';
     await until(async () => (await server.ask(search).catch(() => undefined))?.search.totalCount > 0);
   });

@@ -13,7 +13,7 @@ import { type MapServer, startMapServer } from './map-server.js';
 const readFirstExample = (page: Page) =>
   page.locator('.graphiql-query-editor .view-lines', { hasText: 'pageInfo' }).waitFor({ timeout: 50_000 });
 
-/** GraphiQL's own: its tabs hold their buttons, to choose and to close, inside of the tab. No setting changes that. */
+/** GraphiQL's own: its tabs contain buttons, to select and to close. No setting changes that. */
 const EXEMPT = ['nested-interactive'];
 
 /** Without the map page, / leads to GraphiQL. */
@@ -75,7 +75,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     await answer('London');
     expect(await accessibilityFaults(page, { schemes: ['light'], exempt: EXEMPT })).toEqual([]);
 
-    // GraphiQL reads the name of the operation a moment after the text; until then it sends the former one with it.
+    // GraphiQL reads the operation's name a moment after the text; until then it sends the former one with it.
     const edited = async (name: string) => {
       await page.locator('.graphiql-query-editor', { hasText: new RegExp(`query\\s${name}\\s`) }).waitFor();
       await page.waitForTimeout(1_000);
@@ -119,7 +119,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     await server.ask(make?.query ?? '');
     await page.locator('.graphiql-tab').getByText('WatchLive').click();
     await page.locator('.graphiql-query-editor .view-lines', { hasText: 'markerChanged' }).waitFor();
-    // Until GraphiQL has read the name of the operation, too.
+    // Until GraphiQL has read the operation's name, too.
     await page.waitForTimeout(1_000);
     await page.locator('.graphiql-execute-button').click();
     // The subscription starts a moment later.
@@ -127,7 +127,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     const changing = setInterval(() => void server.ask(update), 500);
     await page.locator('.result-window', { hasText: 'UPDATED' }).waitFor();
     clearInterval(changing);
-    // GraphiQL's editor does not follow a change of the system's scheme.
+    // GraphiQL's editor does not follow a change of the system's color scheme.
     expect(await accessibilityFaults(page, { schemes: ['dark'], exempt: EXEMPT })).toEqual([]);
     expect(faults).toEqual([]);
     await page.close();

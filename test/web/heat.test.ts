@@ -22,7 +22,7 @@ test.each([
   [10, 60],
   [180, -45],
 ])(
-  'in a wide field of like cells around %d, %d every spot has the same value, which follows from one cell',
+  'in a large field of equal cells around %d, %d every position has the same value, which follows from one cell',
   (lng, lat) => {
     const cells = field(lng, lat);
     const expected = levelOf(7, lat);
@@ -33,7 +33,7 @@ test.each([
   },
 );
 
-test('a value is the number of markers on the square that the legend names', () => {
+test('a value is the number of markers per square of the size in the legend', () => {
   // One marker for each cell at the equator, 39.1 by 19.6 km.
   const value = levelOf(1, 0);
   const { unitKm, perUnit, top } = scaleOf(4, value);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { featuresOf } from '../../web/map/import/features.js';
 import { type Lines, linesOf, readText, tableEncoding } from '../../web/map/import/lines.js';
 
-/** The text in pieces that end at these places. */
+/** The text in pieces that end at these positions. */
 async function* inPieces(text: string, ends: readonly number[]): AsyncGenerator<string> {
   const at = [...new Set(ends.map((end) => end % (text.length + 1)))].toSorted((a, b) => a - b);
   for (const [index, end] of [...at, text.length].entries()) yield text.slice(at[index - 1] ?? 0, end);
@@ -40,7 +40,7 @@ test('the features of a file are found with their lines, wherever its pieces end
   );
 });
 
-test('a file that ends within its features is refused', async () => {
+test('a file that ends within its features is rejected', async () => {
   const text = '{"features": [\n{"a": 1},\n{"a": 2}';
   await expect(all(featuresOf(inPieces(text, [])))).rejects.toThrow('after line 3');
 });
@@ -53,7 +53,7 @@ test.each([
   const file = new Blob([bytes]);
   expect(await tableEncoding(file)).toBe(encoding);
   const text = readText(file, undefined, encoding);
-  // Node 20 leaves the bytes from 0x80 to 0x9f, browsers do not.
+  // Node 20 does not map the bytes from 0x80 to 0x9f, browsers do.
   expect((await all(linesOf(text)))[0]?.text.replace('\x80', '€')).toBe('Malmö €');
 });
 

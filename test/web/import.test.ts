@@ -37,7 +37,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
 
   const panel = () => page.locator('#import');
   const choose = (name: string, text: string) => page.locator('input[type=file]').setInputFiles(file(name, text));
-  /** Drops a file in the middle of the page, as a user does from another window. */
+  /** Drops a file in the middle of the page, like a user from another window. */
   const drop = (name: string, text: string) =>
     page.evaluate(`{
       const dataTransfer = new DataTransfer();
@@ -57,7 +57,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     return (await server.ask(query)).collection.markers.nodes;
   }
   const layerNames = () => page.locator('#layers b').allTextContents();
-  /** Reads the collections again now instead of in ten seconds. */
+  /** Reads the collections again at once instead of in ten seconds. */
   const readAgain = () => page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
 
   beforeAll(async () => {
@@ -78,7 +78,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     await server.close();
   });
 
-  it('begins on an empty server with a place to drop a file and commands to copy', async () => {
+  it('starts on an empty server with a drop area and commands to copy', async () => {
     expect(await page.locator('#first .command code').allTextContents()).toEqual([
       'npx cellport import places.geojson --collection places',
       'npx cellport serve --demo',
@@ -104,10 +104,10 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     await panel().getByRole('button', { name: 'Done' }).waitFor();
     await panel().locator('.rejects summary').click();
     expect(await panel().locator('.rejects li').allTextContents()).toEqual([
-      'Line 4: key "2" is also on line 3',
+      'Line 4: key "2" is already used on line 3',
       'Line 5: latitude 95 is not a number from -90 to 90',
       'Line 6: 2 fields, but the header has 6',
-      'Line 7: a quote is missing, or inside an unquoted field',
+      'Line 7: a quote is missing or misplaced',
     ]);
     const downloading = page.waitForEvent('download');
     await panel().getByRole('link', { name: 'Download' }).click();
@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
       { key: '2', name: 'Ink', category: 'stationer', properties: {} },
       { key: '5', name: 'Last', category: null, properties: { opens: 9 } },
     ]);
-    // The layer is on, and its count follows.
+    // The layer is on, and its count is updated.
     await page.locator('#layers').getByText('3 places').waitFor();
     await expectSoon(page, 'cellport.layers[0].content.markers.length === 3');
 
@@ -127,7 +127,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     expect(await done()).toBe('0 created, 1 updated, 2 unchanged');
   });
 
-  it('asks which columns hold the position where none is found, and lets every column be chosen', async () => {
+  it('asks for the position columns if none are found, and lets every column be chosen', async () => {
     await choose('stops.csv', 'code,Breite,Länge,title,kind\na,52.41,16.93,Rynek,tram\na,52.4,16.92,Most,bus\n');
     await panel().getByText('no position').waitFor();
     const column = (name: string) => panel().getByLabel(`${name} column`);
@@ -135,7 +135,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     await column('Latitude').selectOption('Breite');
     await panel().getByText('Choose the longitude column, too.').waitFor();
     await column('Longitude').selectOption('title');
-    await panel().getByText('No row of this file is a place.').waitFor();
+    await panel().getByText('This file contains no valid places.').waitFor();
     await panel().locator('.rejects summary').click();
     expect(await panel().locator('.rejects li').first().textContent()).toBe(
       'Line 2: longitude Rynek in column title is not a number from -180 to 180',
@@ -147,7 +147,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     await column('Key').selectOption('code');
     await panel().getByRole('button', { name: 'Import 1 place' }).waitFor();
     expect(await panel().locator('.rejects li').allTextContents()).toEqual([
-      'Line 3: key "a" in column code is also on line 2',
+      'Line 3: key "a" in column code is already used on line 2',
     ]);
     expect(await accessibilityFaults(page)).toEqual([]);
     await keep(page, 'import-columns');
@@ -165,7 +165,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
       await panel().getByRole('button', { name: 'Import 2 places' }).click();
       await panel().getByRole('button', { name: 'Done' }).waitFor();
       expect(await panel().locator('.rejects li').allTextContents()).toEqual([
-        'Line 4: geometry is Polygon, a marker needs a Point',
+        'Line 4: geometry is Polygon, but a marker needs a Point',
         expect.stringMatching(/^Line 6: not JSON/),
       ]);
       expect(await done()).toBe(expected);
@@ -174,9 +174,9 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     expect(await page.locator('#drop').isVisible()).toBe(false);
   });
 
-  it('says what is wrong with a file, and that a server does not accept changes', async () => {
+  it('reports what is wrong with a file, and that a server does not accept changes', async () => {
     await choose('shops.xlsx', '');
-    await panel().getByText('The page reads .geojson').waitFor();
+    await panel().getByText('This page reads only .geojson').waitFor();
     await page.route('**/graphql', async (route) => {
       if (!route.request().postData()?.includes('mutation')) return route.continue();
       const errors = [{ message: 'this server is read-only', extensions: { code: 'FORBIDDEN' } }];
@@ -191,7 +191,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     expect(await layerNames()).not.toContain('More');
   });
 
-  it('creates a collection, whose places a click adds', async () => {
+  it('creates a collection, to which clicks add places', async () => {
     await page.getByRole('button', { name: 'New collection' }).click();
     await panel().getByLabel('Name').fill('Łąki i łany');
     expect(await panel().getByLabel('Key').inputValue()).toBe('laki-i-lany');
@@ -202,7 +202,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     await page.getByRole('button', { name: 'Edit' }).click();
   });
 
-  it('shows collections that others create, more than 50 of them, and drops deleted ones', async () => {
+  it('shows collections created by others, more than 50 of them, and removes deleted ones', async () => {
     const colourOf = (name: string) =>
       page.locator('#layers li', { hasText: name }).locator('.dot').getAttribute('style');
     const before = [await colourOf('City shops'), await colourOf('Parks')];
@@ -214,7 +214,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     await server.ask(`mutation { deleteCollection(key: "a7") { key } }`);
     await until(async () => {
       await readAgain();
-      // Answers of 54 collections take a moment.
+      // Responses with 54 collections take a moment.
       await page.waitForTimeout(1_000);
       return !(await layerNames()).includes('A 7');
     });

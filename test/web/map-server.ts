@@ -17,14 +17,14 @@ export interface MapServer {
   ask(query: string, variables?: Json): Promise<any>;
   /** Waits until the cells include everything that was written. */
   counted(): Promise<void>;
-  /** Searches fail from now on. */
+  /** Makes all further searches fail. */
   stopSearch(): Promise<void>;
-  /** Bytes that all its connections have sent so far, with their headers. */
+  /** Bytes that all its connections have sent so far, including headers. */
   bytesSent(): number;
   close(): Promise<void>;
 }
 
-/** Tests share the event loop of their server, and a busy machine delays it: nothing is refused for that. */
+/** Tests share the event loop with their server, and a busy machine delays it: nothing is refused for that reason. */
 const EVERYBODY: Admission = {
   enter: async () => ({ leave: () => undefined }),
   isFull: () => false,
@@ -35,11 +35,11 @@ const SEARCH_BYTES = 2 ** 26;
 
 export interface MapServerOptions {
   readonly styleUrl?: string;
-  /** Where it keeps a search index; it has none if omitted. */
+  /** Folder for the search index; no search if omitted. */
   readonly searchFolder?: string;
 }
 
-/** Starts a server which follows the changes of a database. */
+/** Starts a server that follows the changes of a database. */
 export async function startMapServer(
   db: Database,
   pages: Pages = BUILT_PAGES,

@@ -68,8 +68,8 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   let browser: Browser;
 
   /**
-   * Opens the page with a hash, and collects its requests to other hosts and its errors. Without a graphics card
-   * each frame and each pixel takes long, so most tests ask for less motion and a coarse screen.
+   * Opens the page with a hash, and collects its requests to other hosts and its errors. Without a graphics card each
+   * frame and each pixel takes long, so most tests use less motion and a low resolution.
    */
   async function open(hash = '', options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
     const context = await browser.newContext({ ...SMALL, reducedMotion: 'reduce', ...options });
@@ -93,7 +93,9 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   }
 
   let shared: Page | undefined;
-  /** Shows a hash in the page that most tests share, for opening one takes seconds. They leave nothing open in it. */
+  /**
+   * Shows a hash in the page shared by most tests, because opening one takes seconds. Tests leave nothing open in it.
+   */
   async function show(hash: string, reducedMotion: 'reduce' | 'no-preference' = 'reduce'): Promise<Page> {
     if (shared === undefined) shared = await open(hash);
     else await shared.evaluate(`location.hash = ${JSON.stringify(hash)}`);
@@ -113,7 +115,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await expectSoon(page, `!document.querySelector('#progress').matches('.on') && ${HANDLE}.map.loaded()`);
   }
 
-  /** Names of the markers that are actually drawn on the screen. */
+  /** Names of the markers actually drawn on the screen. */
   const drawnNames = (page: Page) =>
     page.evaluate<string[]>(`(() => {
       const { map, layers } = ${HANDLE};
@@ -161,7 +163,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await server.counted();
   }, 300_000);
   afterEach(async ({ task }) => {
-    // What a failed test left open must not fail others.
+    // Leftovers of a failed test must not fail others.
     if (task.result?.state !== 'fail') return;
     await shared?.context().close();
     shared = undefined;
@@ -206,7 +208,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       );
       expect(inside.length).toBeGreaterThan(0);
       const drawn = await drawnNames(page);
-      // Markers outside whose circle reaches into the map may be drawn, too.
+      // Markers outside whose circle extends into the map may also be drawn.
       expect(inside.map((each) => each.name).filter((each) => !drawn.includes(each))).toEqual([]);
       const near = cities.filter(({ position: { lng: x, lat: y } }) => {
         const [dx, dy] = [(east - west) * 0.02, (north - south) * 0.02];
@@ -217,7 +219,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     }
   });
 
-  it('tells the largest place of a cluster, flies to the zoom where it splits, and back with the back button', async () => {
+  it('shows the largest place of a cluster, flies to the zoom where it splits, and back with the back button', async () => {
     const page = await show('#at=2/48/10', 'no-preference');
     const before = page.url();
     const cluster = await page.evaluate<{ x: number; y: number; count: number; geohashes: string[] }>(`(() => {
@@ -328,14 +330,14 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await expectSoon(page, `!${HANDLE}.layers[0].content.markers.some(({ name }) => name === 'London')`);
 
     await page.keyboard.press('Control+z');
-    await bar.getByText('Undid: delete London').waitFor();
+    await bar.getByText('Undone: delete London').waitFor();
     const back = await readLondon();
     expect([back.key, back.properties, back.place]).toEqual([before.key, before.properties, before.place]);
     await page.keyboard.press('Control+z');
-    await bar.getByText('Undid: move London').waitFor();
+    await bar.getByText('Undone: move London').waitFor();
     expect((await readLondon()).position).toEqual(before.position);
     await page.keyboard.press('Control+z');
-    await bar.getByText('Undid: add Newtown').waitFor();
+    await bar.getByText('Undone: add Newtown').waitFor();
     await expectSoon(page, `!${HANDLE}.layers[0].content.markers.some(({ name }) => name === 'Newtown')`);
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
   });
@@ -350,7 +352,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       await page.locator('#search input:focus').waitFor();
     }
 
-    it('finds what the page has not loaded, shows it on the map, and goes there by keyboard and back', async () => {
+    it('finds places that the page has not loaded, shows them on the map, and goes there by keyboard and back', async () => {
       await vi.waitFor(() => server.ask('{ search(text: "warszawa") { totalCount } }'), 30_000);
       const page = await show('#at=9/51.5/-0.1&on=cities');
       const before = page.url();
@@ -363,7 +365,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       await options(page).filter({ hasText: 'London' }).first().waitFor();
       const rings = `${HANDLE}.map.querySourceFeatures('search-results')`;
       await expectSoon(page, `${rings}.some(({ properties }) => properties.active)`);
-      // Whoever presses Enter before the results are there means the best of them.
+      // Pressing Enter before the results arrive selects the best of them.
       await page.locator('#search input').fill('london');
       await page.keyboard.press('Enter');
       await page.locator('#card .id', { hasText: LONDON }).waitFor();
@@ -415,13 +417,13 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       expect(page.url()).toContain('on=cities,countries');
     });
 
-    it('finds names that the page has loaded, and says so, while the server cannot search', async () => {
+    it('finds only names that the page has loaded while the server cannot search, and says so', async () => {
       await server.stopSearch();
       const page = await show('#at=9/51.5/-0.1&on=cities');
       await openBox(page);
       await page.locator('#search input').fill('LOND');
       await note(page)
-        .filter({ hasText: /^Searches only the [\d,]+ names on this page: .+\.$/ })
+        .filter({ hasText: /^Searching only the [\d,]+ names loaded on this page: .+\.$/ })
         .waitFor();
       // On a busy machine, those of the empty box are shown a little longer.
       await expect.poll(() => options(page).first().textContent(), { timeout: 60_000 }).toContain('London');
@@ -470,7 +472,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await panel.waitFor({ state: 'hidden' });
   });
 
-  it('says that clusters are not filtered where that is too much, and filters again where it is not', async () => {
+  it('says that clusters are not filtered if that is too expensive, and filters again when possible', async () => {
     const page = await show('#at=6/50/10&on=cities');
     const note = page.locator('#legend .note');
     let refused = 0;
@@ -487,7 +489,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await settled(page);
     const counted = `${HANDLE}.layers[0].content.clusters.reduce((sum, { count }) => sum + count, 0)`;
     expect(await page.evaluate<number>(counted)).toBeGreaterThan(50);
-    // Fewer are tried again once.
+    // The filter is retried once there are fewer.
     expect(refused).toBe(2);
     await page.evaluate(`location.hash = '#at=6/51.5/0&on=cities&range=cities/population/3000000..'`);
     await note.waitFor({ state: 'hidden' });
@@ -496,7 +498,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 
-  it('edits name, category and properties, on top of what somebody else changed, and redoes it', async () => {
+  it("edits name, category and properties on top of someone else's changes, and redoes it", async () => {
     const page = await show('#at=9/51.5/-0.1&on=cities');
     const before = await readLondon();
     const { x, y } = await project(page, before.position);
@@ -512,16 +514,16 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await form.getByRole('button', { name: 'Save' }).click();
     await form.getByText('name: London → Londinium').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await form.getByRole('button', { name: 'Save mine on top' }).click();
+    await form.getByRole('button', { name: 'Overwrite with mine' }).click();
     await page.getByRole('button', { name: 'Undo: edit Londinium' }).waitFor();
     const edited = { ...before, name: 'Londinium', category: 'capital', properties: { ...before.properties, mayor: { since: 2016 } } }; // prettier-ignore
     const fields = ({ name, category, properties }: typeof before) => ({ name, category, properties });
     expect(fields(await readLondon())).toEqual(fields(edited));
     await page.keyboard.press('Control+z');
-    await page.locator('#bar').getByText('Undid: edit Londinium').waitFor();
+    await page.locator('#bar').getByText('Undone: edit Londinium').waitFor();
     expect(fields(await readLondon())).toEqual(fields({ ...before, name: 'Londinium' }));
     await page.keyboard.press('Control+Shift+Z');
-    await page.locator('#bar').getByText('Redid: edit Londinium').waitFor();
+    await page.locator('#bar').getByText('Redone: edit Londinium').waitFor();
     expect(fields(await readLondon())).toEqual(fields(edited));
     await server.ask(UPDATE, { input: { id: before.id, ...fields(before) } });
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -549,7 +551,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.evaluate('document.exitFullscreen()');
   });
 
-  it('reports a conflicting change by somebody else, and shows it', async () => {
+  it('reports a conflicting change by someone else, and shows it', async () => {
     const page = await show('#at=9/51.5/-0.1');
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const before = await readLondon();
@@ -561,7 +563,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.waitForTimeout(400);
     await server.ask(UPDATE, { input: { id: before.id, position: { lng: -0.3, lat: 51.6 } } });
     await page.mouse.up();
-    await page.locator('#bar').getByText('somebody else changed it in the meantime').waitFor();
+    await page.locator('#bar').getByText('someone else changed it in the meantime').waitFor();
     await expectSoon(
       page,
       `${HANDLE}.layers[0].content.markers.some(({ name, position }) => name === 'London' && position.lng === -0.3)`,
@@ -689,7 +691,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await expectSoon(page, `${HANDLE}.map.getZoom() > ${zoom} + 0.9`);
   });
 
-  it('tells the nearest place where there is none, and goes there', async () => {
+  it('names the nearest place if the view is empty, and goes there', async () => {
     const page = await show('#at=7/-45/-140');
     const nearest = page.locator('#nearest');
     await nearest.getByText(/^No places here. The nearest, .+, is [\d,]+ km away.$/).waitFor();
@@ -699,7 +701,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     expect(await nearest.isVisible()).toBe(false);
   });
 
-  it('asks for no nearest place before the view is answered', async () => {
+  it('requests no nearest place before the view has loaded', async () => {
     const page = await show('#at=7/-45/-140');
     const asked: string[] = [];
     await page.route('**/graphql', async (route) => {
@@ -709,7 +711,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       await route.continue();
     });
     await show('#at=6/48/8');
-    // A request may still be held back here: Chromium then lets it go on by itself.
+    // A request may still be held back here: Chromium then lets it continue.
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     expect(asked.length).toBeGreaterThan(0);
     expect(asked.filter((query) => query.includes('nearest('))).toEqual([]);
@@ -735,7 +737,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     expect(await note.isVisible()).toBe(false);
   });
 
-  it("draws a style of the user's own, with tiles from a PMTiles file, and such a file alone", async () => {
+  it('draws a custom style with tiles from a PMTiles file, and a PMTiles file alone', async () => {
     const own = await serveOwnTiles();
     const styled = await startMapServer(db, BUILT_PAGES, { styleUrl: own.styleUrl });
     const page = await browser.newPage({ ...SMALL, reducedMotion: 'reduce' });
@@ -747,7 +749,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     const land = `${HANDLE}.map.queryRenderedFeatures({ layers: ['own-land'] }).length`;
     expect(await page.evaluate<number>(land)).toBeGreaterThan(0);
     expect(await drawnNames(page)).toContain('London');
-    // The heatmap finds its place in a style without names, too.
+    // The heatmap finds its position even in a style without names.
     await page.evaluate(`location.hash = '#at=4/51.5/-0.1&heat=cities'`);
     await settled(page);
     await page.getByRole('button', { name: 'Dark theme' }).click();
@@ -762,7 +764,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await open(own.tilesUrl);
     await expectSoon(page, `${HANDLE}?.map.queryRenderedFeatures({ layers: ['earth'] }).length > 0`);
     await open(own.foreignUrl);
-    await page.locator('#base-note', { hasText: 'not in the schema of Protomaps' }).waitFor();
+    await page.locator('#base-note', { hasText: 'do not use the Protomaps schema' }).waitFor();
     await page.close();
     await styled.close();
     own.close();
@@ -776,7 +778,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await again.waitFor();
     await keep(page, 'error');
     await page.context().setOffline(false);
-    // It may have retried by itself in between.
+    // It may already have retried in between.
     await again.click({ timeout: 2_000 }).catch(() => undefined);
     await page.locator('#bar').waitFor({ state: 'hidden' });
     expect(await page.locator('#map canvas').isVisible()).toBe(true);

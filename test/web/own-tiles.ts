@@ -7,7 +7,7 @@ import { fromGeojsonVt } from '@maplibre/vt-pbf';
 import type { Feature } from 'geojson';
 import { Compression, TileType } from 'pmtiles';
 
-/** A PMTiles file of one vector tile of the world, with one square in a layer. */
+/** A PMTiles file with one vector tile of the world, with one square in a layer. */
 function pmtiles(layer: string): Buffer {
   const ring = [[-60, -60], [60, -60], [60, 60], [-60, 60], [-60, -60]]; // prettier-ignore
   const land: Feature = { type: 'Feature', geometry: { type: 'Polygon', coordinates: [ring] }, properties: {} };
@@ -35,9 +35,9 @@ function pmtiles(layer: string): Buffer {
 }
 
 export interface OwnTiles {
-  /** A style that draws the file of its own schema. */
+  /** A style that draws the file with its own schema. */
   readonly styleUrl: string;
-  /** A file in the schema of Protomaps, and one in another. */
+  /** A file in Protomaps' schema, and one in another. */
   readonly tilesUrl: string;
   readonly foreignUrl: string;
   close(): void;

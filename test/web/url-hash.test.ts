@@ -39,7 +39,7 @@ test('an address restores filters, colours and sizes by properties of any name a
   expect(readHash('#range=cities/population/1000..').rules?.get('cities')).toEqual(open);
 });
 
-test('invalid rules of an address are ignored', () => {
+test('invalid rules in an address are ignored', () => {
   const invalid = ['range=', 'range=a/b', 'range=a/b/x..1', 'range=a/b/2..1', 'range=a/b/1..2..3', 'shade=a/b/1..', 'only=a', 'only=a/b/c/d', 'only=/b/c']; // prettier-ignore
   for (const part of invalid) expect([part, readHash(`#${part}`)]).toEqual([part, {}]);
 });

@@ -7,7 +7,7 @@ import { type Example, menu } from './examples.js';
 const words = (name: string) =>
   name.charAt(0) + name.slice(1).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** A menu of examples, each of which opens in a new tab. */
+/** A menu of examples; each opens in a new tab. */
 export function ExamplesMenu() {
   const actions = useGraphiQLActions();
   const { queryEditor, headerEditor } = useGraphiQL(pick('queryEditor', 'headerEditor'));

@@ -1,13 +1,13 @@
 /// <reference types="vite/types/importMeta.d.ts" />
 
-/** An operation with the name that its tab has, and the headers that it needs, as JSON. */
+/** An operation with the name of its tab, and the headers that it needs, as JSON. */
 export interface Example {
   readonly name: string;
   readonly query: string;
   readonly headers: string | null;
 }
 
-/** The examples of a folder, in the order of their file names. */
+/** The examples in a folder, in the order of their file names. */
 const inOrder = (files: Readonly<Record<string, string>>): Example[] =>
   Object.entries(files)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -17,12 +17,12 @@ const inOrder = (files: Readonly<Record<string, string>>): Example[] =>
       headers: /^# Headers: (\{.*\})$/m.exec(query)?.[1] ?? null,
     }));
 
-/** Those of the tabs, from first steps to live changes. */
+/** Examples shown as tabs, from first steps to live changes. */
 export const tabs = inOrder(
   import.meta.glob<string>('./examples/tabs/*.graphql', { query: '?raw', import: 'default', eager: true }),
 );
 
-/** Those of the menu, the sensor example last. Each works after those before it and the tabs. */
+/** Examples in the menu, the sensor example last. Each works after those before it and the tabs. */
 export const menu = [
   ...inOrder(import.meta.glob<string>('./examples/menu/*.graphql', { query: '?raw', import: 'default', eager: true })),
   ...inOrder(

@@ -11,7 +11,7 @@ import { createRoot } from 'react-dom/client';
 import { ExamplesMenu } from './examples-menu.js';
 import { tabs } from './examples.js';
 
-/** An operation to send. */
+/** An operation to send to the server. */
 interface Request {
   readonly query: string;
   readonly variables?: unknown;

@@ -4,11 +4,11 @@ import { type PageState, readHash, writeHash } from './url-hash.js';
 
 export interface Address {
   /**
-   * Updates the address. After a `step`, the back button returns to the previous state; with `coming`, the next change is
-   * one, when the map has come to rest.
+   * Updates the page's address. After a `step`, the back button returns to the previous state; `coming` makes the next
+   * change a step, once the map has come to rest.
    */
   write(how?: 'step' | 'coming'): void;
-  /** Runs something that makes no steps. */
+  /** Runs a function without creating steps. */
   withoutSteps(run: () => void): void;
 }
 

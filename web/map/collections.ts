@@ -1,12 +1,12 @@
 import { COLLECTIONS, COLLECTION_DETAILS, COUNTS, type Collection } from './documents.js';
 import { request } from './graphql.js';
 
-/** How often a page of collections is read again while the page is visible. */
+/** How often the next page of collections is read again while the page is visible. */
 const EVERY_MS = 10_000;
-/** After a change, so that the counts include it; more changes within this time cause no further request. */
+/** Delay after a change, so that counts include it; further changes within this time cause no extra request. */
 const SOON_MS = 2_000;
 
-/** Empty collections that are looked at again each time. */
+/** Maximum number of empty collections that are checked again each time. */
 const MAX_EMPTY = 5;
 
 interface Page<C> {
@@ -16,7 +16,7 @@ interface Page<C> {
   };
 }
 
-/** The place between two pages: the cursor and the key of the last collection before it. */
+/** A position between two pages: the cursor and the key of the last collection before it. */
 interface Cursor {
   readonly after: string;
   readonly key: string;
@@ -31,7 +31,7 @@ function cursorAfter({ collections: { nodes, pageInfo } }: Page<{ readonly key: 
     : undefined;
 }
 
-/** The first page of collections, and where the second begins. */
+/** The first page of collections, and the start of the second. */
 export interface FirstCollections {
   readonly collections: readonly Collection[];
   readonly next: Cursor | undefined;
@@ -43,15 +43,15 @@ export async function readFirstCollections(): Promise<FirstCollections> {
 }
 
 /**
- * Keeps the collections up to date: reads those after the first page, then one page every ten seconds in turn, so that the
- * cost does not grow with their number. Only names and counts are read again, and nothing while the page is hidden.
+ * Keeps the collections up to date: reads those after the first page, then one page every ten seconds in rotation, so
+ * that the cost does not grow with their number. Rereads only names and counts, and nothing while the page is hidden.
  */
 export class CollectionFeed {
   readonly #onChange: (collections: readonly Collection[]) => void;
   #known: ReadonlyMap<string, Collection>;
-  /** Keys that their page lacked. They are dropped if it lacks them again: an answer may be a moment old. */
+  /** Keys missing from their page. They are dropped if they are missing again: a response may be slightly stale. */
   #missing: ReadonlySet<string> = new Set();
-  /** Where the page begins that is read next. */
+  /** Start of the next page to read. */
   #from: Cursor | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #due = Infinity;
@@ -65,7 +65,7 @@ export class CollectionFeed {
     document.addEventListener('visibilitychange', () => this.#schedule(0));
   }
 
-  /** Reads again soon, after something has changed. */
+  /** Reads again soon, after a change. */
   refresh(): void {
     this.#schedule(SOON_MS);
   }
@@ -93,7 +93,7 @@ export class CollectionFeed {
     this.#schedule(isIncomplete ? 0 : EVERY_MS);
   }
 
-  /** Reads the next page. Returns whether the one after it has never been read. */
+  /** Reads the next page. Returns whether the page after it has never been read. */
   async #read(): Promise<boolean> {
     const from = this.#from;
     const variables = { after: from?.after };
@@ -118,7 +118,7 @@ export class CollectionFeed {
     return next !== undefined && ![...known.keys()].some((key) => key > next.key);
   }
 
-  /** Those of these collections that are new, and those that had nothing in them and now have. */
+  /** Details of those of these collections that are new or no longer empty. */
   async #details(keys: readonly string[]): Promise<readonly Collection[]> {
     const isNew = (key: string) => !this.#known.has(key);
     const empty = keys.filter((key) => {

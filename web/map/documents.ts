@@ -23,7 +23,7 @@ export const COLLECTIONS = `query Collections($after: String) {
   collections(first: 50, after: $after) { nodes { ${COLLECTION} } pageInfo { hasNextPage endCursor } }
 }`;
 
-/** The same page with only what costs little. */
+/** The same page with only the cheap fields. */
 export const COUNTS = `query Counts($after: String) {
   collections(first: 50, after: $after) { nodes { key name count } pageInfo { hasNextPage endCursor } }
 }`;
@@ -64,21 +64,21 @@ export const NEAREST = `query Nearest($key: String!, $center: PointInput!) {
   collection(key: $key) { nearest(center: $center, count: 1) { distance node { name key position { lng lat } } } }
 }`;
 
-/** The cells of the world that hold markers, 1,024 at most. */
+/** The world's non-empty cells, at most 1,024. */
 export const COARSE_CELLS = `query CoarseCells($key: String!) {
   viewport(bounds: { west: -180, south: -90, east: 180, north: 90 }, zoom: 0) {
     cells(collection: $key, precision: 2) { geohash count center { lat } }
   }
 }`;
 
-/** The cells in three others. */
+/** The children of three cells. */
 export const CHILDREN = `query Children($key: String!, $a: Geohash!, $b: Geohash!, $c: Geohash!) {
   a: cell(collection: $key, geohash: $a) { children { geohash count center { lat } } }
   b: cell(collection: $key, geohash: $b) { children { geohash count center { lat } } }
   c: cell(collection: $key, geohash: $c) { children { geohash count center { lat } } }
 }`;
 
-/** The markers of a cluster, and perhaps of others. */
+/** The markers within the bounds of a cluster, possibly including those of others. */
 export const LARGEST = `query Largest($key: String!, $bounds: BoundsInput!, $filter: MarkerFilter) {
   collection(key: $key) { mapProperties }
   viewport(bounds: $bounds, zoom: 0) {
@@ -100,7 +100,7 @@ export const DETAILS = `query Details($id: ID!) {
   marker(id: $id) { ${MARKER} collection { key name } readings(last: 60) { at values } }
 }`;
 
-/** A zone with everything that its card shows. */
+/** A zone with everything shown on its card. */
 export interface ZoneDetails {
   readonly id: string;
   readonly key: string;
@@ -114,7 +114,7 @@ export const ZONE = `query Zone($id: ID!, $tolerance: Float!) {
   node(id: $id) { ... on Zone { id key name properties collection { key name } geometry(tolerance: $tolerance) } }
 }`;
 
-/** How many markers of up to three collections are inside a zone. */
+/** The number of markers of up to three collections inside a zone. */
 export const ZONE_COUNTS = `query ZoneCounts($id: ID!, $a: String, $b: String, $c: String, $hasB: Boolean!, $hasC: Boolean!) {
   node(id: $id) {
     ... on Zone {
@@ -137,7 +137,7 @@ export const UPSERT = `mutation Upsert($collection: String!, $markers: [MarkerIn
   upsertMarkers(collection: $collection, markers: $markers) { created updated unchanged failures { index message } }
 }`;
 
-/** What `search` finds. */
+/** A search result. */
 export type Found =
   | (Pick<Marker, 'id' | 'key' | 'name' | 'category' | 'position'> & InCollection<'Marker'>)
   | (Pick<ZoneDetails, 'id' | 'key' | 'name'> & InCollection<'Zone'> & { readonly bounds: Bounds })
@@ -168,8 +168,8 @@ const FOUND = `edges {
   }`;
 
 /**
- * The best matches in view and everywhere. Not `near`: it orders by distance alone, so that a hamlet close by would come
- * before a city of the same name, and each pan would change the order.
+ * The best matches in view and everywhere. Not ordered by `near`, which uses distance alone: a nearby hamlet would
+ * precede a city of the same name, and each pan would change the order.
  */
 export const SEARCH = `query Search($text: String!, $bounds: BoundsInput!, $inView: Int!, $all: Int!) {
   inView: search(text: $text, bounds: $bounds, first: $inView) { ${FOUND} }

@@ -1,13 +1,13 @@
 type Content = Node | string;
 
-/** The element of the page with this ID. Throws if there is none: the page is broken then. */
+/** The page's element with this ID. Throws if there is none, because the page is then broken. */
 export function byId(id: string): HTMLElement {
   const found = document.querySelector<HTMLElement>(`#${id}`);
   if (found === null) throw new Error(`the page has no element #${id}`);
   return found;
 }
 
-/** An element with attributes and content. Strings become text, never markup. */
+/** Creates an element with attributes and content. Strings become text, never markup. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Readonly<Record<string, string>> = {},
@@ -19,7 +19,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** An SVG element with attributes and content. */
+/** Creates an SVG element with attributes and content. */
 export function svgElement<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Readonly<Record<string, string | number>> = {},
@@ -31,7 +31,7 @@ export function svgElement<K extends keyof SVGElementTagNameMap>(
   return made;
 }
 
-/** A button. */
+/** Creates a button. */
 export function button(
   attributes: Readonly<Record<string, string>>,
   onClick: () => void,

@@ -8,24 +8,24 @@ import { request } from './graphql.js';
 import type { CollectionLayer } from './layers/collection-layer.js';
 import { placesIn } from './places-list.js';
 
-/** A view has to stay empty for this long: panning across an ocean sends no requests. */
+/** A view must stay empty this long, so that panning across an ocean sends no requests. */
 const WAIT_MS = 700;
-/** The largest collections are asked, each with one `nearest` query, which the server limits. */
+/** Number of collections asked, largest first: each takes one `nearest` query, which the server limits. */
 const MAX_ASKED = 4;
 
-/** Whether nothing of these layers is on the screen: tiles reach beyond it. */
+/** Whether none of these layers has anything on the screen: tiles extend beyond it. */
 const isEmpty = (map: MapLibre, layers: readonly CollectionLayer[]) =>
   placesIn(boundsOf(map), layers).length === 0 &&
   layers.every(({ states }) => states.every(({ cells }) => cells.length === 0));
 
 /**
- * Names the nearest marker, and offers to go there, where none is in view. Returns a function to call when the view, its
- * content or the layers have changed.
+ * Where no marker is in view, names the nearest one and offers to go there. Returns a function to call when the view,
+ * its content or the layers have changed.
  */
 export function watchEmptyViews(map: MapLibre, layers: () => readonly CollectionLayer[]): () => void {
   const panel = byId('nearest');
   let waiting: ReturnType<typeof setTimeout> | undefined;
-  /** The view that was asked for last. */
+  /** The last view that was requested. */
   let asked = '';
 
   function show({ name, key, position }: Nearest['node'], distance: number): void {
@@ -62,7 +62,7 @@ export function watchEmptyViews(map: MapLibre, layers: () => readonly Collection
     const shown = layers().filter(({ drawn, collection }) => drawn !== 'off' && collection.count > 0);
     const states = shown.flatMap((layer) => layer.states);
     if (shown.length === 0 || states.some(({ error }) => error !== null) || !isEmpty(map, shown)) return hide();
-    // A wait may have begun before the first tiles were asked for.
+    // A wait may have begun before the first tiles were requested.
     if (states.some(({ loading }) => loading)) return clearTimeout(waiting);
     const largest = shown.toSorted((one, other) => other.collection.count - one.collection.count);
     const keys = largest.slice(0, MAX_ASKED).map(({ collection }) => collection.key);

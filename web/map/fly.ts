@@ -2,7 +2,7 @@ import type { Map as MapLibre } from 'maplibre-gl';
 
 import type { Bounds, MapCluster } from '../../src/client/public.js';
 
-/** All markers of a cluster that never splits share one position: zooming in further shows no more of it. */
+/** A cluster that never splits has all its markers at one position: zooming in further shows nothing new. */
 const CLOSE_ENOUGH = 16;
 const NEVER_SPLITS = 30;
 
@@ -18,7 +18,7 @@ export function flyInto(map: MapLibre, { position, bounds }: MapCluster, zoom = 
 
 const MARGIN = 24;
 
-/** Shows all of a bounding box, without animation, beside a panel that covers the right or the lower part of the map. */
+/** Shows an entire bounding box without animation, next to a panel that covers the right or lower part of the map. */
 export function fitWithoutAnimation(map: MapLibre, bounds: Bounds, panel?: HTMLElement): void {
   const { left, top, width } = panel?.getBoundingClientRect() ?? { left: innerWidth, top: innerHeight, width: 0 };
   const isBelow = width === innerWidth;
@@ -31,12 +31,12 @@ export function fitWithoutAnimation(map: MapLibre, bounds: Bounds, panel?: HTMLE
   map.fitBounds(boxOf(bounds), { animate: false, padding, maxZoom: 13 });
 }
 
-/** Flies to a position, and closer if the map is farther out than `zoom`. */
+/** Flies to a position, and zooms in to at least `zoom`. */
 export function flyToPosition(map: MapLibre, position: MapCluster['position'], zoom: number): void {
   map.flyTo({ center: position, zoom: Math.max(map.getZoom(), zoom) });
 }
 
-/** Flies to all of a bounding box. */
+/** Flies to an entire bounding box. */
 export function flyToBounds(map: MapLibre, bounds: Bounds): void {
   map.fitBounds(boxOf(bounds), { padding: 60 });
 }

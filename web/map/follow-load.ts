@@ -1,7 +1,7 @@
 import { formatNumber } from './numbers.js';
 import type { Status } from './status.js';
 
-/** The part of /readyz about the loading of the demo. */
+/** The part of /readyz about loading the demo. */
 interface Readiness {
   readonly load: {
     readonly state: 'loading' | 'complete' | 'failed';
@@ -14,7 +14,7 @@ interface Readiness {
 const EVERY_MS = 3_000;
 
 function textOf({ state, cities, of, reason }: NonNullable<Readiness['load']>): string {
-  if (state === 'failed') return `The demo could not be loaded: ${reason}`;
+  if (state === 'failed') return `Could not load the demo: ${reason}`;
   if (of === null || cities < of)
     return `Loading the cities: ${formatNumber(cities)}${of === null ? '' : ` of ${formatNumber(of)}`}`;
   return state === 'complete'
@@ -22,7 +22,7 @@ function textOf({ state, cities, of, reason }: NonNullable<Readiness['load']>): 
     : 'Counting the last cities, loading countries';
 }
 
-/** Shows how far the server has loaded the demo, if it is doing so, and calls `refresh` with each step. */
+/** If the server is loading the demo, shows its progress and calls `refresh` after each step. */
 export async function followLoad(status: Status, refresh: () => void): Promise<void> {
   for (let last = ''; ;) {
     const load = await fetch('/readyz')

@@ -6,10 +6,12 @@ import { largestIn } from './layers/largest.js';
 import type { Hovered } from './pointer.js';
 import { createTip } from './tip.js';
 
-/** How long the pointer has to rest on a cluster before its largest place is looked up. */
+/** How long the pointer must rest on a cluster before its largest place is looked up. */
 const REST_MS = 120;
 
-/** Shows beside the pointer, or where a finger has tapped, the largest place of a cluster or the values of heatmaps. */
+/**
+ * Shows the largest place of a cluster, or the values of heatmaps, next to the pointer or where a finger has tapped.
+ */
 export function createHover(map: MapLibre, layers: () => readonly CollectionLayer[]): (hovered: Hovered) => void {
   const tip = createTip(map);
   let last: Hovered | undefined;

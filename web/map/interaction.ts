@@ -17,13 +17,13 @@ export interface InteractionOptions {
   readonly layers: () => readonly CollectionLayer[];
   readonly status: Status;
   readonly address: () => Address;
-  /** The card has been opened or closed, or shows something else. */
+  /** Called when the card is opened, closed or shows something else. */
   readonly onCard: () => void;
-  /** Edit mode has been turned on or off. */
+  /** Called when edit mode is turned on or off. */
   readonly onEdit: (on: boolean) => void;
 }
 
-/** What users choose on the map or in the list of places: a card, edit mode, or a closer look at a cluster. */
+/** Handles what users choose on the map or in the list of places: opens a card, edits, or zooms into a cluster. */
 export interface Interaction {
   readonly selection: Selection;
   readonly edit: EditMode;

@@ -23,13 +23,13 @@ export interface KeyActions {
 const isTyping = (target: EventTarget | null) => target instanceof Element && target.matches('input, select, textarea');
 
 /**
- * Keyboard control of the page: arrow keys, + and - move the map while nothing has the focus (if the map has it, MapLibre
- * does this itself).
+ * Keyboard control of the page: arrow keys, + and - move the map while no element has the focus (if the map has it,
+ * MapLibre does this itself).
  */
 export function followKeys(map: MapLibre, { close, search, help }: KeyActions): void {
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    // They close themselves.
+    // These elements close themselves.
     if (document.querySelector(':popover-open, dialog[open]')) return;
     if (event.key === 'Escape') return close();
     const open = { '/': search, '?': help }[event.key];

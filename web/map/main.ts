@@ -9,6 +9,6 @@ startPage().catch((error: unknown) => {
   console.error(error);
   const bar = document.querySelector<HTMLElement>('#bar');
   if (bar === null) return;
-  bar.textContent = 'This browser cannot draw the map, which requires WebGL. GraphiQL works without it: /graphiql/';
+  bar.textContent = 'This browser cannot display the map, which requires WebGL. GraphiQL works without it: /graphiql/';
   bar.hidden = false;
 });

@@ -7,7 +7,7 @@ export interface MoreActions {
 
 const ROW_PX = 48;
 
-/** A row that fills the screen with the page or ends that; none where the browser cannot. */
+/** A menu row that turns full screen on or off; empty if the browser does not support it. */
 function fullScreenRow(): HTMLElement[] {
   if (!document.fullscreenEnabled) return [];
   const row = button({}, () => {

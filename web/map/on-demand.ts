@@ -2,12 +2,12 @@ import type { Status } from './status.js';
 import type { MapSearchOptions } from './search/search.js';
 import type { SearchBox } from './search/search-box.js';
 
-/** What the first load of the page leaves out. */
+/** Features that the first load of the page omits. */
 export interface OnDemand {
   search(): void;
   /** Shows the keys. */
   keys(): void;
-  /** Says that a part could not be loaded. */
+  /** Shows that a part could not be loaded. */
   missing(): void;
 }
 
@@ -25,7 +25,7 @@ export function createOnDemand({ status, ...options }: OnDemandOptions): OnDeman
     box.open();
   }
 
-  const missing = () => status.show('This part of the page could not be loaded. Reload the page.');
+  const missing = () => status.show('Could not load this part of the page. Reload the page.');
   return {
     search: () => void search().catch(missing),
     keys: () => void import('./help/keys-dialog.js').then(({ showKeys }) => showKeys()).catch(missing),

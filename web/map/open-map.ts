@@ -18,15 +18,15 @@ import { byId } from './element.js';
 import { paintLayer } from './layers/paint.js';
 import { MIN_ZOOM, type PageState } from './url-hash.js';
 
-// MapLibre looks for its worker beside its own file, which has another name in the build.
+// MapLibre looks for its worker next to its own file, which has another name in the build.
 setWorkerUrl(new URL(workerUrl, location.href).href);
 
 /** Edge of the world at zoom 0, in px. */
 const WORLD_PX = 512;
 
 /**
- * Lets the map be zoomed out until the world fits the shorter edge of the screen. MapLibre by itself keeps it higher than
- * the screen, of which a phone then shows half. The world can be moved up and down as far as it stays in view.
+ * Lets the map be zoomed out until the world fits the shorter edge of the screen. By default, MapLibre keeps it higher
+ * than the screen, of which a phone then shows half. The world can be moved up and down as long as it stays in view.
  */
 const withinWorld: TransformConstrainFunction = ({ lng, lat }, wanted) => {
   const { clientWidth: width, clientHeight: height } = byId('map');
@@ -37,10 +37,13 @@ const withinWorld: TransformConstrainFunction = ({ lng, lat }, wanted) => {
   return { center: new LngLat(lng, new MercatorCoordinate(0, y).toLngLat().lat), zoom };
 };
 
-/** Layers of the base map in a theme, where it has themes. */
+/** The base map's layers in a theme, if it has themes. */
 let layersOf: OwnBase['layersOf'] = baseLayers;
 
-/** The base map of CELLPORT_STYLE_URL, which the server writes into the page; undefined if there is none, or it fails. */
+/**
+ * Reads the base map of CELLPORT_STYLE_URL, which the server writes into the page; undefined if there is none or it
+ * cannot be read.
+ */
 async function readOwnBase(theme: Theme): Promise<OwnBase | undefined> {
   const url = document.querySelector<HTMLMetaElement>('meta[name="cellport-style"]')?.content;
   if (url === undefined) return undefined;
@@ -48,12 +51,12 @@ async function readOwnBase(theme: Theme): Promise<OwnBase | undefined> {
     return await (await import('./base-map/own-base.js')).readOwnBase(url, theme);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    showNote(`The base map of CELLPORT_STYLE_URL could not be loaded (${message}). This is the built-in one.`);
+    showNote(`Could not load the base map of CELLPORT_STYLE_URL (${message}). Using the built-in one.`);
     return undefined;
   }
 }
 
-/** Opens a map with only the base map on it. Resolves once it has loaded. */
+/** Opens a map with only the base map; resolves once it has loaded. */
 export async function openMap(theme: Theme, at: PageState['at'], still: boolean): Promise<MapLibre> {
   const own = await readOwnBase(theme);
   if (own) layersOf = own.layersOf;
@@ -78,7 +81,7 @@ export async function openMap(theme: Theme, at: PageState['at'], still: boolean)
     'bottom-right',
   );
   map.addControl(new ScaleControl({ maxWidth: 110 }), 'bottom-right');
-  // A missing tile or font only leaves a gap. Errors of data requests are reported where they are made.
+  // A missing tile or font only leaves a gap. Errors of data requests are reported where they occur.
   map.on('error', ({ error }) => console.warn(error.message));
   await map.once('load');
   if (own) return map;
@@ -87,7 +90,7 @@ export async function openMap(theme: Theme, at: PageState['at'], still: boolean)
   return map;
 }
 
-/** Repaints the base map in a theme. */
+/** Repaints the base map in another theme. */
 export function repaintBase(map: MapLibre, theme: Theme): void {
   for (const { id, paint } of layersOf(theme)) paintLayer(map, id, paint);
 }

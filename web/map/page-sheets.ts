@@ -15,15 +15,15 @@ export interface PageSheetsOptions {
 
 type Name = 'importing' | 'card' | 'layers' | 'filter' | 'places' | 'explain';
 
-/** What is open on the page: one sheet at a time on a small screen. */
+/** Manages the open sheets: on a small screen, one at a time. */
 export interface PageSheets {
-  /** Closes the others if this one is open. */
+  /** Closes the other sheets if this one is open. */
   keep(name: Name): void;
-  /** Closes what is on top: a sheet, edit mode, or Explain. */
+  /** Closes the topmost of the sheets, edit mode and Explain. */
   closeTopmost(): void;
 }
 
-/** The sheets of the page, the topmost first. */
+/** The page's sheets, topmost first. */
 export function createPageSheets(options: PageSheetsOptions): PageSheets {
   const { importing, selection, filters, edit, showPlaces, showExplain } = options;
   const filter: Sheet = {

@@ -31,11 +31,11 @@ export interface PageOptions {
   readonly collections: FirstCollections;
   readonly status: Status;
   readonly theme: ThemeSwitch;
-  /** Whether changes may fade. */
+  /** Whether changes may be animated by fading. */
   readonly fade: boolean;
 }
 
-/** The page around the map: connects its parts with each other. */
+/** Everything around the map: connects the parts of the page. */
 export class Page {
   readonly #map: MapLibre;
   readonly #status: Status;
@@ -131,7 +131,7 @@ export class Page {
       showExplain: (on) => this.#showExplain(on),
     });
     this.#feed = new CollectionFeed(collections, (changed) => this.#update(changed));
-    // For the browser's console.
+    // For use in the browser's console.
     Object.defineProperty(globalThis, 'cellport', { get: () => ({ map, layers: this.#layers.all }) });
   }
 
@@ -149,7 +149,7 @@ export class Page {
     if (state.at) this.#map.jumpTo({ center: state.at, zoom: state.at.zoom });
     this.#address.withoutSteps(() => this.#interaction.selection.go(state));
     this.#drawPanels();
-    // If no layer is on, nothing else ends the loading indicator.
+    // If no layer is on, nothing else would end the loading indicator.
     if (this.#layers.all.every(({ states }) => states.length === 0)) this.#status.loading(false);
     this.#watchEmpty();
   }
@@ -162,7 +162,7 @@ export class Page {
     this.#tools.setTheme(theme);
   }
 
-  /** Requests what is in view again. */
+  /** Requests the current view again. */
   refresh(): void {
     this.#layers.refresh();
   }
@@ -179,7 +179,7 @@ export class Page {
     else this.#status.clear();
   }
 
-  /** Collections have come, gone or changed. */
+  /** Handles new, deleted and changed collections. */
   #update(collections: readonly Collection[]): void {
     this.#layers.update(collections);
     this.#importing.setFirstScreen(collections.length === 0);
@@ -221,7 +221,7 @@ export class Page {
         shown(collection.key);
         if (this.#importing.open) return;
         this.#interaction.edit.set(true, collection.key);
-        this.#status.show(`Created ${collection.name}. Click on the map to add places.`);
+        this.#status.show(`Created ${collection.name}. Click the map to add places.`);
       },
       onWrite: (key) => {
         shown(key);
@@ -251,7 +251,7 @@ export class Page {
     this.#address.write('step');
   }
 
-  /** Draws what the panels say about the layers. */
+  /** Redraws the panels that depend on the layers. */
   #drawPanels(): void {
     this.#drawLayerList();
     this.#interaction.places.update();

@@ -4,7 +4,7 @@ import { button, element } from './element.js';
 import { largestIn } from './layers/largest.js';
 import { countOf, formatNumber } from './numbers.js';
 
-/** Rows: as many as one may want to go through with the Tab key. */
+/** Maximum number of rows: as many as are practical to step through with the Tab key. */
 const MAX_ROWS = 50;
 
 /** A marker or cluster in view, with its distance from the center of the screen in degrees of latitude. */
@@ -12,10 +12,10 @@ type Shown = { readonly layer: CollectionLayer; readonly distance: number } & (
   { readonly marker: MapMarker } | { readonly cluster: MapCluster }
 );
 
-/** A longitude plus full turns, so that it is within 180 degrees of another. */
+/** Shifts a longitude by full turns to within 180 degrees of another. */
 const unwrap = (lng: number, around: number) => lng + 360 * Math.round((around - lng) / 360);
 
-/** Markers and clusters within the bounds, the nearest to the center first. */
+/** Markers and clusters within the bounds, nearest to the center first. */
 export function placesIn({ west, south, east, north }: Bounds, layers: readonly CollectionLayer[]): Shown[] {
   const [middleLng, middleLat] = [(west + east) / 2, (south + north) / 2];
   const narrowing = Math.cos((middleLat * Math.PI) / 180);
@@ -36,7 +36,7 @@ export function placesIn({ west, south, east, north }: Bounds, layers: readonly 
     .toSorted((a, b) => a.distance - b.distance);
 }
 
-/** What is shown, for screen readers. */
+/** A summary of the visible content, for screen readers. */
 export function summary(shown: readonly Shown[], layers: readonly CollectionLayer[]): string {
   const drawn = new Set(layers.map((layer) => layer.drawn));
   if (!drawn.has('points')) return drawn.has('heat') ? 'Heatmap shown' : 'No places shown';
@@ -49,7 +49,7 @@ export function summary(shown: readonly Shown[], layers: readonly CollectionLaye
   return `${words.join(' and ')} shown`;
 }
 
-/** Draws the list; the focus stays on its row. */
+/** Draws the list and keeps the focus on its row. */
 export function drawPlaces(
   place: HTMLElement,
   shown: readonly Shown[],

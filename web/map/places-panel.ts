@@ -13,7 +13,7 @@ const ANNOUNCE_DELAY_MS = 700;
 export interface PlacesPanel {
   readonly open: boolean;
   set(open: boolean): void;
-  /** Updates the list after a change of what is in view. */
+  /** Updates the list after the visible content has changed. */
   update(): void;
 }
 
@@ -32,7 +32,7 @@ export function createPlacesPanel(
   let open = false;
   let announcing: ReturnType<typeof setTimeout> | undefined;
 
-  /** What a pointer in the middle would show. */
+  /** The heatmap values that a pointer at the center would show. */
   const heats = () =>
     layers().flatMap(({ heat }) => (heat ? `${valueText(heat, map.getCenter().wrap())} at the center` : []));
 

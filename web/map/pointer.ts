@@ -4,7 +4,7 @@ import type { MapCluster } from '../../src/client/public.js';
 import type { CollectionLayer } from './layers/collection-layer.js';
 import { type Picked, pick } from './layers/pick.js';
 
-/** What is under the pointer, besides the ground. */
+/** What is under the pointer. */
 export interface Hovered {
   readonly point: Point;
   /** Undefined over a marker or a zone. */
@@ -18,7 +18,7 @@ export interface PointerActions {
   readonly onMarker: (id: string, name: string) => void;
   readonly onCluster: (layer: CollectionLayer, cluster: MapCluster) => void;
   readonly onZone: (id: string, name: string) => void;
-  /** A click that hits no marker or cluster, with whether it hits a zone. Returns whether it was handled. */
+  /** Called for a click that hits no marker or cluster, with whether it hits a zone. Returns whether it was handled. */
   readonly onGround: (position: MapCluster['position'], onZone: boolean) => boolean;
 }
 

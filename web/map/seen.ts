@@ -1,15 +1,15 @@
 import type { MapMarker } from '../../src/client/public.js';
 import type { CollectionLayer } from './layers/collection-layer.js';
 
-/** Markers of a collection that are remembered, the last ones that were on the screen. */
+/** Maximum number of remembered markers per collection, most recent first. */
 const MOST = 5_000;
 
-/** The markers that the page has loaded one by one: what can be searched, and what filters are learned from. */
+/** The markers that the page has loaded individually, used for search and to learn filters. */
 export interface Seen {
   of(layer: CollectionLayer): readonly MapMarker[];
 }
 
-/** Remembers markers beyond the view and the filter. `of` takes note of what a layer shows now. */
+/** Remembers markers beyond the view and the filter. `of` records the markers that a layer currently shows. */
 export function createSeen(): Seen {
   const byCollection = new Map<string, Map<string, MapMarker>>();
   return {

@@ -1,6 +1,6 @@
 import type { Status } from './status.js';
 
-/** Shares the page's address: in the way of the system if it has one, otherwise by copying it. */
+/** Shares the page's address through the system's dialog if there is one, otherwise by copying it. */
 export async function shareLink(status: Status): Promise<void> {
   const link = { title: document.title, url: location.href };
   try {
@@ -10,7 +10,7 @@ export async function shareLink(status: Status): Promise<void> {
   } catch (error) {
     // The user has closed the system's dialog.
     if (error instanceof DOMException && error.name === 'AbortError') return;
-    // Without HTTPS there is no clipboard.
+    // The clipboard requires HTTPS.
     status.show(`Copy this link: ${link.url}`);
   }
 }

@@ -1,7 +1,7 @@
 import { byId } from './element.js';
 import { icon } from './icons.js';
 
-/** What is a sheet at the bottom of a small screen, where only one has room. */
+/** A panel that becomes a sheet at the bottom of a small screen, which has room for only one. */
 export interface Sheet {
   readonly open: boolean;
   close(): void;
@@ -17,10 +17,10 @@ export function sheetOf(panel: HTMLElement, close: () => void): Sheet {
   };
 }
 
-/** The width up to which panels are sheets, as in chrome.css. */
+/** Maximum width at which panels are sheets, as in chrome.css. */
 const SMALL = '(max-width: 720px)';
 
-/** Keeps one sheet at a time on a small screen. Returns a function to call when a sheet has been opened. */
+/** Keeps one sheet open at a time on a small screen. Returns a function to call when a sheet has been opened. */
 export function keepOneSheet(sheets: readonly Sheet[]): (opened?: Sheet) => void {
   const small = matchMedia(SMALL);
   const settle = (opened?: Sheet) => {
@@ -32,7 +32,7 @@ export function keepOneSheet(sheets: readonly Sheet[]): (opened?: Sheet) => void
   return settle;
 }
 
-/** The list of layers, which has a button on a small screen; on others it is always there. */
+/** The list of layers: opened by a button on a small screen, always visible on others. */
 export function createLayersSheet(onOpen: (sheet: Sheet) => void): Sheet {
   const toggle = byId('layers-toggle');
   const set = (open: boolean) => {

@@ -7,7 +7,7 @@ import { type Status, createStatus } from './status.js';
 import { createTheme } from './theme.js';
 import { readHash } from './url-hash.js';
 
-/** Reads the collections, and lets the user retry until the server responds. */
+/** Reads the collections; lets the user retry until the server responds. */
 async function readCollections(status: Status): Promise<FirstCollections> {
   for (;;) {
     try {

@@ -1,7 +1,7 @@
 import { button, byId, element } from './element.js';
 import { icon } from './icons.js';
 
-/** A button that the message offers. */
+/** A button offered with the message. */
 export interface Remedy {
   readonly label: string;
   readonly act: () => void;
@@ -12,9 +12,12 @@ const VISIBLE_MS = 6_000;
 export interface Status {
   /** Shows or hides the progress line at the top. */
   loading(on: boolean): void;
-  /** Shows a message. One with a remedy stays until that is used or it is closed; others disappear after a while. */
+  /**
+   * Shows a message. One with a remedy stays until the remedy is used or the message closed; others disappear after a
+   * while.
+   */
   show(text: string, remedy?: Remedy): void;
-  /** Hides a message with a remedy that is no longer needed. */
+  /** Hides a message whose remedy is no longer needed. */
   clear(): void;
 }
 

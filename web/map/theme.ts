@@ -2,7 +2,7 @@ import type { Theme } from './base-map/palette.js';
 
 const STORAGE_KEY = 'cellport-theme';
 
-/** The theme that the user chose; undefined to follow the system. */
+/** The theme chosen by the user; undefined to follow the system. */
 function chosen(): Theme | undefined {
   try {
     const kept = localStorage.getItem(STORAGE_KEY);

@@ -2,7 +2,7 @@ import type { Map as MapLibre, Point } from 'maplibre-gl';
 
 import { element } from './element.js';
 
-/** Between the pointer and its tip, in px. */
+/** Distance between the pointer and its tip, in px. */
 const GAP = 14;
 
 /** A line of text beside the pointer. */
@@ -22,7 +22,7 @@ export function createTip(map: MapLibre): Tip {
     show({ x, y }, text) {
       tip.textContent = text;
       tip.hidden = false;
-      // On the side where it has room.
+      // On the side with enough room.
       const { clientWidth: width, clientHeight: height } = map.getContainer();
       const left = x + GAP + tip.offsetWidth < width ? x + GAP : x - GAP - tip.offsetWidth;
       const top = y + GAP + tip.offsetHeight < height ? y + GAP : y - GAP - tip.offsetHeight;

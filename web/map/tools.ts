@@ -32,12 +32,12 @@ export interface Tools {
 
 export interface ToolActions extends MoreActions {
   readonly onSearch: () => void;
-  /** Without it there is no button for it. */
+  /** Undefined hides its button. */
   readonly onLocate: (() => void) | undefined;
   readonly onList: () => void;
   readonly onFilter: () => void;
   readonly onEdit: () => void;
-  /** Without it there is no Explain button. */
+  /** Undefined hides the Explain button. */
   readonly onExplain?: () => void;
   readonly onShare: () => void;
   readonly onTheme: () => void;

@@ -1,13 +1,13 @@
 import { readRules, writeRules } from './filter/rules-in-hash.js';
 import type { Rules } from './filter/rules.js';
 
-/** The part of the page's state that its address holds. */
+/** The part of the page's state that is kept in its address. */
 export interface PageState {
   /** Center of the map in degrees, and its zoom. */
   readonly at?: { readonly zoom: number; readonly lat: number; readonly lng: number };
   /** Keys of the collections that are on. */
   readonly on?: readonly string[];
-  /** Those of them that are drawn as heatmaps. */
+  /** Those drawn as heatmaps. */
   readonly heat?: readonly string[];
   /** Filters, colours and sizes by collection. */
   readonly rules?: ReadonlyMap<string, Rules>;
@@ -19,7 +19,7 @@ export interface PageState {
 
 const MAX_LAT = 85;
 const MAX_ZOOM = 22;
-/** The least zoom of the API and of the map. */
+/** Minimum zoom of the API and the map. */
 export const MIN_ZOOM = -2;
 
 function readAt(text: string | null): PageState['at'] {
@@ -39,7 +39,7 @@ function readPin(text: string | null): PageState['pin'] {
 
 const readKeys = (text: string | null) => text?.split(',').filter((key) => key !== '');
 
-/** The state in a hash; invalid parts are ignored. */
+/** Parses a hash; invalid parts are ignored. */
 export function readHash(hash: string): PageState {
   const parts = new URLSearchParams(hash.replace(/^#/, ''));
   const at = readAt(parts.get('at'));
@@ -58,7 +58,7 @@ export function readHash(hash: string): PageState {
   };
 }
 
-/** The hash of a state, with as many digits as are visible on a screen. */
+/** Formats a state as a hash, with as many digits as are visible on a screen. */
 export function writeHash({ at, on, heat, rules, place, pin }: PageState): string {
   const keys = (name: string, list: readonly string[]) => `${name}=${list.map(encodeURIComponent).join(',')}`;
   const parts: string[] = [];

@@ -42,8 +42,8 @@ export function fontFaces(): NonNullable<StyleSpecification['font-faces']> {
 }
 
 /**
- * Offers the same files to the text around the map. The package's style sheets of single scripts do not say which
- * characters are in a file, so that browsers load one of 60 kB for text that needs none of it.
+ * Offers the same fonts to the text around the map. The package's style sheets for single scripts do not say which
+ * characters a file has, so that browsers would load 60 kB for text that needs none of them.
  */
 export function addFonts(): void {
   for (const weight of [400, 600] as const) {

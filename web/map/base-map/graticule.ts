@@ -10,7 +10,7 @@ export const noLines: FeatureCollection = { type: 'FeatureCollection', features:
 /** Degrees between lines: the smallest step with at least `MIN_SPACING` px between two meridians is used. */
 const STEPS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const MIN_SPACING = 180;
-/** The graticule appears when the screen may hold too few coasts and borders for orientation. */
+/** The graticule appears where the screen may show too few coasts and borders for orientation. */
 const MIN_ZOOM = 6;
 const MAX_LAT = 85;
 

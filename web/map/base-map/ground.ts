@@ -2,7 +2,10 @@ import type { ExpressionSpecification, LayerSpecification } from 'maplibre-gl';
 
 import type { Palette } from './palette.js';
 
-/** Natural Earth's lines are accurate to about a kilometre: from this zoom on they fade, to claim no more than that. */
+/**
+ * Natural Earth's lines are accurate to about a kilometre: beyond this zoom they fade out, to suggest no more than
+ * that.
+ */
 export const COARSE_FROM_ZOOM = 9;
 const COARSE: ExpressionSpecification = [
   'interpolate',

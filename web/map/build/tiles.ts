@@ -19,7 +19,7 @@ const OPTIONS: GeoJSONVTOptions = {
   tolerance: 6,
 };
 
-/** Leaves out features whose property `from` is a higher zoom. The last tiles are for all higher zooms. */
+/** Omits features whose property `from` is a higher zoom. The deepest tiles serve all higher zooms. */
 function shownAt(zoom: number, tile: GeoJSONVTTile): GeoJSONVTTile {
   if (zoom === TILES_TO_ZOOM) return tile;
   return {
@@ -30,7 +30,7 @@ function shownAt(zoom: number, tile: GeoJSONVTTile): GeoJSONVTTile {
   };
 }
 
-/** The base map as vector tiles, each with the layers that have something in it. */
+/** The base map as vector tiles, each with its non-empty layers. */
 export function* makeTiles(): Generator<{ readonly path: string; readonly bytes: Uint8Array }> {
   const layers: Readonly<Record<string, Feature[]>> = {
     ...outlines(),

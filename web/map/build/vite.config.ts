@@ -9,7 +9,7 @@ import { makeTiles } from './tiles.js';
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 const tiles = [...makeTiles()];
-/** Changes with the content of any tile, so that browsers may keep tiles for ever. */
+/** Changes with the content of any tile, so that browsers may cache tiles indefinitely. */
 const version = tiles
   .reduce((hash, { bytes }) => hash.update(bytes), createHash('sha256'))
   .digest('hex')
@@ -19,7 +19,7 @@ const version = tiles
 const baseMap: Plugin = {
   name: 'base-map',
   config: () => ({ define: { TILES_VERSION: JSON.stringify(version) } }),
-  // Not as assets of the bundler, which would take longer to hash them than it takes to generate them.
+  // Not as assets of the bundler: hashing them would take longer than generating them.
   async writeBundle({ dir = '' }) {
     for (const { path, bytes } of tiles) {
       const target = join(dir, 'tiles', version, path);

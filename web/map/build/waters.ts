@@ -19,7 +19,7 @@ export function rivers(): Feature[] {
   });
 }
 
-/** Lakes; those of less importance are shown from higher zooms. */
+/** Lakes; less important ones are shown from higher zooms. */
 export function lakes(): Feature[] {
   return read<Polygon, { readonly scalerank: number }>('lakes').map(({ type, geometry, properties }) => {
     return { type, geometry, properties: { from: properties.scalerank } };

@@ -4,7 +4,7 @@ import type { MapMarker } from '../../../src/client/public.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import { pick } from '../layers/pick.js';
 
-/** Distance in px from which a press is a drag and not a click. */
+/** Distance in px from which a press counts as a drag instead of a click. */
 const MIN_DISTANCE = 4;
 
 export interface DragOptions {
@@ -24,7 +24,7 @@ export function allowDrag({ map, layers, isOn, onDrop, onBegin }: DragOptions): 
     const { layer, feature } = picked;
     const marker = layer.content.markers.find(({ id }) => id === feature.properties['id']);
     if (marker === undefined) return;
-    // Keeps the map from panning.
+    // Prevents the map from panning.
     event.preventDefault();
     const from = event.point;
     let to: MapMarker['position'] | undefined;

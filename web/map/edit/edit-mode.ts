@@ -15,16 +15,16 @@ import { addMarker, changeMarker, deleteMarker } from './writes.js';
 
 type Position = Marker['position'];
 
-/** Error codes for users who may not write. */
+/** Error codes for users without permission to write. */
 const REFUSED_CODES = new Set(['UNAUTHENTICATED', 'UNAUTHORIZED', 'FORBIDDEN', 'GRAPHQL_VALIDATION_FAILED']);
 
 interface EditOptions {
   readonly map: MapLibre;
-  /** Element for the edit buttons. */
+  /** Container for the edit buttons. */
   readonly place: HTMLElement;
   readonly layers: () => readonly CollectionLayer[];
   readonly status: Status;
-  /** Shows something in the card, or closes it. */
+  /** Shows content in the card; undefined closes it. */
   readonly showCard: (content: readonly Node[] | undefined) => void;
   /** Shows a marker in the card. */
   readonly openMarker: (marker: MarkerDetails) => void;
@@ -35,19 +35,19 @@ interface EditOptions {
 const readMarker = async (id: string) =>
   (await request<{ readonly marker: MarkerDetails | null }>(DETAILS, { id })).marker;
 
-/** What the keys ask for: Ctrl+Z, or Ctrl+Shift+Z or Ctrl+Y; on a Mac with Cmd. */
+/** The action of a keyboard shortcut: Ctrl+Z, or Ctrl+Shift+Z or Ctrl+Y; on a Mac with Cmd. */
 function directionOf({ key, ctrlKey, metaKey, shiftKey }: KeyboardEvent): 'undo' | 'redo' | undefined {
   if (!(ctrlKey || metaKey)) return undefined;
   if (key.toLowerCase() === 'z') return shiftKey ? 'redo' : 'undo';
   return key === 'y' ? 'redo' : undefined;
 }
 
-/** The message about a failed write. */
+/** The message for a failed write. */
 function messageOf(error: unknown, code: string): string {
   if (REFUSED_CODES.has(code)) return 'You do not have permission to edit on this server.';
   if (code === 'CONFLICT')
-    return 'Not saved: somebody else changed it in the meantime. The map shows the current state.';
-  if (code === 'NOT_FOUND') return 'Not saved: somebody else deleted it.';
+    return 'Not saved: someone else changed it in the meantime. The map shows the current state.';
+  if (code === 'NOT_FOUND') return 'Not saved: someone else deleted it.';
   return `Not saved: ${error instanceof Error ? error.message : String(error)}`;
 }
 
@@ -94,7 +94,7 @@ export class EditMode {
     this.#options.onSet(on);
   }
 
-  /** Offers the collections that there are now. */
+  /** Updates the list of collections. */
   redraw(): void {
     if (this.#on) this.#draw();
   }
@@ -107,7 +107,7 @@ export class EditMode {
   async #askName({ lng, lat }: Position): Promise<void> {
     const { showCard, status } = this.#options;
     const layer = this.#targetLayer();
-    if (!layer) return status.show('To add a place, turn on a layer that shows places.');
+    if (!layer) return status.show('To add a place, turn on a layer and show it as places.');
     const position = { lng: Number(lng.toFixed(6)), lat: Number(lat.toFixed(6)) };
     const add = (name: string) => {
       showCard(undefined);
@@ -124,7 +124,7 @@ export class EditMode {
     const { showCard, openMarker } = this.#options;
     const { MarkerForm } = await import('./marker-form.js');
     const close = () => openMarker(marker);
-    /** Saves what the user changed in the form, on top of the marker as it is known now. */
+    /** Saves the user's changes in the form on top of the marker's latest known state. */
     const save = async (mine: Fields, current: MarkerDetails) => {
       const changes = changesBetween(current, merge(marker, mine, current));
       if (Object.keys(changes).length === 0) return close();
@@ -143,7 +143,7 @@ export class EditMode {
     form.focus();
   }
 
-  /** Buttons for the card of a marker; none if edit mode is off. */
+  /** Buttons for a marker's card; empty if edit mode is off. */
   buttonsFor(marker: MarkerDetails): readonly Node[] {
     const { map, layers, showCard } = this.#options;
     const layer = layers().find(({ collection }) => collection.key === marker.collection.key);
@@ -181,7 +181,7 @@ export class EditMode {
     return layers.find(({ collection }) => collection.key === this.#target) ?? layers[0];
   }
 
-  /** Runs a write. If it fails, shows the user why. Returns whether it succeeded. */
+  /** Runs a write; shows the user the reason if it fails. Returns whether it succeeded. */
   async #attempt(write: () => Promise<Step | void>): Promise<boolean> {
     try {
       const step = await write();
@@ -215,7 +215,7 @@ export class EditMode {
     const { showCard, status } = this.#options;
     showCard(undefined);
     if (await this.#attempt(() => this.#history.take(direction)))
-      status.show(`${direction === 'undo' ? 'Undid' : 'Redid'}: ${step.label}`);
+      status.show(`${direction === 'undo' ? 'Undone' : 'Redone'}: ${step.label}`);
   }
 
   /** The button for undo or redo. */

@@ -1,6 +1,6 @@
-/** A change that was made, how to undo it, and how to make it again. */
+/** A completed change, with functions to undo and redo it. */
 export interface Step {
-  /** For the buttons, for example "move London". */
+  /** Label for the buttons, for example "move London". */
   readonly label: string;
   undo(): Promise<void>;
   redo(): Promise<void>;
@@ -19,7 +19,7 @@ export class History {
     this.#onChange = onChange;
   }
 
-  /** The step that each of the two would take next. */
+  /** The steps that undo and redo would take next. */
   get next(): { readonly undo: Step | undefined; readonly redo: Step | undefined } {
     return { undo: this.#done.at(-1), redo: this.#undone.at(-1) };
   }
@@ -31,9 +31,12 @@ export class History {
     this.#onChange();
   }
 
-  /** Undoes the last step, or redoes the last one undone. One that fails is dropped: what it changed has been changed since. */
+  /**
+   * Undoes the last step, or redoes the last undone one. A step that fails is dropped: something else has changed its
+   * target since.
+   */
   async take(direction: 'undo' | 'redo'): Promise<void> {
-    // One at a time: the next step may depend on what this one restores.
+    // One at a time: the next step may depend on the state that this one restores.
     if (this.#isBusy) return;
     const [from, to] = direction === 'undo' ? [this.#done, this.#undone] : [this.#undone, this.#done];
     const step = from.pop();

@@ -10,7 +10,7 @@ export interface FormActions {
   readonly onCancel: () => void;
 }
 
-/** What somebody else has changed meanwhile, and what to do about it. */
+/** Changes made by someone else in the meantime, and how to resolve the conflict. */
 export interface Conflict {
   readonly theirs: Fields;
   readonly onOverwrite: (mine: Fields) => void;
@@ -56,21 +56,21 @@ export class MarkerForm {
     this.#name.focus();
   }
 
-  /** Shows that somebody else has changed the marker, with their changes. */
+  /** Shows that someone else has changed the marker, and their changes. */
   showConflict({ theirs, onOverwrite, onDiscard }: Conflict): void {
     const items = differences(this.#base, theirs).map((text) => element('li', {}, text));
     this.#message.replaceChildren(
-      element('p', {}, 'Not saved: somebody else changed this place in the meantime.'),
+      element('p', {}, 'Not saved: someone else changed this place in the meantime.'),
       element('ul', {}, ...items),
     );
     const overwrite = () => this.#isValid() && onOverwrite(this.#mine());
     this.#buttons.replaceChildren(
       button({}, onDiscard, 'Keep theirs'),
-      button({ class: 'act' }, overwrite, 'Save mine on top'),
+      button({ class: 'act' }, overwrite, 'Overwrite with mine'),
     );
   }
 
-  /** Adds a row for a property. Returns the input of its name. */
+  /** Adds a row for a property; returns the input for its name. */
   #addRow(name: string, value: unknown): HTMLInputElement {
     const nameInput = element('input', { value: name, 'aria-label': 'Property', autocomplete: 'off' });
     const text = textFor(value);
@@ -92,7 +92,7 @@ export class MarkerForm {
     });
   }
 
-  /** Reports a name that two properties have. */
+  /** Reports a name used by two properties; returns whether there is none. */
   #isValid(): boolean {
     const entries = this.#entries();
     return entries.every(([input, name], index) => {

@@ -8,7 +8,7 @@ export interface Fields {
 }
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
-/** What the user changed, otherwise what somebody else did. */
+/** The user's change if there is one, otherwise that of someone else. */
 const pick = <T>(base: T, mine: T, theirs: T): T => (same(base, mine) ? theirs : mine);
 const own = (of: Readonly<Record<string, unknown>>, name: string) => (Object.hasOwn(of, name) ? of[name] : undefined);
 
@@ -37,7 +37,7 @@ export function changesBetween(before: Fields, after: Fields): Partial<Fields> {
   };
 }
 
-/** The differences in words, for example `population: 5 → 6`. */
+/** The differences as text, for example `population: 5 → 6`. */
 export function differences(before: Fields, after: Fields): string[] {
   const text = (value: unknown) => (value === undefined || value === null ? 'none' : textFor(value));
   const names = [...new Set([...Object.keys(before.properties), ...Object.keys(after.properties)])];

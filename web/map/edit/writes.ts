@@ -6,19 +6,19 @@ import type { Step } from './history.js';
 type Position = Marker['position'];
 type Changes = Partial<Pick<Marker, 'position' | 'name' | 'category' | 'properties'>>;
 
-/** If a write has not come back as a live change after this time, the layer is loaded again. */
+/** If no live change confirms a write within this time, the layer is reloaded. */
 const CONFIRM_MS = 2_500;
 
-/** Versions after this page's own writes, so that they can be undone one after the other. */
+/** Versions after this page's own writes, so that they can be undone one by one. */
 const versions = new Map<string, number>();
 
-/** A random key, short enough to read. `crypto.randomUUID` would need a secure context. */
+/** A random key, short enough to read. `crypto.randomUUID` would require a secure context. */
 function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(8));
   return Array.from(bytes, (byte) => (byte % 36).toString(36)).join('');
 }
 
-/** Draws a write before it is confirmed. If it fails, or no live change confirms it, loads the layer again. */
+/** Draws a write before it is confirmed. Reloads the layer if the write fails or no live change confirms it. */
 async function optimistically<T>(
   layer: CollectionLayer,
   id: string,
@@ -71,7 +71,7 @@ async function remove(layer: CollectionLayer, { id, version }: Marker): Promise<
   });
 }
 
-/** A marker with the version that this page's last write gave it. */
+/** A marker with the version assigned by this page's latest write. */
 const withLatestVersion = (marker: Marker): Marker => ({
   ...marker,
   version: versions.get(marker.id) ?? marker.version,
@@ -91,7 +91,7 @@ export async function addMarker(layer: CollectionLayer, name: string, position: 
   };
 }
 
-/** Changes some fields of a marker. Rejects with CONFLICT if it is no longer in the given version. */
+/** Changes fields of a marker. Rejects with CONFLICT if it no longer has the given version. */
 export async function changeMarker(
   layer: CollectionLayer,
   marker: Marker,

@@ -11,7 +11,7 @@ type Ring = Position[];
 
 const ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz';
 
-/** A geohash's index among those of its length, in Z-order; exact up to ten characters, the longest in ranges. */
+/** A geohash's index among those of its length, in Z-order; exact up to ten characters, the maximum in ranges. */
 function toZ(geohash: string): number {
   let z = 0;
   for (const character of geohash) z = z * 32 + ALPHABET.indexOf(character);
@@ -54,7 +54,7 @@ export function cellsOf({ first, last }: GeohashRange): Bounds[] {
   return cells;
 }
 
-/** An edge of the outline, with the inside on its left. */
+/** An edge of the outline; the inside is on its left. */
 interface Edge {
   readonly dx: number;
   readonly dy: number;

@@ -15,9 +15,12 @@ export interface Explain {
   setVisible(on: boolean): void;
 }
 
-/** Without a response this long after a move, the view needed none: requests start 100 ms after a move, then take a while. */
+/**
+ * If no response arrives this long after a move, the view needed none: requests start 100 ms after a move, then take a
+ * while.
+ */
 const NO_REQUEST_MS = 900;
-/** A response that comes this much later without a move belongs to a change of data, and counts as a new view. */
+/** A response that arrives this much later without a move is due to changed data, and counts as a new view. */
 const SAME_VIEW_MS = 2_000;
 
 function coloursOf(place: HTMLElement): Colours {
@@ -40,7 +43,7 @@ export function createExplain(map: MapLibre, place: HTMLElement): Explain {
   const panel = createPanel(place, (index) => {
     const found = index === undefined ? [] : shapes.filter(({ reads }) => reads.includes(index));
     layers.highlight(found.map(({ id }) => id));
-    // A shape may be drawn for several rows, and several pages for one.
+    // A shape may represent several rows, and several pages one row.
     const [shape, ...others] = found;
     const rows = shape && others.length === 0 ? shape.reads : index === undefined ? [] : [index];
     panel.mark(rows, false);
@@ -62,7 +65,7 @@ export function createExplain(map: MapLibre, place: HTMLElement): Explain {
     panel.show(views);
   }
 
-  /** The current view: a new one if the map has moved. */
+  /** The current view; a new one if the map has moved. */
   function current(): ViewCost {
     const now = performance.now();
     const isNew = moved || now - recordedAt > SAME_VIEW_MS;

@@ -9,19 +9,19 @@ const EXACT = Intl.NumberFormat('en', { maximumFractionDigits: 3 });
 export interface Panel {
   /** Shows the last of these views in detail, and all of them as bars. */
   show(views: readonly ViewCost[]): void;
-  /** Highlights rows by their indexes in the list; `reveal` scrolls to the first of them. */
+  /** Highlights rows by index; `reveal` scrolls to the first of them. */
   mark(rows: readonly number[], reveal: boolean): void;
 }
 
 const figure = (name: string, value: string, unit = '') =>
   element('div', {}, element('dt', {}, name), element('dd', {}, value, ...(unit ? [element('small', {}, unit)] : [])));
 
-/** Items read compared to features shown. */
+/** Items read per feature shown. */
 function ratio({ items, shown }: ViewCost): HTMLElement {
   const most = Math.max(items, shown, 1);
   const bar = (tag: 'i' | 'b', value: number) => {
     const made = element(tag);
-    // Not as an attribute: the page's content security policy forbids inline styles.
+    // Set by script, because the page's content security policy forbids style attributes.
     made.style.width = `${(100 * value) / most}%`;
     return made;
   };
@@ -87,7 +87,7 @@ function listOf({ reads, readsLeftOut, byKey, readUnits }: ViewCost, onRow: (ind
   const body = element('tbody', {}, ...reads.map(row));
   addArrowKeys(body);
   const head = ['Range', 'Items', 'Units'].map((name) => element('th', { scope: 'col' }, name));
-  const caption = 'Key ranges in the order they were read. Use the arrow keys to move between rows.';
+  const caption = 'Key ranges in the order in which they were read. Use the arrow keys to move between rows.';
   const table = element(
     'table',
     {},
@@ -113,12 +113,14 @@ function listOf({ reads, readsLeftOut, byKey, readUnits }: ViewCost, onRow: (ind
 }
 
 function summaryOf({ answers, queries, readUnits, items, shown }: ViewCost): string {
-  if (answers === 0) return 'Nothing was requested: this view was already loaded.';
+  if (answers === 0) return 'No requests: this view was already loaded.';
   const read = `${countOf(queries, 'Query call')}, ${countOf(readUnits, 'read unit')}, ${countOf(items, 'item')} read`;
   return `${read}, ${formatNumber(shown)} shown.`;
 }
 
-/** How many of the markers in pages the map shows: the others are outside the view, filtered out, or in clusters. */
+/**
+ * The share of the pages' markers that the map shows: the others are outside the view, filtered out, or in clusters.
+ */
 function pagesOf({ pages, markers }: ViewCost): HTMLElement[] {
   const all = pages.reduce((sum, page) => sum + page.markers, 0);
   if (all === 0) return [];

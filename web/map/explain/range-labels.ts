@@ -4,7 +4,7 @@ import type { Map as MapLibre } from 'maplibre-gl';
 import { countOf, formatNumber } from '../numbers.js';
 import type { Shape } from './view-cost.js';
 
-/** Size of a label in px: it is drawn where a cell of its range has that much room on the screen. */
+/** Size of a label in px: drawn if a cell of its range has that much room on the screen. */
 const LABEL = { width: 96, height: 30 };
 const MARGIN = 6;
 

@@ -1,22 +1,22 @@
 import type { Answer, Bounds, MapMarker, Read } from '../../../src/client/public.js';
 import { cellsOf } from './cells.js';
 
-/** What a view read: all responses between two moves of the map, of all layers and pages. */
+/** The reads of a view: all responses between two moves of the map, for all layers and pages. */
 export interface ViewCost {
-  /** Number of responses; 0 if everything was loaded already. */
+  /** Number of responses; 0 if everything was already loaded. */
   readonly answers: number;
   readonly queries: number;
   readonly readUnits: number;
   /** Items read by Query calls, before filters. */
   readonly items: number;
-  /** Items read by key, which are in no range. */
+  /** Items read by key, which belong to no range. */
   readonly byKey: number;
   readonly cacheHits: number;
   /** Time of the slowest response. */
   readonly ms: number;
   /** Number of features that the map showed at the last response. */
   readonly shown: number;
-  /** The markers among them. */
+  /** The markers among those features. */
   readonly markers: readonly MapMarker[];
   readonly reads: readonly Read[];
   readonly readsLeftOut: number;
@@ -64,25 +64,28 @@ export function addAnswer(view: ViewCost, answer: Answer, { shown, markers }: Sh
   };
 }
 
-/** What is drawn as one: a page of markers, or ranges of the same cells, as those of all write shards and of several layers. */
+/**
+ * A unit of drawing: a page of markers, or ranges with the same cells, such as those of all write shards or of several
+ * layers.
+ */
 export interface Shape {
   readonly id: number;
   /** Disjoint rectangles. */
   readonly cells: readonly Bounds[];
   readonly cached: boolean;
-  /** Markers of a page, or items of ranges. */
+  /** Number of markers of a page, or of items of ranges. */
   readonly items: number;
-  /** Null for a page, which is only a part of a read. */
+  /** Null for a page, which is only part of a read. */
   readonly readUnits: number | null;
-  /** Their indexes in the list of reads. */
+  /** Indexes of its reads in the list. */
   readonly reads: readonly number[];
 }
 
-/** Whether one box is in another. */
+/** Whether one box contains another. */
 export const holds = (outer: Bounds | null, { west, south, east, north }: Bounds) =>
   outer !== null && outer.west <= west && outer.south <= south && east <= outer.east && north <= outer.north;
 
-/** The shapes to draw for a list of reads; in place of those of pages, the pages themselves. */
+/** The shapes to draw for a list of reads; reads of pages are drawn as the pages themselves. */
 export function shapesOf({ reads, pages }: Pick<ViewCost, 'reads' | 'pages'>): Shape[] {
   const shapes = new Map<string, Shape>();
   const add = (name: string, { reads: at, ...rest }: Omit<Shape, 'id'>) => {

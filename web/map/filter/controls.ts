@@ -3,20 +3,20 @@ import { countOf } from '../numbers.js';
 import type { ChoiceField, LearnedField, NumberField } from './learn.js';
 import { type Condition, type Field, type Range, type Rules, isRange } from './rules.js';
 
-/** Values to choose from; a longer list is not one to read. */
+/** Maximum number of values to choose from; a longer list would be hard to scan. */
 const MOST_VALUES = 12;
 
 export const labelOf = (field: Field): string => field ?? 'category';
-/** Distinguishes fields in a select: a property may be called `category`. */
+/** Prefixes property names, because one may be called `category`. */
 const idOf = (field: Field) => (field === null ? 'category' : `property ${field}`);
 
-/** The rules with another condition on a field, or none. */
+/** The rules with a replaced condition on a field; undefined removes it. */
 function withCondition(rules: Rules, field: Field, condition: Condition | undefined): Rules {
   const others = rules.conditions.filter((each) => each.field !== field);
   return { ...rules, conditions: condition ? [...others, condition] : others };
 }
 
-/** Two inputs for the ends of a range; an empty one is open. */
+/** Two inputs for the ends of a range; an empty input leaves that end open. */
 export function rangeInputs(
   { field, least, greatest }: NumberField,
   rules: Rules,
@@ -41,7 +41,7 @@ export function rangeInputs(
       from: Number.isNaN(from.valueAsNumber) ? -Infinity : from.valueAsNumber,
       to: Number.isNaN(to.valueAsNumber) ? Infinity : to.valueAsNumber,
     };
-    to.setCustomValidity(range.from > range.to ? 'The end is before the begin.' : '');
+    to.setCustomValidity(range.from > range.to ? 'The maximum is less than the minimum.' : '');
     if (!to.reportValidity()) return;
     const isOpen = range.from === -Infinity && range.to === Infinity;
     onSet(withCondition(rules, field, isOpen ? undefined : range));
@@ -50,7 +50,7 @@ export function rangeInputs(
   return element('div', { class: 'range' }, from, element('span', {}, 'to'), to);
 }
 
-/** A checkbox for each value; none checked is all. */
+/** A checkbox for each value; if none is checked, all values match. */
 export function checkboxes({ field, values }: ChoiceField, rules: Rules, onSet: (rules: Rules) => void): HTMLElement[] {
   const current = rules.conditions.find((each) => !isRange(each) && each.field === field);
   const chosen = current && !isRange(current) ? current.values : [];
@@ -69,7 +69,7 @@ export function checkboxes({ field, values }: ChoiceField, rules: Rules, onSet: 
   return [...rows, ...(rest > 0 ? [element('small', {}, `and ${countOf(rest, 'other value')}`)] : [])];
 }
 
-/** A choice among fields, or none. */
+/** A select for a field, or none. */
 export function fieldSelect(
   label: string,
   fields: readonly LearnedField[],

@@ -13,7 +13,7 @@ const isNumeric = (field: LearnedField): field is NumberField => 'least' in fiel
 export interface FilterOptions {
   readonly place: HTMLElement;
   readonly layers: () => readonly CollectionLayer[];
-  /** What a filter hides is still to be chosen from. */
+  /** Includes markers that a filter hides, so that their values remain available. */
   readonly seen: Seen;
   readonly onSet: (layer: CollectionLayer, rules: Rules) => void;
   readonly onClose: () => void;
@@ -25,21 +25,21 @@ const asColour = (field: LearnedField): Condition =>
     ? asRange(field)
     : { field: field.field, values: field.values.slice(0, COLOURS.light.length).map(([value]) => value) };
 
-const NOTHING_LEARNED = 'Zoom in until single places appear: what can be filtered is learned from them.';
+const NOTHING_LEARNED = 'Zoom in until individual places appear. Their properties become the filters.';
 
-/** The panel that sets filters, colour and size of one collection at a time. */
+/** The panel for the filters, colours and sizes of one collection at a time. */
 export class FilterPanel {
   readonly #options: FilterOptions;
   #key: string | undefined;
   #drawn = '';
-  /** The control that has just been used. */
+  /** The control that was used last. */
   #usedKey: string | undefined;
 
   constructor(options: FilterOptions) {
     this.#options = options;
   }
 
-  /** Draws again what has changed; a user who is choosing something is not disturbed. */
+  /** Redraws what has changed, without disturbing a control that is in use. */
   update(): void {
     const { place } = this.#options;
     if (place.hidden) return;
@@ -49,7 +49,7 @@ export class FilterPanel {
     if (state === this.#drawn) return;
     const active = place.contains(document.activeElement) ? (document.activeElement as HTMLElement) : null;
     const key = active?.dataset['key'];
-    // Typing is not finished.
+    // The user is still typing.
     if (active instanceof HTMLInputElement && active.type === 'number' && key !== this.#usedKey) return;
     this.#drawn = state;
     const at = place.scrollTop;
@@ -58,7 +58,7 @@ export class FilterPanel {
     if (key !== undefined) [...place.querySelectorAll<HTMLElement>('[data-key]')].find((each) => each.dataset['key'] === key)?.focus(); // prettier-ignore
   }
 
-  /** Layers with places that are on. */
+  /** Layers that are on and show places. */
   #choices(): readonly CollectionLayer[] {
     return this.#options.layers().filter(({ drawn, collection }) => drawn !== 'off' && collection.count > 0);
   }
@@ -98,7 +98,7 @@ export class FilterPanel {
     ];
   }
 
-  /** Nothing to choose if there is one collection. */
+  /** With a single collection there is nothing to choose. */
   #collectionSelect(layer: CollectionLayer): HTMLElement {
     const options = this.#choices().map(({ collection: { key, name } }) => element('option', { value: key }, name));
     if (options.length < 2) return element('p', {}, layer.collection.name);

@@ -9,7 +9,7 @@ export interface Filters {
   /** Whether the panel is open. */
   readonly open: boolean;
   setOpen(open: boolean): void;
-  /** Follows changes of the layers, of what is in view, and of the theme. */
+  /** Call after changes to the layers, the view's content or the theme. */
   update(): void;
 }
 
@@ -24,7 +24,7 @@ export interface FiltersOptions {
   readonly onMissing: () => void;
 }
 
-/** The panel that sets the layers' rules, and the legend that shows them; each is loaded when it is needed. */
+/** The panel that sets the layers' rules, and the legend that shows them; each is loaded on first use. */
 export function createFilters({ layers, seen, theme, onSet, onOpen, onMissing }: FiltersOptions): Filters {
   const [place, legend] = [byId('filter'), byId('legend')];
   let isOpen = false;

@@ -8,7 +8,7 @@ export interface NumberField {
   readonly greatest: number;
 }
 
-/** A field whose values are few enough to choose from, with how many markers have each; the most frequent first. */
+/** A field with few enough values to choose from, each with the number of markers that have it, most frequent first. */
 export interface ChoiceField {
   readonly field: Field;
   readonly values: readonly (readonly [value: string, markers: number])[];
@@ -16,7 +16,7 @@ export interface ChoiceField {
 
 export type LearnedField = NumberField | ChoiceField;
 
-/** Texts of which there are more, and which are mostly different, are names and not kinds. */
+/** Fields with more texts than this, mostly different, hold names rather than kinds. */
 const MANY = 20;
 
 function choices(markers: readonly MapMarker[], field: Field): ChoiceField | undefined {
@@ -31,7 +31,7 @@ function choices(markers: readonly MapMarker[], field: Field): ChoiceField | und
   return { field, values };
 }
 
-/** The fields that some markers have: numbers, category, texts. */
+/** The fields found in a sample of markers: numbers, category, texts. */
 export function learnFields(markers: readonly MapMarker[]): readonly LearnedField[] {
   const names = new Set(markers.flatMap(({ properties }) => Object.keys(properties as object)));
   const learned = [...names].toSorted().flatMap((field): LearnedField[] => {

@@ -14,11 +14,12 @@ const PRECISE = Intl.NumberFormat('en', { maximumSignificantDigits: 12 });
 const fieldName = ({ field }: Condition) => field ?? 'category';
 
 const UNFILTERED = {
-  points: 'Clusters show all places here: there are too many to filter. Zoom in to see only those that match.',
-  heat: 'The heatmap shows all places, not only those that match.',
+  points:
+    'Clusters include places that do not match: there are too many here to filter. Zoom in to see only matching places.',
+  heat: 'The heatmap includes places that do not match.',
 };
 
-/** A condition in words. */
+/** A condition as text. */
 function conditionText(condition: Condition): string {
   const name = fieldName(condition);
   if (!isRange(condition)) return `${name}: ${condition.values.join(', ')}`;
@@ -61,7 +62,7 @@ function sizeKey(range: Range): HTMLElement[] {
   return [element('h3', {}, `Size: ${fieldName(range)}`), dots, scaleLabels(range)];
 }
 
-/** A condition with a button that drops it. */
+/** A condition with a button that removes it. */
 function conditionRow(condition: Condition, onDrop: () => void): HTMLElement {
   const text = conditionText(condition);
   const drop = button({ class: 'icon', 'aria-label': `Remove filter: ${text}` }, onDrop, icon('close'));
@@ -97,7 +98,7 @@ function layerKey(layer: CollectionLayer, theme: Theme, onSet: (rules: Rules) =>
   ];
 }
 
-/** Draws what the colours of heatmaps mean, and which filters, colours and sizes are in use. */
+/** Draws the legend: the meaning of heatmap colours, and the filters, colours and sizes in use. */
 export function drawLegend(
   place: HTMLElement,
   layers: readonly CollectionLayer[],

@@ -2,25 +2,25 @@ import type { MapMarker } from '../../../src/client/public.js';
 import type { Theme } from '../base-map/palette.js';
 import { type Range, type Rules, choiceOf, isRange, valueOf } from './rules.js';
 
-/** From few to many; what is much stands out from the land. */
+/** From few to many; high values stand out from the land. */
 export const RAMP: Readonly<Record<Theme, readonly string[]>> = {
   light: ['#d8a428', '#d9703c', '#b53f66', '#77308a', '#2c1f73'],
   dark: ['#6a5acd', '#b455b8', '#e8648c', '#f7975c', '#ffdf6b'],
 };
-/** Colours of values, in their order; all other values are grey. */
+/** Colours for the first values, in order; all other values are grey. */
 export const COLOURS: Readonly<Record<Theme, readonly string[]>> = {
   light: ['#0b6e99', '#b4461d', '#6a4cb3', '#2c7a4b', '#b02a6b', '#806400', '#3f4a54'],
   dark: ['#56b6e0', '#f0916a', '#ab93f2', '#68c690', '#ee80b2', '#d6b84a', '#e3e9ee'],
 };
 export const OTHER: Readonly<Record<Theme, string>> = { light: '#9aa3aa', dark: '#6b7780' };
 
-/** A range this wide is divided into equal ratios, not equal differences. */
+/** Ranges at least this wide are divided into equal ratios instead of equal differences. */
 const LOGARITHMIC_FROM = 100;
 const [SMALLEST, LARGEST] = [0.6, 2.6];
 
 const isLogarithmic = ({ from, to }: Range) => from > 0 && to / from >= LOGARITHMIC_FROM;
 
-/** Where a number is in a range, 0 to 1. */
+/** The position of a number within a range, 0 to 1. */
 export function shareOf(value: number, range: Range): number {
   const { from, to } = range;
   if (to <= from) return value < from ? 0 : 1;
@@ -34,7 +34,7 @@ export function shareOf(value: number, range: Range): number {
 export const middleOf = (range: Range): number =>
   isLogarithmic(range) ? Math.sqrt(range.from * range.to) : (range.from + range.to) / 2;
 
-/** A colour between those of a ramp. */
+/** Interpolates between the colours of a ramp. */
 function mixed(ramp: readonly string[], share: number): string {
   const at = share * (ramp.length - 1);
   const [low = '', high = ''] = [ramp[Math.floor(at)], ramp[Math.ceil(at)]];
@@ -44,13 +44,13 @@ function mixed(ramp: readonly string[], share: number): string {
   return `rgb(${rgb.join(',')})`;
 }
 
-/** How a marker is drawn: the colour of its circle and a factor for its radius, where rules say so. */
+/** How to draw a marker: the colour of its circle and a factor for its radius; undefined where no rule applies. */
 export interface Look {
   readonly tint?: string;
   readonly scale?: number;
 }
 
-/** How markers are drawn under these rules. Those without the property are grey and small. */
+/** Returns how to draw markers under these rules. Those without the property are grey and small. */
 export function lookOf({ colour, size }: Rules, theme: Theme): (marker: MapMarker) => Look {
   const shareIn = (marker: MapMarker, range: Range) => {
     const value = valueOf(marker, range.field);
@@ -64,7 +64,7 @@ export function lookOf({ colour, size }: Rules, theme: Theme): (marker: MapMarke
   };
   return (marker) => ({
     ...(colour && { tint: tintOf(marker) ?? OTHER[theme] }),
-    // The area follows the number.
+    // The area is proportional to the number.
     ...(size && { scale: SMALLEST + (LARGEST - SMALLEST) * Math.sqrt(shareIn(marker, size) ?? 0) }),
   });
 }

@@ -1,7 +1,8 @@
 import { type Condition, type Field, NO_RULES, type Range, type Rules, isRange } from './rules.js';
 
-// `range=COLLECTION/PROPERTY/FROM..TO`, `only=COLLECTION/PROPERTY/VALUE,…`, `shade=` and `size=` like `range`, `colour=`
-// like `only`. Without the property it is the category. Parts contain no `/` or `,`: these and `%` are escaped once more.
+// `range=COLLECTION/PROPERTY/FROM..TO`, `only=COLLECTION/PROPERTY/VALUE,…`, `shade=` and `size=` like `range`,
+// `colour=` like `only`. Without a property, the rule is for the category. Parts contain no `/` or `,`: these and `%`
+// are escaped once more.
 
 const escape = (text: string) => text.replaceAll(/[%/,]/g, encodeURIComponent);
 const unescape = (text: string) => text.replaceAll(/%25|%2F|%2C/g, decodeURIComponent);

@@ -11,7 +11,7 @@ export interface Range {
   readonly to: number;
 }
 
-/** Some values of a field. */
+/** A set of values of a field. */
 export interface Choice {
   readonly field: Field;
   readonly values: readonly string[];
@@ -21,11 +21,11 @@ export type Condition = Range | Choice;
 
 /** Which markers of a collection are shown, and how. */
 export interface Rules {
-  /** Markers meet all of them. */
+  /** Markers must match all of them. */
   readonly conditions: readonly Condition[];
-  /** A colour scale between two numbers, or a colour for each of some values. */
+  /** A colour scale between two numbers, or one colour per value. */
   readonly colour: Condition | undefined;
-  /** The smallest circle is for `from`, the largest for `to`. */
+  /** The smallest circle stands for `from`, the largest for `to`. */
   readonly size: Range | undefined;
 }
 
@@ -42,7 +42,7 @@ export function valueOf({ category, properties }: Described, field: Field): unkn
   return Object.hasOwn(all, field) ? all[field] : undefined;
 }
 
-/** The value of a field as the text of a choice; undefined if it is neither text nor true or false. */
+/** The value of a field as the text of a choice; undefined unless it is a string or boolean. */
 export function choiceOf(marker: Described, field: Field): string | undefined {
   const value = valueOf(marker, field);
   return typeof value === 'string' || typeof value === 'boolean' ? String(value) : undefined;
@@ -57,11 +57,11 @@ function meets(marker: Described, condition: Condition): boolean {
   return text !== undefined && condition.values.includes(text);
 }
 
-/** Whether a marker meets all conditions: the same answer as the server's to `filterOf`. */
+/** Whether a marker matches all conditions; agrees with the server's result for `filterOf`. */
 export const passes = (marker: Described, { conditions }: Rules): boolean =>
   conditions.every((condition) => meets(marker, condition));
 
-/** A choice does not distinguish texts from true and false. */
+/** A choice does not distinguish strings from booleans. */
 const jsonValues = (text: string) => (text === 'true' || text === 'false' ? [text, text === 'true'] : [text]);
 
 /** The API's filter for the conditions; undefined if there are none. */
@@ -70,7 +70,7 @@ export function filterOf({ conditions }: Rules): MarkerFilter | undefined {
   const categories = conditions.flatMap((each) => (!isRange(each) && each.field === null ? [each.values] : []));
   const [category, ...others] = categories;
   return {
-    // Of several lists of categories, what is in all of them.
+    // Several lists of categories are replaced by their intersection.
     ...(category && { category: category.filter((name) => others.every((list) => list.includes(name))) }),
     properties: conditions.flatMap((each): PropertyFilter[] => {
       if (!isRange(each)) return each.field === null ? [] : [{ name: each.field, in: each.values.flatMap(jsonValues) }];

@@ -8,18 +8,18 @@ interface Counted {
   readonly center: { readonly lat: number };
 }
 
-/** The length of the cells with which the search begins: there are at most 1,024. */
+/** Geohash length at which the search begins: at most 1,024 cells. */
 const FIRST = 2;
-/** The longest cells that are stored. */
+/** Geohash length of the finest stored cells. */
 const LONGEST = 5;
-/** Cells whose children are looked at, for each length. */
+/** Number of cells per length whose children are read. */
 const BEAM = 3;
 
 const level = ({ count, center }: Counted) => levelOf(count, center.lat);
 const most = (cells: readonly Counted[]) => cells.reduce((greatest, cell) => Math.max(greatest, level(cell)), 0);
 
 async function childrenOf(key: string, parents: readonly Counted[]): Promise<readonly Counted[]> {
-  // Always three, so that the server sees one document.
+  // Always three, so that the server compiles one document.
   const [a, b = a, c = a] = parents.map(({ geohash }) => geohash);
   if (a === undefined) return [];
   const found = await request<Record<string, { readonly children: readonly Counted[] }>>(CHILDREN, { key, a, b, c });
@@ -27,8 +27,9 @@ async function childrenOf(key: string, parents: readonly Counted[]): Promise<rea
 }
 
 /**
- * The markers around a position where a collection is densest, by geohash length: about, for only a few of the densest
- * cells of a length are looked into for the next. Each length is read once.
+ * Returns a function for the number of markers around the position where a collection is densest, by geohash length.
+ * The number is approximate, because only a few of the densest cells of each length are refined. Each length is read
+ * once.
  */
 export function createDensest(key: string): (length: number) => Promise<number> {
   const byLength: Promise<readonly Counted[]>[] = [];
@@ -56,7 +57,7 @@ export function createDensest(key: string): (length: number) => Promise<number> 
     }
     const densest = most(await cellsOf(Math.min(length, LONGEST)));
     if (length <= LONGEST) return densest;
-    // Longer ones would have to be computed from markers; they are assumed to get emptier at the same rate.
+    // Longer cells would have to be computed from markers; they are assumed to thin out at the same rate.
     const rate = most(await cellsOf(LONGEST - 1)) / densest;
     return densest / rate ** (length - LONGEST);
   };

@@ -14,10 +14,10 @@ const HEIGHT = 1 / Math.sqrt(2 * Math.PI);
 
 /** Opacity by share of the scale. */
 const OPACITIES = [0, 0.18, 0.34, 0.5, 0.64, 0.76, 0.86, 0.92] as const;
-/** How far the strongest colour goes towards black on a light map, and white on a dark one. */
+/** How far the strongest colour is mixed with black on a light map, or with white on a dark one. */
 const DEEPEST = { light: 0.62, dark: 0.7 };
 
-/** The colour of a share of the scale, 0 to 1. */
+/** The colour for a share of the scale, 0 to 1. */
 function colourAt(share: number, accent: number, theme: Theme): string {
   const at = share * (OPACITIES.length - 1);
   const [low = 0, high = low] = OPACITIES.slice(Math.floor(at), Math.floor(at) + 2);
@@ -33,7 +33,7 @@ function colourAt(share: number, accent: number, theme: Theme): string {
 const STEPS = 16;
 const shares = Array.from({ length: STEPS + 1 }, (_, step) => step / STEPS);
 
-/** The scale as a background for the legend, from nothing to the top. */
+/** The scale as a CSS background for the legend, from zero to the top. */
 export const gradientOf = (accent: number, theme: Theme): string =>
   `linear-gradient(to right, ${shares.map((share) => colourAt(share, accent, theme)).join(', ')})`;
 

@@ -5,7 +5,7 @@ import { heatFeatures } from './draw.js';
 import type { Scale } from './scale.js';
 import { createScales } from './scales.js';
 
-/** A heatmap as it is drawn. */
+/** A heatmap as drawn. */
 export interface Heat {
   readonly scale: Scale;
   readonly cells: readonly MapCell[];
@@ -20,12 +20,12 @@ export class HeatDrawing {
   readonly #scaleOf;
   #heat: Heat | undefined;
 
-  /** Calls `onScale` when a scale has become known. */
+  /** Calls `onScale` once a scale is known. */
   constructor(collection: string, onScale: () => void) {
     this.#scaleOf = createScales(collection, onScale);
   }
 
-  /** What was drawn last. */
+  /** The most recently drawn heatmap. */
   get heat(): Heat | undefined {
     return this.#heat;
   }

@@ -1,6 +1,9 @@
 import type { MapCell } from '../../../src/client/public.js';
 
-/** Standard deviation of the kernel over the mean side of a cell: less shows the grid, more blurs what the cells show. */
+/**
+ * Standard deviation of the kernel relative to the mean side of a cell: lower values show the grid, higher ones blur
+ * the picture.
+ */
 const SPREAD = 0.5;
 /** Beyond this latitude (78 degrees) the kernel no longer grows with the map's scale. */
 const LEAST_COSINE = 0.2;
@@ -8,45 +11,48 @@ const EQUATOR_KM = 40_075;
 
 /** Width of the world at zoom 0. */
 export const WORLD_PX = 512;
-/** The least mean side of cells in px. Lengths differ by the root of 32, so the largest are 90 px. */
+/**
+ * Minimum mean side of cells in px. The sides for two lengths differ by a factor of the root of 32, so the maximum is
+ * 90 px.
+ */
 const LEAST_SIDE = 16;
 const LONGEST = 12;
 
-/** The geometric mean of a cell's sides at the equator, as a share of its length. */
+/** The geometric mean of a cell's sides at the equator, on a map whose world is 1 wide. */
 function sideOf(length: number): number {
   const [columns, rows] = [2 ** Math.ceil((5 * length) / 2), 2 ** Math.floor((5 * length) / 2)];
   return Math.sqrt((1 / columns) * (0.5 / rows));
 }
 
-/** The geohash length of the cells at a zoom: finer ones cost more reads, coarser ones blur the picture. */
+/** The geohash length of cells at a zoom: finer cells cost more reads, coarser ones blur the picture. */
 export function lengthAt(zoom: number): number {
   let length = 1;
   while (length < LONGEST && sideOf(length + 1) * WORLD_PX * 2 ** zoom >= LEAST_SIDE) length += 1;
   return length;
 }
 
-/** How much larger Mercator draws what is at a latitude. Kernels grow with it, so that they cover the same ground. */
+/** Mercator's scale factor at a latitude. Kernels grow with it, so that they cover the same area on the ground. */
 const stretchAt = (lat: number) => 1 / Math.max(LEAST_COSINE, Math.cos((lat * Math.PI) / 180));
 
-/** The standard deviation of a cell's kernel on a map whose world is 1 wide. */
+/** The standard deviation of a cell's kernel, on a map whose world is 1 wide. */
 export const deviationOf = ({ geohash, centroid }: MapCell): number =>
   SPREAD * sideOf(geohash.length) * stretchAt(centroid.lat);
 
-/** Side of a square as large as a kernel, in sides of a cell at the equator. */
+/** Side of a square with the area of a kernel, relative to the side of a cell at the equator. */
 const KERNEL_SIDES = Math.sqrt(2 * Math.PI) * SPREAD;
-/** Side in km of the square on which a kernel of cells of this length spreads one marker. */
+/** Side in km of the square over which a kernel of cells of this length spreads one marker. */
 export const sideKm = (length: number): number => KERNEL_SIDES * sideOf(length) * EQUATOR_KM;
 
-/** The markers around a position (see `markersAround`) among many cells with as many markers as one at this latitude. */
+/** The value of `markersAround` inside a large field of cells that all have as many markers as one at this latitude. */
 export const levelOf = (count: number, lat: number): number => count * KERNEL_SIDES ** 2 * stretchAt(lat);
 
-/** Web Mercator, whose world is 1 wide. */
+/** Web Mercator coordinates, on a map whose world is 1 wide. */
 function project({ lng, lat }: MapCell['centroid']): readonly [x: number, y: number] {
   const sine = Math.sin((lat * Math.PI) / 180);
   return [lng / 360, Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI)];
 }
 
-/** The markers within reach of a position: each cell counts by how near its centroid is. */
+/** The number of markers around a position: each cell is weighted by the distance to its centroid. */
 export function markersAround(cells: readonly MapCell[], position: MapCell['centroid']): number {
   const [x, y] = project(position);
   return cells.reduce((sum, cell) => {

@@ -1,37 +1,40 @@
 import { sideKm } from './kernel.js';
 
-/** What the colours of a heatmap mean: the same wherever the map is, as long as its cells have the same length. */
+/** The meaning of a heatmap's colours: the same everywhere on the map for cells of the same length. */
 export interface Scale {
   /** Geohash length of the cells. */
   readonly length: number;
-  /** Markers around a position, see `markersAround`, from which the colour is the strongest. */
+  /** Value of `markersAround` from which the colour is strongest. */
   readonly top: number;
-  /** Side in km of the square to which numbers on the legend refer. */
+  /** Side in km of the square to which the legend's numbers refer. */
   readonly unitKm: number;
-  /** Markers per such square, for one around a position. */
+  /** Markers per square for a `markersAround` value of 1. */
   readonly perUnit: number;
 }
 
-/** Even the densest spot is not in the strongest colour if it has fewer markers. */
+/** Minimum top of a scale: collections below it never reach the strongest colour. */
 const LEAST_TOP = 5;
 
-/** The greatest of 1, 2 and 5 times a power of ten up to a number. */
+/** The largest of 1, 2 and 5 times a power of ten that does not exceed a number. */
 function roundDown(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   return ([5, 2].find((each) => each * power <= value) ?? 1) * power;
 }
 
-/** The scale for cells of a geohash length, with this value where the collection is densest. */
+/** The scale for cells of a geohash length; `densest` is the value where the collection is densest. */
 export function scaleOf(length: number, densest: number): Scale {
   const side = sideKm(length);
   const unitKm = roundDown(side);
   const perUnit = (unitKm / side) ** 2;
-  // The least round number from the densest on.
+  // The smallest round number not below the densest value.
   const top = 1 / roundDown(1 / (Math.max(densest, LEAST_TOP) * perUnit));
   return { length, top: top / perUnit, unitKm, perUnit };
 }
 
-/** Where a value is between nothing and the top, 0 to 1: a cube root, as a few hundred times as much is common. */
+/**
+ * The share of a value in the scale, 0 to 1. A cube root, because values commonly differ by a factor of several
+ * hundred.
+ */
 export const shareOf = (value: number, top: number): number => Math.cbrt(Math.min(1, value / top));
-/** The reverse of `shareOf`, for a top of 1. */
+/** The inverse of `shareOf`, for a top of 1. */
 export const valueOfShare = (share: number): number => share ** 3;

@@ -6,12 +6,12 @@ import { shareOf } from './scale.js';
 
 const ROUGH = Intl.NumberFormat('en', { maximumSignificantDigits: 2 });
 const COMPACT = Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 2 });
-/** Less is nothing. */
+/** Smaller values are shown as none. */
 const LEAST = 0.01;
 
 const lengthText = (km: number) => (km < 1 ? `${ROUGH.format(km * 1000)} m` : `${ROUGH.format(km)} km`);
 
-/** What numbers of a heatmap count. */
+/** The unit of a heatmap's numbers. */
 export function unitText({ scale, areCells }: Heat): string {
   return areCells ? 'places per cell' : `places per ${lengthText(scale.unitKm)} square`;
 }
@@ -19,7 +19,7 @@ export function unitText({ scale, areCells }: Heat): string {
 const isIn = ({ bounds }: MapCell, { lng, lat }: MapCell['centroid']) =>
   bounds.west <= lng && lng <= bounds.east && bounds.south <= lat && lat <= bounds.north;
 
-/** The value of a heatmap at a position, in words. */
+/** The value of a heatmap at a position, as text. */
 export function valueText(heat: Heat, at: MapCell['centroid']): string {
   const { cells, scale, areCells } = heat;
   if (areCells) return `${countOf(cells.find((cell) => isIn(cell, at))?.count ?? 0, 'place')} in this cell`;
@@ -27,7 +27,7 @@ export function valueText(heat: Heat, at: MapCell['centroid']): string {
   return `${value < LEAST ? 'No' : `≈ ${ROUGH.format(value)}`} ${unitText(heat)}`;
 }
 
-/** Round values of the scale with their positions as shares of its length. */
+/** Round values for the scale, with their positions as shares of its length. */
 export function ticksOf({ scale, areCells }: Heat): readonly { readonly text: string; readonly share: number }[] {
   const top = scale.top * (areCells ? 1 : scale.perUnit);
   const tick = (part: number) => ({ text: COMPACT.format(top * part).replace('K', 'k'), share: shareOf(part, 1) });

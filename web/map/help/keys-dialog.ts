@@ -7,13 +7,13 @@ const KEYS: readonly (readonly [keys: readonly string[], does: string])[] = [
   [['?'], 'Show the keys'],
   [['←', '↑', '→', '↓'], 'Move the map'],
   [['+', '-'], 'Zoom in or out'],
-  [['Tab'], 'Go through buttons and lists'],
-  [['Esc'], 'Close what is open'],
+  [['Tab'], 'Move between buttons and lists'],
+  [['Esc'], 'Close the topmost panel'],
   [['Ctrl Z'], 'Undo, while editing'],
   [['Ctrl Shift Z', 'Ctrl Y'], 'Redo, while editing'],
 ];
 
-/** Shows the keys of the page in a dialog. */
+/** Shows the page's keyboard shortcuts in a dialog. */
 export function showKeys(): void {
   const dialog = element('dialog', { class: 'panel keys', 'aria-labelledby': 'keys-title' });
   const close = button({ class: 'icon', 'aria-label': 'Close' }, () => dialog.close(), icon('close'));
@@ -26,7 +26,7 @@ export function showKeys(): void {
     element('table', {}, element('tbody', {}, ...rows)),
   );
   dialog.addEventListener('close', () => dialog.remove());
-  // A click beside the dialog is one on its backdrop.
+  // A click outside the dialog hits its backdrop.
   dialog.addEventListener('click', ({ target }) => {
     if (target === dialog) dialog.close();
   });

@@ -3,10 +3,10 @@ import { CREATE_COLLECTION, type Collection } from '../documents.js';
 import { element } from '../element.js';
 import { request } from '../graphql.js';
 
-/** Letters that are no base letter with a mark. */
+/** Letters that do not decompose into a base letter and a mark. */
 const LETTERS: Readonly<Record<string, string>> = { ł: 'l', đ: 'd', ø: 'o', ß: 'ss', æ: 'ae', œ: 'oe' };
 
-/** A key made from a name or the name of a file: what the API allows, `places` if nothing of it is left. */
+/** Makes a valid key from a name or file name; `places` if no allowed characters are left. */
 export function keyOf(name: string): string {
   const plain = name
     .toLowerCase()
@@ -17,7 +17,7 @@ export function keyOf(name: string): string {
   return key.slice(0, 63).replace(/-+$/, '') || 'places';
 }
 
-/** A name made from that of a file. */
+/** Makes a display name from a file name. */
 export function nameOf(file: string): string {
   const words = file
     .replace(/(\.[a-z]+)+$/i, '')
@@ -32,14 +32,14 @@ export interface CollectionFields {
   readonly value: { readonly name: string; readonly key: string };
 }
 
-/** Inputs for the name and key of a new collection; the key follows the name until it is changed. */
+/** Inputs for the name and key of a new collection; the key follows the name until the user edits it. */
 export function collectionFields(proposed: string): CollectionFields {
   const name = element('input', { name: 'name', required: '', maxlength: '200', autocomplete: 'off' });
   const key = element('input', {
     name: 'key',
     required: '',
     pattern: '[a-z0-9][a-z0-9_\\-]{0,62}',
-    title: '1 to 63 of a-z, 0-9, _ and -, beginning with a letter or digit',
+    title: '1 to 63 characters of a-z, 0-9, _ and -, starting with a letter or digit',
     autocomplete: 'off',
     spellcheck: 'false',
   });
@@ -51,7 +51,10 @@ export function collectionFields(proposed: string): CollectionFields {
   });
   key.addEventListener('input', () => (isOwn = true));
   return {
-    elements: [element('label', {}, 'Name', name), element('label', {}, 'Key, for queries; it never changes', key)],
+    elements: [
+      element('label', {}, 'Name', name),
+      element('label', {}, 'Key, used in queries; cannot be changed later', key),
+    ],
     name,
     get value() {
       return { name: name.value.trim(), key: key.value };
@@ -67,7 +70,7 @@ export async function createCollection(input: { readonly name: string; readonly 
 
 const REFUSED_CODES = new Set(['UNAUTHENTICATED', 'UNAUTHORIZED', 'FORBIDDEN']);
 
-/** The message about a write that failed. */
+/** The message for a failed write. */
 export function refusal(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof ViewportError) || !REFUSED_CODES.has(error.code)) return message;

@@ -11,23 +11,23 @@ const LABELS: Readonly<Record<Part, string>> = {
   category: 'Category',
 };
 
-/** What the choice of no column means. */
+/** The meaning of choosing no column. */
 function labelOfNone(part: Part, { holdPosition }: Columns): string {
   if (part === 'lat' || part === 'lng') return 'Choose …';
-  if (part === 'key') return holdPosition ? 'From the content' : 'The id of the feature';
+  if (part === 'key') return holdPosition ? 'Derived from content' : "The feature's id";
   return 'None';
 }
 
 export interface ColumnsForm {
   readonly element: HTMLDetailsElement;
   readonly choice: Choice;
-  /** What has to be chosen as well. */
+  /** Name of a required choice that is still missing. */
   readonly missing: string | undefined;
   /** Opens the form at its first part. */
   ask(): void;
 }
 
-/** Lets the user choose the columns of a file; begins with those that were found. Calls `onChange` after each choice. */
+/** A form to choose a file's columns, starting with those detected. Calls `onChange` after each choice. */
 export function columnsForm(columns: Columns, onChange: () => void): ColumnsForm {
   const { noun, names, holdPosition, found } = columns;
   const parts = (Object.keys(LABELS) as Part[]).filter((part) => holdPosition || (part !== 'lat' && part !== 'lng'));

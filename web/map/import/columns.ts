@@ -6,10 +6,10 @@ import type { Lines } from './lines.js';
 import { openRecords } from './rows.js';
 import { readHeader } from './table-rows.js';
 
-/** Rows of a file without a header in which properties are looked for. */
+/** Number of rows searched for properties in a file without a header. */
 const SAMPLE = 200;
 
-/** The column that holds each part of a place; an empty text if none does. */
+/** The column for each part of a place; an empty string for none. */
 export interface Choice {
   readonly lat: string;
   readonly lng: string;
@@ -20,16 +20,16 @@ export interface Choice {
 
 /** The columns of a file. */
 export interface Columns {
-  /** What they are called. */
+  /** What the file calls them. */
   readonly noun: 'column' | 'property';
   readonly names: readonly string[];
-  /** Whether they hold the position; in features, the geometry does. */
+  /** Whether they contain the position; in features, the geometry does. */
   readonly holdPosition: boolean;
-  /** What is found without a choice. */
+  /** The columns detected without a choice. */
   readonly found: Choice;
 }
 
-/** The position, unless several columns may hold it. */
+/** The position columns; undefined if several candidates exist. */
 function positionAmong(names: readonly string[]): PositionFields | undefined {
   try {
     return findPosition(names, {});
@@ -52,7 +52,7 @@ function flatColumns(noun: Columns['noun'], names: readonly string[]): Columns {
   return { noun, names, holdPosition: true, found: { lat, lng, key, name, category } };
 }
 
-/** The properties of features. Their keys and positions are not among these. */
+/** The properties of features, which exclude their keys and positions. */
 function featureColumns(features: readonly Fields[]): Columns {
   const names = namesIn(features.map(({ properties }) => properties));
   const own = (name: string) => (names.includes(name) ? name : '');
@@ -69,16 +69,16 @@ function parsed({ text }: Lines): Fields | undefined {
   }
 }
 
-/** Undefined for rows as an export or the API writes them. */
+/** Undefined for rows in the form that exports and the API use. */
 function fieldsOf(rows: readonly Fields[]): Columns | undefined {
   if (rows.some((row) => row[OWN_MEMBER] !== undefined || isFields(row['position']))) return undefined;
   return rows.some(({ type }) => type === 'Feature') ? featureColumns(rows) : flatColumns('property', namesIn(rows));
 }
 
 /**
- * The columns of a table, or the properties of the first rows of another file, from which the user may choose. Undefined if
- * there is nothing to choose: the file is empty, or is as an export or the API writes it. Throws WrongFile if the page does
- * not read such files.
+ * The columns of a table, or the properties in the first rows of another file, for the user to choose from. Undefined
+ * if there is nothing to choose: the file is empty, or has the form that exports and the API use. Throws WrongFile if
+ * the page cannot read such files.
  */
 export async function readColumns(file: File): Promise<Columns | undefined> {
   const { kind, lines } = await openRecords(file);
@@ -98,7 +98,7 @@ export async function readColumns(file: File): Promise<Columns | undefined> {
   return undefined;
 }
 
-/** What the user has chosen, as options: only what is not found anyway. */
+/** The user's choices as options, without those detected anyway. */
 export function optionsOf({ found }: Columns, { lat, lng, ...chosen }: Choice): ReadOptions {
   const isOwnPosition = lat !== '' && lng !== '' && (lat !== found.lat || lng !== found.lng);
   return {

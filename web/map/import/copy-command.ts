@@ -1,6 +1,6 @@
 import { button, element } from '../element.js';
 
-/** A command with a button that copies it, or selects it where the browser does not let the page copy. */
+/** A command with a button that copies it, or selects it where the browser does not allow copying. */
 export function copyCommand(command: string): HTMLElement {
   const code = element('code', {}, command);
   const copy = button({ 'aria-label': `Copy: ${command}` }, () => void act(), 'Copy');

@@ -1,24 +1,24 @@
 import type { Lines } from './lines.js';
 
-/** Longest text before the features; a file with more is not a FeatureCollection. */
+/** Maximum length of the text before the features; a file with more is not a FeatureCollection. */
 const LONGEST_FRAME = 1024 * 1024;
 const FEATURES_KEY = /"features"\s*:\s*$/;
 const TOKEN = /["\\{}[\],\n]/g;
 
-/** Where the scan is, in relation to the array. */
+/** The scan's position relative to the array. */
 type Part = 'before' | 'in' | 'after';
 
-/** A file that is not GeoJSON as a whole. */
+/** The file as a whole is not GeoJSON. */
 export class NotGeoJson extends Error {}
 
 /**
- * The elements of the array `features` of a GeoJSON text, each with the line on which it begins: cut at its commas, so that
- * memory does not grow with the file and an invalid feature leaves the others valid. A text without such an array is one
- * element.
+ * Yields the elements of a GeoJSON text's `features` array, each with the line on which it begins. The text is cut at
+ * the array's commas, so memory does not grow with the file, and an invalid feature does not affect the others. A text
+ * without such an array is one element.
  */
 export async function* featuresOf(pieces: AsyncIterable<string>): AsyncGenerator<readonly Lines[]> {
   let text = '';
-  /** Where the scan goes on, and where the current element begins. */
+  /** Where the scan continues, and where the current element begins. */
   let at = 0;
   let begin = 0;
   let line = 1;
@@ -39,7 +39,7 @@ export async function* featuresOf(pieces: AsyncIterable<string>): AsyncGenerator
   function token(char: string, index: number): void {
     if (inString) {
       if (char === '"') inString = false;
-      // Skips what is escaped.
+      // Skips the escaped character.
       else if (char === '\\') TOKEN.lastIndex = index + 2;
       if (char === '\n') line += 1;
       return;
@@ -69,14 +69,14 @@ export async function* featuresOf(pieces: AsyncIterable<string>): AsyncGenerator
     at = text.length;
     for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
       if (match[0] === '\\' && match.index + 1 === text.length) {
-        // What is escaped is in the next piece.
+        // The escaped character is in the next piece.
         at = match.index;
         break;
       }
       token(match[0], match.index);
     }
     if (part === 'before' && text.length > LONGEST_FRAME)
-      throw new NotGeoJson('No array of features begins in the first megabyte of this file.');
+      throw new NotGeoJson('No features array found in the first megabyte of this file.');
     if (part === 'after') begin = at;
     if (part !== 'before') {
       text = text.slice(begin);
@@ -86,6 +86,6 @@ export async function* featuresOf(pieces: AsyncIterable<string>): AsyncGenerator
     if (found.length > 0) yield found;
     found = [];
   }
-  if (part === 'in') throw new NotGeoJson(`This GeoJSON ends in the middle, after line ${line}.`);
+  if (part === 'in') throw new NotGeoJson(`This GeoJSON is incomplete: it ends after line ${line}.`);
   if (part === 'before' && text.trim() !== '') yield [{ line: 1, text: text.trim() }];
 }

@@ -13,21 +13,21 @@ import { rejectsList } from './rejects-list.js';
 import { type Survey, surveyFile } from './survey.js';
 import { keyFor, targetFields } from './target-fields.js';
 
-/** A larger file is read by the command line: the page would have to stay open too long. */
+/** Maximum file size in bytes. Larger files are for the command line: the page would have to stay open too long. */
 const LARGEST_FILE = 50_000_000;
 
 export interface PreviewOptions {
   readonly collections: () => readonly Collection[];
-  /** A collection was created. */
+  /** Called when a collection has been created. */
   readonly onCreate: (collection: Collection) => void;
-  /** Markers of a collection were written. */
+  /** Called when markers of a collection have been written. */
   readonly onWrite: (key: string) => void;
 }
 
 const percent = (part: number) => `${Math.floor(100 * Math.min(1, part))} %`;
 const commandFor = (file: File) => copyCommand(`npx cellport import ${file.name} --collection ${keyFor(file)}`);
 
-/** Shows what is in a file with the columns that were found or chosen, and offers to import it. */
+/** Shows a file's content with the detected or chosen columns, and offers to import it. */
 class FilePreview {
   readonly #frame: Frame;
   readonly #file: File;
@@ -37,7 +37,7 @@ class FilePreview {
   readonly #target;
   readonly #form: HTMLFormElement;
   readonly #submit = element('button', { class: 'act', type: 'submit' });
-  /** How many places there are, or what is wrong. */
+  /** The number of places, or the error. */
   readonly #report = element('div');
   readonly #rows = element('div');
   #survey: Survey | undefined;
@@ -71,13 +71,13 @@ class FilePreview {
     return this.#columns && this.#choice ? optionsOf(this.#columns, this.#choice.choice) : {};
   }
 
-  /** Reads the file with the columns as they are now. What was shown stays until then. */
+  /** Reads the file with the current columns. The previous content stays until it is replaced. */
   async #read(): Promise<void> {
     const signal = this.#frame.begin();
     this.#signal = signal;
     this.#submit.disabled = true;
     const missing = this.#choice?.missing;
-    if (missing !== undefined) return this.#fail(`Choose the ${missing}, too.`);
+    if (missing !== undefined) return this.#fail(`Also choose the ${missing}.`);
     const reading = note('Reading …');
     this.#report.replaceChildren(reading);
     try {
@@ -101,15 +101,19 @@ class FilePreview {
     this.#survey = survey;
     this.#form.hidden = bounds === undefined;
     if (bounds === undefined) {
-      const text = rejects.count > 0 ? 'No row of this file is a place.' : 'This file is empty.';
+      const text = rejects.count > 0 ? 'This file contains no valid places.' : 'This file is empty.';
       const areas = rejects.kept.some(({ reason }) => /^geometry is (?!Point)/.test(reason));
-      const hint = areas ? [note('Areas and lines are imported where the server runs:'), commandFor(this.#file)] : [];
+      const hint = areas
+        ? [note('Import areas and lines on the command line of the server:'), commandFor(this.#file)]
+        : [];
       this.#report.replaceChildren(fault(text), ...hint);
       this.#rows.replaceChildren(...list);
       return;
     }
-    const keys = keysFromContent ? ' Rows without a key get one from their content.' : '';
-    this.#report.replaceChildren(note(`${countOf(count, 'place')} found. The same file again changes nothing.${keys}`));
+    const keys = keysFromContent ? ' Rows without a key get one derived from their content.' : '';
+    this.#report.replaceChildren(
+      note(`${countOf(count, 'place')} found. Importing the same file again changes nothing.${keys}`),
+    );
     this.#rows.replaceChildren(previewTable(survey), ...list);
     this.#submit.textContent = `Import ${countOf(count, 'place')}`;
     this.#submit.disabled = false;
@@ -136,11 +140,11 @@ class FilePreview {
   }
 }
 
-/** Shows what is in a file, and offers to import it. */
+/** Shows a file's content, and offers to import it. */
 export async function previewFile(frame: Frame, file: File, options: PreviewOptions): Promise<void> {
   const signal = frame.begin();
   if (file.size > LARGEST_FILE) {
-    const text = `The page reads files of up to ${LARGEST_FILE / 1e6} MB. Import this one where the server runs:`;
+    const text = `The page reads files of up to ${LARGEST_FILE / 1e6} MB. Import this one on the command line of the server:`;
     return frame.show(file.name, fault(text), commandFor(file));
   }
   frame.show(file.name, note('Reading …'));

@@ -4,7 +4,7 @@ import { button, element } from '../element.js';
 import { icon } from '../icons.js';
 import { copyCommand } from './copy-command.js';
 
-/** What a server without collections shows: how to get the first one. */
+/** Shows how to create the first collection on a server without any. */
 export function drawFirstScreen(place: HTMLElement, onChoose: () => void, onCreate: () => void): void {
   const choose = button({ class: 'zone' }, onChoose, icon('upload'), 'Drop a GeoJSON or CSV file here, or choose one');
   place.replaceChildren(
@@ -13,18 +13,18 @@ export function drawFirstScreen(place: HTMLElement, onChoose: () => void, onCrea
     element(
       'p',
       {},
-      'Or begin ',
+      'Or start ',
       button({ class: 'link' }, onCreate, 'with an empty collection'),
-      ' and click on the map.',
+      ' and click the map to add places.',
     ),
-    element('p', {}, 'Larger files are imported where the server runs:'),
+    element('p', {}, 'Import larger files on the command line of the server:'),
     copyCommand('npx cellport import places.geojson --collection places'),
-    element('p', {}, 'The demo, 49,000 cities and all countries, is loaded by a server that is started with'),
+    element('p', {}, 'To load the demo, 49,000 cities and all countries, start the server with'),
     copyCommand('npx cellport serve --demo'),
     element(
       'p',
       { class: 'hint' },
-      'In a clone: npm start for the demo; node dist/cli/main.js in place of npx cellport.',
+      'In a clone, use npm start for the demo, and node dist/cli/main.js instead of npx cellport.',
     ),
   );
 }

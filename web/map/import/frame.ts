@@ -16,11 +16,11 @@ export interface FrameOptions {
   readonly onClose: () => void;
 }
 
-/** The panel of an import, and the work that goes on behind it. */
+/** The panel of an import, and the import's work, which may continue in the background. */
 export class Frame {
   readonly map: MapLibre;
   readonly place: HTMLElement;
-  /** An import that is being written goes on while the panel is hidden. */
+  /** An import that is being written continues while the panel is hidden. */
   isWriting = false;
   readonly #onClose: () => void;
   #work = new AbortController();
@@ -43,7 +43,7 @@ export class Frame {
     this.#onClose();
   };
 
-  /** Ends what is under way, and clears the preview. Returns the signal of what begins. */
+  /** Aborts the current work and clears the preview. Returns the signal for the next work. */
   begin(): AbortSignal {
     this.cancel();
     this.#work = new AbortController();
@@ -59,7 +59,7 @@ export class Frame {
 export const note = (text: string): HTMLElement => element('p', { role: 'status' }, text);
 export const fault = (text: string): HTMLElement => element('p', { role: 'alert', class: 'fault' }, text);
 
-/** The message about a failure. */
+/** The message for a failure. */
 export function messageOf(error: unknown): string {
   if (error instanceof WrongFile || error instanceof NotGeoJson || error instanceof NotUtf8) return error.message;
   return refusal(error);

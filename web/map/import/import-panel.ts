@@ -5,13 +5,13 @@ import { Frame, type FrameOptions, fault, messageOf } from './frame.js';
 
 export interface ImportOptions extends FrameOptions, PreviewOptions {}
 
-/** What opens in the panel. */
+/** The panel's actions. */
 export interface ImportPanel {
   /** Shows what is in a file and offers to import it. */
   readFile(file: File): Promise<void>;
   /** Asks for the name of a new collection. */
   newCollection(): void;
-  /** Hides the panel; an import that is running goes on. */
+  /** Hides the panel; a running import continues. */
   close(): void;
 }
 

@@ -6,13 +6,13 @@ import { rejectsList } from './rejects-list.js';
 import { type WriteOptions, type Written, writeFile } from './write.js';
 
 export interface RunOptions extends Omit<WriteOptions, 'rejects' | 'onProgress'> {
-  /** Markers of the collection were written. */
+  /** Called when markers of the collection have been written. */
   readonly onWrite: (key: string) => void;
-  /** The user wants to try again what failed. */
+  /** Called when the user wants to retry after a failure. */
   readonly onRetry: () => void;
 }
 
-/** Writes a file, shows how far it is, and then how it ended. */
+/** Writes a file, shows the progress, and then the result. */
 export async function runImport(frame: Frame, { onWrite, onRetry, ...options }: RunOptions): Promise<void> {
   const { file, survey, collection, signal } = options;
   const { rejects } = survey;
@@ -36,7 +36,7 @@ export async function runImport(frame: Frame, { onWrite, onRetry, ...options }: 
   try {
     await writeFile({ ...options, rejects, onProgress });
   } catch (error) {
-    failed = signal.aborted ? 'Cancelled. What was written stays.' : messageOf(error);
+    failed = signal.aborted ? 'Cancelled. Rows already written are kept.' : messageOf(error);
   }
   frame.isWriting = false;
   onWrite(collection);
@@ -48,7 +48,7 @@ export async function runImport(frame: Frame, { onWrite, onRetry, ...options }: 
     frame.show(`Imported ${file.name}`, sum, ...list, element('div', { class: 'buttons' }, done));
   } else {
     const buttons = element('div', { class: 'buttons' }, button({}, onRetry, 'Try again'), done);
-    frame.show(`Not all of ${file.name}`, fault(failed), sum, ...list, buttons);
+    frame.show(`${file.name} imported only in part`, fault(failed), sum, ...list, buttons);
   }
   done.focus();
 }

@@ -2,14 +2,14 @@ import { byId, element } from '../element.js';
 import type { Sheet } from '../sheets.js';
 import type { ImportOptions, ImportPanel } from './import-panel.js';
 
-/** Ends of names in the dialog that chooses a file. */
+/** File extensions accepted by the file dialog. */
 const ACCEPTED = '.geojson,.json,.csv,.tsv,.ndjson,.jsonl,.geojsonl';
 
 export interface Importing extends Sheet {
-  /** Lets the user choose a file. */
+  /** Opens the file dialog. */
   choose(): void;
   newCollection(): void;
-  /** Shows or hides what a server without collections shows. */
+  /** Shows or hides the screen of a server without collections. */
   setFirstScreen(on: boolean): void;
 }
 
@@ -20,7 +20,7 @@ export interface ImportingOptions extends Omit<ImportOptions, 'place' | 'onClose
 
 const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') === true;
 
-/** Calls `onFile` with a file that is dropped anywhere on the page, and shows where it would fall. */
+/** Calls `onFile` with a file dropped anywhere on the page, and highlights the drop target. */
 function followDrops(onFile: (file: File) => void): void {
   const target = byId('drop');
   let depth = 0;
@@ -31,7 +31,7 @@ function followDrops(onFile: (file: File) => void): void {
   document.addEventListener('dragenter', (event) => hasFiles(event) && over(1));
   document.addEventListener('dragleave', (event) => hasFiles(event) && over(-1));
   document.addEventListener('dragover', (event) => {
-    // Otherwise the browser opens the file instead of the page.
+    // Otherwise the browser would open the file in place of the page.
     if (hasFiles(event)) event.preventDefault();
   });
   document.addEventListener('drop', (event) => {
@@ -43,7 +43,7 @@ function followDrops(onFile: (file: File) => void): void {
   });
 }
 
-/** Imports files and creates collections. What is needed for that is loaded when it is used. */
+/** Imports files and creates collections. The code for that is loaded on first use. */
 export function createImporting({ onOpen, onError, ...options }: ImportingOptions): Importing {
   const [place, first] = [byId('import'), byId('first')];
   const input = element('input', { type: 'file', accept: ACCEPTED, hidden: '' });
@@ -74,7 +74,7 @@ export function createImporting({ onOpen, onError, ...options }: ImportingOption
       onOpen();
     } catch (error) {
       panel = undefined;
-      onError(`Could not load the import: ${error instanceof Error ? error.message : String(error)}`);
+      onError(`Could not load the import panel: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
@@ -89,7 +89,7 @@ export function createImporting({ onOpen, onError, ...options }: ImportingOption
   const newCollection = () => void open((opened) => opened.newCollection());
   input.addEventListener('change', () => {
     const file = input.files?.[0];
-    // So that the same file can be chosen again.
+    // Allows choosing the same file again.
     input.value = '';
     if (file) readFile(file);
   });

@@ -1,15 +1,15 @@
 import { type Encoding, SAMPLE_BYTES, encodingOfSample } from '../../../src/ingest/rows/text-encoding.js';
 
-/** Text that is not UTF-8, as old spreadsheets write it. */
+/** The text is not UTF-8, as old spreadsheets write it. */
 export class NotUtf8 extends Error {
   override readonly message = 'This file is not UTF-8 text. Save it as “CSV UTF-8”, or convert it first.';
 }
 
-/** The encoding of a file as a spreadsheet may have written it. */
+/** The encoding of a file that a spreadsheet may have written. */
 export const tableEncoding = async (file: Blob): Promise<Encoding> =>
   encodingOfSample(new Uint8Array(await file.slice(0, SAMPLE_BYTES).arrayBuffer()));
 
-/** The text of a file, in pieces, without a byte order mark. `onRead` gets the number of bytes read so far. */
+/** Yields a file's text in pieces, without a byte order mark. `onRead` receives the number of bytes read so far. */
 export async function* readText(
   file: Blob,
   onRead: (bytes: number) => void = () => undefined,
@@ -38,13 +38,13 @@ export async function* readText(
   }
 }
 
-/** A line, or several, with the number of the first one, from 1. */
+/** One or more lines, with the number of the first one, starting from 1. */
 export interface Lines {
   readonly line: number;
   readonly text: string;
 }
 
-/** The lines of a text without their ends. Only a line feed ends a line. */
+/** Yields the lines of a text without their terminators. Only a line feed ends a line. */
 export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<readonly Lines[]> {
   let rest = '';
   let line = 1;

@@ -2,7 +2,7 @@ import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
 
 const ID = 'import';
 
-/** Draws points of a file on the map; none removes them. */
+/** Draws points of a file on the map; an empty list removes them. */
 export function previewPoints(map: MapLibre, points: readonly (readonly [number, number])[]): void {
   if (map.getSource(ID) === undefined) {
     if (points.length === 0) return;

@@ -1,7 +1,7 @@
 import { element } from '../element.js';
 import { type Survey, positionOf } from './survey.js';
 
-/** Properties that are shown. */
+/** Number of properties shown. */
 const SHOWN_PROPERTIES = 3;
 
 /** The first rows of a file as they would be imported. */

@@ -2,17 +2,17 @@ import { element } from '../element.js';
 import { countOf, formatNumber } from '../numbers.js';
 import type { Rejects } from './survey.js';
 
-/** Rejects in the list; the download has more. */
+/** Number of rejects in the list; the download may have more. */
 const LISTED_REJECTS = 50;
 
-/** The rejected rows, as the command line writes them. */
+/** A link to the rejected rows, in the format of the command line. */
 function rejectsLink(file: File, { kept }: Rejects): HTMLElement {
   const lines = kept.map((each) => `${JSON.stringify(each)}\n`);
   const href = URL.createObjectURL(new Blob(lines, { type: 'application/x-ndjson' }));
-  return element('a', { href, download: `${file.name}.rejects.ndjson` }, 'Download the rejected rows');
+  return element('a', { href, download: `${file.name}.rejects.ndjson` }, 'Download rejected rows');
 }
 
-/** The rejected rows of a file with their reasons; nothing if there are none. */
+/** The rejected rows of a file with their reasons; empty if there are none. */
 export function rejectsList(file: File, rejects: Rejects): HTMLElement[] {
   if (rejects.count === 0) return [];
   const rows = rejects.kept

@@ -2,14 +2,14 @@ import { InvalidRow, type ReadOptions } from '../../../src/ingest/rows/fields.js
 import type { MarkerRow } from '../../../src/ingest/rows/marker-row.js';
 import type { Lines } from './lines.js';
 
-/** A row of a file: its marker, or why it has none. */
+/** A row of a file: its marker, or the reason for its rejection. */
 export type ImportRow = Lines & ({ readonly marker: MarkerRow } | { readonly reason: string });
 
-/** A reason without the options of the command line, which the page does not have. */
+/** A reason without command-line options, which do not apply on the page. */
 export const forPage = (reason: string) =>
   reason.replace(/[;.?]? *(if they have other names, )?(pass|choose with) --.*$/i, '');
 
-/** Names a column that the user has chosen. */
+/** Names the column that the user has chosen. */
 export const inColumn = (column: string | undefined) => (column === undefined ? '' : ` in column ${column}`);
 
 function check(part: string, value: unknown, most: number, column: string | undefined): void {
@@ -17,7 +17,7 @@ function check(part: string, value: unknown, most: number, column: string | unde
   throw new InvalidRow(`${part} ${String(value)}${inColumn(column)} is not a number from -${most} to ${most}`);
 }
 
-/** The row whose marker a function makes, or with the reason for which it throws. */
+/** The row with the marker that a function makes, or with the reason for which it throws. */
 export function rowOf(lines: Lines, { latColumn, lngColumn }: ReadOptions, make: () => MarkerRow): ImportRow {
   try {
     const marker = make();

@@ -7,7 +7,7 @@ import { type Lines, linesOf, readText, tableEncoding } from './lines.js';
 import { type ImportRow, forPage, rowOf } from './row.js';
 import { recordsOf, tableRows } from './table-rows.js';
 
-/** A file that cannot be imported as a whole. */
+/** The file as a whole cannot be imported. */
 export class WrongFile extends Error {}
 
 async function* valueRows(
@@ -20,7 +20,7 @@ async function* valueRows(
   }
 }
 
-/** A GeoJSON file of one element is a Feature, or none at all. */
+/** A GeoJSON file with a single element must be a Feature. */
 async function* featureRows(
   features: AsyncIterable<readonly Lines[]>,
   options: ReadOptions,
@@ -36,20 +36,22 @@ async function* featureRows(
   }
 }
 
-/** Files that the page reads, by the end of their names. */
+/** File extensions that the page reads. */
 export const ACCEPTED = ['.geojson', '.json', '.csv', '.tsv', '.ndjson', '.jsonl', '.geojsonl'] as const;
 
-/** A file as its records: those of a table, features, or lines with a JSON value each. */
+/** A file as records: table records, features, or lines with one JSON value each. */
 export interface Records {
   readonly kind: 'table' | 'features' | 'values';
   readonly lines: AsyncIterable<readonly Lines[]>;
 }
 
-/** Opens a file. `onRead` gets the number of bytes read so far. Throws WrongFile if the page does not read such files. */
+/**
+ * Opens a file. `onRead` receives the number of bytes read so far. Throws WrongFile if the page cannot read such files.
+ */
 export async function openRecords(file: File, onRead?: (bytes: number) => void): Promise<Records> {
   const name = file.name.toLowerCase();
   const ending = ACCEPTED.find((each) => name.endsWith(each));
-  if (ending === undefined) throw new WrongFile(`The page reads ${ACCEPTED.join(', ')} files.`);
+  if (ending === undefined) throw new WrongFile(`This page reads only ${ACCEPTED.join(', ')} files.`);
   if (ending === '.csv' || ending === '.tsv')
     return { kind: 'table', lines: recordsOf(linesOf(readText(file, onRead, await tableEncoding(file)))) };
   const text = readText(file, onRead);
@@ -58,8 +60,8 @@ export async function openRecords(file: File, onRead?: (bytes: number) => void):
 }
 
 /**
- * The rows of a file in batches; memory does not grow with the file. Throws WrongFile if it cannot be read as a whole.
- * `onRead` gets the number of bytes read so far.
+ * Yields the rows of a file in batches; memory does not grow with the file. Throws WrongFile if the file as a whole
+ * cannot be read. `onRead` receives the number of bytes read so far.
  */
 export async function* readRows(
   file: File,

@@ -3,19 +3,19 @@ import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
 import { type ImportRow, inColumn } from './row.js';
 import { readRows } from './rows.js';
 
-/** Rows of the preview. */
+/** Number of rows in the preview. */
 const SHOWN_ROWS = 6;
-/** Points of the preview on the map. */
+/** Number of preview points on the map. */
 const SHOWN_POINTS = 5_000;
-/** Rejects that are kept for the list; others are only counted. */
+/** Number of rejects kept for the list; further ones are only counted. */
 const KEPT_REJECTS = 10_000;
 const LONGEST_ROW_KEPT = 2_000;
 
-/** A row that is not imported. */
+/** A rejected row. */
 export interface Reject {
   readonly line: number;
   readonly reason: string;
-  /** The row as it is in the file, cut off if it is long. */
+  /** The row as in the file, truncated if long. */
   readonly row: string;
 }
 
@@ -32,24 +32,24 @@ export class Rejects {
 
 type MarkerRow = Extract<ImportRow, { readonly marker: unknown }>;
 
-/** What a file has in it. */
+/** Summary of a file's content. */
 export interface Survey {
-  /** Rows that can be imported. */
+  /** Number of rows that can be imported. */
   readonly count: number;
   readonly first: readonly MarkerRow['marker'][];
   readonly points: readonly (readonly [lng: number, lat: number])[];
   readonly bounds: Bounds | undefined;
-  /** Whether rows without a key get one from their content. */
+  /** Whether rows without a key get one derived from their content. */
   readonly keysFromContent: boolean;
   readonly rejects: Rejects;
-  /** Whether a row is to be imported: of several with one key, the first is. */
+  /** Whether to import a row: of several with the same key, only the first is imported. */
   readonly isFirst: (row: MarkerRow) => boolean;
 }
 
 export const positionOf = ({ marker: { position } }: Pick<MarkerRow, 'marker'>) =>
   [Number(position.lng), Number(position.lat)] as const;
 
-/** Reads a file once. Throws as `readRows` does, and the reason of `signal` when that is aborted. */
+/** Reads a file once. Throws like `readRows`, and the reason of `signal` when it is aborted. */
 export async function surveyFile(
   file: File,
   options: ReadOptions,
@@ -72,8 +72,8 @@ export async function surveyFile(
       const before = lineOf.get(key);
       if (before !== undefined) {
         const same = row.marker.keyFromContent
-          ? 'the same row as on'
-          : `key ${JSON.stringify(key)}${inColumn(options.keyColumn)} is also on`;
+          ? 'duplicate of'
+          : `key ${JSON.stringify(key)}${inColumn(options.keyColumn)} is already used on`;
         rejects.add({ ...row, reason: `${same} line ${before}` });
         continue;
       }

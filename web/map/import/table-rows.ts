@@ -6,13 +6,13 @@ import { type Delimiter, delimiterOf, markerTable } from '../../../src/ingest/ro
 import type { Lines } from './lines.js';
 import { type ImportRow, rowOf } from './row.js';
 
-/** Rows of a table that are parsed in one call. */
+/** Number of table rows parsed in one call. */
 const BATCH = 500;
 const LONGEST_RECORD = 1024 * 1024;
 
 const quotesIn = (text: string) => text.split('"').length - 1;
 
-/** Joins lines into records: a quoted field may span several. */
+/** Joins lines into records, because a quoted field may span several. */
 export async function* recordsOf(lines: AsyncIterable<readonly Lines[]>): AsyncGenerator<readonly Lines[]> {
   let open: Lines | undefined;
   let quotes = 0;
@@ -59,7 +59,7 @@ export function readHeader(record: Lines | undefined): Header {
   return { columns, delimiter };
 }
 
-/** The rows of a table's records. Throws BAD_USER_INPUT if it lacks a column. */
+/** Yields the rows of a table's records. Throws BAD_USER_INPUT if a required column is missing. */
 export async function* tableRows(
   name: string,
   batches: AsyncIterable<readonly Lines[]>,
@@ -79,7 +79,7 @@ export async function* tableRows(
     yield rows.map((lines, at) =>
       rowOf(lines, options, () => {
         const own = cells[at];
-        if (own === undefined) throw new InvalidRow('a quote is missing, or inside an unquoted field');
+        if (own === undefined) throw new InvalidRow('a quote is missing or misplaced');
         if (own.length !== columns.length)
           throw new InvalidRow(`${own.length} fields, but the header has ${columns.length}`);
         return read(own);

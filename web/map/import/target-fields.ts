@@ -2,17 +2,17 @@ import type { Collection } from '../documents.js';
 import { element } from '../element.js';
 import { collectionFields, createCollection, nameOf } from './collection-fields.js';
 
-/** Where a file goes. */
+/** Inputs for the target of an import. */
 export interface TargetFields {
   readonly elements: readonly HTMLElement[];
-  /** The key of the collection, which is created if it is a new one. Rejects with ViewportError. */
+  /** The key of the collection, which is created if it is new. Rejects with ViewportError. */
   open(onCreate: (collection: Collection) => void): Promise<string>;
 }
 
-/** The key that is proposed for a file's collection. */
+/** The proposed key for a file's collection. */
 export const keyFor = (file: File): string => collectionFields(nameOf(file.name)).value.key;
 
-/** Inputs for where a file goes: a new collection, or one whose keys are given. */
+/** Inputs for a file's target: a new collection, or an existing one whose keys are chosen by clients. */
 export function targetFields(file: File, collections: readonly Collection[]): TargetFields {
   const fields = collectionFields(nameOf(file.name));
   const fresh = element('div', {}, ...fields.elements);
@@ -33,7 +33,7 @@ export function targetFields(file: File, collections: readonly Collection[]): Ta
       if (select.value !== '') return select.value;
       const made = await createCollection(fields.value);
       onCreate(made);
-      // An import that is continued finds its collection.
+      // A repeated import finds the collection that it created.
       select.append(element('option', { value: made.key }, made.name));
       select.value = made.key;
       follow();

@@ -6,7 +6,10 @@ import type { ImportRow } from './row.js';
 import { readRows } from './rows.js';
 import type { Rejects, Survey } from './survey.js';
 
-/** Rows and characters of one request: one transaction of the embedded engine, far from the deadline even on a busy one. */
+/**
+ * Maximum rows and characters per request: one transaction of the embedded engine, well within the deadline even on a
+ * busy one.
+ */
 const BATCH_ROWS = 100;
 const BATCH_CHARACTERS = 1_000_000;
 const ATTEMPTS = 8;
@@ -22,7 +25,7 @@ interface Result extends Written {
   readonly failures: readonly { readonly index: number; readonly message: string }[];
 }
 
-/** A row with the input that the API takes. */
+/** A row with its input for the API. */
 interface Entry {
   readonly row: Extract<ImportRow, { readonly marker: unknown }>;
   readonly input: object;
@@ -35,7 +38,7 @@ export interface WriteOptions {
   readonly survey: Survey;
   /** Key of the collection. */
   readonly collection: string;
-  /** Rows that the server refuses are added. */
+  /** Collects the rows that the server rejects. */
   readonly rejects: Rejects;
   readonly signal: AbortSignal;
   readonly onProgress: (written: Written, rows: number) => void;
@@ -50,7 +53,7 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** One request, repeated while the server is busy or cannot be reached: the same batch twice changes nothing. */
+/** Sends one request, and repeats it while the server is busy or unreachable: writing a batch twice changes nothing. */
 async function upsert(collection: string, entries: readonly Entry[], signal: AbortSignal): Promise<Result> {
   const variables = { collection, markers: entries.map(({ input }) => input) };
   for (let attempt = 1; ; attempt += 1) {
@@ -75,7 +78,7 @@ const sum = (a: Written, b: Written): Written => ({
 
 const NOTHING: Written = { created: 0, updated: 0, unchanged: 0 };
 
-/** Writes rows; if the server refuses them all because of one, finds out which. */
+/** Writes rows; if one of them makes the server reject the whole batch, finds out which. */
 async function writeBatch(options: WriteOptions, entries: readonly Entry[]): Promise<Written> {
   const { collection, rejects, signal } = options;
   try {
@@ -132,12 +135,12 @@ export async function writeFile(options: WriteOptions): Promise<Written> {
   return total;
 }
 
-/** The input of a row, or why it has none. */
+/** The input for a row, or the reason why it has none. */
 function entryOf(row: Entry['row']): Entry | string {
   const { keyFromContent: _, ...input } = row.marker;
   try {
     return { row, input, size: JSON.stringify(input).length };
   } catch {
-    return 'a number has more digits than can be kept; write it as text';
+    return 'a number has too many digits to be stored exactly; write it as text';
   }
 }

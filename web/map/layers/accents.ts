@@ -1,7 +1,7 @@
 import { ACCENT_COUNT } from '../base-map/palette.js';
 import type { Collection } from '../documents.js';
 
-/** Bernstein's hash, 32 bits. */
+/** Bernstein's hash with 32 bits. */
 function hashOf(text: string): number {
   let hash = 5381;
   for (let at = 0; at < text.length; at += 1) hash = (Math.imul(hash, 33) + text.charCodeAt(at)) >>> 0;
@@ -9,9 +9,9 @@ function hashOf(text: string): number {
 }
 
 /**
- * The accent colour of each collection, as an index. It follows from the key; of two collections whose keys ask for the
- * same colour, the one created later takes the next that is free. So a new collection never changes the colour of another.
- * Those in `known` keep theirs.
+ * The accent colour of each collection, as an index. It is derived from the key; if two collections' keys give the same
+ * colour, the one created later takes the next free one. So a new collection never changes the colour of another. Those
+ * in `known` keep theirs.
  */
 export function accentsOf(
   collections: readonly Pick<Collection, 'key' | 'createdAt'>[],

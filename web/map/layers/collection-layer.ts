@@ -28,11 +28,11 @@ export type Drawn = 'off' | 'points' | 'heat';
 
 export interface LayerOptions {
   readonly theme: Theme;
-  /** Whether changes may fade. */
+  /** Whether changes may be animated by fading. */
   readonly fade: boolean;
   /** Called while loading, and when loading has finished or failed. */
   readonly onState: (state: ViewportState) => void;
-  /** Called with the position of a marker on the screen that somebody has changed. */
+  /** Called with the position of a marker on the screen that someone has changed. */
   readonly onChange: (position: MapMarker['position']) => void;
 }
 
@@ -47,7 +47,7 @@ const BELOW: Partial<Record<Part, string>> = { cells: BELOW_NAMES, zones: BELOW_
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
-/** One collection on the map: loads what is shown and draws it. Draws nothing until it is set. */
+/** One collection on the map: loads its visible content and draws it. Draws nothing until it is turned on. */
 export class CollectionLayer {
   /** Its latest name and count. */
   collection: Collection;
@@ -78,7 +78,7 @@ export class CollectionLayer {
     return this.#drawn;
   }
 
-  /** Markers and clusters as they are drawn. */
+  /** The markers and clusters currently drawn. */
   get content(): { readonly markers: readonly MapMarker[]; readonly clusters: readonly MapCluster[] } {
     const { markers = [], clusters = [] } = this.#parts.get('points')?.viewport.state ?? {};
     return { markers: this.#optimistic.over(markers).filter((marker) => passes(marker, this.#rules)), clusters };
@@ -88,13 +88,13 @@ export class CollectionLayer {
     return this.#rules;
   }
 
-  /** Whether a filter is set that clusters or cells do not follow: only markers do. */
+  /** Whether clusters or cells ignore the current filter, which applies to markers only. */
   get isUnfiltered(): boolean {
     if (this.#rules.conditions.length === 0 || this.#drawn === 'off') return false;
     return this.#drawn === 'heat' || (this.#filterFit.isUnfiltered && this.content.clusters.length > 0);
   }
 
-  /** The heatmap that is drawn, if any. */
+  /** The heatmap currently drawn, if any. */
   get heat(): Heat | undefined {
     return this.#drawn === 'heat' ? this.#heat.heat : undefined;
   }
@@ -104,7 +104,7 @@ export class CollectionLayer {
     return [...this.#parts.values()].map(({ viewport }) => viewport.state);
   }
 
-  /** IDs of the map layers that show it now. */
+  /** IDs of the map layers that currently show it. */
   get mapLayers(): readonly string[] {
     return [...this.#parts.values()].flatMap(({ fader }) => fader.layers);
   }
@@ -138,8 +138,8 @@ export class CollectionLayer {
   }
 
   /**
-   * Draws a marker as given, or not at all if null, until the server returns the same. Returns a function that undoes this;
-   * its result is whether the server had not confirmed it yet.
+   * Draws a marker as given (null hides it) until the server confirms it. Returns a function that undoes this; its
+   * result is whether the server had not confirmed it yet.
    */
   drawOptimistically(id: string, marker: MapMarker | null): () => boolean {
     const undo = this.#optimistic.set(id, marker);
@@ -181,12 +181,12 @@ export class CollectionLayer {
     this.#look(part);
   }
 
-  /** Begins to load a part. */
+  /** Starts loading a part. */
   #look(part: Part): void {
     if (this.#view) this.#parts.get(part)?.viewport.view(...this.#view);
   }
 
-  /** A viewport whose content is drawn. */
+  /** Creates a viewport whose content is drawn. */
   #connect(part: Part, fader: Crossfade): Viewport {
     const { onState, onChange } = this.#options;
     const viewport = createViewport({
@@ -209,7 +209,7 @@ export class CollectionLayer {
       }
       last = state;
       const next = namesOf(state);
-      // Until the response is there, the old picture stays: only the server knows that there is nothing.
+      // The old picture stays until the response arrives: only the server knows whether the new one is empty.
       if (next.size > 0 || (hasBegun && !state.loading)) {
         const areOthers = names.size > 0 && next.size > 0 && ![...names].some((name) => next.has(name));
         names = next;
@@ -222,7 +222,7 @@ export class CollectionLayer {
     return viewport;
   }
 
-  /** Loads the points again, with or without the filter. The old picture stays until the response is there. */
+  /** Reloads the points, with or without the filter. The old picture stays until the response arrives. */
   #reconnect(): void {
     const part = this.#parts.get('points');
     if (part === undefined) return;

@@ -14,7 +14,10 @@ const OPACITIES: Readonly<Record<Sketch['type'], readonly string[]>> = {
 };
 
 export interface Crossfade {
-  /** Replaces the features. With `areOthers` (for example, from another zoom), they fade in while the old ones fade out. */
+  /**
+   * Replaces the features. With `areOthers` (for example, after a change of zoom), they fade in while the old ones fade
+   * out.
+   */
   draw(features: FeatureCollection, areOthers: boolean): void;
   /** Changes colours only. */
   repaint(sketches: readonly Sketch[]): void;
@@ -24,8 +27,8 @@ export interface Crossfade {
 }
 
 /**
- * Draws features in two alternating sets of layers, so that the features of one zoom fade into those of the next. `before`
- * is the ID of the layer below which all of them stay.
+ * Draws features in two alternating sets of layers, so that one zoom fades into the next. All of them stay below the
+ * layer with the ID `before`.
  */
 export function createCrossfade(
   map: MapLibre,

@@ -5,12 +5,12 @@ import type { TileContent } from '../../../src/client/options.js';
 import { EMPTY } from '../../../src/client/tile-cache.js';
 import type { Look } from '../filter/look.js';
 
-/** What a feature of the map represents: its property `kind`. `single` is a cluster of one. */
+/** What a map feature represents: its property `kind`. `single` is a cluster of one marker. */
 export type Kind = 'marker' | 'single' | 'cluster' | 'zone';
 
 const COMPACT = Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** What the styles of the map's layers need. */
+/** The properties that the map layers' styles need. */
 function styleOf(properties: Readonly<Record<string, unknown>>): object {
   const { kind, name, id } = properties;
   const count = Number(properties['count']);
@@ -20,13 +20,13 @@ function styleOf(properties: Readonly<Record<string, unknown>>): object {
     const text = COMPACT.format(count).replace('K', 'k');
     return { kind: drawnAs, id, name: '', weight: 0, size: Math.log10(count), text, count };
   }
-  // Names compete for room: markers with the greatest number among their properties go first.
+  // Names compete for space: markers with the largest numeric property take precedence.
   const numbers = Object.values(properties).filter((value): value is number => typeof value === 'number');
   return { kind, id, name: name ?? '', weight: Math.max(0, ...numbers) };
 }
 
 /**
- * Content of a viewport as features with the properties that the layers' styles need; `lookOf` adds those of single
+ * A viewport's content as features with the properties that the layers' styles need; `lookOf` adds those of individual
  * markers.
  */
 export function styledFeatures(

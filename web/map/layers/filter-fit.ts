@@ -1,27 +1,33 @@
 import { ViewportError, type ViewportState } from '../../../src/client/public.js';
 
-/** After a filter was too much for the server, it is tried again when this many markers are left. */
+/** After the server has refused a filter as too expensive, it is retried once at most this many markers are in view. */
 const TRIED_AGAIN = 10_000;
-/** A filter that reads more than allowed, or for longer. */
+/** Error codes of a filter that exceeds the read budget or the deadline. */
 const TOO_MUCH: ReadonlySet<string> = new Set(['LIMIT_EXCEEDED', 'UNAVAILABLE']);
 
-/** Decides whether points are requested with their filter: not where filtering those in view is too much for the server. */
+/**
+ * Decides whether to request points with their filter: not while filtering those in view is too expensive for the
+ * server.
+ */
 export class FilterFit {
   #isUnfiltered = false;
-  /** The filter is tried again when at most this many markers are in view. */
+  /** The filter is retried when at most this many markers are in view. */
   #triedAgain = TRIED_AGAIN;
 
   get isUnfiltered(): boolean {
     return this.#isUnfiltered;
   }
 
-  /** Begins again, with another filter. */
+  /** Resets the state for another filter. */
   reset(): void {
     this.#isUnfiltered = false;
     this.#triedAgain = TRIED_AGAIN;
   }
 
-  /** Learns from a response to points with a filter. Returns whether they have to be requested again, the other way. */
+  /**
+   * Updates the decision after a response to a filtered request for points. Returns whether to request the points again
+   * the other way.
+   */
   learn({ error, loading, markers, clusters }: ViewportState): boolean {
     if (loading) return false;
     if (!this.#isUnfiltered) {
@@ -30,7 +36,7 @@ export class FilterFit {
     }
     const total = clusters.reduce((sum, { count }) => sum + count, markers.length);
     if (error || total === 0 || total > this.#triedAgain) return false;
-    // If that fails too, not before much fewer are left.
+    // If that fails too, retry only when far fewer are left.
     this.#triedAgain = total / 2;
     this.#isUnfiltered = false;
     return true;

@@ -6,7 +6,7 @@ import { request } from '../graphql.js';
 import { formatNumber } from '../numbers.js';
 import type { CollectionLayer } from './collection-layer.js';
 
-/** Larger clusters would take too much to read. */
+/** Larger clusters would be too expensive to read. */
 const MOST_MARKERS = 300;
 
 type Described = Pick<MapMarker, 'name' | 'key' | 'category' | 'position' | 'properties'>;
@@ -22,7 +22,7 @@ async function find(layer: CollectionLayer, { bounds, geohashes, count }: MapClu
   const filter = layer.isUnfiltered ? undefined : filterOf(layer.rules);
   const { collection, viewport } = await request<Found>(LARGEST, { key: layer.collection.key, bounds, filter });
   const { nodes, pageInfo } = viewport.markers;
-  // The rectangle around the cells may reach into other clusters.
+  // The rectangle around the cells may extend into other clusters.
   const length = geohashes[0]?.length ?? 0;
   const own = nodes.filter(({ position }) => geohashes.includes(geohashOf(position, length)));
   const sizeOf = (marker: Described, name: string) => {
@@ -38,8 +38,8 @@ async function find(layer: CollectionLayer, { bounds, geohashes, count }: MapClu
 const known = new WeakMap<MapCluster, Promise<string | undefined>>();
 
 /**
- * The largest place of a cluster by the first numeric property that maps draw, and how many others there are; undefined
- * where that is not known, or there are too many to look at. Each cluster is read once.
+ * The largest place of a cluster by the first numeric property that maps draw, and the number of the others; undefined
+ * if unknown or too expensive to find. Each cluster is read once.
  */
 export function largestIn(layer: CollectionLayer, cluster: MapCluster): Promise<string | undefined> {
   if (cluster.count > MOST_MARKERS) return Promise.resolve(undefined);

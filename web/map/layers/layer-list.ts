@@ -9,7 +9,7 @@ function countText({ collection: { count, zones } }: CollectionLayer): string {
   return countOf(count, 'place');
 }
 
-/** One collection: a switch, and buttons for points or heatmap. */
+/** The row of a collection: a switch, and buttons for points or heatmap. */
 function row(layer: CollectionLayer, theme: Theme, onSet: (drawn: Drawn) => void): HTMLLIElement {
   const { collection, drawn, accent } = layer;
   const checkbox = element('input', { type: 'checkbox', role: 'switch' });
@@ -41,7 +41,7 @@ export interface LayerActions {
   readonly onNew: () => void;
 }
 
-/** Redraws the list of collections; the focus stays where it was. */
+/** Redraws the list of collections and keeps the focus. */
 export function drawLayerList(
   place: HTMLElement,
   layers: readonly CollectionLayer[],

@@ -11,17 +11,17 @@ import { CollectionLayer, type Drawn } from './collection-layer.js';
 
 export interface LayerSetOptions {
   readonly theme: Theme;
-  /** Whether changes may fade. */
+  /** Whether changes may be animated by fading. */
   readonly fade: boolean;
   /** Called while anything is loading, and when loading has finished or failed. */
   readonly onState: (status: { readonly loading: boolean; readonly error: Error | null }) => void;
-  /** Called with the position of a marker on the screen that somebody has changed. */
+  /** Called with the position of a marker on the screen that someone has changed. */
   readonly onChange: (position: MapMarker['position']) => void;
   /** Called with each response while Explain is on. */
   readonly onAnswer: (answer: Answer) => void;
 }
 
-/** Layers that are on at first; each has its own requests and its own subscription. */
+/** Maximum number of layers on at first: each has its own requests and subscription. */
 const MAX_ON_AT_FIRST = 8;
 
 type Wanted = Pick<PageState, 'on' | 'heat' | 'rules'>;
@@ -52,14 +52,17 @@ export class LayerSet {
     return this.#all;
   }
 
-  /** For the page's address: the layers that the user has switched on, if not those that are on by default, and all rules. */
+  /**
+   * The part of the page's address about layers: those turned on by the user, unless they are the default, and all
+   * rules.
+   */
   get address(): Wanted {
     const { on, heat } = this.#wanted;
     const rules = new Map(this.#all.map((layer) => [layer.collection.key, layer.rules]));
     return { ...(on && { on }), ...(heat && { heat }), rules };
   }
 
-  /** Adds layers for new collections, removes those of deleted ones, and updates the others. */
+  /** Adds layers for new collections, removes those of deleted ones and updates the others. */
   update(collections: readonly Collection[]): void {
     this.#accents = accentsOf(collections, this.#accents);
     const before = new Map(this.#all.map((layer) => [layer.collection.key, layer]));
@@ -67,7 +70,7 @@ export class LayerSet {
       const layer = before.get(collection.key) ?? this.#create(collection);
       before.delete(collection.key);
       layer.collection = collection;
-      // It may have its first zones.
+      // The collection may have its first zones.
       if (layer.drawn !== 'off') layer.set(layer.drawn);
       return layer;
     });
@@ -76,17 +79,17 @@ export class LayerSet {
     this.#apply(on ?? this.#byDefault(this.#drawnAs('points', 'heat')), heat);
   }
 
-  /** Switches layers on and off. Without `on`, those with places are on, also if they appear later. */
+  /** Turns layers on and off. Without `on`, those with places are on, including ones that appear later. */
   show(state: Wanted): void {
     this.#wanted = state;
     for (const layer of this.#all) layer.setRules(state.rules?.get(layer.collection.key) ?? NO_RULES);
     this.#apply(state.on ?? this.#byDefault(), state.heat);
   }
 
-  /** Switches one layer. */
+  /** Turns one layer on or off. */
   set(layer: CollectionLayer, drawn: Drawn): void {
     layer.set(drawn);
-    // Those that are not known yet stay wanted.
+    // Unknown keys remain requested.
     const unknown = (this.#wanted.on ?? []).filter((key) => !keysOf(this.#all).includes(key));
     const on = [...this.#drawnAs('points', 'heat'), ...unknown];
     this.#wanted = { ...this.#wanted, on, heat: this.#drawnAs('heat') };
@@ -111,7 +114,7 @@ export class LayerSet {
     const states = this.#all.flatMap((layer) => layer.states);
     const error = states.find((each) => each.error !== null)?.error ?? null;
     onState({ loading: states.some(({ loading }) => loading), error });
-    // A state keeps its answer until there is another one.
+    // A state keeps its answer until there is a new one.
     if (state.answer === null || state.answer.cost === null || this.#answered.has(state.answer)) return;
     this.#answered.clear();
     this.#answered.add(state.answer);
@@ -133,7 +136,7 @@ export class LayerSet {
     return keysOf(this.#all.filter(({ drawn }) => kinds.includes(drawn)));
   }
 
-  /** Keys of the layers that are on unless the user chooses: those with places, after those given. */
+  /** Keys of the layers that are on by default: the given ones, then others with places. */
   #byDefault(first: readonly string[] = []): readonly string[] {
     const withPlaces = this.#all.filter(({ collection }) => collection.count > 0);
     const on = [...first, ...keysOf(withPlaces.length > 0 ? withPlaces : this.#all)];

@@ -1,24 +1,24 @@
 import type { MapMarker } from '../../../src/client/public.js';
 import { sameMarker } from './compare.js';
 
-/** Markers as this page has changed them, until the server confirms it. */
+/** This page's changes to markers, until the server confirms them. */
 export class Optimistic {
   /** Null for deleted ones. */
   readonly #changed = new Map<string, MapMarker | null>();
 
-  /** Markers with these changes. */
+  /** Applies these changes to markers. */
   over(markers: readonly MapMarker[]): MapMarker[] {
     const kept = markers.filter(({ id }) => !this.#changed.has(id));
     return [...kept, ...[...this.#changed.values()].filter((marker) => marker !== null)];
   }
 
-  /** Adds a change. Returns a function that drops it; its result is whether it was still there. */
+  /** Adds a change. Returns a function that removes it and returns whether it was still pending. */
   set(id: string, marker: MapMarker | null): () => boolean {
     this.#changed.set(id, marker);
     return () => this.#changed.get(id) === marker && this.#changed.delete(id);
   }
 
-  /** Drops changes that the server has confirmed. */
+  /** Removes changes that the server has confirmed. */
   confirm(markers: readonly MapMarker[]): void {
     const known = new Map(markers.map((marker) => [marker.id, marker]));
     for (const [id, expected] of this.#changed) {

@@ -18,7 +18,7 @@ type Painted =
   | HeatmapLayerSpecification
   | LineLayerSpecification
   | SymbolLayerSpecification;
-/** A layer without its ID and source. Opacities are numbers, so that they can fade. */
+/** A layer without its ID and source. Opacities are numbers, so that they can be faded. */
 export type Sketch = Painted extends infer Each
   ? Each extends Painted
     ? Omit<Each, 'id' | 'source'> & { readonly name: string }
@@ -50,7 +50,8 @@ export function pointSketches(accent: number, theme: Theme): Sketch[] {
       paint: {
         'circle-color': colour,
         'circle-opacity': theme === 'light' ? 0.9 : 0.85,
-        // The smallest circle has room for two digits; the largest, with its rim, is as wide as clusters are apart.
+        // The smallest circle fits two digits; the largest, including its rim, is as wide as the distance between
+        // clusters.
         'circle-radius': ['interpolate', ['linear'], ['get', 'size'], 0.3, 10, 5, 24],
         'circle-stroke-color': colour,
         'circle-stroke-width': ['interpolate', ['linear'], ['get', 'size'], 0.3, 3, 5, 6],

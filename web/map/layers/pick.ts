@@ -13,7 +13,7 @@ export interface Picked {
   readonly feature: MapGeoJSONFeature;
 }
 
-/** The feature at a point: markers come before clusters, clusters before zones. */
+/** The feature at a point: markers take precedence over clusters, clusters over zones. */
 export function pick(map: MapLibre, layers: readonly CollectionLayer[], at: Point): Picked | undefined {
   const owners = new Map(layers.flatMap((layer) => layer.mapLayers.map((id) => [id, layer] as const)));
   if (owners.size === 0) return undefined;

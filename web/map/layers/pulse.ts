@@ -3,10 +3,10 @@ import { type Map as MapLibre, Marker } from 'maplibre-gl';
 import { element } from '../element.js';
 
 const DURATION_MS = 1_400;
-/** At most this many at once: an import would fill the map with them. */
+/** Maximum number of rings at once: an import would fill the map with them. */
 const MAX_AT_ONCE = 12;
 
-/** Returns a function that draws a ring around a position for a moment, to show that something has changed there. */
+/** Returns a function that briefly draws a ring around a position where something has changed. */
 export function createPulse(map: MapLibre): (position: { readonly lng: number; readonly lat: number }) => void {
   let shown = 0;
   return ({ lng, lat }) => {

@@ -24,7 +24,7 @@ function head(title: string, kind: string, onClose: () => void): HTMLElement {
   return element('header', {}, element('div', {}, element('h2', {}, title), element('p', {}, kind)), close);
 }
 
-/** Everything about a marker, with its latest readings as charts; `extra` goes below. */
+/** The card of a marker, with its latest readings as charts; `extra` is appended. */
 export function markerCard(marker: MarkerDetails, onClose: () => void, extra: readonly Node[]): Node[] {
   const { name, key, category, collection, place, position, readings, id } = marker;
   const kind = category === null ? collection.name : `${category} · ${collection.name}`;
@@ -40,7 +40,7 @@ export function markerCard(marker: MarkerDetails, onClose: () => void, extra: re
   ];
 }
 
-/** Everything about a zone; `counts` has what is inside. */
+/** The card of a zone; `counts` shows what it contains. */
 export function zoneCard(zone: ZoneDetails, counts: HTMLElement, onClose: () => void): Node[] {
   const { name, key, collection, properties: own, id } = zone;
   return [
@@ -51,12 +51,12 @@ export function zoneCard(zone: ZoneDetails, counts: HTMLElement, onClose: () => 
   ];
 }
 
-/** A position that is no marker. */
+/** The card of a position without a marker. */
 export function positionCard(position: MarkerDetails['position'], onClose: () => void): Node[] {
   return [head(positionText(position), 'Position', onClose)];
 }
 
-/** Shown while a marker is loading. */
+/** The card shown while a marker is loading. */
 export function loadingCard(name: string, onClose: () => void): Node[] {
   return [head(name, 'Loading …', onClose)];
 }

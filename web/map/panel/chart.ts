@@ -2,7 +2,7 @@ import { element, svgElement } from '../element.js';
 import type { Reading } from '../documents.js';
 
 const [WIDTH, HEIGHT, MARGIN] = [240, 44, 4];
-/** More would not fit in a card. */
+/** Maximum number of charts that fit in a card. */
 const MAX_CHARTS = 6;
 const NUMBER = Intl.NumberFormat('en', { maximumSignificantDigits: 5 });
 const TIME = Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
@@ -48,7 +48,7 @@ function line(samples: readonly Sample[], label: string): SVGElement {
   return svg;
 }
 
-/** A small chart for each numeric value of the latest readings. Empty if there are none. */
+/** A small chart for each numeric value in the latest readings; empty if there are none. */
 export function charts(readings: readonly Reading[]): HTMLElement[] {
   const [latest] = readings.toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at));
   if (latest === undefined) return [];

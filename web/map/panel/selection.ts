@@ -97,7 +97,7 @@ export class Selection {
     });
   }
 
-  /** Shows other content in the card; undefined closes the card. */
+  /** Shows other content in the card; undefined closes it. */
   show(content: readonly Node[] | undefined): void {
     if (content === undefined) return this.#close();
     this.#setId(undefined);
@@ -105,7 +105,7 @@ export class Selection {
     this.#options.onChange();
   }
 
-  /** Loads the marker of the card again. */
+  /** Reloads the card's marker. */
   refresh(): void {
     if (this.#id !== undefined && !isZone(this.#id)) void this.#read(this.#id);
   }
@@ -121,7 +121,7 @@ export class Selection {
     if (content === undefined && focused && this.#before instanceof HTMLElement) this.#before.focus();
   }
 
-  /** Sets the marker of the card, or none. */
+  /** Sets the card's marker; undefined for none. */
   #setId(next: string | undefined): void {
     this.#unfollow();
     const isMarker = next !== undefined && !isZone(next);
@@ -132,7 +132,7 @@ export class Selection {
     this.#zone.clear();
   }
 
-  /** Shows a card that the user has asked for. */
+  /** Shows a card at the user's request. */
   #open(content: readonly Node[]): void {
     this.#fill(content);
     this.#card.focus();

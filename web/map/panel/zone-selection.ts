@@ -10,18 +10,18 @@ import { zoneCard } from './card.js';
 
 const SOURCE = 'selected-zone';
 const COLOUR = '#e79a2b';
-/** Collections whose markers in a zone are counted. */
+/** Maximum number of collections whose markers in a zone are counted. */
 const MAX_COUNTED = 3;
-/** The outline is as fine as a pixel at this zoom; the map shows it in other zooms, too. */
+/** The outline has the detail of a pixel at this zoom, and is used for other zooms, too. */
 const DETAIL_ZOOM = 5;
 
 export interface ZoneSelection {
-  /** Highlights a zone. Resolves with its card; undefined if there is no such zone. */
+  /** Highlights a zone. Resolves with its card; undefined if the zone does not exist. */
   open(id: string, onClose: () => void): Promise<readonly Node[] | undefined>;
   clear(): void;
 }
 
-/** Collections whose markers are counted: of those with markers, those that are shown; all if none is. */
+/** The collections to count markers of: those shown that have markers, or all with markers if none is shown. */
 function countedOf(layers: readonly CollectionLayer[]): readonly Collection[] {
   const filled = layers.filter(({ collection }) => collection.count > 0);
   const shown = filled.filter(({ drawn }) => drawn !== 'off');
@@ -44,12 +44,12 @@ export function createZoneSelection(map: MapLibre, layers: () => readonly Collec
   const draw = (geometry: ZoneDetails['geometry']) =>
     void map.getSource<GeoJSONSource>(SOURCE)?.setData(geometry ?? { type: 'FeatureCollection', features: [] });
 
-  /** Adds a line for each collection with markers inside; none for one with too many to be counted. */
+  /** Adds a line for each collection with markers inside, except for those with too many to count. */
   async function count(id: string, place: HTMLElement): Promise<void> {
     const most = countedOf(layers());
     if (most.length === 0) return;
     const [a, b, c] = most.map(({ key }) => key);
-    // Of counts that fail, the others are shown.
+    // If some counts fail, the others are still shown.
     const { data } = await send({ url: '/graphql' }, ZONE_COUNTS, { id, a, b, c, hasB: most.length > 1, hasC: most.length > 2 }); // prettier-ignore
     const { node } = data as { readonly node: Readonly<Record<string, number | null>> | null };
     for (const [at, { name }] of most.entries()) {
@@ -65,7 +65,7 @@ export function createZoneSelection(map: MapLibre, layers: () => readonly Collec
       if (!node) return undefined;
       draw(node.geometry);
       const counts = element('div', { class: 'counts', role: 'status' });
-      // Without a count, the card still shows the rest.
+      // Without counts, the card still shows the rest.
       void count(id, counts).catch(() => undefined);
       return zoneCard(node, counts, onClose);
     },

@@ -4,10 +4,10 @@ export interface Position {
   readonly lat: number;
 }
 
-/** One way to read a pair of numbers. */
+/** One interpretation of a pair of numbers. */
 export interface Reading {
   readonly position: Position;
-  /** Which of the two numbers was taken as the latitude; undefined if the text says so itself. */
+  /** Which of the two numbers is taken as the latitude; undefined if the text is unambiguous. */
   readonly latitude: 'first' | 'second' | undefined;
 }
 
@@ -33,10 +33,10 @@ function readAngle(text: string): Angle | undefined {
   return { degrees: isNegative && size > 0 ? -size : size, axis };
 }
 
-/** The ways to cut a text in two, the likeliest first. */
+/** The ways to split a text in two, likeliest first. */
 function* halves(text: string): Generator<readonly [string, string]> {
   for (const separator of [
-    // Two words: a comma within one is a decimal comma, as in `48 16,5`.
+    // Two words: a comma within one of them is a decimal comma, as in `48 16,5`.
     /(?<=^[^\s,]+(?:,[^\s,]+)?)\s+(?=[^\s,]+(?:,[^\s,]+)?$)/,
     /\s*[;/]\s*/,
     /\s*,\s+/,
@@ -51,7 +51,7 @@ function* halves(text: string): Generator<readonly [string, string]> {
   if (Number.isInteger(middle)) yield [words.slice(0, middle).join(' '), words.slice(middle).join(' ')];
 }
 
-/** A decimal comma is read as a point where the numbers are not separated by it. */
+/** Replaces decimal commas by points, where commas do not separate the numbers. */
 const withPoint = (text: string) => text.replaceAll(/(\d),(?=\d)/g, '$1.');
 
 function readPair(text: string): readonly [Angle, Angle] | undefined {
@@ -62,7 +62,7 @@ function readPair(text: string): readonly [Angle, Angle] | undefined {
   return undefined;
 }
 
-/** Other signs for the same. */
+/** Replaces alternative signs by the standard ones. */
 const plain = (text: string) =>
   text
     .trim()
@@ -72,7 +72,7 @@ const plain = (text: string) =>
     .replaceAll(/[\u2032\u2019]/g, "'")
     .replaceAll(/[\u2033\u201d]/g, '"');
 
-/** Which of two numbers may be the latitude, the likelier first, by what precedes them. */
+/** Which of the two numbers may be the latitude, likeliest first, by the prefix of the text. */
 const LATITUDES: Readonly<Record<string, readonly ('first' | 'second')[]>> = {
   'GEO:': ['first'],
   'POINT(': ['second'],
@@ -82,7 +82,7 @@ const LATITUDES: Readonly<Record<string, readonly ('first' | 'second')[]>> = {
 
 const LONGEST = 100;
 
-/** Whether two angles can be a latitude and a longitude. */
+/** Whether two angles are a valid latitude and longitude. */
 function isPosition(lat: Angle, lng: Angle): boolean {
   const areNamed = lat.axis === 'lat' && lng.axis === 'lng';
   const areUnnamed = lat.axis === undefined && lng.axis === undefined;
@@ -90,8 +90,8 @@ function isPosition(lat: Angle, lng: Angle): boolean {
 }
 
 /**
- * The positions that a text may mean: none, one, or two where either number may be the latitude, the likelier first. It
- * reads decimal degrees, degrees with minutes and seconds, signs or hemispheres, `geo:` links, GeoJSON and WKT.
+ * The positions that a text may mean: none, one, or two if either number may be the latitude, likeliest first. Reads
+ * decimal degrees, degrees with minutes and seconds, signs or hemispheres, `geo:` URIs, GeoJSON and WKT.
  */
 export function readCoordinates(text: string): readonly Reading[] {
   const [, prefix = '', inner = ''] = /^(GEO:|POINT\s*\(|\[|\()?\s*(.*?)\s*[\])]?$/.exec(plain(text)) ?? [];

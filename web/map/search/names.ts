@@ -4,7 +4,7 @@ export interface Named {
   readonly weight: number;
 }
 
-/** The words of a text without accents, in lower case, with one space before each. */
+/** The words of a text without accents, in lower case, each preceded by one space. */
 const words = (text: string) =>
   text
     .normalize('NFD')
@@ -15,7 +15,10 @@ const words = (text: string) =>
     .map((word) => ` ${word}`)
     .join('');
 
-/** Those whose name, or a word of it, begins with a text: the whole name first. Case and accents do not matter. */
+/**
+ * The items whose name, or a word of it, starts with a text: matches at the start of the name come first. Case and
+ * accents are ignored.
+ */
 export function findNames<T extends Named>(text: string, all: Iterable<T>, most: number): readonly T[] {
   const wanted = words(text);
   if (wanted === '') return [];

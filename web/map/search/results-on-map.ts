@@ -5,7 +5,7 @@ import type { Result } from './results.js';
 const SOURCE = 'search-results';
 const COLOUR = '#e79a2b';
 
-/** Returns a function that circles results on the map, the active one with a broader ring. */
+/** Returns a function that circles results on the map, the active one with a wider ring. */
 export function createResultsOnMap(map: MapLibre): (results: readonly Result[], active: number) => void {
   map.addSource(SOURCE, { type: 'geojson', data: { type: 'FeatureCollection', features: [] } });
   const isActive = ['get', 'active'] as const;

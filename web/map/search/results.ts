@@ -13,9 +13,9 @@ import { type Position, readCoordinates } from './coordinates.js';
 import { findNames } from './names.js';
 
 const MOST_RESULTS = 8;
-/** Results in view that come before others that match as well. */
+/** Maximum number of results in view that precede equally good ones elsewhere. */
 const MOST_IN_VIEW = 3;
-/** Results that are kept for collections and zones: there are always more markers with a higher rank. */
+/** Results reserved for collections and zones, because markers often rank higher. */
 const MOST_OTHERS = 2;
 
 type FoundMarker = Pick<MapMarker, 'id' | 'key' | 'name' | 'position'>;
@@ -36,12 +36,12 @@ export interface SearchOptions {
   readonly onPosition: (position: Position) => void;
 }
 
-/** A result as the list and the map show it. */
+/** A result for the list and the map. */
 export interface Result {
   readonly id: string;
   readonly title: string;
   readonly detail: string;
-  /** Where it is on the map; undefined for a collection. */
+  /** Its position on the map; undefined for a collection. */
   readonly at: Position | undefined;
   readonly go: () => void;
 }
@@ -60,18 +60,18 @@ const READ_AS = {
   first: 'Latitude, longitude',
   second: 'Longitude, latitude',
 };
-const HINT = 'Finds names in all collections, and coordinates.';
+const HINT = 'Searches names in all collections, and coordinates.';
 
 const middleOf = ({ west, south, east, north }: Bounds): Position => ({
   lng: (west + east + (west > east ? 360 : 0)) / 2,
   lat: (south + north) / 2,
 });
 
-/** Makes results of what is found, with the distance from the centre of the map: names are often the same. */
+/** Converts search results, and adds their distance from the center of the map: names are often the same. */
 function resultsOn({ map, onMarker, onZone, onCollection }: SearchOptions) {
   const distanceTo = ({ lng, lat }: Position) => distanceText(map.getCenter().distanceTo(new LngLat(lng, lat)));
   const details = (at: Position, ...parts: readonly (string | null)[]) =>
-    // The number and its unit stay on one line.
+    // Keeps the number and its unit on one line.
     [...parts, distanceTo(at).replace(' ', '\u00a0')].filter((part) => part !== null).join(' · ');
   return {
     marker: (marker: FoundMarker & { readonly category: string | null }, collection: string): Result => ({
@@ -98,7 +98,7 @@ function resultsOn({ map, onMarker, onZone, onCollection }: SearchOptions) {
   };
 }
 
-/** Collections, and zones that are loaded, with their names. */
+/** Collections, and loaded zones, with their names. */
 function others(options: SearchOptions) {
   const make = resultsOn(options);
   return options
@@ -111,7 +111,7 @@ function others(options: SearchOptions) {
     ]);
 }
 
-/** Everything with a name that the page has loaded. Large numbers among its properties make a marker come first. */
+/** Everything with a name that the page has loaded. A marker's largest numeric property is its weight. */
 function loaded(options: SearchOptions) {
   const make = resultsOn(options);
   const markers = options.layers().flatMap((layer) =>
@@ -124,7 +124,7 @@ function loaded(options: SearchOptions) {
   return [...markers, ...others(options)];
 }
 
-/** What the server finds. Of equally good matches, a few in view come first. */
+/** The server's results. Of equally good matches, a few in view come first. */
 async function ask(text: string, options: SearchOptions, signal: AbortSignal): Promise<Scored[]> {
   const variables = { text, bounds: boundsOf(options.map), inView: MOST_IN_VIEW, all: MOST_RESULTS };
   const { inView, all } = await request<SearchAnswer>(SEARCH, variables, signal);
@@ -153,8 +153,8 @@ async function searchServer(text: string, options: SearchOptions, signal: AbortS
 }
 
 /**
- * Searches for a text: positions if it has coordinates, else names on the server, else, with a note, names that the page
- * has loaded.
+ * Searches for a text: as coordinates if it is a position, otherwise for names on the server, or, with a note, for
+ * names that the page has loaded.
  */
 export async function findResults(text: string, options: SearchOptions, signal: AbortSignal): Promise<Results> {
   const positions = readCoordinates(text).map(({ position, latitude }) => ({
@@ -174,6 +174,6 @@ export async function findResults(text: string, options: SearchOptions, signal: 
     const all = loaded(options);
     const results = findNames(text, all, MOST_RESULTS).map(({ result }) => result);
     const reason = error instanceof Error ? error.message : String(error);
-    return { results, note: `Searches only the ${countOf(all.length, 'name')} on this page: ${reason}.` };
+    return { results, note: `Searching only the ${countOf(all.length, 'name')} loaded on this page: ${reason}.` };
   }
 }

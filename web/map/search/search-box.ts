@@ -3,20 +3,20 @@ import { element } from '../element.js';
 import { icon } from '../icons.js';
 import type { Result, Results } from './results.js';
 
-/** Each letter restarts this wait, so that several make one request. */
+/** Each keystroke restarts this delay, so that several make one request. */
 const WAIT_MS = 120;
-/** Longer texts are refused by the server. */
+/** The server refuses longer texts. */
 const LONGEST_TEXT = 256;
 
 export interface SearchBoxOptions {
   readonly place: HTMLElement;
-  /** Never rejects; what it returns after an abort is not shown. */
+  /** Never rejects; its result is ignored after an abort. */
   readonly find: (text: string, signal: AbortSignal) => Promise<Results>;
   /** Shows results on the map. */
   readonly onResults: (results: readonly Result[], active: number) => void;
 }
 
-/** The search box: a combobox with the list of results. */
+/** The search box: a combobox with a list of results. */
 export class SearchBox {
   readonly #options: SearchBoxOptions;
   readonly #input = element('input', {
@@ -37,9 +37,9 @@ export class SearchBox {
   #active = 0;
   #before: Element | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Of the search in progress, if there is one. */
+  /** Aborts the search in progress, if there is one. */
   #searching: AbortController | undefined;
-  /** Enter was pressed before the results were there. */
+  /** Enter was pressed before the results arrived. */
   #goAtOnce = false;
 
   constructor(options: SearchBoxOptions) {
@@ -51,7 +51,7 @@ export class SearchBox {
     place.addEventListener('focusout', ({ relatedTarget }) => {
       if (!(relatedTarget instanceof Node && place.contains(relatedTarget))) this.#hide();
     });
-    // The input keeps the focus while a result is clicked.
+    // Keeps the focus in the input while a result is clicked.
     this.#list.addEventListener('pointerdown', (event) => event.preventDefault());
   }
 
@@ -85,7 +85,7 @@ export class SearchBox {
   #onKey(event: KeyboardEvent): void {
     const count = this.#results.length;
     const step = { ArrowDown: 1, ArrowUp: count - 1 }[event.key];
-    // Enter ends the composition of a character first.
+    // While a character is being composed, Enter ends the composition.
     if (event.isComposing) return;
     if (step !== undefined && count > 0) this.#setActive((this.#active + step) % count);
     else if (event.key === 'Enter' && this.#searching) this.#goAtOnce = true;
@@ -112,7 +112,7 @@ export class SearchBox {
     this.#goAtOnce = false;
   }
 
-  /** Searches for what is typed. The former results stay until there are others. */
+  /** Searches for the typed text. Previous results stay until new ones arrive. */
   #search(): void {
     this.#stop();
     const searching = new AbortController();

@@ -14,13 +14,13 @@ export interface MapSearchOptions {
   readonly layers: () => readonly CollectionLayer[];
   readonly seen: Seen;
   readonly selection: Selection;
-  /** Switches a layer on. */
+  /** Turns a layer on. */
   readonly showLayer: (layer: CollectionLayer) => void;
-  /** Called before the map flies, where that is a step of the history. */
+  /** Called before the map flies, if that is a step in the browser's history. */
   readonly onStep: () => void;
 }
 
-/** Single places are drawn from here on. */
+/** Individual places are drawn from this zoom on. */
 const PLACE_ZOOM = 9;
 const POSITION_ZOOM = 12;
 
