@@ -18,7 +18,7 @@ const WARM_UP_MS = 5_000;
 const WARM_UP_ROUNDS = 4;
 const ROUND_MS = 10_000;
 
-/** What happened to requests that were sent at a rate, without waiting for responses. */
+/** The outcome of requests sent at a fixed rate, without waiting for responses. */
 interface Round {
   readonly goodput: number;
   readonly accepted: readonly number[];
@@ -26,7 +26,7 @@ interface Round {
   readonly health: readonly number[];
 }
 
-/** Sends requests at a rate for a time, and asks for the health ten times a second. */
+/** Sends requests at a fixed rate for some time, and polls /healthz ten times a second. */
 async function sendAtRate(url: string, body: string, perSecond: number): Promise<Round> {
   const agent = new Agent({ keepAlive: true });
   const accepted: number[] = [];
@@ -58,7 +58,7 @@ async function sendAtRate(url: string, body: string, perSecond: number): Promise
   return { goodput: accepted.length / (ROUND_MS / 1_000), accepted, refused, health };
 }
 
-/** Sends requests over many connections, each as soon as the last one was answered or refused. */
+/** Sends requests over many connections, each as soon as the previous one was answered or refused. */
 async function sendAtOnce(url: string, body: string): Promise<Round> {
   const agent = new Agent({ keepAlive: true });
   const accepted: number[] = [];
@@ -81,7 +81,7 @@ const ms = (value: number) => `${value.toFixed(0)} ms`;
 
 async function measure(url: string, say: (line: string) => void): Promise<Row[]> {
   const body = question(MARKERS, LARGE);
-  // Until compiled code is as fast as it gets: the p99 of a server that is half idle would be no bar for a busy one.
+  // Until compiled code has reached full speed: the p99 of a half-idle server would not be a valid bar for a busy one.
   const rounds: number[] = [];
   for (let round = 0; round < WARM_UP_ROUNDS; round += 1) {
     const { answers, seconds } = await load(url, body, CONNECTIONS, WARM_UP_MS);

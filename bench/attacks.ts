@@ -20,16 +20,16 @@ import { quantile, shown } from './rig/statistics.js';
 import type { BenchOptions, Benchmark, Section } from './section.js';
 
 const VERDICT_MS = 50;
-/** In a quick run, which shares its machine as in CI. */
+/** For a quick run, which shares its machine, as in CI. */
 const VERDICT_MS_WHEN_BUSY = 150;
 const HEALTH_MS = 250;
 const ROUNDS = 5;
 const CONNECTIONS = 8;
 const SEED = 7;
-/** CELLPORT_RUNS overrides it, for a shorter run. */
+/** CELLPORT_RUNS overrides this, for a shorter run. */
 const MUTATIONS = Number(process.env['CELLPORT_RUNS'] ?? 100_000);
 
-/** CPU time of the verdict on a request, the least of some rounds: the first ones compile. */
+/** CPU time of the verdict on a request: the minimum of several rounds, because the first ones compile. */
 function verdictMs({ query, operationName, variables = '{}' }: Attack): number {
   const schema = buildSchema();
   const format = errorFormatter(silentLog);
@@ -63,7 +63,7 @@ async function storm(mutations: number): Promise<Storm> {
   let left = mutations;
   const one = async () => {
     while (left-- > 0) {
-      // A connection closes after a body that is too large.
+      // The server closes a connection after a body that is too large.
       const { status } = await post(agent, `${url}/graphql`, mutatedBody(random)).catch(() => ({ status: 0 }));
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
@@ -104,7 +104,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         bar: `at most ${HEALTH_MS} ms`,
         measured: `${shown(longest, 0)} ms`,
         against: `${waits.length} reads, p99 ${shown(quantile(waits, 0.99), 0)} ms`,
-        // As in CI, a quick run shares its machine.
+        // A quick run shares its machine, as in CI.
         holds: quick ? undefined : longest <= HEALTH_MS,
       },
       {

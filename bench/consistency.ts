@@ -11,7 +11,7 @@ import { settingsOf } from '../test/support/engine-settings.js';
 const MAPS = 15;
 const SEED = 5;
 const POLL_MS = 5;
-/** A change that is not visible after this time is an error. */
+/** A change that is not visible after this time counts as an error. */
 const PATIENCE_MS = 30_000;
 /** Degrees from the center of a map to its edges. */
 const SIZE = 0.02;
@@ -84,7 +84,7 @@ interface Trial {
   readonly bounds: object;
 }
 
-/** What a map must show: the number of its markers, and this one among them. */
+/** The expected result: the number of the map's markers, including this one. */
 interface Wanted {
   readonly id: string;
   readonly count: number;
@@ -154,7 +154,7 @@ async function measure(cases: readonly Case[], all: readonly Trial[]): Promise<r
     for (const [count, delays] of [into.first, into.second].entries()) {
       const key = `${building}-${count}`;
       const wanted = { id: `marker::lag::${key}`, count: count + 1 };
-      // The map is queried first, as by a user who then edits it.
+      // The map is queried first, like by a user who then edits it.
       await look(reader, trial, wanted);
       const input = { collection: 'lag', key, position, place: [building, '1'] };
       await ask(writer, 'mutation ($input: CreateMarkerInput!) { createMarker(input: $input) { id } }', { input });
@@ -164,7 +164,7 @@ async function measure(cases: readonly Case[], all: readonly Trial[]): Promise<r
   return found;
 }
 
-/** The longest time until another server shows a marker on a map. */
+/** Maximum time until another server shows a marker on a map. */
 const MOST_MS = 2_500;
 const whole = (value: number) => Math.round(value).toLocaleString('en');
 const late = (values: readonly number[]) => values.filter((value) => value > 0).length;
@@ -185,7 +185,7 @@ export const consistency: Benchmark = {
       const follower = await startServer(engine);
       servers.push(follower);
       await ask(keeper, 'mutation { createCollection(input: { key: "lag", name: "Lag", code: "La" }) { id } }');
-      // Longer than a server waits for changes from before its start: from now on it caches its reads.
+      // Longer than a server waits for changes from before its start: from here on it caches its reads.
       await sleep(12_000);
       const cases: readonly Case[] = [
         { title: 'wrote it, keeps the counts', writer: keeper, reader: keeper },

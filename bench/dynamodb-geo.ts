@@ -126,7 +126,10 @@ async function measurePeer(peer: PeerPackage, length: number, markers: readonly 
   }
 }
 
-/** Each map twice: on a server that has just started, then with the directory of pages in memory. Markers are not cached. */
+/**
+ * Draws each map twice: on a server that has just started, then with the directory of pages in memory. Markers are not
+ * cached.
+ */
 async function measureOurs(markers: readonly BenchMarker[]) {
   const rig = await startRig();
   try {
@@ -200,7 +203,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
     theirs.push({ length, ...(await measurePeer(peer, length, markers)) });
   }
   const right = (answers: readonly Answer[]) => answers.filter(({ outcome }) => outcome === 'right').length;
-  // The hash key length that suits the peer best, on the maps that it answers.
+  // The hash key length that suits the peer best, for the maps that it answers.
   const best = theirs.toSorted((a, b) => right(b.answers) - right(a.answers))[0];
   const answeredByBest = (each: Answer) =>
     best?.answers.find(({ view }) => sameView(view, each.view))?.outcome === 'right';

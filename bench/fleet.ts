@@ -36,7 +36,7 @@ const CELLS = `query ($bounds: BoundsInput!, $zoom: Float!) {
   }
 }`;
 
-/** The longest chain of requests so far of which each began after the one before had ended. */
+/** Tracks the longest chain of requests in which each began after the previous one had ended. */
 function watchChains({ client }: Database): { longest: number } {
   const chain = { longest: 0 };
   client.middlewareStack.add(
@@ -51,7 +51,7 @@ function watchChains({ client }: Database): { longest: number } {
   return chain;
 }
 
-/** A new server with nothing in memory, which keeps no pages there either. */
+/** A new server with empty caches, which does not maintain pages. */
 async function newServer({ options }: FreshTables, owner?: () => ReturnType<ReturnType<typeof keepCells>['status']>) {
   const database = createDatabase(options);
   const { wire } = watchWire(database);
@@ -75,7 +75,9 @@ async function newServer({ options }: FreshTables, owner?: () => ReturnType<Retu
   return { wire, chain, draw, close };
 }
 
-/** The same maps on new servers, the first of which keeps the pages; and the chain of requests of the first map. */
+/**
+ * The same maps on new servers, the first of which maintains the pages; and the chain of requests for the first map.
+ */
 async function newServers(views: readonly View[], cities: readonly BenchMarker[], say: (line: string) => void) {
   const tables = await openFreshTables({ table: 'bench-fleet' });
   const { database, engine } = tables;
@@ -131,7 +133,7 @@ async function street(): Promise<{ readonly right: boolean } | undefined> {
   }
 }
 
-/** What new servers on the same tables pay, without Redis. */
+/** The cost of new servers on the same tables, without Redis. */
 export const fleet: Benchmark = {
   name: 'fleet',
   hasCounts: false,

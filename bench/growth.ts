@@ -13,7 +13,7 @@ import type { BenchOptions, Benchmark, Row, Section } from './section.js';
 const SEED = 7;
 const SIZES = [10_000, 100_000, 1_000_000];
 const CHART = 'docs/growth.svg';
-/** What these counts took before there were pages. */
+/** Read units of these counts before pages were introduced. */
 const COUNT_UNITS = [5.5, 16, 47];
 const AUTO = `query ($collection: String!, $bounds: BoundsInput!, $zoom: Float!) {
   viewport(bounds: $bounds, zoom: $zoom) {
@@ -70,7 +70,7 @@ export async function measureSize(rig: Rig, count: number, views: readonly View[
 /** Maps with at most this many markers are compared to their floor. */
 const MOST_INSIDE = 2_000;
 
-/** The cost of the maps' markers relative to the minimum, as for the cities. */
+/** The cost of the maps' markers relative to the minimum, like for the cities. */
 async function againstFloor(rig: Rig, collection: Collection, markers: readonly BenchMarker[], views: readonly View[]) {
   const measured: MeasuredView[] = [];
   for (const view of views) {
@@ -217,7 +217,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
   const counted: Counted[] = [];
   if (!quick) {
     const views = viewsAbout([...pointsAroundCities(SIZES[0] ?? 0, SEED)], 120, SEED);
-    // The largest first: the others are quick.
+    // Largest first; the others are quick.
     for (const count of SIZES.toReversed()) {
       say(`${count.toLocaleString('en')} markers`);
       const rig = await startRig();

@@ -102,7 +102,7 @@ async function ask(url: string, body: string): Promise<Answer> {
   return JSON.parse(String(text)) as Answer;
 }
 
-/** Resolves once the cells count all markers, so that plans use counts. */
+/** Resolves once the cells include all markers, so that plans use counts. */
 async function warm({ url }: Bench): Promise<void> {
   for (const place of [SMALL, LARGE]) {
     while ((await ask(url, question(COUNT, place))).data.viewport.count !== place.markers) {

@@ -46,7 +46,7 @@ async function startServer(db: Database, hub: LiveHub) {
 
 interface Outcome {
   readonly delays: readonly number[];
-  /** Changes that were delivered to a wrong subscriber. */
+  /** Number of changes delivered to a wrong subscriber. */
   readonly strays: number;
   readonly lost: number;
 }

@@ -14,7 +14,7 @@ import type { BenchOptions, Benchmark, Section } from './section.js';
 const CONNECTIONS = 64;
 /** CELLPORT_SECONDS shortens a run. */
 const SECONDS = Number(process.env['CELLPORT_SECONDS'] ?? 300);
-/** What a server without caches answered before there were pages, and how many times as many it must answer. */
+/** Throughput without caches before pages were introduced, and the factor by which it must have grown. */
 const BEFORE_PAGES = 34;
 const TIMES = 2.5;
 const HEAP_MB = 512;
@@ -66,7 +66,7 @@ interface Run {
   readonly p50: number;
   readonly p99: number;
   readonly failures: number;
-  /** Requests answered with 503 and Retry-After, which these clients send again at once. */
+  /** Number of requests answered with 503 and Retry-After, which these clients send again at once. */
   readonly refused: number;
   /** Mean cost of a viewport in each sixth of the run. */
   readonly costs: readonly Cost[];

@@ -21,7 +21,7 @@ interface Compared {
   readonly kind: string;
   readonly total: number;
   readonly agreed: number;
-  /** Markers in all of Cellport's answers. */
+  /** Total number of markers in Cellport's answers. */
   readonly markers: number;
 }
 
@@ -99,7 +99,7 @@ const rowsOf = (circles: readonly Circle[]) =>
   circles.map(({ center, radius, count }, id) => [id, `POINT(${center.lng} ${center.lat})`, radius, count]);
 
 async function compareWithin(rig: Rig, { sql }: Postgis, circles: readonly Circle[]): Promise<Compared> {
-  // Prefilter by latitude only: a marker is at least as far away as its latitude.
+  // Prefilter by latitude only: a marker is at least as far away as its difference in latitude.
   const lines = sql(`TRUNCATE circles; ${copy('circles', rowsOf(circles))}
 SELECT id, string_agg(key, ',') FILTER (WHERE d <= radius - ${ROUNDING}), string_agg(key, ',') FROM (
   SELECT q.id, q.radius, c.key, ST_DistanceSphere(q.c, c.p, ${EARTH_RADIUS}) AS d FROM circles q JOIN cities c

@@ -33,7 +33,7 @@ interface Found {
   };
 }
 
-/** Places that are equally likely anywhere on the globe. */
+/** Places distributed uniformly over the globe. */
 function anywhere(count: number): Point[] {
   const random = randomFrom(SEED);
   return Array.from({ length: count }, () => ({
@@ -42,7 +42,7 @@ function anywhere(count: number): Point[] {
   }));
 }
 
-/** Whether these are the nearest, in their order; markers at the same distance may change places. */
+/** Whether these are the nearest in order; markers at the same distance may be swapped. */
 function isRight(markers: readonly BenchMarker[], center: Point, { collection: { nearest: found } }: Found): boolean {
   const far = new Map(markers.map(({ key, position }) => [key, distance(center, position)]));
   const right = Float64Array.from(far.values()).sort().subarray(0, WANTED);

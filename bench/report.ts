@@ -6,7 +6,7 @@ import type { Row, Section } from './section.js';
 
 const PATH = 'docs/benchmarks.md';
 
-/** Named once, in the head of the file. A section names another machine. */
+/** The default machine, named once at the top of the file. Sections measured elsewhere name theirs. */
 const USUAL_MACHINE = '2 cores, 24 GiB, Node v20.20.2';
 
 const HEAD = `# Benchmarks

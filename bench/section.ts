@@ -1,4 +1,4 @@
-/** One figure of docs/benchmarks.md and its bar, the target that it has to meet. */
+/** One figure in docs/benchmarks.md with its bar, the target that it must meet. */
 export interface Row {
   /** What was measured. */
   readonly what: string;

@@ -11,9 +11,9 @@ import { type FirstLoad, measureFirstLoad } from './stream/first-load.js';
 
 const SEED = 7;
 const MAPS = 120;
-/** Numbers of markers; CELLPORT_SIZES names others. The largest take an hour. */
+/** Numbers of markers; CELLPORT_SIZES overrides them. The largest take an hour. */
 const SIZES = (process.env['CELLPORT_SIZES'] ?? '10000,100000,1000000,3000000').split(',').map(Number);
-/** The consumer follows loads of at most so many markers: it folds some 700 a second on DynamoDB Local. */
+/** The consumer follows loads of up to this many markers: it folds some 700 a second on DynamoDB Local. */
 const MOST_FOLLOWED = 100_000;
 
 interface Measured extends Size {
@@ -92,5 +92,5 @@ async function run({ say }: BenchOptions): Promise<Section> {
   };
 }
 
-/** On DynamoDB Local. `scale` simulates what does not fit on a machine. */
+/** On DynamoDB Local. `scale` simulates sizes that do not fit on one machine. */
 export const sizes: Benchmark = { name: 'sizes', hasCounts: false, run };

@@ -18,7 +18,7 @@ interface Stall {
   readonly name: string;
   readonly status: number;
   readonly ms: number;
-  /** The longest wait of another client for /healthz meanwhile, in ms. */
+  /** Maximum time in ms that another client waited for /healthz meanwhile. */
   readonly waitMs: number;
 }
 
@@ -39,7 +39,7 @@ async function measure({ url }: Served): Promise<Stall[]> {
         const sent = performance.now();
         const { status } = await post(agent, `${url}/graphql`, JSON.stringify({ query, variables }));
         const ms = performance.now() - sent;
-        // The read that is under way belongs to it.
+        // The read in progress belongs to it.
         await sleep(100);
         rounds.push({ name, status, ms, waitMs: Math.max(0, ...(await waits())) });
       }

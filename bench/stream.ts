@@ -10,7 +10,7 @@ const ROUNDS = 3;
 const IN_ONE_CITY = 1_000;
 
 const BARS = { one: 9, each: 0.12 };
-/** On a machine that does other things meanwhile, as in CI, there are more batches, and more writes of the state. */
+/** On a machine with other work, as in CI, there are more batches, and more writes of the state. */
 const BARS_WHEN_BUSY = { one: 12, each: 0.3 };
 const MOST_UNITS_OF_A_LOAD = 0.45;
 const LEAST_RATIO = 0.5;

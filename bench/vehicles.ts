@@ -15,22 +15,22 @@ import type { Benchmark, Section } from './section.js';
 const VEHICLES = 10_000;
 const SEED = 20_261_124;
 const SECONDS = 5;
-/** Degrees that a vehicle moves in a second: some 15 m. */
+/** Degrees that a vehicle moves per second: some 15 m. */
 const STEP = 0.000_135;
 const BYTES_A_UNIT = 1_024;
-/** Bytes of a page's other attributes. */
+/** Size of a page's other attributes in bytes. */
 const ATTRIBUTES = 70;
-/** Of a move: the marker, and its entry in the geo index, which is deleted and put. */
+/** Write units of a move: the marker, and its entry in the geo index, which is deleted and put. */
 const UNITS_OF_A_MOVE = 3;
 
-/** Pages in memory that count the write units of what is written to them. */
+/** Pages in memory that count the write units written to them. */
 class MeteredPages extends PageTable {
   units = 0;
   readonly begins = new Set<string>();
 
   override write(replacements: readonly PageReplacement[]): Promise<boolean[]> {
     for (const { pages } of replacements) {
-      // Of several pages, in one transaction, each costs twice.
+      // In one transaction with several pages, each costs twice as much.
       const times = pages.length > 1 ? 2 : 1;
       for (const { begin, data } of pages) {
         this.begins.add(begin);
@@ -50,7 +50,7 @@ interface Measured {
   readonly blockUnits: number;
 }
 
-/** Write units a second while all vehicles move each second, and each second is one batch. */
+/** Write units per second while all vehicles move each second, and each second is one batch. */
 async function measure(vehicles: readonly BenchMarker[], others: readonly BenchMarker[]): Promise<Measured> {
   const pages = new MeteredPages();
   const codec = { pack: PACKING, decode: (data: Uint8Array) => decodePage(data, '') };
@@ -86,7 +86,7 @@ async function measure(vehicles: readonly BenchMarker[], others: readonly BenchM
   return { pages: pages.begins.size, pageUnits: pages.units / SECONDS, blockUnits: blocks.size / SECONDS };
 }
 
-/** What a fleet of vehicles pays for pages. */
+/** The cost of a fleet of vehicles for pages. */
 export const vehicles: Benchmark = {
   name: 'vehicles',
   hasCounts: false,

@@ -25,7 +25,7 @@ const COLLECTION = 'cities';
 const MOST_INSIDE = 2_000;
 const SEED = 20_261_121;
 
-/** A collection of markers, and the bytes of their index entries. */
+/** A collection of markers, and the size of their index entries in bytes. */
 interface Loaded {
   readonly rig: Rig;
   readonly collection: Collection;

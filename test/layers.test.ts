@@ -88,7 +88,7 @@ const FOR_ROOTS_ONLY = ['config', 'log-output'];
 const CONFIGURATION = ['config.ts', 'settings.ts'];
 const ROOTS = ['cli', 'lambda', 'server'];
 
-/** Folders whose files are functions of their arguments alone. */
+/** Folders whose files have only pure functions. */
 const PURE = ['geo', 'model', 'keys', 'pages', 'plan', 'capacity'];
 const IMPURE = [
   /\bawait\b/,
@@ -183,7 +183,7 @@ describe('the direction of imports', () => {
         if (path === 'settings') return file === 'config.ts';
         if (folderOf(path) === '')
           return FOR_ANYONE.includes(path) || (ROOTS.includes(folder) && FOR_ROOTS_ONLY.includes(path));
-        // The defaults of limits.
+        // The default limits.
         if (CONFIGURATION.includes(file)) return folderOf(path) === 'model';
         return folderOf(path) === folder || MAY_IMPORT[folder]?.includes(folderOf(path));
       };
@@ -226,7 +226,7 @@ describe('the direction of imports', () => {
     expect(impure).toEqual([]);
   });
 
-  test('what reads rows runs in browsers: it imports nothing of Node or of the rest of ingest', () => {
+  test('the code that reads rows runs in browsers: it imports nothing from Node or the rest of ingest', () => {
     const rows = files.filter((file) => file.startsWith('ingest/rows/'));
     expect(rows.length).toBeGreaterThan(0);
     const wrong = rows.flatMap((file) => [

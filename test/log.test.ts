@@ -6,7 +6,7 @@ import { createLog } from '../src/log-output.js';
 
 let lines: string[] = [];
 let others: NodeJS.ExitListener[] = [];
-/** What the loggers of the test do when the process ends. */
+/** The actions of the test's loggers when the process ends. */
 const atExit = () => process.listeners('exit').filter((listener) => !others.includes(listener));
 
 const open = (terminal: boolean, level: LogLevel = 'warn') =>
@@ -29,7 +29,7 @@ afterEach(() => {
 });
 
 describe('equal failures', () => {
-  it('are written at once, then once a second with their number, until there are no more', () => {
+  it('are written at once, then counted once a second until there are no more', () => {
     const log = open(false);
     for (let second = 0; second < 60; second += 1) {
       for (let time = 0; time < 500; time += 1) log.warn({ err: outage(), path: [time] }, 'DynamoDB does not answer');
@@ -43,7 +43,7 @@ describe('equal failures', () => {
     expect(json().at(-1)?.count).toBeUndefined();
   });
 
-  it('are those with the same level, message, code and cause; numbers do not count', () => {
+  it('are those with the same level, message, code and cause, ignoring numbers', () => {
     const log = open(false);
     for (const ms of [1, 20, 300]) log.error({ err: new Error(`took ${ms} ms`) }, 'failed');
     log.error({ err: new TypeError('took 1 ms') }, 'failed');
@@ -59,7 +59,7 @@ describe('equal failures', () => {
     ]);
   });
 
-  it('stay few when all differ', () => {
+  it('are limited in number even if all differ', () => {
     const log = open(false);
     for (let n = 0; n < 100_000; n += 1) log.error({}, 'x'.repeat(n % 2_000));
     vi.advanceTimersByTime(1_000);
@@ -67,7 +67,7 @@ describe('equal failures', () => {
     expect(json().reduce((sum, { count = 1 }) => sum + count, 0)).toBe(100_000);
   });
 
-  it('are counted to the end of the process', () => {
+  it('are counted until the process ends', () => {
     const log = open(false);
     for (let time = 0; time < 5; time += 1) log.warn({ err: outage() }, 'DynamoDB does not answer');
     expect(lines).toHaveLength(1);
@@ -90,7 +90,7 @@ describe('a terminal', () => {
     expect(lines[2]).toMatch(/ECONNREFUSED \(1 more in the last second\)\n$/);
   });
 
-  it('shows the stack with the level debug, and only the levels asked for', () => {
+  it('shows the stack at level debug, and only the requested levels', () => {
     open(true, 'debug').error({ err: new Error('a bug') }, 'A request failed');
     expect(lines.join('')).toMatch(/\n {4}at /);
     const { length } = lines;

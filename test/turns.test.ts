@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 
 import { afterTurns, takeTurn } from '../src/turns.js';
 
-/** Keeps the thread for some milliseconds. */
+/** Blocks the thread for some milliseconds. */
 function work(ms: number): void {
   const until = performance.now() + ms;
   while (performance.now() < until);
 }
 
-/** Counts the rounds of the event loop while something is under way. */
+/** Counts the turns of the event loop during some work. */
 async function roundsDuring(something: Promise<unknown>): Promise<number> {
   let rounds = 0;
   let next = setImmediate(function count() {
@@ -29,7 +29,7 @@ describe('steps that resume together', () => {
     expect(await roundsDuring(Promise.all(steps))).toBeGreaterThanOrEqual(10);
   });
 
-  test('are followed by the reads that they ask for, all at once', async () => {
+  test('are followed by the reads that they request, all at once', async () => {
     const asked: number[] = [];
     let read: number[] | undefined;
     const steps = Array.from({ length: 100 }, async (_, index) => {

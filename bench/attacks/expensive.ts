@@ -1,11 +1,11 @@
-/** A request within all limits that makes a server over the demo cities work as hard as it can. */
+/** A request within all limits that makes a server over the demo cities work as hard as possible. */
 export interface Expensive {
   readonly name: string;
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
-/** A star of so many corners, every second one close to its center, as GeoJSON. */
+/** A star with this many corners, every second one close to its center, as GeoJSON. */
 function star(corners: number, lng: number, lat: number, squeeze: number) {
   const ring = Array.from({ length: corners }, (_, index): [number, number] => {
     const angle = (2 * Math.PI * index) / corners;

@@ -3,7 +3,7 @@ import { createHttpServer, createServices } from '../../src/server/services.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { memoryDatabase } from '../../test/support/memory-store.js';
 
-// A server over an empty collection, as a process of its own. Its first message is its address.
+// A server over an empty collection in its own process. Its first message is its URL.
 const database = memoryDatabase();
 await createCollection(database, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
 const { http } = await createHttpServer(createServices({ database }));

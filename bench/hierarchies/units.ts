@@ -2,7 +2,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
 /** Calls and units since counting began. */
 export interface Units {
-  /** Query, GetItem and write calls; a transaction is one. */
+  /** Query, GetItem and write calls; a transaction counts as one. */
   calls: number;
   readUnits: number;
   /** As DynamoDB Local reports them. */

@@ -18,7 +18,7 @@ export type BareAnswer =
 const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
 let data: readonly unknown[] = [];
 
-/** `/n` responds with the nth data as JSON, after reading the whole request as any POST server does. */
+/** `/n` responds with the nth data set as JSON, after reading the whole request like any POST server. */
 const server = createServer((request, response) => {
   request.on('data', () => undefined);
   request.on('end', () => {

@@ -13,7 +13,7 @@ import type { BenchMarker } from './points.js';
 
 const CREATED = '2026-11-21T00:00:00.000Z';
 
-/** Builds the pages of a collection, as a recount does. */
+/** Builds the pages of a collection, like a recount. */
 export async function addPages(db: Database, collection: Collection, markers: readonly BenchMarker[]): Promise<void> {
   const scope = db.keys.scope(collection);
   const entries = markers.flatMap((one) => {

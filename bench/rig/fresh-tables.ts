@@ -31,7 +31,10 @@ async function createWithoutStream({ tables, client }: Database): Promise<void> 
   }
 }
 
-/** Starts an engine with two empty tables. Not reused: an engine that has had several streams writes five times slower. */
+/**
+ * Starts an engine with two empty tables. Engines are not reused: one that has had several streams writes five times
+ * slower.
+ */
 export async function openFreshTables({ table = 'cellport', stream = true }: TableOptions = {}): Promise<FreshTables> {
   const running = await startEngine({ dataDir: null });
   const { endpoint, region, credentials } = running;
@@ -55,7 +58,7 @@ export async function openFreshTables({ table = 'cellport', stream = true }: Tab
   return { engine, options, database, close };
 }
 
-/** Opens fresh tables, does the work and closes them, even if the work fails. */
+/** Opens fresh tables, runs the work and closes them, even if the work fails. */
 export async function withFreshTables<T>(
   work: (tables: FreshTables) => Promise<T>,
   options: TableOptions = {},

@@ -22,7 +22,7 @@ export interface MeasuredView {
 
 const ENTRY_ATTRIBUTES = ['pk', 'sk', 'gpkA', 'gskA', ...DRAWN_ATTRIBUTES];
 
-/** Bytes of a marker's entry in the geo index, as charged for a read. */
+/** Size in bytes of a marker's entry in the geo index, as charged for a read. */
 export function entryBytes(rig: Rig, collection: Collection, marker: BenchMarker): number {
   const item = newMarkerItem(rig.db, collection, marker, '2026-11-21T00:00:00.000Z');
   return itemBytes(Object.fromEntries(ENTRY_ATTRIBUTES.map((name) => [name, item[name]])));
@@ -70,8 +70,8 @@ export async function wired(rig: Rig, work: () => Promise<unknown>): Promise<Wir
 }
 
 /**
- * Measures the markers of a map: read from the geo `index`; from pages by a server that has just started (`cold`); and by one
- * that knows the directory (`known`). And the map's `cells`, without any cache.
+ * Measures the markers of a map: read from the geo `index`; from pages by a server that has just started (`cold`); and
+ * by one that has the directory in memory (`known`). Also measures the map's `cells` without any cache.
  */
 export async function measureView(
   rig: Rig,

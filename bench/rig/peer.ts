@@ -27,7 +27,7 @@ interface Put {
   readonly PutItemInput: { readonly Item: Record<string, unknown> };
 }
 
-/** The part of dynamodb-geo's API that is used here. */
+/** The part of dynamodb-geo's API used here. */
 export interface PeerPackage {
   readonly GeoDataManagerConfiguration: new (client: object, table: string) => { hashKeyLength: number };
   readonly GeoDataManager: new (configuration: object) => {
@@ -55,7 +55,9 @@ export function loadPeer(): PeerPackage {
   return createRequire(new URL('package.json', FOLDER))('dynamodb-geo') as PeerPackage;
 }
 
-/** A client as the package expects it, over the same SDK version as Cellport's, and counters of its requests. */
+/**
+ * A client in the form that the package expects, over the same SDK version as Cellport's, and counters of its requests.
+ */
 function countingClient(client: DynamoDBClient) {
   const seen = { queries: 0, readUnits: 0 };
   return {
@@ -87,7 +89,7 @@ const onTheWire = (attributes: Readonly<Record<string, unknown>>) =>
     ]),
   );
 
-/** A table of the package with these markers, in a new engine, and counters of the requests to it. */
+/** A table of the package with these markers, in a new engine, and counters of its requests. */
 export async function fillPeer(peer: PeerPackage, length: number, markers: readonly BenchMarker[]) {
   const engine = await startEngine({ dataDir: null });
   const { endpoint, region, credentials } = engine;

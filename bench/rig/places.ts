@@ -39,7 +39,7 @@ export function viewOf(name: string, lng: number, lat: number, zoom: number): Vi
   return { name, zoom, bounds };
 }
 
-/** 66 maps: eleven places, both dense and sparse and at the edges of the world, at six zooms from 2 to 18. */
+/** 66 maps: eleven places, dense and sparse ones and some at the edges of the world, at six zooms from 2 to 18. */
 export const fixedViews = (): View[] =>
   PLACES.flatMap(([name, lng, lat]) => ZOOMS.map((zoom) => viewOf(name, lng, lat, zoom)));
 

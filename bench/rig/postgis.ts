@@ -18,21 +18,21 @@ const DEBIAN = '/usr/lib/postgresql';
 const TRIES = 100;
 const MOST_OUTPUT = 2 ** 30;
 
-/** Debian's folder of a PostgreSQL with PostGIS; undefined if there is none. */
+/** Debian's folder of a PostgreSQL with PostGIS; undefined if it is not installed. */
 function findPrograms(): string | undefined {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN) : [];
   const found = versions.find((version) => existsSync(`/usr/share/postgresql/${version}/extension/postgis.control`));
   return found && join(DEBIAN, found, 'bin');
 }
 
-/** The user to run PostgreSQL as: it refuses to run as root, so root switches to the package's user. */
+/** The user to run PostgreSQL as. It refuses to run as root, so root switches to the package's user. */
 function owner(): { readonly uid?: number; readonly gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: idOf('-u'), gid: idOf('-g') };
 }
 
-/** Starts the installed PostGIS; undefined if there is none. */
+/** Starts PostGIS; undefined if it is not installed. */
 export async function startPostgis(): Promise<Postgis | undefined> {
   const programs = findPrograms();
   if (programs === undefined) return undefined;

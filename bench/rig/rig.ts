@@ -33,13 +33,13 @@ export interface Rig {
   readonly wire: Wire;
   /** Executes a GraphQL query as the HTTP server would. Throws the first error, with its code as the cause. */
   ask<T>(query: string, variables?: Readonly<Record<string, unknown>>): Promise<T>;
-  /** The response text to a request body. */
+  /** The response text for a request body. */
   post(body: unknown, headers?: Readonly<Record<string, string>>): Promise<string>;
-  /** Resets the counters of the wire. */
+  /** Resets the request counters. */
   resetWire(): void;
-  /** Empties the caches, as on a server that has just started. */
+  /** Empties the caches, like a restart of the server. */
   coolDown(): void;
-  /** Whether markers are read from pages from now on; from the geo index otherwise. */
+  /** Whether markers are read from pages from now on; otherwise from the geo index. */
   usePages(yes: boolean): void;
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ export async function startRig(): Promise<Rig> {
   const watched = watchWire(db);
   const directories = new DirectoryCache();
   let usesPages = true;
-  // The clock of the state and of its readers stands still, so that it is read once.
+  // The clock of the state and its readers stands still, so that it is read once.
   const report = async () => (usesPages ? storedReport({ database: db }) : undefined);
   const trust = new PageTrust({ own: () => undefined, stored: report, wall: () => 0 });
   const pageServices = { ...testPages({ trusted: true, directories }), trust };
@@ -95,7 +95,7 @@ export async function startRig(): Promise<Rig> {
     { database: db },
     {
       cellCache: new CellCache({ maxBytes: 64 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
-      // No cache of pages, so that every map costs what it costs the first time.
+      // No cache of pages, so that every map has the cost of a first request.
       pageServices,
       // Never expires: a slow machine would reload it more often, and count more reads.
       collectionCache: createCollectionCache({ now: () => 0 }),

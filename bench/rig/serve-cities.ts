@@ -28,7 +28,8 @@ export async function serveCities(engine: Engine, settings: Readonly<Record<stri
   let url = '';
   for await (const line of createInterface({ input: child.stdout })) {
     url = /Serving +(http:\/\/\S+)/.exec(line)?.[1] ?? url;
-    // It serves before the cities are there. The countries may be refused: these settings name no object store.
+    // The server answers before the cities are loaded. The countries may be rejected, because these settings name no
+    // object store.
     if (line.includes('loaded and counted in')) {
       child.stdout.resume();
       return { child, url: url.replace(/\/$/, '') };

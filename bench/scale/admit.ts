@@ -1,21 +1,21 @@
 import { PUBLISHED } from './published.js';
 
-/** What one kind of capacity has for the next seconds, all in units a second except the tokens. */
+/** One kind of capacity during the next seconds, in units per second except for the tokens. */
 export interface Capacity {
-  /** What a partition bears at most. */
+  /** Maximum of one partition. */
   readonly most: number;
-  /** Of the table as a whole. */
+  /** Total of the table. */
   readonly total: number;
-  /** Unused units that each partition has kept; undefined if none are kept. */
+  /** Unused units saved by each partition; undefined if none are saved. */
   readonly tokens: Float64Array | undefined;
 }
 
 const sumOf = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0);
 
 /**
- * How much of the demand on each partition is served in so many seconds, in units a second. A partition has its share of the
- * table's units; adaptive capacity lends it what others leave; then it uses what it has kept. Nothing lifts the limit of a
- * partition. Keeps what is left in `tokens`.
+ * How much of the demand on each partition is served during some seconds, in units per second. A partition has its
+ * share of the table's units, borrows what others leave (adaptive capacity), and then uses what it has saved. Nothing
+ * lifts the limit of a partition. Saves what is left in `tokens`.
  */
 export function admit(demand: Float64Array, seconds: number, { most, total, tokens }: Capacity): Float64Array {
   const share = total / demand.length;

@@ -7,18 +7,18 @@ import { KINDS, type Kind } from './published.js';
 import { type Outcome, SimulatedTable } from './table.js';
 import type { VehicleWrites } from './vehicles.js';
 
-/** A day is sampled at the beginning of each five minutes, as long as DynamoDB keeps unused capacity. */
+/** A day is sampled at the start of each five minutes, which is as long as DynamoDB saves unused capacity. */
 const STEP_SECONDS = 300;
 const STEPS = 86_400 / STEP_SECONDS;
 const DAYS_A_MONTH = HOURS_A_MONTH / 24;
-/** What is provisioned over what is written, and the read units a second, which are not what is looked at then. */
+/** Ratio of provisioned to used write units, and the read units per second, which are irrelevant in that case. */
 const PROVISIONED = 1.2;
 const PROVISIONED_READS = 40_000;
 
 const NAMES = ['entities', 'index', 'derived'] as const;
 type Name = (typeof NAMES)[number];
 
-/** What is replayed. */
+/** The replayed scenario. */
 export interface Replay {
   readonly lines: Readonly<Record<Name, KeyLine>>;
   readonly flows: Flows;
@@ -27,22 +27,25 @@ export interface Replay {
   readonly source: 'pages' | 'index';
   readonly misses: Float64Array;
   readonly vehicles: VehicleWrites;
-  /** Whether the tables have write units provisioned, a fifth more than what is written; on demand otherwise. */
+  /** Whether the tables have provisioned write units, a fifth more than used; otherwise they are on demand. */
   readonly isProvisioned?: boolean;
 }
 
-/** One day of it. */
+/** One day of the replay. */
 export interface Day {
-  /** Units a second, on average and at the peak of all five minutes: demanded. */
+  /** Demand in units per second, mean and peak over all five-minute steps. */
   readonly mean: Readonly<Record<Kind, number>>;
   readonly peak: Readonly<Record<Kind, number>>;
-  /** The part of the units that was not served; of writes, those of vehicles: a write fails if its index entry is throttled. */
+  /**
+   * Share of the units that was not served. For writes, that of vehicles: a write fails if its index entry is
+   * throttled.
+   */
   readonly throttled: Readonly<Record<Kind, number>>;
-  /** The same for what the consumer writes, which it tries again: it falls behind. */
+  /** The same for the consumer's writes, which it retries: it falls behind. */
   readonly consumerThrottled: number;
   /** Hours of the day after which nothing more was throttled. */
   readonly throttledHours: number;
-  /** The partition key of which most was throttled. */
+  /** The partition key with the most throttling. */
   readonly throttledKey: string | undefined;
   readonly partitions: Readonly<Record<Name, number>>;
   readonly dollars: { readonly onDemand: number; readonly provisioned: number };
@@ -120,7 +123,7 @@ class Tally {
   }
 }
 
-/** An empty table or index for so many write units a second. */
+/** An empty table or index for a number of write units per second. */
 function newTable(line: KeyLine, write: number, isProvisioned: boolean): SimulatedTable {
   if (!isProvisioned) return new SimulatedTable(line);
   const provisioned = { read: PROVISIONED_READS, write: Math.max(1, PROVISIONED * write) };
@@ -128,7 +131,7 @@ function newTable(line: KeyLine, write: number, isProvisioned: boolean): Simulat
   return new SimulatedTable(line, { provisioned, partitions: byThroughput });
 }
 
-/** Replays so many days one after another, on tables that nobody has used before: the first day is that of a cold start. */
+/** Replays several days in sequence on new tables: the first day is a cold start. */
 export function replay(
   { lines, flows, fleet, source, misses, vehicles, isProvisioned = false }: Replay,
   days: number,

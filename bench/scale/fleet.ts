@@ -3,28 +3,30 @@ import type { Flows } from './flows.js';
 import { type DerivedLine, DIRECTORY } from './lines.js';
 import { type Cached, missesOf, missesWithin } from './lru.js';
 
-/** Maps a second of one server at its peak, as measured for two cores (docs/benchmarks.md, admission). */
+/** Maps per second of one server at its peak, as measured with two cores (docs/benchmarks.md, admission). */
 export const MAPS_A_SERVER = 60;
-/** Of the default cache of 64 MB, and bytes of what is kept in it (src/loaders). */
+/** Share of the default cache of 64 MB, and sizes in bytes of its entries (src/loaders). */
 const CACHE_BYTES = 24 * 2 ** 20;
 const KEPT_BLOCK = 2_600;
 const KEPT_PAGE = 300;
 const KEPT_MARKER = 900;
-/** Servers that do not run the consumer keep blocks for so long. */
+/** How long servers without the consumer keep blocks. */
 const OTHERS_KEEP_SECONDS = 2;
 
 export interface Fleet {
   readonly servers: number;
-  /** Which servers keep cells and pages: none, the one that runs the consumer, or all, if all heard of every change. */
+  /**
+   * Which servers cache cells and pages: none, the one with the consumer, or all, if all were notified of every change.
+   */
   readonly caches: 'none' | 'consumer' | 'all';
-  /** Whether servers read the directory of a partition whole, as they do, or only the parts that a map needs. */
+  /** Whether servers read the whole directory of a partition, as they do, or only the parts that a map needs. */
   readonly directory: 'whole' | 'parts';
 }
 
-/** Maps a second of the whole fleet, on average over the day. */
+/** Maps per second of the whole fleet, on average over the day. */
 export const mapsOf = ({ servers }: Fleet, flows: Flows): number => (servers * MAPS_A_SERVER) / flows.peak;
 
-/** The parts of what maps ask for that the fleet has to read, by stretch of the derived table. */
+/** The share of the requested objects that the fleet must read, by stretch of the derived table. */
 export function fleetMisses(
   fleet: Fleet,
   flows: Flows,

@@ -3,11 +3,11 @@ import { type DerivedLine, DIRECTORY } from './lines.js';
 import { type PlannedMap, directoryUnits } from './maps.js';
 import { activityAt } from './world.js';
 
-/** People are counted by longitude in so many hours. */
+/** People are counted by longitude for this many hours. */
 const HOURS = 24;
 const hourOf = (lng: number) => ((Math.round(lng / 15) % HOURS) + HOURS) % HOURS;
 
-/** Read units a map, on average over all maps, by where they are read and by the longitude of who looks. */
+/** Mean read units per map over all maps, by stretch read and by the longitude of the viewer. */
 export class Flow {
   readonly #units = new Map<number, number>();
   readonly #length: number;
@@ -21,7 +21,10 @@ export class Flow {
     this.#units.set(name, (this.#units.get(name) ?? 0) + units);
   }
 
-  /** Read units a second along the stretches at a time of day, for so many maps a second on average, with these parts missed. */
+  /**
+   * Read units per second along the stretches at a time of day, for a mean number of maps per second and given miss
+   * rates.
+   */
   at(
     seconds: number,
     maps: number,
@@ -38,19 +41,19 @@ export class Flow {
   }
 }
 
-/** Everything that a map reads on average. */
+/** Mean reads of a map. */
 export interface Flows {
   readonly calls: number;
   readonly blocks: Flow;
   readonly pages: Flow;
-  /** How many things of each stretch of the derived table a map asks for on average: a block, pages, a directory. */
+  /** Mean number of objects of each stretch of the derived table that a map requests: blocks, pages, directories. */
   readonly asked: Float64Array;
-  /** Directories read whole, and only the parts of them that are needed. */
+  /** Directories read as a whole, and only their required parts. */
   readonly wholeDirectories: Flow;
   readonly partsOfDirectories: Flow;
   readonly index: Flow;
   readonly indexCalls: number;
-  /** The busiest second of the day over the mean. */
+  /** Ratio of the busiest second of the day to the mean. */
   readonly peak: number;
 }
 
@@ -81,7 +84,7 @@ export function flowsOf(maps: Iterable<PlannedMap>, derived: DerivedLine, { writ
     for (const partition of map.directories) {
       const at = derived.directoryAt.get(partition) ?? 0;
       wholeDirectories.add(lng, at, share * directoryUnits(derived.pagesOf.get(partition) ?? 0));
-      // Half a unit for each of the items that name the pages.
+      // Half a unit for each of the items that list the pages.
       partsOfDirectories.add(lng, at, (share * (1 + needed / DIRECTORY.perItem)) / 2);
       ask(at, share);
     }

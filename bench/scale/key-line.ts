@@ -2,21 +2,26 @@ import { createHash } from 'node:crypto';
 
 import type { Units } from './published.js';
 
-/** Neighbouring items of one partition key, or one item, which no partition can be cut through. */
+/** Neighbouring items of one partition key, or a single item, which no partition boundary can divide. */
 export interface Stretch {
   readonly pk: string;
-  /** Their place among the items of the partition key. */
+  /** Its position among the items of the partition key. */
   readonly sort: number;
   readonly bytes: number;
   readonly isItem?: boolean;
 }
 
-/** Where DynamoDB puts a partition key, 0 to below 1. Its hash function is not published: any that spreads keys evenly will do. */
+/**
+ * The position of a partition key, 0 to below 1. DynamoDB's hash function is not published: any that spreads keys
+ * evenly will do.
+ */
 function hashOf(pk: string): number {
   return createHash('md5').update(pk).digest().readUIntBE(0, 6) / 2 ** 48;
 }
 
-/** Sums up to each stretch, so that a part of the line takes two look-ups. Stretches are evenly filled. */
+/**
+ * Prefix sums over stretches, so that the sum of a part of the line takes two look-ups. Stretches are evenly filled.
+ */
 export class LineSums {
   readonly #upTo: Float64Array;
 
@@ -25,7 +30,7 @@ export class LineSums {
     for (let at = 0; at < values.length; at++) this.#upTo[at + 1] = (this.#upTo[at] ?? 0) + (values[at] ?? 0);
   }
 
-  /** The sum before a place on the line. */
+  /** The sum before a position on the line. */
   before(place: number): number {
     const at = Math.floor(place);
     const whole = this.#upTo[at] ?? 0;
@@ -36,11 +41,11 @@ export class LineSums {
     return this.before(to) - this.before(from);
   }
 
-  /** The place in a part of the line that halves what is in it. */
+  /** The position that halves the sum of a part of the line. */
   middleOf(from: number, to: number): number {
     const wanted = (this.before(from) + this.before(to)) / 2;
     let [low, high] = [from, to];
-    // To far below a thousandth of a stretch, which may hold a whole city.
+    // To far below a thousandth of a stretch, which may contain a whole city.
     for (let step = 0; step < 60; step++) {
       const middle = (low + high) / 2;
       if (this.before(middle) < wanted) low = middle;
@@ -50,7 +55,9 @@ export class LineSums {
   }
 }
 
-/** All items of a table or an index in the order of DynamoDB's partitions: stretch n is the part of a line from n to n + 1. */
+/**
+ * All items of a table or index in the order of DynamoDB's partitions: stretch n is the part of a line from n to n + 1.
+ */
 export class KeyLine {
   readonly stretches: readonly Stretch[];
   readonly bytes: LineSums;
@@ -58,7 +65,7 @@ export class KeyLine {
   readonly #places: readonly number[];
   readonly #splitsKeys: boolean;
 
-  /** Local secondary indexes keep DynamoDB from splitting a partition key: `splitsKeys` is false then. */
+  /** Local secondary indexes prevent DynamoDB from splitting a partition key: `splitsKeys` is then false. */
   constructor(stretches: readonly Stretch[], splitsKeys = true) {
     this.#splitsKeys = splitsKeys;
     const hashes = new Map<string, number>();
@@ -74,20 +81,20 @@ export class KeyLine {
     this.bytes = new LineSums(Float64Array.from(this.stretches, ({ bytes }) => bytes));
   }
 
-  /** What stretches have, in the order in which they were given, along the line. */
+  /** Values of stretches, in the order in which they were given, along the line. */
   along(values: Float64Array): LineSums {
     const line = new Float64Array(values.length);
     values.forEach((value, index) => (line[this.#places[index] ?? 0] = value));
     return new LineSums(line);
   }
 
-  /** Where a share of all hashes ends. */
+  /** The position where a share of all hashes ends. */
   placeOf(share: number): number {
     const at = this.#hashes.findIndex((hash) => hash >= share);
     return at < 0 ? this.stretches.length : at;
   }
 
-  /** The nearest place inside a part of the line where it can be cut; undefined if there is none. */
+  /** The nearest position in a part of the line where it can be cut; undefined if there is none. */
   cutNear(place: number, from: number, to: number): number | undefined {
     const at = Math.floor(place);
     if (this.#splitsKeys && this.stretches[at]?.isItem !== true) return place > from && place < to ? place : undefined;
@@ -98,11 +105,11 @@ export class KeyLine {
     return nearest.find((cut) => cut > from && cut < to);
   }
 
-  /** Whether what cannot be split ends at a place between two stretches. */
+  /** Whether something that cannot be split ends at a position between two stretches. */
   #endsAt(place: number): boolean {
     return this.#splitsKeys || this.stretches[place - 1]?.pk !== this.stretches[place]?.pk;
   }
 }
 
-/** Units a second along a line. */
+/** Units per second along a line. */
 export type Demand = Readonly<Record<keyof Units, LineSums>>;

@@ -10,13 +10,13 @@ import { KeyLine, type Stretch } from './key-line.js';
 const keys = createKeyspace('readable');
 const SCOPE = 'points';
 const GENERATION = '1';
-/** Markers and pages of one cell of this length, 156 km wide, are one stretch of the line. */
+/** Markers and pages of one cell of this length, 156 km wide, form one stretch of the line. */
 export const AREA_LENGTH = 3;
 const AREA_SIZE = 32 ** (LONGEST_Z - AREA_LENGTH);
-/** Hints of a directory as it stores them, 256 in 3 KB, and as a server keeps them. */
+/** Hints of a directory as stored, 256 in 3 KB, and as cached by a server. */
 export const DIRECTORY = { perItem: 256, itemBytes: 3_072, keptBytes: 150, most: 32 * 2 ** 20 } as const;
 
-/** Cells of one length that have markers, in order. */
+/** Non-empty cells of one length, in order. */
 export class Cells {
   readonly length: number;
   readonly all: readonly Prefixes[];
@@ -32,7 +32,7 @@ export class Cells {
     return fromZ(this.all[index]?.prefix ?? 0, this.length);
   }
 
-  /** The first and the last cell, excluded, that meet a range of Z-order at length 10. */
+  /** The first and last cell (excluded) that overlap a range of Z-order at length 10. */
   meeting({ from, to }: ZRange): readonly [first: number, last: number] {
     return [this.#firstFrom(Math.floor(from / this.#size)), this.#firstFrom(Math.ceil(to / this.#size))];
   }
@@ -48,16 +48,18 @@ export class Cells {
   }
 }
 
-/** The derived table: pages by area, directories, blocks of cells, the state of the consumer. */
+/** The derived table: pages by area, directories, blocks of cells, the consumer's state. */
 export interface DerivedLine {
   readonly line: KeyLine;
   readonly areas: Cells;
   readonly blocks: readonly Cells[];
-  /** Where in the order of stretches the blocks of each length begin, the directories by partition, and the state. */
+  /**
+   * The start, in the order of stretches, of the blocks of each length, the directories by partition, and the state.
+   */
   readonly blocksAt: readonly number[];
   readonly directoryAt: ReadonlyMap<string, number>;
   readonly stateAt: number;
-  /** Pages of each partition, by the first character of its geohashes. */
+  /** Number of pages of each partition, by the first character of its geohashes. */
   readonly pagesOf: ReadonlyMap<string, number>;
 }
 
@@ -91,7 +93,7 @@ export function derivedLine(distribution: Distribution, page: PageSizes): Derive
   return { line: new KeyLine(stretches), areas, blocks, blocksAt, directoryAt, stateAt, pagesOf };
 }
 
-/** The layout of a geo index, and the bytes of an entry. */
+/** The layout of a geo index, and the size of an entry in bytes. */
 export interface IndexLayout {
   readonly prefixLength: number;
   readonly writeShards: number;
@@ -112,14 +114,14 @@ export function indexLine(areas: Cells, layout: IndexLayout, splitsKeys = true):
   );
 }
 
-/** The entities table: each marker has a partition key of its own, so that they are evenly spread. */
+/** The entities table: each marker has its own partition key, so they are evenly spread. */
 export function entityLine(markers: number, itemBytes: number): KeyLine {
   const parts = 64;
   const pks = Array.from({ length: parts }, (_, part) => keys.marker(SCOPE, String(part)).pk);
   return new KeyLine(pks.map((pk) => ({ pk, sort: 0, bytes: (markers * itemBytes) / parts })));
 }
 
-/** The part of a range of Z-order at length 10 that lies in an area. */
+/** The share of a range of Z-order at length 10 that lies in an area. */
 export function partIn({ from, to }: ZRange, { prefix }: Prefixes): ZRange {
   return { from: Math.max(from, prefix * AREA_SIZE), to: Math.min(to, (prefix + 1) * AREA_SIZE) };
 }

@@ -1,16 +1,16 @@
-/** Things of one size that a cache may keep, each asked for equally often. */
+/** Objects of one size that a cache may keep, all requested equally often. */
 export interface Cached {
   readonly count: number;
-  /** Of each. */
+  /** Size of each object. */
   readonly bytes: number;
-  /** How often a second each is asked for, and changes so that it is dropped. */
+  /** How often per second each is requested, and changes so that it is dropped. */
   readonly asked: number;
   readonly dropped: number;
 }
 
 /**
- * How much of what is asked for has to be read, 0 to 1, by a cache of so many bytes that drops what was not used for longest:
- * Che's approximation (Che, Tung, Wang 2002) with requests at random times. What is larger than the cache is never kept.
+ * The miss rate, 0 to 1, of an LRU cache of `capacity` bytes: Che's approximation (Che, Tung, Wang 2002) for requests
+ * at random times. Objects larger than the cache are never kept.
  */
 export function missesOf(all: readonly Cached[], capacity: number): Float64Array {
   const kept = ({ bytes }: Cached) => bytes <= capacity;
@@ -35,5 +35,5 @@ export function missesOf(all: readonly Cached[], capacity: number): Float64Array
   });
 }
 
-/** The same for what is kept for so many seconds after it was read, however often it is used. */
+/** The miss rate if objects are kept for a fixed time after they were read, however often they are used. */
 export const missesWithin = (asked: number, seconds: number): number => 1 / (1 + asked * seconds);

@@ -20,28 +20,31 @@ import { precisionForZoom } from '../../src/plan/precision.js';
 import { type Cells, type DerivedLine, DIRECTORY, type IndexLayout, partIn } from './lines.js';
 import type { Visited } from './world.js';
 
-/** Read units that the maps of a place take from a stretch of a line, without caches; and how many things of it they ask for. */
+/**
+ * Read units that the maps of a place take from a stretch of a line without caches, and the number of its objects that
+ * they request.
+ */
 export interface Read {
   readonly at: number;
   readonly units: number;
   readonly things: number;
 }
 
-/** A map of a place, by the part of all maps that are like it. */
+/** A map of a place, with the share of all maps that are like it. */
 export interface PlannedMap {
   readonly lng: number;
   readonly share: number;
   readonly calls: number;
   readonly blocks: readonly Read[];
   readonly pages: readonly Read[];
-  /** Partitions of the directory that the pages are found by. */
+  /** Partitions of the directory through which the pages are found. */
   readonly directories: readonly string[];
   /** The same markers from the geo index, by area; undefined for maps that draw cells. */
   readonly index:
     { readonly cost: ReadCost; readonly areas: readonly (readonly [area: number, part: number])[] } | undefined;
 }
 
-/** In which areas the markers of a map are, and which part of them. */
+/** The areas of a map's markers, with the share in each. */
 function areasOf(distribution: Distribution, areas: Cells, { cover, inside }: View): [area: number, part: number][] {
   const parts = new Map<number, number>();
   for (const range of cover) {
@@ -52,12 +55,12 @@ function areasOf(distribution: Distribution, areas: Cells, { cover, inside }: Vi
       if (markers > 0) parts.set(index, (parts.get(index) ?? 0) + markers / Math.max(inside, 1e-9));
     }
   }
-  // An empty map reads the page that would hold its markers.
+  // An empty map reads the page that would have its markers.
   if (parts.size === 0) parts.set(Math.min(areas.all.length - 1, areas.meeting(cover[0] ?? { from: 0, to: 1 })[0]), 1);
   return [...parts];
 }
 
-/** The blocks that a map's cells are read from: each takes its part of the Query that reads it. */
+/** The blocks from which a map's cells are read, each with its share of the Query that reads it. */
 function blocksOf({ blocks, blocksAt }: DerivedLine, { area, zoom }: View): Read[] {
   const { length, ranges } = planBlocks(area, precisionForZoom(zoom));
   const cells = blocks[length];
@@ -73,7 +76,7 @@ function blocksOf({ blocks, blocksAt }: DerivedLine, { area, zoom }: View): Read
   });
 }
 
-/** Plans all maps by the planners that the server runs: cells where more than 2,000 markers are inside, else markers. */
+/** Plans all maps with the server's own planners: cells if more than 2,000 markers are inside, otherwise markers. */
 export function* planMaps(
   distribution: Distribution,
   derived: DerivedLine,
@@ -106,6 +109,6 @@ export function* planMaps(
   }
 }
 
-/** Read units of the whole directory of a partition, which is what a server reads that does not know it. */
+/** Read units for the whole directory of a partition, which a server reads that does not have it yet. */
 export const directoryUnits = (pages: number): number =>
   unitsOf(Math.ceil(pages / DIRECTORY.perItem) * DIRECTORY.itemBytes);

@@ -1,6 +1,6 @@
 import { PUBLISHED } from './published.js';
 
-/** What a table on demand takes at once: twice its peak of more than half an hour ago, and at least what a new one takes. */
+/** The capacity of an on-demand table: twice its peak of more than half an hour ago, and at least that of a new one. */
 export class Peaks {
   readonly #least: number;
   readonly #recent: { readonly until: number; readonly rate: number }[] = [];
@@ -10,7 +10,7 @@ export class Peaks {
     this.#least = least;
   }
 
-  /** Units a second that are taken at a time, in seconds. */
+  /** Capacity in units per second at a time in seconds. */
   capacityAt(now: number): number {
     while (this.#recent[0] && this.#recent[0].until <= now - PUBLISHED.growth.seconds) {
       this.#previous = Math.max(this.#previous, this.#recent.shift()?.rate ?? 0);
@@ -18,7 +18,7 @@ export class Peaks {
     return Math.max(this.#least, PUBLISHED.growth.factor * this.#previous);
   }
 
-  /** Units a second were served up to this time. */
+  /** Records that this rate, in units per second, was served up to a time. */
   served(until: number, rate: number): void {
     this.#recent.push({ until, rate });
   }

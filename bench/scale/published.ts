@@ -1,14 +1,17 @@
-/** What AWS publishes of DynamoDB's partitions, as far as the simulated table needs it. test/capacity/scale names the pages. */
+/**
+ * Figures that AWS publishes about DynamoDB's partitions, as far as the simulated table needs them. test/capacity/scale
+ * names the pages.
+ */
 export const PUBLISHED = {
-  /** Units a second and 2^30 bytes of one partition. */
+  /** Units per second and bytes of one partition. */
   partition: { read: 3_000, write: 1_000, bytes: 10 * 2 ** 30 },
-  /** Unused capacity is kept for so long. */
+  /** How long unused capacity is saved. */
   burstSeconds: 300,
-  /** Units a second that a new table on demand takes at once, and the partitions that it has for them. */
+  /** Units per second of a new on-demand table, and its number of partitions. */
   onDemand: { read: 12_000, write: 4_000, partitions: 4 },
-  /** A table on demand takes at once so many times its previous peak, and a higher one after so long. */
+  /** An on-demand table immediately serves this multiple of its previous peak, and a higher one after this time. */
   growth: { factor: 2, seconds: 1_800 },
-  /** Units a second that a table on demand takes unless AWS raises it on request. */
+  /** Maximum units per second of an on-demand table unless AWS raises it on request. */
   tableQuota: { read: 40_000, write: 40_000 },
 } as const;
 
@@ -20,5 +23,5 @@ export const ASSUMED = { heatSeconds: 600, heatShare: 0.9 } as const;
 
 export const KINDS = ['read', 'write'] as const;
 export type Kind = (typeof KINDS)[number];
-/** Units, or units a second, of each kind. */
+/** Units, or units per second, of each kind. */
 export type Units = Readonly<Record<Kind, number>>;

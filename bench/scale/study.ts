@@ -9,22 +9,22 @@ import { planMaps } from './maps.js';
 import { vehicleWrites } from './vehicles.js';
 import type { Visited } from './world.js';
 
-/** Bytes of markers, as measured on a sample. */
+/** Mean sizes of markers in bytes, measured on a sample. */
 export interface MeanBytes {
   readonly item: number;
   readonly entry: number;
   readonly page: PageSizes;
 }
 
-/** How a collection's geo index is laid out. */
+/** The layout of a collection's geo index. */
 export type Layout = Pick<IndexLayout, 'prefixLength' | 'writeShards'>;
 
-/** What is replayed on a world of markers. */
+/** A scenario to replay on a world of markers. */
 export interface Case {
   readonly fleet: Fleet;
   readonly source: 'pages' | 'index';
   readonly layout?: Layout;
-  /** Cities with vehicles, the largest first. */
+  /** Number of cities with vehicles, largest first. */
   readonly citiesWithVehicles?: number;
   readonly isProvisioned?: boolean;
   /** Whether DynamoDB can split the partition keys of the geo index, as it can without local secondary indexes. */
@@ -34,7 +34,7 @@ export interface Case {
 const DEFAULT_LAYOUT: Layout = { prefixLength: 2, writeShards: 1 };
 const DAYS = 2;
 
-/** Replays days over one number of markers; what they have in common is planned once. */
+/** Replays days for one number of markers; what all scenarios share is planned once. */
 export class Study {
   readonly derived: DerivedLine;
   readonly #world: Distribution;
@@ -62,7 +62,7 @@ export class Study {
     return flows;
   }
 
-  /** The first day on new tables, and the second one. */
+  /** The first day on new tables, and the second day. */
   days({ fleet, source, isProvisioned = false, splitsKeys = true, ...rest }: Case): Day[] {
     const { layout = DEFAULT_LAYOUT, citiesWithVehicles = 0 } = rest;
     const { item, entry, page } = this.#bytes;

@@ -3,28 +3,28 @@ import type { Demand, KeyLine } from './key-line.js';
 import { Peaks } from './peaks.js';
 import { ASSUMED, KINDS, type Kind, PUBLISHED, type Units } from './published.js';
 
-/** Provisioned units a second; on demand without. */
+/** Provisioned units per second; on demand if undefined. */
 export interface TableOptions {
   readonly provisioned?: Units;
-  /** How many partitions it starts with, before those that its size requires. */
+  /** Initial number of partitions, before those that its size requires. */
   readonly partitions?: number;
 }
 
-/** A part of the key line that one server of DynamoDB holds. */
+/** A part of the key line that one DynamoDB partition stores. */
 interface Partition {
   readonly from: number;
   readonly to: number;
   /** How long it has been under full load. */
   hotSeconds: number;
-  /** Unused units that it has kept. */
+  /** Unused units that it has saved. */
   readonly kept: Record<Kind, number>;
 }
 
-/** What became of the demand of some seconds, in units a second. */
+/** The outcome for the demand during some seconds, in units per second. */
 export interface Outcome {
   readonly demanded: Units;
   readonly served: Units;
-  /** The partition key of which most was throttled, if any was. */
+  /** The partition key with the most throttling, if there was any. */
   readonly throttledKey: string | undefined;
 }
 
@@ -34,8 +34,8 @@ const sum = (values: Float64Array): number => values.reduce((total, value) => to
 const totals = ({ read, write }: ByPartition): Units => ({ read: sum(read), write: sum(write) });
 
 /**
- * DynamoDB's partitions of a table, or of an index, which has its own. Demand is a flow: within the seconds of a step requests
- * arrive evenly. The caller passes time on.
+ * The partitions of a DynamoDB table, or of an index, which has its own. Demand is a flow: requests arrive evenly
+ * within a step. The caller advances time.
  */
 export class SimulatedTable {
   readonly line: KeyLine;
@@ -60,7 +60,7 @@ export class SimulatedTable {
     return this.#partitions;
   }
 
-  /** Serves the demand of the next seconds, then splits what was too hot. */
+  /** Serves the demand of the next seconds, then splits partitions that were too hot. */
   step(demand: Demand, seconds: number): Outcome {
     const wanted = (kind: Kind) => Float64Array.from(this.#partitions, ({ from, to }) => demand[kind].within(from, to));
     const demanded = { read: wanted('read'), write: wanted('write') };
@@ -77,7 +77,7 @@ export class SimulatedTable {
     return { demanded: totals(demanded), served: totals(served), throttledKey };
   }
 
-  /** Units a second that the table as a whole takes. */
+  /** Capacity of the whole table in units per second. */
   #takes(kind: Kind): number {
     return this.#provisioned?.[kind] ?? this.#peaks[kind].capacityAt(this.#now);
   }
@@ -104,7 +104,7 @@ export class SimulatedTable {
     return this.line.stretches[Math.floor(demand[most.kind].middleOf(hot.from, hot.to))]?.pk;
   }
 
-  /** A partition in two, each of which keeps half of what was kept; whole if it cannot be cut. */
+  /** A partition split in two, each with half of the saved units; unsplit if it cannot be cut. */
   #halves(whole: Partition, middle: number): Partition[] {
     const { from, to, kept } = whole;
     const cut = this.line.cutNear(middle, from, to);
@@ -137,10 +137,13 @@ export class SimulatedTable {
     });
   }
 
-  /** A table on demand has partitions for all that it takes at once: its fullest ones are split, those above half of the fullest. */
+  /**
+   * An on-demand table has enough partitions for its immediate capacity: its fullest ones are split, those above half
+   * of the fullest.
+   */
   #splitForPeak(takes: Units, demand: Demand): void {
     const fewest = Math.max(...KINDS.map((kind) => takes[kind] / PUBLISHED.partition[kind]));
-    // By halving, even demand is spread evenly over a power of two.
+    // By halving, so that even demand is spread evenly over a power of two.
     const needed = 2 ** Math.ceil(Math.log2(fewest));
     const loadOf = (kind: Kind, { from, to }: Partition) => demand[kind].within(from, to) / PUBLISHED.partition[kind];
     for (let before = 0; before !== this.#partitions.length && this.#partitions.length < needed;) {

@@ -3,14 +3,14 @@ import type { PageSizes } from '../../src/capacity/page-model.js';
 import type { Point } from '../../src/geo/point.js';
 import type { DerivedLine, IndexLayout } from './lines.js';
 
-/** Vehicles of a city, each of which moves once a second. */
+/** Number of vehicles in a city, each of which moves once a second. */
 export const VEHICLES_A_CITY = 10_000;
-/** Batches of the consumer a second, and writes of its state for each (src/capacity/derived-writes.ts). */
+/** Batches of the consumer per second, and writes of its state for each (src/capacity/derived-writes.ts). */
 const BATCHES = 5;
 const STATE_WRITES = 2;
 const WRITE_UNIT = 1_024;
 
-/** Write units a second, by stretch. */
+/** Write units per second, by stretch. */
 export interface VehicleWrites {
   readonly changes: number;
   readonly entity: number;
@@ -18,7 +18,7 @@ export interface VehicleWrites {
   readonly derived: Float64Array;
 }
 
-/** How many of some things at least one of so many changes meets, if all are equally likely. */
+/** The expected number of distinct objects hit by a number of changes, if all are equally likely. */
 const met = (things: number, changes: number) => things * (1 - (1 - 1 / Math.max(1, things)) ** changes);
 
 /**
@@ -53,7 +53,7 @@ export function vehicleWrites(
   if (cities.length > 0) writes[stateAt] = BATCHES * STATE_WRITES;
   if (page) {
     byArea.forEach((count, at) => {
-      // Vehicles are markers too: they fill pages of their own where there are few others.
+      // Vehicles are also markers: they fill their own pages where there are few others.
       const pages = Math.max(areas.all[at]?.markers ?? 0, count) / page.markers;
       writes[at] = BATCHES * met(pages, count / BATCHES);
     });

@@ -4,14 +4,14 @@ import type { Point } from '../../src/geo/point.js';
 import { randomFrom } from '../../test/support/random.js';
 import { cityMarkers, pointsAroundCities } from '../rig/points.js';
 
-/** Points that stand for all markers, and the cells in which they are counted: 4.9 km wide. */
+/** Number of points that represent all markers; they are counted in cells 4.9 km wide. */
 const POINTS = 1_000_000;
 const LENGTH = 5;
 const CELL = 32 ** (LONGEST_Z - LENGTH);
 
 /**
- * Where so many markers are: around cities, in proportion to population. Seeded points are counted by cell as they come, each
- * for as many markers as it stands for; none is kept.
+ * The distribution of a number of markers around cities, in proportion to population. Seeded points are counted by cell
+ * as they are generated, each for the number of markers that it represents; none is kept.
  */
 export function worldOf(markers: number, seed: number, points = POINTS): Distribution {
   const cells = new Map<number, number>();
@@ -26,15 +26,15 @@ export function worldOf(markers: number, seed: number, points = POINTS): Distrib
 
 /** A place where people look at maps. */
 export interface Visited extends Point {
-  /** Its part of all maps. */
+  /** Its share of all maps. */
   readonly share: number;
 }
 
-/** Cities that are visited one by one; farther down the list, some stand for all of their octave. */
+/** Number of cities that are visited individually; smaller ones are represented by some of each octave. */
 const LARGEST = 128;
 const SAMPLED_OF_OCTAVE = 64;
 
-/** The cities by population, the largest first. */
+/** The cities by population, largest first. */
 export function citiesByPopulation(): Point[] {
   return cityMarkers()
     .toSorted((a, b) => Number(b.properties?.['population']) - Number(a.properties?.['population']))
@@ -63,7 +63,7 @@ export function visitedCities(cities: readonly Point[], seed: number): Visited[]
   return visited;
 }
 
-/** People look at maps five times as often in the evening as early in the morning, by the sun: 1 on average. */
+/** Map use by local solar time, five times as high in the evening as in the early morning; the mean is 1. */
 export function activityAt(lng: number, seconds: number): number {
   const hour = seconds / 3_600 + lng / 15;
   return 1 - (2 / 3) * Math.cos(((hour - 6) / 24) * 2 * Math.PI);

@@ -13,7 +13,7 @@ import { countWriteUnits } from './write-units.js';
 /** Markers per write, as in an import. */
 const WINDOW = 2_000;
 
-/** What the consumer wrote for a load into a new collection. */
+/** The consumer's writes for a load into a new collection. */
 export interface FirstLoad {
   readonly units: number;
   readonly batches: number;
@@ -22,7 +22,7 @@ export interface FirstLoad {
   readonly foldedMs: number;
 }
 
-/** Loads markers into a new collection, shuffled as an import does, while a consumer updates its cells and pages. */
+/** Loads markers into a new collection, shuffled like an import, while a consumer updates its cells and pages. */
 export function measureFirstLoad(markers: readonly MarkerInput[], seed: number): Promise<FirstLoad> {
   const order = [...shuffledOrder(markers.length, seed)].flatMap((index) => markers[index] ?? []);
   return withFreshCollection(async ({ engine, database, collection, now }) => {
@@ -40,7 +40,7 @@ export function measureFirstLoad(markers: readonly MarkerInput[], seed: number):
       const loadedMs = performance.now() - begun;
       for (;;) {
         const state = await loadStreamState(database, 'cells', newCall());
-        // The collection itself is a record as well.
+        // The record of the collection itself also counts.
         if (state !== undefined && state.records > markers.length && state.plan === null) break;
         await sleep(50);
       }

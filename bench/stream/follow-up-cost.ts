@@ -29,7 +29,7 @@ export function measureFollowUp(seed: number, many: number): Promise<{ one: numb
       }
     }
 
-    // The collection itself is a record as well.
+    // The record of the collection itself also counts.
     let records = 1;
     async function costOf(count: number): Promise<number> {
       const markers = pointsAroundOneCity(count, seed);

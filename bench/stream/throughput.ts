@@ -12,7 +12,7 @@ import type { Progress, WorkerOptions } from './worker.js';
 /** Markers per write, as in an import. */
 const WINDOW = 2_000;
 
-/** The result of one load beside the consumer. */
+/** The result of one load while the consumer is running. */
 export interface Round {
   readonly writtenPerSecond: number;
   /** From the first write until all blocks include the last marker. */

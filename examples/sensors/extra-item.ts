@@ -15,7 +15,7 @@ import type { Sensor, SensorRegister } from './register.js';
 
 type Writes = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
-/** A sensor as it was read, with a token of this state. */
+/** A sensor as read, with a token for this state. */
 interface Stored extends Sensor {
   readonly revision: string;
 }
@@ -24,7 +24,7 @@ const ATTEMPTS = 12;
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 250;
 
-/** The table: sensors, and next to them the entries of their places. */
+/** The table: sensors, and next to them the entries for their places. */
 export function extraItemTable(name: string): CreateTableCommandInput {
   return {
     TableName: name,
@@ -38,8 +38,9 @@ export function extraItemTable(name: string): CreateTableCommandInput {
 }
 
 /**
- * Sensors with a separate entry for their place, both written in one transaction. To remove an entry its place has to be
- * known, so every change reads the sensor first and starts over after a concurrent change. Lists are strongly consistent.
+ * Sensors with a separate entry for their place, both written in one transaction. Removing an entry requires knowing
+ * its place, so every change reads the sensor first and starts over after a concurrent change. Lists are strongly
+ * consistent.
  */
 export function extraItemRegister(client: DynamoDBDocumentClient, table: string): SensorRegister {
   const keyOf = (id: string) => ({ TableName: table, Key: SENSOR.format({ id }) });
@@ -63,7 +64,7 @@ export function extraItemRegister(client: DynamoDBDocumentClient, table: string)
     );
   }
 
-  /** Reads a sensor and writes everything that follows from it, on the condition that it has not changed. */
+  /** Reads a sensor and writes all resulting changes, on the condition that the sensor has not changed. */
   async function change(id: string, writesFor: (found: Stored) => Writes): Promise<void> {
     for (let attempt = 0; ; attempt += 1) {
       const found = await read(id);
@@ -79,8 +80,8 @@ export function extraItemRegister(client: DynamoDBDocumentClient, table: string)
     }
   }
 
-  // Not a counter: a sensor that was removed and created again would look like the earlier one, and the transaction would
-  // remove the earlier one's entry and leave the new one's.
+  // Not a counter: a sensor that was removed and created again would look like the earlier one, and the transaction
+  // would remove the earlier entry and leave the new one.
   const asRead = ({ id, revision }: Stored) => ({
     ...keyOf(id),
     ConditionExpression: 'revision = :read',

@@ -26,7 +26,7 @@ export const PLACE_ENTRY = defineEntity({
 /** Makes Unicode spellings of a name equal: `ń` may be one character, or `n` and an accent. */
 export const normalised = (place: readonly string[]): readonly string[] => place.map((name) => name.normalize('NFC'));
 
-/** The key condition of all entries at a place and inside it, given the names of the key attributes. */
+/** The key condition for all entries at a place and below it, given the names of the key attributes. */
 export function placeCondition(place: readonly [string, ...string[]], pk: string, sk: string) {
   const [outermost = '', ...inner] = normalised(place);
   const partition = { ':pk': PLACE_ENTRY.pk.format({ outermost }) };

@@ -1,4 +1,7 @@
-/** A sensor and its place, outermost name first, e.g. `['Poznań', 'Bałtyk', '3', '302']`; in storage it has none. */
+/**
+ * A sensor and its place, outermost name first, for example `['Poznań', 'Bałtyk', '3', '302']`; a sensor in storage has
+ * none.
+ */
 export interface Sensor {
   readonly id: string;
   readonly name: string;
@@ -20,8 +23,8 @@ export interface PageOptions {
 type Cursor = Readonly<Record<string, unknown>>;
 
 /**
- * Sensors that are found by any level of their place, implemented twice: `extra-item.ts` and `sparse-index.ts`. All methods
- * except `create`, `find` and `sensorsIn` reject if the sensor does not exist; writes are atomic.
+ * Sensors that can be found by any level of their place, implemented twice: `extra-item.ts` and `sparse-index.ts`. All
+ * methods except `create`, `find` and `sensorsIn` reject if the sensor does not exist; writes are atomic.
  */
 export interface SensorRegister {
   /** Rejects if the ID is in use. */
@@ -34,6 +37,6 @@ export interface SensorRegister {
   /** Changes attributes that lists do not show. */
   calibrate(id: string, at: string): Promise<void>;
   remove(id: string): Promise<void>;
-  /** The sensors at a place, of one name or more, and at all places inside it. */
+  /** The sensors at a place, of one name or more, and at all places below it. */
   sensorsIn(place: readonly [string, ...string[]], options: PageOptions): Promise<Page>;
 }

@@ -15,7 +15,7 @@ const INDEX = 'place';
 const PK = 'ppk';
 const SK = 'psk';
 
-/** The table: the index holds items with `ppk` and `psk`, with the attributes that lists show. */
+/** The table: the index contains items with `ppk` and `psk`, with the attributes that lists show. */
 export function sparseIndexTable(name: string): CreateTableCommandInput {
   return {
     TableName: name,
@@ -39,7 +39,7 @@ export function sparseIndexTable(name: string): CreateTableCommandInput {
 }
 
 /**
- * Sensors that have the keys of their place as attributes: each change is one conditional write of one item, and DynamoDB
+ * Sensors with the keys of their place as attributes: each change is one conditional write of one item, and DynamoDB
  * updates the index. Lists are eventually consistent.
  */
 export function sparseIndexRegister(client: DynamoDBDocumentClient, table: string): SensorRegister {

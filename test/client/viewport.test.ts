@@ -19,11 +19,11 @@ import { testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const db = memoryDatabase();
-/** A consumer updates its cells; those of the other database are written by the test. */
+/** A consumer updates the cells of this database; the test writes those of the other one. */
 const liveDb = await testDatabase('readable', { stream: true });
 const cellCache = new CellCache({ maxBytes: 1_000_000, trusted: () => true, now: () => performance.now() });
 const caches = { cellCache, pageServices: testPages({ trusted: false }) };
-/** While set, counts do not follow changes: they are emitted first and counted later. */
+/** While set, counts lag behind changes: these are emitted first and counted later. */
 let counting: Promise<void> | undefined;
 for (const operation of ['BatchExecuteStatement', 'ExecuteTransaction']) {
   interceptCalls(liveDb, operation, async (input, ask) => {
@@ -286,7 +286,7 @@ describe('live changes', () => {
     const viewport = follow();
     viewport.view(here, 9);
     await until(() => viewport.state.markers.length === 1);
-    // If connecting takes long, everything is loaded once more when the connection is up.
+    // If connecting takes long, everything is loaded again when the connection is up.
     await create('first', 16.2, 52.2);
     await until(() => viewport.state.markers.length === 2 && !viewport.state.loading);
     const requests = recordRequests();

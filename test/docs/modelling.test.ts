@@ -39,7 +39,7 @@ function runPage() {
 
 const { entities, examples } = runPage();
 
-test.each(examples)('$line is what its comment says', ({ value, comment }) => {
+test.each(examples)('$line has the value in its comment', ({ value, comment }) => {
   expect(value).toEqual(comment);
 });
 
@@ -90,7 +90,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.destroy());
 
-test('one Query reads both parts of one thing, and its readings of a time', async () => {
+test('one Query reads both parts of an object, and its readings in a time range', async () => {
   const { sensor, manual, reading } = entities;
   const instants = ['2026-11-24T08:00Z', '2026-11-24T09:00Z', '2026-11-25T08:00Z'];
   await put({ ...sensor.format({ id: 's1' }), name: 'Roof' });
@@ -104,7 +104,7 @@ test('one Query reads both parts of one thing, and its readings of a time', asyn
   expect(day.map(({ sk }) => sk)).toEqual(instants.slice(0, 2).map((at) => `reading::${at}`));
 });
 
-test('the many are found through the one, which they leave by one write; what belongs to none is not in the index', async () => {
+test('the many are found through the one, and leave it with one write; items without one are not in the index', async () => {
   const { device } = entities;
   const store = (id: string, room: string | undefined) =>
     put({ ...device.format({ id }), ...device.indexKeys({ id, room }), name: id });
@@ -121,7 +121,7 @@ test('the many are found through the one, which they leave by one write; what be
   expect([await inRoom('302'), await inRoom('303')]).toEqual([['d2'], ['d1', 'd3']]);
 });
 
-test('pairs are found from both sides, each pair once', async () => {
+test('pairs are found from both sides, each once', async () => {
   const { membership } = entities;
   const pairs = [
     ['cafe-7', 'vegan'],

@@ -115,7 +115,7 @@ const acknowledged = ({ lines }: User) =>
   lines.flatMap((line) => ('acknowledged' in line ? [Number(line['acknowledged'])] : []));
 
 describe('the embedded engine', () => {
-  test('its database has a write-ahead log, but a rollback journal on file systems of other machines', () => {
+  test('its database has a write-ahead log, or a rollback journal on network file systems', () => {
     const folder = newFolder();
     const journal = (name: string) => [...readFileSync(join(folder, name)).subarray(18, 20)];
     prepareDatabaseFile(join(folder, 'local.db'));
@@ -144,7 +144,7 @@ describe('the embedded engine', () => {
     await vi.waitFor(() => expect(javaOn(folder)).toEqual([]), { timeout: 20_000 });
   });
 
-  test('processes that start at once on one folder share one engine, which runs until the last one exits', async () => {
+  test('processes that start simultaneously on one folder share one engine, which runs until the last one exits', async () => {
     const folder = newFolder();
     const users = [user([folder]), user([folder]), user([folder])];
     const endpoints = await Promise.all(users.map(async (each) => (await each.said('endpoint'))['endpoint']));
@@ -190,7 +190,7 @@ describe('the embedded engine', () => {
     expect(await missing(clientOf(await start(folder)), rows)).toEqual([]);
   });
 
-  test('an engine can be restarted right after it was closed, and has its data, visible only with its access key', async () => {
+  test('an engine can be restarted right after it was closed, with its data, visible only with its access key', async () => {
     const folder = newFolder();
     const first = await start(folder);
     const client = await makeRows(first);
@@ -250,7 +250,7 @@ describe('the embedded engine', () => {
     const server = user([folder]);
     await server.said('endpoint');
     const engine = await start(folder);
-    // What a terminal does: the signal goes to the whole process group.
+    // Like a terminal: the signal goes to the whole process group.
     process.kill(-(server.process.pid ?? 0), 'SIGINT');
     await server.said('interrupted');
     expect((await clientOf(engine).send(new ListTablesCommand({}))).TableNames).toEqual([]);
@@ -262,7 +262,7 @@ describe('the embedded engine', () => {
   });
 
   test('in-memory engines are not shared between processes', async () => {
-    // The run's engine is one of another process.
+    // The engine of the test run belongs to another process.
     expect((await start(null)).endpoint).not.toBe(inject('engine').endpoint);
   });
 });

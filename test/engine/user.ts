@@ -19,7 +19,7 @@ try {
     const client = new DynamoDBClient({ ...engine });
     for (let n = Number(from); ; n += 1) {
       const put = new PutItemCommand({ TableName: 'rows', Item: { pk: { S: String(n) } } });
-      // As a server does: a failed write is retried, and only a successful one acknowledged.
+      // Like a server: a failed write is retried, and only a successful one is acknowledged.
       while (!(await client.send(put).catch(() => undefined))) await sleep(50);
       say({ acknowledged: n });
     }

@@ -123,7 +123,7 @@ describe.each(WAYS)('sensors at places by $way', ({ way, table, open }) => {
                 : what < 0.8
                   ? one.rename(id, `renamed ${step}`)
                   : one.remove(id);
-          // The name is taken, the item is gone, or there were too many conflicts: nothing may have changed.
+          // The name is taken, the item no longer exists, or there were too many conflicts: nothing may have changed.
           await work.then(
             () => (done += 1),
             () => undefined,

@@ -16,7 +16,7 @@ import {
 
 import { type Choice, type Known, valueOf } from './values.js';
 
-/** A request for any server with this schema. */
+/** A request for a server with this schema. */
 export interface FuzzedRequest {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -92,7 +92,7 @@ function selections(type: GraphQLNamedType, depth: number, draft: Draft): string
   if (depth <= 0) return undefined;
   if (!isObjectType(type) && !isInterfaceType(type)) return ' {__typename}';
   const parts: string[] = choice.once(5) ? ['__typename'] : [];
-  // The rest of the run would find nothing: deleting has tests of its own.
+  // The rest of the run would find nothing; deletion has its own tests.
   const all = Object.values(type.getFields()).filter(({ name }) => name !== 'deleteCollection');
   for (let left = 1 + choice.below(4); left > 0 && draft.fields < draft.size; left--) {
     const part = field(choice.some(all), depth, draft);
@@ -107,14 +107,14 @@ function selections(type: GraphQLNamedType, depth: number, draft: Draft): string
   return parts.length === 0 ? undefined : ` {${parts.join(' ')}}`;
 }
 
-/** A document of the schema with its variables: mostly valid, with arguments at the edges of what is allowed. */
+/** A document for the schema with its variables: mostly valid, with arguments at the limits of what is allowed. */
 export function fuzzedRequest(
   schema: GraphQLSchema,
   operation: 'query' | 'mutation',
   choice: Choice,
   known: Known,
 ): FuzzedRequest {
-  // Mostly small ones: one mistake in a large one hides what else it would find, and it takes ten times as long.
+  // Mostly small documents: one mistake in a large document hides others, and it takes ten times as long.
   const size = choice.once(32) ? 60 : 1 + choice.below(10);
   const draft: Draft = { ...known, schema, choice, types: new Map(), variables: {}, aliases: 0, fields: 0, size };
   const root = operation === 'query' ? schema.getQueryType() : schema.getMutationType();

@@ -1,11 +1,14 @@
 import type { LiveServer } from '../http/live-server.js';
 
-/** The first seed of a run; each round has the next one. CELLPORT_SEED repeats a run, with CELLPORT_RUNS=1 one round. */
+/**
+ * The first seed of a run; each round uses the next one. CELLPORT_SEED repeats a run, with CELLPORT_RUNS=1 a single
+ * round.
+ */
 export const SEED = Number(
   process.env['CELLPORT_SEED'] ?? (process.env['CELLPORT_SOAK'] === '1' ? Math.floor(Math.random() * 1e9) : 1),
 );
 
-/** For a test of as many rounds as one wants. */
+/** Timeout for a test with any number of rounds. */
 export const NO_TIMEOUT = 0;
 
 interface Round {
@@ -16,7 +19,7 @@ interface Round {
   readonly logged: LiveServer['logged'];
 }
 
-/** Fails with the seed if a response is a fault of the server: an internal error, or a status from 500 but UNAVAILABLE. */
+/** Fails with the seed if a response is a server fault: an internal error, or a 5xx status other than UNAVAILABLE. */
 export function expectNoFault({ seed, sent, status, text, logged }: Round): void {
   const unexpected = logged.find(({ level }) => level === 'error');
   const isFault = status >= 500 && !text.includes('"UNAVAILABLE"');
@@ -29,7 +32,7 @@ export function expectNoFault({ seed, sent, status, text, logged }: Round): void
   throw new Error(`seed ${seed}: status ${status}: ${text.slice(0, 500)}\n${request.slice(0, 3_000)}${reason}`);
 }
 
-/** Prints what was tried in a long run. */
+/** Prints statistics during long runs. */
 export function report(what: string, count: number, outcomes: ReadonlyMap<string, number>): void {
   if (process.env['CELLPORT_SOAK'] !== '1' && process.env['CELLPORT_RUNS'] === undefined) return;
   console.log(`${what}: ${count} from the seed ${SEED}`, Object.fromEntries(outcomes));

@@ -27,7 +27,7 @@ import { choosing } from './values.js';
 const ROUNDS = rounds('fuzzedInputs');
 const INTERNAL_ERROR = [1011, 4500];
 
-/** Calls `round` with a seed for each round, some at once. */
+/** Calls `round` with a seed for each round, several at once. */
 async function eachSeed(concurrent: number, round: (seed: number) => Promise<void>): Promise<void> {
   let next = SEED;
   const one = async () => {
@@ -66,7 +66,7 @@ describe('the server answers', () => {
         response.on('end', done).on('close', done);
       });
       sent.on('timeout', () => reject(new Error('no answer within 20 s')));
-      // The server closes a connection when it refuses a body, before all of it has been sent.
+      // The server closes a connection when it refuses a body before all of it has been sent.
       sent.on('error', ({ code, message }: NodeJS.ErrnoException) =>
         code === 'ECONNRESET' || code === 'EPIPE' ? resolve({ status: 0, text: '' }) : reject(new Error(message)),
       );
@@ -119,7 +119,7 @@ describe('the server answers', () => {
     NO_TIMEOUT,
   );
 
-  test('a request after all of these', async () => {
+  test('a valid request after all of these', async () => {
     expect((await server.ask('{collection(key: "parks") {key}}')).data).toEqual({ collection: { key: 'parks' } });
   });
 });
@@ -134,7 +134,7 @@ describe('an import', () => {
   const READERS = { markerReader, zoneReader, readingReader };
 
   test(
-    'reads any file, row by row, or says what is wrong with it',
+    'reads any file row by row, or reports what is wrong with it',
     async () => {
       await eachSeed(4, async (seed) => {
         const { format, bytes } = fileInput(choosing(randomFrom(seed)));

@@ -1,10 +1,10 @@
 import { mutatedBody } from '../graphql/attacks/mutations.js';
 import type { Choice } from './values.js';
 
-/** Pieces of what arrives over HTTP and WebSockets and in files. */
+/** Fragments of inputs over HTTP and WebSockets and in files. */
 const PIECES = ['{', '}', '[', ']', '"', ':', ',', '\\', '\n', '\r\n', '\u0000', '\ufeff', 'é', '😀', '%00', '%', '%zz', '../', '/', '?', '&', '=', ';', '\t', '0', '-1', '1e309', '0x10', 'null', 'true', '""', '{"a":1}', '__proto__', 'constructor', 'x'.repeat(2_000), '['.repeat(6_000), '{"a":'.repeat(6_000)]; // prettier-ignore
 
-/** A text with some places changed. */
+/** A text with some random changes. */
 export function changed(text: string, { below, some, once }: Choice): string {
   let result = text;
   for (let left = below(5); left > 0; left--) {
@@ -48,11 +48,11 @@ const HEADERS: Readonly<Record<string, readonly string[]>> = {
   'x-forwarded-for': ['::1', 'x'],
 };
 
-/** Half a character cannot be part of a URL. */
+/** Half of a surrogate pair cannot be part of a URL. */
 const wellFormed = (text: string) => Buffer.from(text).toString();
 const encoded = (text: string) => encodeURIComponent(wellFormed(text));
 
-/** A request over HTTP: any method, path, headers and body. */
+/** An HTTP request with any method, path, headers and body. */
 export function httpInput(choice: Choice, random: () => number): HttpInput {
   const { below, some, once } = choice;
   const method = some(['POST', 'POST', 'POST', 'GET', 'GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']);
@@ -81,7 +81,7 @@ export function httpInput(choice: Choice, random: () => number): HttpInput {
 
 const MESSAGES = ['{"type":"connection_init"}', '{"type":"ping","payload":{"a":1}}', '{"type":"pong"}', '{"id":"1","type":"complete"}', '{"id":"1","type":"subscribe","payload":{"query":"subscription {markerChanged(collection: \\"parks\\") {id}}"}}', '{"id":"2","type":"subscribe","payload":{"query":"{__typename}","variables":{},"operationName":"a","extensions":{}}}', '{"id":"3","type":"next","payload":{}}']; // prettier-ignore
 
-/** Some messages for one WebSocket, mostly after a proper beginning. */
+/** Messages for one WebSocket, mostly after a valid handshake. */
 export function socketInput(choice: Choice): string[] {
   const { below, some, once } = choice;
   const messages = Array.from({ length: 1 + below(6) }, () =>
@@ -103,7 +103,7 @@ export interface FileInput {
   readonly bytes: Buffer;
 }
 
-/** A file for an import, at times with bytes that are not UTF-8. */
+/** A file for an import, sometimes with bytes that are not UTF-8. */
 export function fileInput(choice: Choice): FileInput {
   const { below, some, once } = choice;
   const format = some(['csv', 'ndjson', 'geojson'] as const);

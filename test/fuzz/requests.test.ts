@@ -26,9 +26,12 @@ import { type Known, choosing } from './values.js';
 
 const schema = buildSchema();
 const CONCURRENT = 16;
-/** One document in so many is sent over HTTP, which takes most of the time; test/fuzz/raw-inputs.test.ts tries that. */
+/**
+ * One in this many documents is sent over HTTP, which takes most of the time; test/fuzz/raw-inputs.test.ts covers the
+ * rest.
+ */
 const OVER_HTTP = 50;
-/** One document in so many is compiled, and one is executed both ways and compared. */
+/** One in this many documents is compiled, and one is executed both ways and compared. */
 const COMPILED = 4;
 const COMPARED = 32;
 
@@ -38,7 +41,7 @@ const FIRST_PAGES = `{
     within(center: {lat: 52.5, lng: 13.4}, radius: 100000, first: 2) {pageInfo {endCursor}}}
 }`;
 
-/** What executes a document follows from the document, so that its seed repeats it. */
+/** The choice of executor depends only on the document, so that its seed repeats it. */
 const mixing =
   (compared: Comparison) =>
   (of: GraphQLSchema): Executor => {
@@ -50,7 +53,7 @@ const mixing =
     };
   };
 
-/** The status and text of an answer. */
+/** The status and text of a response. */
 async function answerTo(server: LiveServer, request: FuzzedRequest, overHttp: boolean) {
   const body = JSON.stringify(request);
   if (overHttp) {
@@ -63,7 +66,7 @@ async function answerTo(server: LiveServer, request: FuzzedRequest, overHttp: bo
   return { status: answer.status, text: String(answer.body) };
 }
 
-/** Two collections with markers, their cells and their index, and what documents may name of them. */
+/** Two collections with markers, their cells and search index, and the names by which documents may refer to them. */
 async function fill(db: Database, server: LiveServer, index: SearchEngine): Promise<Known> {
   const now = '2026-11-21T10:00:00.000Z';
   const parks = await createCollection(db, { key: 'parks', name: 'Parks', mapProperties: ['size'] }, now, newCall());
@@ -145,7 +148,7 @@ describe.each([
       };
       await Promise.all(Array.from({ length: CONCURRENT }, one));
       report(operation, rounds(name), codes);
-      // Many documents are answered in full.
+      // Many documents are answered completely.
       expect(codes.get('none') ?? 0).toBeGreaterThan(0);
       expect(compared.differences).toEqual([]);
     },

@@ -1,12 +1,12 @@
 import { type GraphQLInputType, isEnumType, isInputObjectType, isListType, isNonNullType } from 'graphql';
 
-/** A pseudo-random choice; all of a round's choices follow from its seed. */
+/** Pseudo-random choices; all choices of a round follow from its seed. */
 export interface Choice {
   readonly below: (limit: number) => number;
   readonly some: <T>(list: readonly T[]) => T;
-  /** True once in `times`. */
+  /** True once in `times` on average. */
   readonly once: (times: number) => boolean;
-  /** The same where what is not of its type is wanted: in a third of all rounds. */
+  /** Like `once`, for values of the wrong type: only in a third of all rounds. */
   readonly wildly: (times: number) => boolean;
 }
 
@@ -21,7 +21,7 @@ export function choosing(random: () => number): Choice {
   };
 }
 
-/** IDs, keys, cursors and geohashes of what is stored, so that documents find something. */
+/** IDs, keys, cursors and geohashes of stored objects, so that documents find something. */
 export interface Known {
   readonly ids: readonly string[];
   readonly cursors: readonly string[];
@@ -37,7 +37,7 @@ const GEOHASHES = ['u', 'u3', 'u33d', 'zzzzz', '000', 'u33dc0u33dc0', 'u33dc0u33
 const LATITUDES = [52.5, 0, -0, 90, -90, 89.999999999, 90.000001, -91, 1e-320];
 const LONGITUDES = [13.4, 0, 180, -180, 179.999999999, 180.000001, -360, 540, 1e300];
 
-/** Any JSON value, at times deep, wide or with odd names. */
+/** Any JSON value, sometimes deep, wide or with unusual names. */
 export function anyJson(choice: Choice, depth = 3): unknown {
   const { below, some, once } = choice;
   if (depth === 0 || once(2)) return some<unknown>([null, true, false, some(NUMBERS), some(TEXTS)]);
@@ -93,7 +93,7 @@ const SCALARS: Readonly<Record<string, (choice: Choice, known: Known) => unknown
   GeoJSON: geoJson,
 };
 
-/** A value for an input: mostly of its type, with the edges of its range; at times of any other. */
+/** A value for an input: mostly of its type, including the limits of its range; sometimes of any other type. */
 export function valueOf(type: GraphQLInputType, choice: Choice, known: Known, nullable = true): unknown {
   const { below, some, once, wildly } = choice;
   if (wildly(30)) return anyJson(choice);

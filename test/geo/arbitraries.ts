@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type Area, type Bounds, normalizeBounds } from '../../src/geo/bounds.js';
 import type { Point } from '../../src/geo/point.js';
 
-/** Next to a line of bisection, rounding may put a position on the wrong side. */
+/** Next to a bisection line, rounding may put a position on the wrong side. */
 const aLine = (span: number) =>
   fc
     .integer({ min: 1, max: 30 })
@@ -27,7 +27,10 @@ const ordered = (bounds: Bounds): Bounds => ({
   north: Math.max(bounds.south, bounds.north),
 });
 
-/** Rectangles of every kind: any corners (crossing the antimeridian, too), from the world down to a square metre, a point, a line. */
+/**
+ * Rectangles of every kind: any corners (including across the antimeridian), from the world down to a square metre, a
+ * point or a line.
+ */
 const aRectangle: fc.Arbitrary<Bounds> = fc.oneof(
   fc.record({ west: aLng, south: aLat, east: aLng, north: aLat }).map(ordered),
   fc

@@ -36,7 +36,7 @@ function viewport({ x, y }: Pixel, zoom: number): Area {
 const overlapping = (area: Area, cells: readonly Cell[]) =>
   cells.filter(({ geohash }) => areaOverlapsCell(area, cellBounds(geohash)));
 
-/** Towns, denser towards the center, up to so many degrees away from it. */
+/** Towns, denser towards the center, up to this many degrees away from it. */
 function townsAround(at: { readonly lng: number; readonly lat: number }, count: number, seed: number, degrees = 25) {
   const random = randomFrom(seed);
   const scatter = () => (random() + random() - 1) * degrees;
@@ -53,7 +53,7 @@ const aView = fc
     towns: fc.constantFrom(0, 100, 1_500, 1_500),
     seed: fc.integer(),
     center: aPlace,
-    // From the center, in px.
+    // In px from the center.
     pan: fc.record({ x: fc.integer({ min: -500, max: 500 }), y: fc.integer({ min: -500, max: 500 }) }),
     zoom: fc.double({ min: 0, max: 6, noNaN: true }),
     distance: fc.oneof(fc.integer({ min: 20, max: 256 }), fc.constantFrom(40, 60)),
@@ -125,7 +125,7 @@ describe('clusters', () => {
   const positions = (points: readonly { lng: number; lat: number }[], zoom: number, distance = 60) =>
     clusterCells(world, cellsOf(points, 4), { zoom, distance }).map(({ position, count }) => [position, count]);
 
-  test('are a distance apart, those of one marker a third of it', () => {
+  test('are at least the distance apart, and a third of it if they have one marker', () => {
     // Four passes separate all of them, except in contrived patterns.
     const towns = townsAround({ lng: 10, lat: 50 }, 4_000, 3);
     for (const zoom of [2, 3, 4, 5, 6]) {
@@ -158,7 +158,7 @@ describe('clusters', () => {
     expect(cluster?.bounds.east).toBeLessThan(-179);
   });
 
-  test('of two or three markers are taken apart where these fit', () => {
+  test('of two or three markers are split if their markers fit', () => {
     // 60 px are 10.5 degrees at zoom 2, 40 are 7, and 20 are 3.5. A window begins at 10.6 east.
     const at = (lng: number, lat = 0) => ({ lng, lat });
     const crowdAt = (lng: number) => Array.from({ length: 9 }, (_, index) => at(lng, index / 100));
@@ -169,7 +169,7 @@ describe('clusters', () => {
     ]);
     expect(counts([at(15), at(18)])).toEqual([2]);
     expect(counts([at(15), at(20), ...crowdAt(28.5)])).toEqual([1, 1, 9]);
-    // Too close to a crowd, though not joined with it.
+    // Too close to a crowd, though not merged with it.
     const three = [at(12), at(15.6), at(19.2)];
     expect(counts([...three, ...crowdAt(26.15)])).toEqual([3, 9]);
     expect(counts([...three, ...crowdAt(26.3)])).toEqual([1, 1, 1, 9]);

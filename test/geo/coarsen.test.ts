@@ -13,7 +13,7 @@ const ringsOf = (geometry: ZoneGeometry) => polygonsOf(geometry).flat();
 const square = (x: number, y: number, size: number): Position[] =>
   [[x, y], [x + size, y], [x + size, y + size], [x, y + size], [x, y]] as Position[]; // prettier-ignore
 
-test('neighbours keep their common border, far from its ends', () => {
+test('neighbours keep their common border, except near its ends', () => {
   fc.assert(
     fc.property(fc.integer(), (seed) => {
       const random = randomFrom(seed);
@@ -32,7 +32,7 @@ test('neighbours keep their common border, far from its ends', () => {
   );
 });
 
-test('what is smaller than the tolerance is dropped, but not the largest part', () => {
+test('parts smaller than the tolerance are dropped, except for the largest', () => {
   const coordinates = [[square(0, 0, 5), square(1, 1, 0.1), square(2, 2, 1)], [square(10, 0, 0.2)], [square(20, 0, 1)]];
   expect(ringsOf(coarse({ type: 'MultiPolygon', coordinates }))).toHaveLength(3);
   const tiny = coarse({ type: 'MultiPolygon', coordinates: [[square(3, 3, 0.001)], [square(4, 4, 0.002)]] });

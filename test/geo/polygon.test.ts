@@ -21,7 +21,7 @@ const box = (west: number, south: number, east: number, north: number): Ring => 
   [west, south],
 ];
 
-/** Coordinates are multiples of this, so that plain numbers multiply them exactly. */
+/** Coordinates are multiples of this, so that their products are exact. */
 const GRID = 1 / 64;
 
 /** Locates a position relative to a ring within -180..180, by testing every edge. */
@@ -43,7 +43,7 @@ const brutePolygon = ([outer = [], ...holes]: readonly Ring[], x: number, y: num
 
 const aStep = (span: number) => fc.integer({ min: -span / GRID, max: span / GRID }).map((step) => step * GRID);
 
-/** A star around a centre, its corners on the grid, sometimes with a smaller one as a hole. */
+/** A star around a center, with corners on the grid, sometimes with a smaller one as a hole. */
 const aStar = fc
   .record({
     x: aStep(100),
@@ -112,7 +112,7 @@ describe('a polygon', () => {
       fc.property(aQuestion, fc.constantFrom(170, 190, -185, 179.5), ([rings, points], turn) => {
         const wrap = (lng: number) => (lng > 180 ? lng - 360 : lng < -180 ? lng + 360 : lng);
         const middle = rings[0]![0]![0];
-        // The star, moved so that the antimeridian crosses it or passes near it.
+        // The star, moved so that the antimeridian crosses it or is close to it.
         const moved = rings.map((ring) => ring.map(([x, y]) => [x - middle + turn, y] as const));
         const running = polygon(...moved);
         const jumping = polygon(...moved.map((ring) => ring.map(([x, y]) => [wrap(x), y] as const)));
@@ -178,7 +178,7 @@ describe('a polygon', () => {
       true,
     ]);
     expect([inside(-178, 55), inside(-165, 55), inside(-172, 55)]).toEqual([true, true, false]);
-    // All but the gap from 12 to 175, which is wider than the one from -160 to 0.
+    // Everything but the gap from 12 to 175, which is wider than the one from -160 to 0.
     expect(several.area.bounds).toEqual({ west: 175, south: 0, east: 12, north: 60 });
     const around = multi([box(100, 0, 200, 1)], [box(-170, 0, -20, 1)], [box(-30, 0, 40, 1)]);
     expect(around.area.bounds).toEqual({ west: 100, south: 0, east: 40, north: 1 });

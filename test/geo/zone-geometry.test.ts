@@ -71,7 +71,7 @@ describe('the geometry of a zone', () => {
         const made = read(given);
         expectRfc7946(JSON.stringify(made));
         expectRfc7946(JSON.stringify(atOnce(Simplifier.of(made)).at(most)));
-        // However few: RFC 7946 allows edges longer than half the globe, and these are the only positions left.
+        // However few positions are left: RFC 7946 allows edges longer than half the globe.
         for (const ring of polygonsOf(atOnce(Simplifier.of(made)).at(4)))
           expect(ring[0]?.length).toBeLessThanOrEqual(4);
       }),

@@ -5,8 +5,8 @@ import type { ZoneGeometry } from '../../src/geo/antimeridian.js';
 type Xy = readonly [number, number];
 
 /**
- * Whether a position is in a polygon or on its edge, by the sum of the angles under which its rings are seen: written from
- * the definition, over raw coordinates, and with nothing of the code that it checks. `near` tells of positions so close to
+ * Whether a position is in a polygon or on its edge, by the sum of the angles under which its rings are seen: written
+ * from the definition, over raw coordinates, independently of the code under test. `near` reports positions so close to
  * an edge that rounding may decide.
  */
 export function windingContains(
@@ -37,7 +37,7 @@ export function windingContains(
   return { inside, near };
 }
 
-/** Polygons of a geometry, one list whatever its type. */
+/** The polygons of a geometry of any type. */
 export function polygonsOf(geometry: ZoneGeometry): readonly (readonly (readonly Xy[])[])[] {
   if (geometry.type === 'Polygon') return [geometry.coordinates];
   return geometry.type === 'MultiPolygon' ? geometry.coordinates : [];
@@ -50,7 +50,7 @@ const size = fc.oneof(
   fc.double({ min: 3, max: 60, noNaN: true }),
 );
 
-/** A star around a centre, and a smaller one in it: rings that do not cross themselves, their longitudes running on. */
+/** A star around a center, and a smaller one in it: rings that do not cross themselves, with continuous longitudes. */
 export const starWithHole = fc
   .record({
     lng: fc.oneof(fc.double({ min: -180, max: 180, noNaN: true }), fc.constantFrom(-180, 180, 179.9, 0, 90, 45, 11.25)),

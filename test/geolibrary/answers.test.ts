@@ -68,7 +68,7 @@ const boundsOf = ([west, south, east, north]: readonly [number, number, number, 
 describe.each(TABLES)(
   'a table written by dynamodb-geo with hash keys of $length digits, $order',
   ({ name, length, order }) => {
-    test('is recognised by its keys and items', async () => {
+    test('is recognized by its keys and items', async () => {
       expect(await readLayout(database, name)).toMatchObject({
         hashKeyLength: length,
         order,
@@ -76,7 +76,7 @@ describe.each(TABLES)(
       });
     });
 
-    test('gives the library’s own answer for every bounding box that the library can answer, with few Query calls', async () => {
+    test('gives the library’s own answer for every bounding box that the library supports, with few Query calls', async () => {
       let answered = 0;
       for (const { box, answers } of LIBRARY.boxes) {
         const answer = answers[LIBRARY.lengths.indexOf(length)];
@@ -244,7 +244,7 @@ describe('a radius query', () => {
     for (const [name, center, radius, atMost] of [
       [EASY, { lng: 0, lat: 0 }, 3e7, 30],
       [EASY, CORNER, 6_000_000, 30],
-      // 23 pages if it were one ring.
+      // 23 pages if it were a single ring.
       ['geo-3-latitude-first', { lng: -44, lat: -35 }, 600_000, 60],
     ] as const) {
       const { found, most, pages } = await nearby(name, center, radius, 500);
@@ -261,7 +261,7 @@ describe('a radius query', () => {
     const after = page.pageInfo.endCursor;
     const next = await answers.within({ center, radius: 5_000_000 }, { first: 7, after });
     const expected = bruteNearby(center, 5_000_000);
-    // It ends with its budget of Query calls, so it may have fewer than seven.
+    // Ends with its budget of Query calls, so it may have fewer than seven.
     expect(next.edges.length).toBeGreaterThan(0);
     expect(next.edges.map(({ node }) => node.key)).toEqual(
       expected.slice(7, 7 + next.edges.length).map(({ key }) => key),
@@ -278,7 +278,7 @@ describe('a radius query', () => {
     }
   });
 
-  test('rejects an invalid centre or radius', async () => {
+  test('rejects an invalid center or radius', async () => {
     const answers = openedAs(EASY).answers(newCall(), LIMITS);
     const ask = (lat: number, radius: number) => answers.within({ center: { lng: 0, lat }, radius }, { first: 10 });
     await expect(ask(91, 5)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });

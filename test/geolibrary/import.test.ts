@@ -22,7 +22,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const LENGTH = 3;
 const good = libraryItems({ length: LENGTH, order: 'latitude first' });
 const one = good[1] ?? {};
-/** Names that JavaScript could take for something else, at both levels. */
+/** Names that JavaScript could misinterpret, at both levels. */
 const NAMES = JSON.parse(
   '{"__proto__":"a","constructor":{"name":"Set"},"toString":1,"nested":{"__proto__":{"x":null},"constructor":"b"}}',
 ) as Record<string, unknown>;
@@ -48,7 +48,7 @@ const spool = (db = database, signal?: AbortSignal) =>
   spoolTable({ database: db, layout, path, segments: 4, call: newCall(signal), onProgress: () => undefined });
 
 describe('a layout', () => {
-  test('with other attribute names is recognised, and a table of another kind is rejected', async () => {
+  test('with other attribute names is recognized, and a table of another kind is rejected', async () => {
     const names = { hashKey: 'h', rangeKey: 'r', geohash: 'g', geoJson: 'where' };
     const items = libraryItems({ length: 5, order: 'longitude first', names });
     await makeGeoTable(database, 'Renamed', items, { names, index: 'by-place' });
@@ -178,7 +178,7 @@ describe('cellport serve --geo-table', () => {
     const { data } = (await response.json()) as {
       data: { viewport: { count: number; markers: { nodes: { key: string; properties: Record<string, unknown> }[] } } };
     };
-    // Three of the unusual items are there, too.
+    // Three of the unusual items are included.
     expect(data.viewport.count).toBe(inside + 3);
     const { rank: _rank, ...named } = data.viewport.markers.nodes.find(({ key }) => key === 'names')?.properties ?? {};
     expect(canonical(named)).toEqual(canonical(NAMES));

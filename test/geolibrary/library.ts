@@ -16,7 +16,7 @@ interface Fixture {
     readonly hashKeys: readonly string[];
     readonly others: Readonly<Record<string, Wire>>;
   }[];
-  /** west, south, east, north; and for each length the keys that the library found, or its error. */
+  /** West, south, east, north; and for each length the keys that the library found, or its error. */
   readonly boxes: readonly {
     readonly box: readonly [number, number, number, number];
     readonly answers: readonly (readonly number[] | string)[];
@@ -26,7 +26,7 @@ interface Fixture {
 /** What the package dynamodb-geo 0.4.0 wrote and answered; see fixture/make.ts. */
 export const LIBRARY = JSON.parse(readFileSync(new URL('fixture/library.json', import.meta.url), 'utf8')) as Fixture;
 
-/** The positions of the points; the key of each is its index in this list. */
+/** The positions of the points; a point's key is its index in this list. */
 export const POSITIONS: readonly Point[] = LIBRARY.points.map(({ longitudeFirst }) => {
   const { coordinates } = JSON.parse(longitudeFirst) as { coordinates: [number, number] };
   return { lng: coordinates[0], lat: coordinates[1] };

@@ -131,7 +131,7 @@ describe('a plan', () => {
     );
   });
 
-  test('of the whole world is made at once, however many hash keys there are', () => {
+  test('of the whole world takes no time, however many hash keys there are', () => {
     const world = normalizeBounds('bounds', { west: -180, south: -90, east: 180, north: 90 });
     const ranges = coverRegion(areaRegion(world), 48);
     const counts = LENGTHS.map((length) => Number(planQueries(ranges, length).hashKeys));
@@ -142,7 +142,7 @@ describe('a plan', () => {
   });
 });
 
-test('the centre of a cell is at the position that the cell was made from', () => {
+test('the center of a cell is at the position that the cell was made from', () => {
   fc.assert(
     fc.property(point, (at) => {
       expect(distance(at, centreOf(idAt(at)))).toBeLessThan(0.02);

@@ -72,7 +72,7 @@ const empty = (database: Database, collection: Collection, options = optionsOf(d
 
 /** A collection with everything that one can contain: markers at places, with global IDs and readings, a sequence, and a zone. */
 async function fill(database: Database, input: Partial<CollectionInput> & { readonly key: string }, markers = 30) {
-  // Emptying goes through every prefix: 32 of one character, 1,024 of two.
+  // Emptying covers every prefix: 32 of one character, 1,024 of two.
   const short = { name: input.key, code: 'Xx', globalIds: true, idStrategy: 'SEQUENCE', prefixLength: 1 } as const;
   const said = { ...short, ...input };
   const collection = await createCollection(database, said, NOW, newCall());
@@ -166,7 +166,7 @@ describe('emptying', async () => {
         if ((calls += 1) > 2) throw new Error('killed');
         return ask(input);
       });
-      // Dead processes hand nothing over: their lease has to expire.
+      // Dead processes hand nothing over, so their lease must expire.
       interceptCalls(dying, 'PutItem', async (input, ask) => {
         if (calls > 2) throw new Error('killed');
         return ask(input);
@@ -202,11 +202,11 @@ describe('emptying', async () => {
     expect(await leftOf(db, inns)).toEqual([]);
   });
 
-  test('removes what was written by a process unaware of the deletion', async () => {
+  test('removes markers written by a process unaware of the deletion', async () => {
     const cafes = await fill(db, { key: 'cafes' }, 10);
     await deleteCollection(db, 'cafes', NOW, newCall());
     const emptying = empty(db, cafes, optionsOf(db, { settleMs: 2_000 }));
-    // Its copy of the collection is from before.
+    // Its copy of the collection predates the deletion.
     for (let n = 0; n < 5; n += 1) {
       await createMarker(db, cafes, { position: { lng: n, lat: n } }, NOW, newCall());
       await sleep(100);
@@ -240,7 +240,7 @@ describe('emptying', async () => {
     expect(await leftOf(db, wrong)).toEqual([]);
   });
 
-  test('never removes what was created after the key was released, however late a process continues', async () => {
+  test('never removes anything created after the key was released, however late a process resumes', async () => {
     const bays = await fill(db, { key: 'bays', idStrategy: 'GIVEN' }, 0);
     await createMarker(db, bays, { key: 'a', position: { lng: 1, lat: 2 } }, NOW, newCall());
     await deleteCollection(db, 'bays', NOW, newCall());
@@ -250,7 +250,7 @@ describe('emptying', async () => {
     let asleep: (() => void) | undefined;
     const sleeps = new Promise<void>((resolve) => (asleep = resolve));
     let standsStill = false;
-    // It has found the marker, and pauses before it removes it.
+    // It has found the marker, and pauses before removing it.
     interceptCalls(late, 'BatchExecuteStatement', async (input, ask) => {
       standsStill = true;
       asleep?.();
@@ -275,7 +275,7 @@ describe('emptying', async () => {
   });
 });
 
-test('work left for the background is done by any process that keeps jobs', async () => {
+test('work left for the background is done by any process that runs jobs', async () => {
   const db = databases.readable;
   const kept = await fill(db, { key: 'kept', idStrategy: 'GIVEN' }, 0);
   const gone = await fill(db, { key: 'gone' }, 15);

@@ -33,7 +33,7 @@ const TROUBLE = [
   '0',
 ];
 
-/** Strings that are hard for a key convention, and any other well-formed ones. */
+/** Strings that are difficult for a key convention, and any other well-formed ones. */
 export const nasty = fc.oneof(
   fc.array(fc.constantFrom(...TROUBLE), { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join('')),
   fc.string({ minLength: 1, maxLength: 20, unit: 'binary' }),
@@ -48,9 +48,9 @@ export const code = fc.stringMatching(/^[0-9A-Za-z]{2}$/);
 export const geohash = (length: number) =>
   fc.string({ minLength: length, maxLength: length, unit: fc.constantFrom(...ALPHABET) });
 
-/** Order of UTF-8 bytes, which is DynamoDB's. */
+/** UTF-8 byte order, which is DynamoDB's. */
 export const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a, 'utf8'), Buffer.from(b, 'utf8'));
 
-/** What DynamoDB's BETWEEN includes. */
+/** The items that DynamoDB's BETWEEN includes. */
 export const isBetween = (text: string, { from, to }: { from: string; to: string }) =>
   byBytes(from, text) <= 0 && byBytes(text, to) <= 0;

@@ -117,7 +117,7 @@ describe('templates', () => {
 
   test('a range needs the parts that the key begins with', () => {
     expect(compile('aside::{sequence}').rangeUnder({})).toEqual({ from: 'aside::', to: 'aside:;' });
-    expect(() => compile('{a}::{b}').rangeUnder({ b: 'x' })).toThrow('needs the parts that it begins with');
+    expect(() => compile('{a}::{b}').rangeUnder({ b: 'x' })).toThrow('requires its leading parts');
   });
 
   test.each([

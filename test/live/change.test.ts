@@ -59,7 +59,7 @@ test('the candidates for a change include every subscriber that it concerns, and
   expect(thousand.near({ before: { lng: 10.5, lat: 20.5 }, after: { lng: 11.5, lat: 20.5 } }).size).toBeLessThan(10);
 });
 
-test('an item that is not a marker, or has no position, is ignored; one that gets a position is created', () => {
+test('an item that is not a marker, or has no position, is ignored; an item that gets a position is created', () => {
   const record = markerRecord(keys, { sequence: '1', key: 'a', after: [1, 2] });
   expect(eventOf(keys, { ...record, after: { ...record.after, lng: { S: 'far' } } })).toBeUndefined();
   expect(eventOf(keys, { ...record, keys: { pk: { S: 'collection' }, sk: { S: 'parks' } } })).toBeUndefined();
@@ -73,7 +73,7 @@ test('an item that is not a marker, or has no position, is ignored; one that get
   });
 });
 
-test('a change carries the marker as the change left it and does not modify its image, empty maps of DynamoDB Local included', () => {
+test('a change carries the marker after the change and does not modify its image, including empty maps of DynamoDB Local', () => {
   const record = markerRecord(keys, {
     sequence: '1',
     key: 'a',

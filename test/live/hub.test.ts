@@ -32,7 +32,7 @@ function world(options: Partial<HubOptions> = {}) {
   return { clock, hub, record, open };
 }
 
-/** The events that a reader can take right now. */
+/** The events that a reader can read right now. */
 async function present(changes: AsyncIterableIterator<MarkerChange>, count: number): Promise<string[]> {
   const found: string[] = [];
   while (found.length < count) {
@@ -61,7 +61,7 @@ function collectionRecord(before: object | undefined, after: object | undefined)
   return { sequence: '1', event: '', at: START * 1_000, keys: named, before: image(before), after: image(after) };
 }
 
-test('subscriptions to a deleted collection end with a reason, and hear nothing of another with its key', async () => {
+test('subscriptions to a deleted collection end with a reason, and get nothing of another one with the same key', async () => {
   const { hub, record } = world();
   hub.connected();
   const old = { ...parks, createdAt: 'first' };
@@ -80,7 +80,7 @@ test('subscriptions to a deleted collection end with a reason, and hear nothing 
     await expect(ended.next()).rejects.toMatchObject({ code: 'NOT_FOUND', message: /"parks" has been deleted/ });
     expect(await ended.next()).toEqual({ done: true, value: undefined });
   }
-  // By a server whose copy of the collection is older than its deletion.
+  // From a server whose copy of the collection predates its deletion.
   await expect(open(old)).rejects.toMatchObject({ code: 'NOT_FOUND' });
 
   hub.take(collectionRecord(undefined, { createdAt: { S: 'second' } }));
@@ -91,7 +91,7 @@ test('subscriptions to a deleted collection end with a reason, and hear nothing 
   expect(stillOpen).toBe('open');
 });
 
-test('a subscription to a collection gets nothing of a former one with its key, also since an earlier time', async () => {
+test('a subscription to a collection gets nothing of a former one with the same key, even with an earlier `since`', async () => {
   const { hub } = world();
   hub.connected();
   let sequence = 0;
@@ -109,7 +109,7 @@ test('a subscription to a collection gets nothing of a former one with its key, 
   const [former, collection] = ['2026-11-21T10:00:00.000Z', { ...parks, createdAt: '2026-11-21T10:01:00.000Z' }];
   take('moved', former, [2, 2]);
   take('deleted', former);
-  // By a server whose clock is behind.
+  // From a server whose clock is behind.
   take('first', '2026-11-21T10:00:59.000Z', [2, 2]);
   const changes = await hub.markerChanges({ collection, area: undefined, since: (START + 5) * 1_000 });
   take('late', former);
@@ -117,7 +117,7 @@ test('a subscription to a collection gets nothing of a former one with its key, 
   expect(await present(changes, 2)).toEqual(['first', 'second']);
 });
 
-test('recentFrom is ten seconds ago, or the earliest buffered time, and takes no read of the stream', async () => {
+test('recentFrom is ten seconds ago, or the earliest buffered time, without reading the stream', async () => {
   const { clock, hub, record, open } = world();
   hub.connected();
   const remembered = ((await hub.recentFrom()) ?? 0) / 1_000;

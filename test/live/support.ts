@@ -8,7 +8,7 @@ import type { Database } from '../../src/store/database.js';
 import { createStreamsClient } from '../../src/stream/dynamodb.js';
 import { engine } from '../support/test-database.js';
 
-/** Follows a database's changes as a server does: with its own consumer, or beside that of another server. */
+/** Follows a database's changes like a server: with its own consumer, or next to that of another server. */
 export function followChanges(
   db: Database,
   { redisUrl, caches }: { readonly redisUrl?: string; readonly caches?: Caches } = {},

@@ -43,7 +43,7 @@ describe('a cell cache', () => {
     expect(before).toEqual(block('u', 1, { '0': 2 }));
   });
 
-  test('does not keep the result of a read that was under way, or lagging, when a batch was applied', () => {
+  test('does not keep the result of a read that was in progress, or lagging, when a batch was applied', () => {
     const { cache, clock } = cacheAt();
     const underWay = cache.begin();
     cache.applied(7, changes('s', 'u', { '0': 1 }));
@@ -57,7 +57,7 @@ describe('a cell cache', () => {
     expect(cache.put(blockName('s', 'u'), block('u', 6, { '0': 1 }), cache.begin())).toEqual(block('u', 7, { '0': 2 }));
   });
 
-  test('remembers missing blocks, and what is added to them', () => {
+  test('remembers missing blocks, and additions to them', () => {
     const { cache } = cacheAt();
     cache.put(blockName('s', 'u'), block('u', 0, {}), cache.begin());
     expect(cache.get(blockName('s', 'u'))?.children.size).toBe(0);
@@ -74,7 +74,7 @@ describe('a cell cache', () => {
     expect(cache.get(blockName('s', 'u'))).toBeUndefined();
   });
 
-  test('is cleared when the consumer changes, reads under way included', () => {
+  test('is cleared when the consumer changes, including reads in progress', () => {
     const { cache } = cacheAt();
     cache.put(blockName('s', 'u'), block('u', 1, { '0': 2 }), cache.begin());
     const underWay = cache.begin();

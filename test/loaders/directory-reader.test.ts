@@ -47,14 +47,14 @@ async function server(parts: readonly (readonly string[])[], exist: readonly str
   return { world, put, read };
 }
 
-test('neighbouring partitions are read by one Query, and once', async () => {
+test('neighbouring partitions are read once, by one Query', async () => {
   const { world, read } = await server([['s', 's4'], ['t'], ['u', 'u1', 'u2'], ['u8', 'ub']], ['s', 't', 'u'], 'near');
   expect(await read('stu')).toEqual({ begins: ['s s4', 't', 'u u1 u2 u8 ub'], queries: 1, debited: 1 });
   expect(await read('tu')).toEqual({ begins: ['t', 'u u1 u2 u8 ub'], queries: 0, debited: 0 });
   expect(world).toMatchObject({ asked: 0, first: [] });
 });
 
-test('partitions that are no neighbours are read by a Query each; the whole world by one', async () => {
+test('other partitions are read by one Query each; the whole world by a single one', async () => {
   const { world, read } = await server([['6'], ['9', '9z'], ['d']], ['6', '9', 'd'], 'far');
   expect(await read('69')).toEqual({ begins: ['6', '9 9z'], queries: 2, debited: 2 });
   expect(world.asked).toBe(0);
@@ -62,10 +62,10 @@ test('partitions that are no neighbours are read by a Query each; the whole worl
   expect(await another.read(GEOHASH_ALPHABET)).toEqual({ begins: ['6', '9 9z', 'd'], queries: 1, debited: 1 });
 });
 
-test('a partition without pages is looked for again once the counts tell that it has markers', async () => {
+test('a partition without pages is read again once the counts show that it has markers', async () => {
   const { world, put, read } = await server([['u']], ['u'], 'later');
   expect(await read('tu')).toMatchObject({ begins: ['u'], queries: 1 });
-  // The counts tell that it is still empty.
+  // The counts show that it is still empty.
   expect(await read('tu')).toMatchObject({ begins: ['u'], queries: 0 });
   await put(['t', 't5']);
   world.exist = ['t', 'u'];

@@ -57,7 +57,7 @@ const range = (from: string, to: string, pk = 'marker::parks::u0') => ({
 });
 
 describe('entities', () => {
-  test('of one tick are read in one batch, each of them once', async () => {
+  test('of one tick are read in one batch, each once', async () => {
     const { loaders } = request();
     calls.reset();
     const names = ['m1', 'm2', 'm1', 'missing', 'x'.repeat(3000)];
@@ -112,7 +112,7 @@ describe('ranges', () => {
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
   });
 
-  test('no more Query calls are under way than the limit allows', async () => {
+  test('no more Query calls are in progress than the limit allows', async () => {
     let now = 0;
     let most = 0;
     const load = createRangeLoader(async () => {
@@ -129,7 +129,7 @@ describe('ranges', () => {
     const controller = new AbortController();
     const { loaders } = request(controller.signal, 1);
     calls.reset();
-    // One after the other, and many more than are read before the first is noticed.
+    // One after the other, and many more than are read before the first abort is noticed.
     const reads = Array.from({ length: 500 }, (_, index) =>
       loaders.markers(parks, 'u0', range('0', 'z', `gone${index}`)),
     );

@@ -77,7 +77,7 @@ describe('a cell', () => {
     await expect(viewportCells(context, WORLD, 'cities', precision)).rejects.toMatchObject(refused);
   });
 
-  test('in a bounding box that takes too many reads is rejected with advice', async () => {
+  test('in a bounding box that takes too many reads are rejected with advice', async () => {
     const { context } = requestContext(database, { limits: { rangesPerPage: 2 } });
     await expect(viewportCells(context, WORLD, 'cities', 9)).rejects.toMatchObject({
       code: 'LIMIT_EXCEEDED',

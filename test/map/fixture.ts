@@ -26,14 +26,14 @@ import type { PageServices } from '../../src/loaders/pages/page-loader.js';
 
 export const NOW = '2026-11-21T10:00:00.000Z';
 
-/** A marker as a test makes it: everything given. */
+/** A complete marker for a test. */
 export interface Made extends MarkerInput {
   readonly key: string;
   readonly category: string;
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** Positions on every line that matters: antimeridian, Greenwich, equator, poles, edges of cells of lengths 1 to 6. */
+/** Positions on every critical line: antimeridian, Greenwich, equator, poles, edges of cells of lengths 1 to 6. */
 export function edgePositions(): Point[] {
   const lines: Point[] = [];
   for (const lng of [-180, 180, 0, -135, 45, 11.25, -168.75, 179.9999999, -179.9999999]) {
@@ -74,7 +74,7 @@ export function realMarkers(every: number): Made[] {
       category: 'edge',
       properties: { population: index },
     })),
-    // A crowd at one place: cells do not part it.
+    // A crowd at one position, which cells do not separate.
     ...Array.from({ length: 30 }, (_, index): Made => ({
       key: `crowd-${index}`,
       position: { lng: 16.9, lat: 52.4 },
@@ -84,7 +84,7 @@ export function realMarkers(every: number): Made[] {
   ];
 }
 
-/** What one marker is counted as, by the contract rather than by our code. */
+/** The count of one marker, according to the specification rather than the code under test. */
 const figures = ({ lng, lat }: Point): CellSums => ({
   count: 1,
   sumLng: Math.round(canonicalLng(lng) * 1e6),
@@ -103,7 +103,7 @@ export function bruteCells(markers: Iterable<Pick<Made, 'position'>>, length: nu
   return cells;
 }
 
-/** Whether bounds from a client contain a position, by trying every turn of the globe. */
+/** Whether a client's bounds contain a position, by trying every turn of the globe. */
 export function bruteInside(bounds: Bounds, { lng, lat }: Point): boolean {
   if (lat < bounds.south || lat > bounds.north) return false;
   const east = bounds.east < bounds.west ? bounds.east + 360 : bounds.east;
@@ -113,7 +113,7 @@ export function bruteInside(bounds: Bounds, { lng, lat }: Point): boolean {
   });
 }
 
-/** Adds markers to a collection, and their cells and pages as the stream's consumer would. */
+/** Adds markers to a collection, with their cells and pages, like the stream's consumer. */
 export async function addMarkers(
   database: Database,
   collection: Collection,
@@ -150,7 +150,7 @@ export async function makeCollection(
 export const LIMITS: MapLimits = { maxFirst: 5_000, rangesPerPage: 64, itemsPerField: 20_000 };
 
 export interface ContextOptions {
-  /** Whether markers are read from pages; from the geo index otherwise. */
+  /** Whether markers are read from pages; otherwise from the geo index. */
   readonly trusted?: boolean;
   readonly limits?: Partial<MapLimits>;
   readonly cellCache?: CellCache;
@@ -158,7 +158,7 @@ export interface ContextOptions {
   readonly geometryCache?: GeometryCache;
 }
 
-/** The context of one request, with its own caches unless one is given. */
+/** The context of one request, with its own caches unless given. */
 export function requestContext(database: Database, options: ContextOptions = {}) {
   const { trusted = true, limits = {} } = options;
   const call = newCall();
@@ -186,7 +186,7 @@ export function requestContext(database: Database, options: ContextOptions = {})
   return { context, call };
 }
 
-/** Key layouts of a collection; all must give the same results. */
+/** Key layouts of a collection, all of which must give the same results. */
 export const LAYOUTS: readonly (Partial<CollectionInput> & { readonly key: string; readonly style: KeyStyle })[] = [
   { key: 'p2', style: 'readable', prefixLength: 2 },
   { key: 'p0', style: 'readable', prefixLength: 0, mapProperties: ['population'] },

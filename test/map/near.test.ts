@@ -108,8 +108,8 @@ async function pages(
 }
 
 /**
- * The limit of a page: a few Query calls nearby, one for each column of cells at a pole; without counts, for each column of two
- * rings.
+ * The limit of a page: a few Query calls nearby, one per column of cells at a pole; without counts, one per column of
+ * two rings.
  */
 const ceiling = ({ lat }: Point, radius: number, key: string, trusted: boolean) =>
   radius > 50_000 || key === 'p4s3' ? 64 : Math.abs(lat) >= 89 ? (trusted ? 32 : 64) : 16;
@@ -169,8 +169,8 @@ describe.each(LAYOUTS)('radius queries in the collection $key', ({ style, ...inp
             const answer = await nearestMarkers(context, collection, { center, count: wanted, maxRadius }).catch(
               refused,
             );
-            // A few are always found by counts. Without counts, empty prefixes are only known from reading them; and hundreds out of
-            // such a small collection are in more prefixes than one field may read.
+            // With counts, a few are always found. Without, empty prefixes are only known from reading them, and
+            // finding hundreds in such a small collection involves more prefixes than one field may read.
             if (answer === 'refused') expect([input.key !== 'p0', !trusted || wanted >= 200]).toEqual([true, true]);
             else expect(toNear({ edges: answer })).toEqual(expected);
             expect(count() - before).toBeLessThanOrEqual(128);
@@ -284,7 +284,7 @@ describe('queries by distance', () => {
       if (!page.pageInfo.hasNextPage) break;
       after = page.pageInfo.endCursor;
       const last = found.at(-1)?.key ?? '';
-      // The marker at the cursor, and one after it.
+      // The marker at the cursor, and the next one.
       const later = brute(made, center, 80_000).find(
         ({ key }) => !gone.has(key) && !found.some((near) => near.key === key),
       );

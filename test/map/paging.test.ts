@@ -194,7 +194,7 @@ describe('pages', () => {
   });
 });
 
-test('a marker seen at both positions while it moves is returned once, where it is now', async () => {
+test('a marker seen at both positions while it moves is returned once, at its current position', async () => {
   const made = { key: 'mover', category: 'x', properties: {} };
   // Two index entries of one marker, as a reader may see them: an index applies a move in two steps.
   const at = (lng: number, mv: number): Record<string, unknown> => ({

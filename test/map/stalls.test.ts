@@ -22,7 +22,7 @@ import { testPages } from '../support/page-services.js';
 
 import { NOW, makeCollection, realMarkers, requestContext } from './fixture.js';
 
-/** A star of so many vertices. */
+/** A star with this many vertices. */
 function star(vertices: number, lng = 10) {
   const ring = Array.from({ length: vertices - 1 }, (_, index) => {
     const angle = (2 * Math.PI * index) / (vertices - 1);
@@ -37,13 +37,13 @@ const aliases = (count: number, field: (index: number) => string) =>
 
 const inCities = (fields: string) => `{ collection(key: "cities") { ${fields} } }`;
 
-/** CPU time in ms: unlike a clock, it stands still while other processes of a busy machine run. */
+/** CPU time in ms, which unlike wall-clock time does not advance while other processes run. */
 function cpuSince(start: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(start);
   return (user + system) / 1_000;
 }
 
-/** CPU time in ms of a fixed piece of work: about 200 on a usual machine, more on a slow one. */
+/** CPU time in ms of a fixed piece of work: about 200 on a typical machine, more on a slow one. */
 function paceOfMachine(): number {
   const start = process.cpuUsage();
   for (let round = 0; round < 2; round += 1) JSON.parse(JSON.stringify(star(100_000)));
@@ -71,7 +71,7 @@ describe('attacks on the event loop', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** Measures, until it is stopped, the longest CPU time in ms for which nothing else could run. */
+  /** Measures the longest CPU time in ms for which nothing else could run, until it is stopped. */
   function watchStalls(): () => number {
     let longest = 0;
     let last = process.cpuUsage();
@@ -85,7 +85,7 @@ describe('attacks on the event loop', () => {
     };
   }
 
-  /** The answer, and the longest stall. */
+  /** The response, and the longest stall. */
   async function attack(query: string, variables: object = {}, limits: Partial<Limits> = {}) {
     const server = await createGraphqlServer(
       { ...services, limits: { ...DEFAULT_LIMITS, deadlineMs: 120_000, ...limits } },
@@ -109,14 +109,14 @@ describe('attacks on the event loop', () => {
   // Each of these took seconds, up to minutes, without a break.
   const LONGEST = 6 * paceOfMachine();
 
-  test('one star of 10,000 vertices under 190 aliases is read once', async () => {
+  test('one star of 10,000 vertices under 190 aliases is parsed once', async () => {
     const query = `query($p: GeoJSON!) ${inCities(aliases(190, () => 'inside(polygon: $p, first: 1) { nodes { id } }'))}`;
     const { errors, stall } = await attack(query, { p: star(9_998) });
     expect(errors).toEqual([]);
     expect(stall).toBeLessThan(LONGEST);
   });
 
-  test('different stars of 10,000 vertices give way to others', async () => {
+  test('different stars of 10,000 vertices yield to other requests', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `p${index}`);
     const fields = names.map((name) => `${name}: inside(polygon: $${name}, first: 1) { nodes { id } }`).join(' ');
     const query = `query(${names.map((name) => `$${name}: GeoJSON!`).join(' ')}) ${inCities(fields)}`;
@@ -124,7 +124,7 @@ describe('attacks on the event loop', () => {
     expect(stall).toBeLessThan(LONGEST);
   });
 
-  test('a stored zone of 100,000 vertices gives way to others', async () => {
+  test('a stored zone of 100,000 vertices yields to other requests', async () => {
     const query = inCities(
       `zone(key: "big") { ${aliases(20, (index) => `markers(first: ${index + 1}) { nodes { id } }`)} }`,
     );
@@ -133,7 +133,7 @@ describe('attacks on the event loop', () => {
     expect(stall).toBeLessThan(LONGEST);
   });
 
-  test('fields that read the same pages go on in turns', async () => {
+  test('fields that read the same pages resume in turns', async () => {
     const { loaders } = requestContext(memory).context;
     const budget = Budget.of({ rangesPerPage: 64, itemsPerField: 20_000 });
     const pages = await loaders.pages.open(cities);
@@ -159,21 +159,21 @@ describe('attacks on the event loop', () => {
     expect(new Set(before).size).toBe(10);
   });
 
-  test('a long list of long objects gives way to others', async () => {
+  test('a long list of large objects yields to other requests', async () => {
     const query = inCities(`markers(first: 3000) { nodes { ${aliases(190, () => 'name')} } }`);
     const { errors, stall } = await attack(query);
     expect(errors).toEqual([]);
     expect(stall).toBeLessThan(LONGEST);
   });
 
-  test('lists that nobody matches give way to others', async () => {
+  test('lists without a match yield to other requests', async () => {
     const filter = 'filter: { properties: [{ name: "population", in: $v }] }';
     const query = `query($v: [JSON!]) ${inCities(aliases(190, (index) => `markers(first: ${index + 1}, ${filter}) { nodes { id } }`))}`;
     const { stall } = await attack(query, { v: Array.from({ length: 500 }, (_, index) => ({ a: index })) });
     expect(stall).toBeLessThan(LONGEST);
   });
 
-  test('lists count as many objects as they have, wherever they are', async () => {
+  test('lists count all of their objects, at any depth', async () => {
     const query = inCities(`markers(first: 500) { ${aliases(5, () => 'nodes { id }')} }`);
     const { data, errors } = await attack(query, {}, { maxNodes: 2_499 });
     const message =

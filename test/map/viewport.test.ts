@@ -198,7 +198,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
         const precision = clusters[0]?.cells[0]?.geohash.length ?? 1;
         const keys = byCell(precision);
         const expected = clusters.map(({ count, cells }) => (count === 1 ? keys.get(cells[0]?.geohash ?? '') : null));
-        // Lone markers in more partitions than a field may read are rejected; this only happens at P=4 S=3.
+        // Single markers in more partitions than a field may read are rejected; this only happens at P=4 S=3.
         const refused = markers.includes('refused') && input.key === 'p4s3';
         expect(refused ? expected : markers.map((marker) => (marker as { key: string } | null)?.key ?? null)).toEqual(
           expected,
@@ -263,7 +263,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
     const collection = await made;
     const view = readViewport({ bounds: { west: 10, south: 45, east: 25, north: 55 }, zoom: 6 });
     const { context } = requestContext(database, { trusted });
-    /** The partitions of pages, or of the geo index, and what was read of them. */
+    /** The partitions of pages, or of the geo index, and the reads from them. */
     const reads = () => {
       const { pk: pages } = database.keys.page(database.keys.scope(collection), GENERATION, 'u');
       const isOfMarkers = (pk: string, index: unknown) => index !== undefined || pk.startsWith(pages.slice(0, -1));
@@ -283,7 +283,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
     for (const { bounds } of ranges) expect(areaOverlapsCell(view.area, bounds)).toBe(true);
 
     calls.reset();
-    // With the same cells uncached as before: what a page spends on them is not available for its ranges.
+    // With the same cells uncached as before: a page's reads of cells reduce the budget for its ranges.
     const fresh = requestContext(database, { trusted }).context;
     const page = await viewportMarkers(fresh, view, input.key, { first: 5000 });
     const read = reads();

@@ -8,7 +8,7 @@ import { type MarkerChange, applyToPages } from '../../src/stream/apply-pages.js
 import { PageMemory } from '../../src/stream/page-memory.js';
 import { type Fault, PageTable, SCOPE, applying, fits, markerAt } from './support.js';
 
-// Few positions, some in one partition, two at one geohash and one alone.
+// Few positions: some in one partition, two at one geohash and one alone.
 const lng = fc.constantFrom(-180, -0.001, 0, 0.001, 10, 10.000001, 10.5, 44.9, 45.1, 180);
 const lat = fc.constantFrom(-90, 0, 0.5, 50, 50.1);
 const step = fc.record({ key: fc.nat(40).map(String), lng, lat, isDeleted: fc.boolean() });
@@ -22,7 +22,7 @@ const batches = fc.array(
   { minLength: 1, maxLength: 8 },
 );
 
-test('pages hold each marker once, whatever is lost and however often a batch is applied', async () => {
+test('pages contain each marker once, whatever is lost and however often a batch is applied', async () => {
   await fc.assert(
     fc.asyncProperty(batches, async (all) => {
       const table = new PageTable();
@@ -64,7 +64,7 @@ test('pages hold each marker once, whatever is lost and however often a batch is
           for (const { position } of page.entries) expect(compareBytes(page.begin, position)).toBeLessThanOrEqual(0);
         });
       }
-      // A process that wakes up late applies what others have applied long ago.
+      // A process that resumes late applies what others applied long ago.
       const last = table.all();
       for (const [index, changes] of applied.entries())
         await applyToPages(applying(table, new PageMemory(4_000)), index + 1, changes);
@@ -74,7 +74,7 @@ test('pages hold each marker once, whatever is lost and however often a batch is
   );
 });
 
-test('pages of thousands of markers that come at once are cut first, and found by few reads', async () => {
+test('pages that get thousands of markers at once are cut first, and located with few reads', async () => {
   const table = new PageTable();
   const added = Array.from({ length: 1_600 }, (_, n): MarkerChange => {
     const entry = pageEntry(markerAt(`${n}`, 16.9 + (n % 80) / 1_000, 52.4 + Math.floor(n / 80) / 1_000, 1));
@@ -82,7 +82,7 @@ test('pages of thousands of markers that come at once are cut first, and found b
   });
   const pagesAfter = () => table.all().flatMap(({ entries }) => entries);
   const expected = added.flatMap(({ after }) => after ?? []).sort((a, b) => compareBytes(a.position, b.position));
-  // A process that stops after each of some writes, and those that go on.
+  // A process that stops after each of some writes, and others that continue.
   table.faults = Array.from({ length: 40 }, (_, n) => (n % 3 === 0 ? 'unanswered' : 'none'));
   await applyToPages(applying(table, new PageMemory()), 1, added);
   expect(pagesAfter()).toEqual(expected);

@@ -7,7 +7,7 @@ import { SCOPE, markerAt } from './support.js';
 const entryWith = (mapProperties: Record<string, unknown>) =>
   pageEntry({ ...markerAt('a', 10.5, 50.25, 3), mapProperties });
 
-test('pages hold any JSON, whatever it is named, and round integers beyond those of JavaScript', () => {
+test('pages store any JSON with any names, and round integers that JavaScript cannot represent', () => {
   const odd = JSON.parse('{"__proto__": {"constructor": 1}, "": [null, true, "ł"], "n": -0.1}') as Record<
     string,
     unknown

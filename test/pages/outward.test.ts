@@ -13,7 +13,7 @@ const anywhere = fc.record({
   lng: fc.double({ min: -180, max: 180, noNaN: true }),
   lat: fc.double({ min: -90, max: 90, noNaN: true }),
 });
-/** Anywhere, in one town, or on one spot. */
+/** Anywhere, in one town, or at one position. */
 const positions = fc
   .array(
     fc
@@ -27,7 +27,7 @@ const positions = fc
   )
   .map((some) => some.map((position, index) => pageEntry({ ...MARKER, key: String(index), position })));
 
-test('pages come in the order of their least distance, each once, and none that may have a marker beyond `from` is left out', () => {
+test('pages are ordered by minimum distance, each once, and none that may have a marker beyond `from` is omitted', () => {
   fc.assert(
     fc.property(positions, anywhere, fc.constantFrom(0, 1_000, 5_000_000), (entries, center, from) => {
       const outward = new PagesOutward(center, from);

@@ -18,7 +18,7 @@ const lat = fc.constantFrom(-90, 0, 0.5, 20, 50, 50.1);
 const step = fc.record({ key: fc.nat(30).map(String), lng, lat, isDeleted: fc.boolean() });
 const batch = fc.array(step, { minLength: 1, maxLength: 25 });
 
-/** A directory with what a table has now. */
+/** The directory of a table's current pages. */
 function directoryOf(table: PageTable): Directory {
   const partitions = new Map<string, PageHint[]>();
   for (const { begin, entries, bytes } of table.all()) {
@@ -28,7 +28,7 @@ function directoryOf(table: PageTable): Directory {
   return new Map([...partitions].map(([partition, hints]) => [partition, new PartitionPages(hints)]));
 }
 
-test('a read finds each marker that was there all along exactly once, while pages are written', async () => {
+test('a read finds each marker that exists throughout exactly once, while pages are written', async () => {
   await fc.assert(
     fc.asyncProperty(
       batch,
@@ -53,7 +53,7 @@ test('a read finds each marker that was there all along exactly once, while page
         const there = new Set(model.keys());
         const stays = new Set(there);
 
-        // The writer and the reader take turns, as they are told.
+        // The writer and the reader take turns in the given order.
         let waiting: (() => void)[] = [];
         let turn = 0;
         const pass = () => new Promise<void>((resolve) => waiting.push(resolve));

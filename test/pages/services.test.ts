@@ -29,7 +29,7 @@ describe('pages are trusted', () => {
     ...more,
   });
 
-  /** A server with this report of its own, or with the stored one of another server. */
+  /** A server with its own report, or with the stored one of another server. */
   function server(state: { own?: ConsumerReport; stored?: ConsumerReport; fails?: boolean }) {
     const world = { wall: 100_000, reads: 0 };
     const stored = () => {
@@ -40,7 +40,7 @@ describe('pages are trusted', () => {
     return { trust, world, state };
   }
 
-  test('by the server that keeps them, without a read, while it is at the end of the stream', async () => {
+  test('by the server that maintains them, without a read, while it is at the end of the stream', async () => {
     const { trust, world, state } = server({ own: report(99_000) });
     expect(await trust.pages()).toMatchObject({ generation: GENERATION, endAt: 99_000 });
     world.wall = 101_001;
@@ -97,7 +97,7 @@ describe('pages are trusted', () => {
   });
 });
 
-test('a cached page is dropped when it is written, and not kept as a read finds it that was under way', () => {
+test('a cached page is dropped when it is written, and the result of a read in progress is not kept', () => {
   let trusted = true;
   const cache = new PageCache({ maxBytes: 1e6, trusted: () => trusted, now: () => 0 });
   const u = pageName(of, 'u');
@@ -121,7 +121,7 @@ test('a cached page is dropped when it is written, and not kept as a read finds 
   expect(cache.get(u)).toBeUndefined();
 });
 
-test('own writes are kept until pages include what was written well after them', () => {
+test('own writes are kept until pages include much later writes', () => {
   let wall = 10_000;
   const own = new OwnWrites(() => wall);
   const entry = pageEntry(markerAt('a', 10, 50, 1));
@@ -139,7 +139,7 @@ test('own writes are kept until pages include what was written well after them',
   expect(keys(0)).toEqual([]);
 });
 
-test('a directory is read once, learns what has split, and is read again after a failure or a drop', async () => {
+test('a directory is read once, learns of splits, and is read again after a failure or a drop', async () => {
   const directories = new DirectoryCache();
   const name = { ...of, partition: 'u' };
   let reads = 0;

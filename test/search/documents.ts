@@ -1,6 +1,6 @@
 import type { SearchDocument } from '../../src/search/engine.js';
 
-/** A marker in the index, at (1, 2) unless more is said. */
+/** A marker in the index, at (1, 2) by default. */
 export function documentOf(key: string, more: Partial<SearchDocument> = {}): SearchDocument {
   const own = { scope: 'cities', incarnation: 'one', version: 1, name: key, rest: '' };
   const item = { pk: `marker::cities::${key}`, sk: 'self' };

@@ -23,7 +23,7 @@ const open = (table: string, maxBytes = 64 * 1024 * 1024) =>
   openEmbeddedEngine({ folder, table, maxBytes }, () => 1_000);
 describeEngine('embedded', () => open(`contract${(tables += 1)}`));
 
-test('two servers in one folder keep an index each', async () => {
+test('two servers in one folder have separate indexes', async () => {
   const one = await open('both');
   const two = await open('both');
   await one.write([{ type: 'put', document: documentOf('a') }], 'one');
@@ -35,7 +35,7 @@ test('two servers in one folder keep an index each', async () => {
   await again.close();
 });
 
-test('an index that is damaged, or of another layout, begins anew', async () => {
+test('an index that is damaged or has another layout is rebuilt', async () => {
   const first = await open('damaged');
   await first.write([{ type: 'put', document: documentOf('a') }], 'one');
   await first.close();
@@ -50,7 +50,7 @@ test('an index that is damaged, or of another layout, begins anew', async () => 
   await second.close();
 });
 
-test('an index that reaches its limit says so, and keeps what it has', async () => {
+test('an index that reaches its limit reports it, and keeps its documents', async () => {
   const own = await open('full', 400_000);
   let written = 0;
   const fill = async () => {
@@ -71,7 +71,7 @@ test('an index that reaches its limit says so, and keeps what it has', async () 
   await own.close();
 });
 
-test('an index that is killed while it is written has the documents of its checkpoint, no more and no less', async () => {
+test('an index whose writer is killed has exactly the documents of its checkpoint', async () => {
   for (let round = 0; round < 4; round += 1) {
     const worker = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'writer.ts'), folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -88,7 +88,7 @@ test('an index that is killed while it is written has the documents of its check
   }
 });
 
-test('ranks keep their order, and what has none comes last', () => {
+test('ranks keep their order, and documents without a rank come last', () => {
   fc.assert(
     fc.property(fc.float({ noNaN: true }), fc.float({ noNaN: true }), (a, b) => {
       if (a < b) expect(rankBits(a)).toBeGreaterThanOrEqual(rankBits(b));
@@ -99,7 +99,7 @@ test('ranks keep their order, and what has none comes last', () => {
   expect(rankBits(-1)).toBeGreaterThan(rankBits(0));
 });
 
-/** All texts that one edit makes of a text: the definition of a distance of one. */
+/** All texts that are one edit away: the definition of a distance of one. */
 function* oneEditFrom(text: string, letters: string): Generator<string> {
   for (let at = 0; at <= text.length; at += 1) {
     const [before, after] = [text.slice(0, at), text.slice(at)];
@@ -111,7 +111,7 @@ function* oneEditFrom(text: string, letters: string): Generator<string> {
   }
 }
 
-test('a text is one edit from the beginning of a name exactly if an edit makes it so', () => {
+test('a text is one edit from the beginning of a name exactly if an edit turns it into one', () => {
   const text = fc.stringMatching(/^[ab]{3,5}$/);
   fc.assert(
     fc.property(text, fc.stringMatching(/^[ab]{1,7}( [ab]{1,7})?$/), (typed, name) => {

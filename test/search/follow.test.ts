@@ -73,7 +73,10 @@ async function inTable(): Promise<string[]> {
     .toSorted();
 }
 
-/** The same of the index: for each marker that it finds, the name in the table if the index finds it by that name alone. */
+/**
+ * The same for the index: for each marker found, the name in the table if the index finds the marker by that name
+ * alone.
+ */
 async function inIndex(engine: SearchEngine): Promise<string[]> {
   const known = await inTable();
   const hits = await engine.search({ ...EVERYTHING, scopes: ['parks'] }, { after: undefined, limit: 1_000 });
@@ -114,7 +117,7 @@ test('an index follows creations, changes, deletions and new markers under old k
         await remove(parks, key);
         existing.delete(key);
       } else await updateMarker(db, { collection: parks, key }, { name }, { now: NOW }, newCall());
-      // In the middle of the writes, at another place each time.
+      // In the middle of the writes, at a different point each time.
       if (n === round * 9) {
         await running.stop();
         running = await follow('restarts', scanned);
@@ -122,10 +125,10 @@ test('an index follows creations, changes, deletions and new markers under old k
     }
   }
   await until(async () => JSON.stringify(await inIndex(running.engine)) === JSON.stringify(await inTable()), 200);
-  // It went on from its checkpoint: the table was read once in all.
+  // It resumed from its checkpoint: the table was read only once.
   expect(scanned.length).toBe(1);
 
-  // A number that ranks, and another one.
+  // A number used for ranking, and another one.
   await create(parks, 'small', 'Ranked', { size: 1, depth: 9 });
   await create(parks, 'large', 'Ranked', { size: 7, depth: 2 });
   const ranked = async () =>
@@ -144,7 +147,7 @@ test('an index follows creations, changes, deletions and new markers under old k
   await running.stop();
 });
 
-test('an index answers, and follows, while it takes over other ranks', async () => {
+test('an index answers and follows while it adopts new ranks', async () => {
   const towns = await createCollection(db, { key: 'towns', name: 'Places', rankBy: 'size' }, NOW, newCall());
   await create(towns, 'small', 'Hamlet', { size: 1, depth: 9 });
   await create(towns, 'large', 'Hamlet', { size: 7, depth: 2 });
@@ -171,7 +174,7 @@ test('an index answers, and follows, while it takes over other ranks', async () 
     expect(await found()).toBe('large,new,small');
     return scanned.length > before;
   });
-  // Written while the table is read: the index is not emptied, and has it afterwards.
+  // Written while the table is read: the index is not emptied, and includes it afterwards.
   await create(towns, 'last', 'Hamlet', { size: 9, depth: 1 });
   expect(await found()).toBe('large,new,small');
   goOn();
@@ -179,7 +182,7 @@ test('an index answers, and follows, while it takes over other ranks', async () 
   await running.stop();
 });
 
-test('an index of another stream, or without a checkpoint that the stream can go on from, is built anew', async () => {
+test('an index of another stream, or with a checkpoint from which the stream cannot continue, is rebuilt', async () => {
   const first = await follow('replaced');
   await until(() => first.follower.status.state === 'following');
   const before = await inIndex(first.engine);

@@ -3,14 +3,14 @@ import { distance } from '../../src/geo/distance.js';
 import type { Point } from '../../src/geo/point.js';
 import type { SearchDocument } from '../../src/search/engine.js';
 
-/** What a linear scan looks for; the text as it is typed. */
+/** The query of a linear scan; the text as typed. */
 export interface Wanted {
   readonly text: string;
   readonly scopes: readonly string[] | undefined;
   readonly area: Area | undefined;
 }
 
-/** Words of Latin text, found in another way than the engine's. */
+/** Words of Latin text, split in another way than by the engine. */
 const latinWords = (text: string) =>
   Array.from(text.normalize('NFD'))
     .filter((character) => !/\p{Diacritic}/u.test(character))
@@ -26,7 +26,7 @@ function hasAll(words: readonly string[], typed: readonly string[]): boolean {
 
 const pointOf = ({ bounds }: SearchDocument): Point | undefined => bounds && { lng: bounds.west, lat: bounds.south };
 
-/** How well a marker matches: 1 for the same name, 0.8 in the name, 0.6 anywhere; undefined if it does not. */
+/** The score of a marker: 1 for the same name, 0.8 in the name, 0.6 anywhere; undefined if it does not match. */
 export function scoreOf(document: SearchDocument, { text, scopes, area }: Wanted): number | undefined {
   const typed = latinWords(text);
   const point = pointOf(document);
@@ -39,7 +39,7 @@ export function scoreOf(document: SearchDocument, { text, scopes, area }: Wanted
   return hasAll([...name, ...latinWords(document.rest)], typed) ? 0.6 : undefined;
 }
 
-/** Every document that matches with its score, best first; ranks are all different. */
+/** Every matching document with its score, best first; all ranks differ. */
 export function scan(documents: readonly SearchDocument[], wanted: Wanted) {
   return documents
     .flatMap((document) => {
@@ -49,7 +49,7 @@ export function scan(documents: readonly SearchDocument[], wanted: Wanted) {
     .toSorted((a, b) => b.score - a.score || (b.document.rank ?? -Infinity) - (a.document.rank ?? -Infinity));
 }
 
-/** Every document that matches with its distance in metres, nearest first. */
+/** Every matching document with its distance in metres, nearest first. */
 export function scanNear(documents: readonly SearchDocument[], wanted: Wanted, near: Point) {
   return scan(documents, wanted)
     .map(({ document }) => ({ document, metres: distance(near, pointOf(document) ?? near) }))

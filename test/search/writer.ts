@@ -1,7 +1,7 @@
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import { documentOf } from './documents.js';
 
-// Writes batches of 50 documents until it is killed; the checkpoint says how many there are.
+// Writes batches of 50 documents until it is killed; the checkpoint gives their number.
 const engine = await openEmbeddedEngine(
   { folder: process.argv[2] ?? '', table: 'killed', maxBytes: 2 ** 30 },
   () => 1_000,

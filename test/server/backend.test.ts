@@ -17,19 +17,19 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
 });
 
-test('a server for other machines says at its start that they may reach the embedded engine', () => {
+test('a server that listens for other machines warns at startup that they may reach the embedded engine', () => {
   expect(local.where).toBe(`embedded DynamoDB Local, data in ${folder}`);
   expect(exposed.where).toMatch(/; close its port \d+ to other machines$/);
 });
 
-test('the log of single writes is folded into the database of the embedded engine', async () => {
+test("the log of single writes is checkpointed into the embedded engine's database", async () => {
   const { database } = local;
   await ensureTables(database);
   const megabytes = () => {
     const name = readdirSync(join(folder, 'dynamodb')).find((each) => each.endsWith('.db'));
     return Math.floor(statSync(join(folder, 'dynamodb', name ?? '.db')).size / 1e6);
   };
-  // Single writes alone stay in the log, however many they are.
+  // Single writes alone stay in the log, however many there are.
   for (let at = 0; at < 60; at += 1) {
     const Item = { pk: 'large', sk: String(at), text: 'x'.repeat(390_000) };
     await send(database, 'put', { TableName: database.tables.derived, Item }, newCall());

@@ -60,13 +60,13 @@ function portOf(pid: number): number {
   return Number(/-port (\d+)/.exec(args)?.[1]);
 }
 
-/** Writes until it succeeds; returns every code of the failures. */
+/** Writes until it succeeds; returns the codes of all failures. */
 async function writeThrough(key: string): Promise<Set<string>> {
   const codes = new Set<string>();
   const deadline = performance.now() + RECOVERS_WITHIN_MS;
   for (;;) {
     const { errors } = await create(key);
-    // A conflict with an attempt that was done, though its response was lost.
+    // A conflict with an attempt that succeeded although its response was lost.
     const isDone = codes.size > 0 && errors?.every(({ extensions }) => extensions.code === 'CONFLICT');
     if (errors === undefined || isDone) return codes;
     for (const { extensions } of errors) codes.add(extensions.code);
@@ -75,7 +75,7 @@ async function writeThrough(key: string): Promise<Set<string>> {
   }
 }
 
-/** Waits until so many markers are counted. */
+/** Waits until this many markers are counted. */
 const untilCounted = (count: number) =>
   vi.waitFor(
     async () => {
@@ -101,7 +101,7 @@ test('a server whose keeper is killed writes and reads again within 30 s, on the
   const [engine] = engines();
   const port = portOf(engine!.java);
   await create('before');
-  // Clients that reconnect all the time must not be given the port of the engine: it is below those of connections.
+  // Clients that keep reconnecting must not be assigned the engine's port, which is below the range for connections.
   expect(port).toBeLessThan(32_768);
   const hammering = Array.from({ length: 4 }, (_, n) => writeThrough(`during ${n}`));
   process.kill(engine!.keeper, 'SIGKILL');
@@ -113,7 +113,7 @@ test('a server whose keeper is killed writes and reads again within 30 s, on the
   expect(portOf(next!.java)).toBe(port);
 });
 
-test('so does one whose engine comes back on another port', async () => {
+test('so does one whose engine returns on another port', async () => {
   const [engine] = engines();
   const port = portOf(engine!.java);
   process.kill(engine!.keeper, 'SIGKILL');
@@ -127,7 +127,7 @@ test('so does one whose engine comes back on another port', async () => {
   expect(java.pid).toBe(next?.java);
 });
 
-test('a stream that is switched off and on is a gap, which the server closes by itself', async () => {
+test('disabling and enabling the stream leaves a gap, which the server closes automatically', async () => {
   const accessKeyId = readFileSync(join(folder, 'access-key'), 'utf8').trim();
   const client = new DynamoDBClient({
     endpoint: `http://127.0.0.1:${portOf(engines()[0]!.java)}`,

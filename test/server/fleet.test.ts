@@ -16,7 +16,7 @@ import { engine, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const COUNT = 600;
-/** Markers that are there all along; some of them move, the others are deleted and made again. */
+/** Markers that exist throughout; some of them move, the others are deleted and created again. */
 const STAY = 450;
 const ROUNDS = someOf(12);
 
@@ -24,13 +24,13 @@ const db = await testDatabase('readable', { stream: true, waitsForDisk: true });
 const streams = createStreamsClient(engine());
 const backend = { database: db, streams };
 const random = randomFrom(20_261_122);
-/** In two partitions of pages, on the line between them too. */
+/** In two partitions of pages, and also on the line between them. */
 const somewhere = () => ({ lng: Math.round(random() * 800 - 400) / 100, lat: 48 + Math.round(random() * 400) / 100 });
 let cells: Cells;
 let owner: LiveServer;
 let other: LiveServer;
 
-/** A server that keeps the pages, or another one on the same tables. */
+/** A server that maintains the pages, or another one on the same tables. */
 function servicesOf(status?: () => ReturnType<Cells['status']>): ServerServices {
   const consumerStatus = status ?? (() => undefined);
   return createServices(backend, { consumerStatus, storedReport: () => storedReport(backend) });
@@ -63,7 +63,7 @@ const MAP = `query ($after: String) { viewport(bounds: { west: -5, south: 47, ea
   markers(collection: "parks", first: 5000, after: $after) { nodes { key position { lng lat } } pageInfo { hasNextPage endCursor } }
 } }`;
 
-/** What a server's map shows, and what it was read from. */
+/** The markers on a server's map, and what they were read from. */
 async function map(server: LiveServer) {
   const nodes: { key: string; position: { lng: number; lat: number } }[] = [];
   const sources = new Set<unknown>();
@@ -107,7 +107,8 @@ test('every server of a fleet shows each marker exactly once at every moment, fr
       const keys = nodes.map(({ key }) => key);
       expect(new Set(keys).size).toBe(keys.length);
       for (const source of sources) used.add(source);
-      // The Query calls over the index are not one read: a marker that moves from a later one to an earlier one is in neither.
+      // The Query calls on the index are not one read: a marker that moves from a later one to an earlier one is in
+      // neither.
       if (sources.has('INDEX') || sources.has('BOTH')) continue;
       const shown = new Set(keys);
       expect(Array.from({ length: STAY }, (_, index) => `k${index}`).filter((key) => !shown.has(key))).toEqual([]);

@@ -11,12 +11,12 @@ import { engine, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase('readable', { stream: true });
 
-test('a server that stops answers what is under way within its whole deadline, and leaves nothing behind', async () => {
+test('a stopping server answers requests in progress within their full deadline, and leaves nothing behind', async () => {
   const streams = createStreamsClient(engine());
   const asked = new Promise<void>((resolve) => {
     interceptCalls(database, 'BatchGetItem', async (input, ask) => {
       resolve();
-      // More than the five seconds that a request once got.
+      // More than the five seconds that a request was once given.
       await sleep(6_000);
       return ask(input);
     });

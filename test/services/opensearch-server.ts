@@ -18,7 +18,7 @@ if (!HAS_OPENSEARCH) {
   console.warn('SKIPPED: no OpenSearch; test/services/opensearch.sh install fetches one with Maven and a JDK');
 }
 
-/** A process of OpenSearch with a folder of its own. */
+/** A process of OpenSearch with its own folder. */
 export class OpenSearchServer {
   readonly folder: string;
   #child: ChildProcess | undefined;
@@ -27,12 +27,12 @@ export class OpenSearchServer {
     this.folder = folder;
   }
 
-  /** A server that is not started yet. */
+  /** A server that has not been started yet. */
   static async create(): Promise<OpenSearchServer> {
     return new OpenSearchServer(await mkdtemp(join(tmpdir(), 'cellport-opensearch-')));
   }
 
-  /** Starts it, at the port that it had before, and resolves to its URL once it answers. */
+  /** Starts it on its previous port, and resolves to its URL once it answers. */
   async start(): Promise<string> {
     const port = await readFile(join(this.folder, 'http.port'), 'utf8').catch(() => '0');
     await rm(join(this.folder, 'http.port'), { force: true });
@@ -49,7 +49,7 @@ export class OpenSearchServer {
     }
   }
 
-  /** Ends it with SIGKILL. */
+  /** Kills it with SIGKILL. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;

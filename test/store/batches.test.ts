@@ -51,7 +51,7 @@ describe('a batch of reads', () => {
     expect(await batchGet(db, table, keysOf(items), newCall())).toEqual(items);
   });
 
-  test('fails with THROTTLED when DynamoDB returns no more items', async () => {
+  test('fails with THROTTLED if DynamoDB stops returning items', async () => {
     const db = client();
     interceptCalls(db, 'BatchGetItem', async (input) => ({ Responses: {}, UnprocessedKeys: input['RequestItems'] }));
     await expect(batchGet(db, table, [{ pk: 'a', sk: 'b' }], newCall())).rejects.toMatchObject({ code: 'THROTTLED' });
@@ -106,7 +106,7 @@ describe('a bulk of writes', () => {
     ]);
   });
 
-  test('has no more requests in flight for several concurrent calls than for one, and completes all of them', async () => {
+  test('has no more concurrent requests for several concurrent calls than for one, and completes all of them', async () => {
     const db = client();
     let underWay = 0;
     let most = 0;

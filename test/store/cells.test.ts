@@ -74,7 +74,7 @@ describe.each([
     expect(await blocks('u3z')).toEqual([{ parent: 'u3z', batch: 5, children: new Map() }]);
   });
 
-  test('that was never written is empty, wherever it is in the list', async () => {
+  test('that was never written is empty, at any position in the list', async () => {
     await apply('u3x', 1, { d: 1 });
     expect(await blocks('s', 'u3x', 's')).toEqual([
       { parent: 's', batch: 0, children: new Map() },

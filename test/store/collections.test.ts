@@ -13,7 +13,7 @@ const compact = await testDatabase('compact');
 const listing = await testDatabase('readable');
 
 describe('a collection', () => {
-  test('is created with defaults for what is omitted', async () => {
+  test('is created with defaults for omitted fields', async () => {
     const collection = await createCollection(readable, { key: 'parks', name: 'Parks' }, NOW, newCall());
     expect(collection).toEqual({
       key: 'parks',

@@ -50,14 +50,14 @@ const INDEX_KEYS = Object.values(INDEXES).flatMap((attributes) => Object.values(
 const picked = (item: Item | undefined, names: readonly string[]) =>
   Object.fromEntries(names.flatMap((name) => (item?.[name] === undefined ? [] : [[name, item[name]]])));
 
-/** Attributes that an UpdateItem names for writing, from what was sent. */
+/** The attributes that an UpdateItem writes, from the request. */
 function attributesWritten(input: Readonly<Record<string, unknown>>): string[] {
   const names = input['ExpressionAttributeNames'] as Record<string, string>;
   return [...String(input['UpdateExpression']).matchAll(/#\w+/g)].map(([name]) => names[name] ?? '').sort();
 }
 
 describe('updating a marker', () => {
-  test('changes only what is given, by one conditional write of what differs, and returns what was written', async () => {
+  test('changes only the given fields, with one conditional write of the differences, and returns the result', async () => {
     await make('kept', { name: 'Old', category: 'park', properties: { height: 1 }, place: ['A', 'B'] });
     const before = await itemOf('kept');
     const calls = recordCalls(database);
@@ -258,7 +258,7 @@ describe('deleting a marker', () => {
     await record('reborn', 0, 30);
     const db = client();
     let between: Promise<unknown> | undefined;
-    // Between the marker's own deletion and that of its readings.
+    // Between deleting the marker and deleting its readings.
     interceptCalls(db, 'BatchExecuteStatement', async (input, ask) => {
       between ??= make('reborn').then(() => record('reborn', 20, 40));
       await between;
@@ -272,7 +272,7 @@ describe('deleting a marker', () => {
   });
 });
 
-/** Layouts, each of which must have correct index keys. */
+/** Layouts that must all have correct index keys. */
 const LAYOUTS = [
   { style: 'readable', input: { key: 'plain', name: 'p' } },
   { style: 'readable', input: { key: 'sharded', name: 's', prefixLength: 4, writeShards: 3, mapProperties: ['n'] } },

@@ -238,7 +238,7 @@ describe('properties', () => {
   });
 });
 
-test('a message names the path of a property in few words, however long its names are', () => {
+test('a message abbreviates the path of a property with long names', () => {
   const name = 'x'.repeat(40_000);
   const properties = { [name]: { [name]: { [name]: 2 ** 53 } } };
   const make = () => newMarkerItem(database, parks, at('bad', { properties }), NOW);
@@ -360,7 +360,7 @@ test('importing the same markers again creates no duplicates', async () => {
   expect(await indexed(database, again)).toHaveLength(60);
 });
 
-test('an invalid item written by hand is not a marker, and hides no other', async () => {
+test('an invalid item written by hand is not a marker, and does not hide others', async () => {
   const odd = collectionOf('odd');
   const good = newMarkerItem(database, odd, at('good'), NOW);
   const items = [

@@ -56,7 +56,7 @@ const record = (name: Name, inputs: readonly ReadingInput[], now = NOW, db: Data
   recordReadings(db, name, inputs, now, newCall());
 const optionsAt = (now: Date, mostPassed = 20_000) => ({ now: now.getTime(), mostPassed, call: newCall() });
 
-/** The same readings read in both ways: with the marker, and without it up to an instant. */
+/** The same readings, read in both ways: with the marker, and without it up to an instant. */
 async function read(name: Name, wanted: ReadingsWanted, now = NOW, db: Database = database) {
   const apart = name.collection.readingsBucket !== 'NONE';
   if (wanted.to === undefined && !apart)
@@ -236,7 +236,7 @@ describe('under throttling', () => {
     interceptCalls(busy, 'BatchWriteItem', async (input) => ({ UnprocessedItems: input['RequestItems'] }));
     const refusing = client({ giveUpAfterMs: 20_000 });
     injectFaults(refusing, 'BatchWriteItem', 'throttled');
-    // The pauses between attempts are random parts of their longest, ours and the SDK's.
+    // The pauses between attempts are random fractions of their maximum, both ours and the SDK's.
     const chance = vi.spyOn(Math, 'random').mockReturnValue(0.01);
     onTestFinished(() => chance.mockRestore());
     await expect(record(name, inputs, NOW, busy)).rejects.toMatchObject({
@@ -351,7 +351,7 @@ describe('another incarnation of a marker', () => {
     expect(await read(name, { last: 5, to: at(9) })).toEqual(own);
   });
 
-  test('has its readings found behind those of the former one, up to a limit', async () => {
+  test('has readings that are found among those of the former one, up to a limit', async () => {
     const name = await madeAgain(300);
     await record(name, [reading(-1, { own: 1 })]);
     const atMost = (mostPassed: number) =>
@@ -361,7 +361,7 @@ describe('another incarnation of a marker', () => {
   });
 });
 
-test('readings that others wrote are returned if they are valid', async () => {
+test('readings written by other programs are returned if they are valid', async () => {
   const name = await newMarker(kept);
   const { pk } = database.keys.marker('kept', name.key);
   const put = (sk: string, item: object) =>
@@ -439,7 +439,7 @@ describe('readings in buckets', () => {
     expect(options.call.meter.queries).toBe(50);
   });
 
-  test('too far in the future are rejected by field, as no query would find them', async () => {
+  test('too far in the future are rejected by field, because no query would find them', async () => {
     const name = await newMarker(hourly);
     expect(await record(name, [reading(HOUR)])).toBe(1);
     expect(await read(name, { last: 1 })).toEqual([{ at: at(HOUR), values: { n: HOUR } }]);
@@ -475,7 +475,7 @@ test('any sequence of calls agrees with a model in memory', async () => {
           await record(
             name,
             inputs.map(({ ms, v }) => reading((ms * DAY) / 4, { v })),
-            // None of them has expired or is more than a day ahead.
+            // None of them has expired or is more than a day in the future.
             new Date(NOW.getTime() + 9 * DAY),
           );
           for (const { ms, v } of inputs) model.set(ms, v);

@@ -84,7 +84,7 @@ describe('a command', () => {
     });
   });
 
-  test('requests no consumed capacity if it is not used, and counts the rest', async () => {
+  test('requests no consumed capacity if it is not needed, and counts everything else', async () => {
     const calls = recordCalls(database);
     const call = { ...newCall(), unpriced: true };
     await put(database, 'unpriced', call);

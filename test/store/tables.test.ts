@@ -15,7 +15,7 @@ afterAll(async () => {
   for (const other of others) await deleteTables(other);
 });
 
-/** A database without tables; those that a test creates are deleted afterwards. */
+/** A database without tables; those created by a test are deleted afterwards. */
 function fresh(): Database {
   const other = newDatabase();
   others.push(other);
@@ -24,7 +24,7 @@ function fresh(): Database {
 
 type Request = ReturnType<typeof tableDefinitions>[number]['request'];
 
-/** Creates both tables, with the definition of entities changed by a function. */
+/** Creates both tables, with the definition of the entities table changed by a function. */
 async function makeDifferent(change: (request: Request) => Request, ttl: string | null = 'ttl'): Promise<Database> {
   const other = fresh();
   const [entities, derived] = tableDefinitions(other.tables).map(({ request }) => request);

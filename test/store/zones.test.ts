@@ -50,7 +50,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     createCollection(db, { key, name: key, code: key.slice(0, 2), ...more }, NOW, newCall());
   const parks = await make('parks');
 
-  /** Items of a collection's zones and of their covers. */
+  /** Items of a collection's zones and their covers. */
   async function stored(database: Database, collection: Collection): Promise<{ zones: Item[]; covers: Item[] }> {
     const items = await allItems(database, database.tables.entities);
     const scope = database.keys.scope(collection);
@@ -61,7 +61,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     };
   }
 
-  /** The covers of zones are exactly those that the zones name. */
+  /** The covers are exactly those named by the zones. */
   async function expectWhole(collection: Collection): Promise<void> {
     const { zones, covers } = await stored(db, collection);
     const named = zones.flatMap((zone) =>

@@ -5,7 +5,10 @@ import type { Database } from '../../src/store/database.js';
 import { applyBatch } from '../../src/stream/apply.js';
 import { openCells } from '../../src/stream/dynamodb.js';
 
-/** Adds to the blocks of a collection, by parent and child, as the stream's consumer does; returns how many it changed. */
+/**
+ * Adds to the blocks of a collection, by parent and child, like the stream's consumer; returns the number of blocks
+ * changed.
+ */
 export async function addCells(
   database: Database,
   scope: string,

@@ -10,7 +10,7 @@ import { applyToPages } from '../../src/stream/apply-pages.js';
 import { openPages } from '../../src/stream/dynamodb.js';
 import { GENERATION } from './page-services.js';
 
-/** Adds new markers, by their items, to the pages of a collection, as the stream's consumer does. */
+/** Adds the items of new markers to the pages of a collection, like the stream's consumer. */
 export async function addPages(
   database: Database,
   collection: Collection,
@@ -19,7 +19,7 @@ export async function addPages(
 ): Promise<void> {
   const { open, ...pages } = openPages(database);
   const { signal } = new AbortController();
-  // It would retry forever.
+  // Otherwise it would retry forever.
   const warn = ({ err }: Record<string, unknown>, message: string) => {
     throw new Error(message, { cause: err });
   };

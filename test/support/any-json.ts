@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import { readsKeysOf } from './json-keys.js';
 
-/** Names that JavaScript, the SDK, DynamoDB or a file format could take for something else. */
+/** Names that JavaScript, the SDK, DynamoDB or a file format could misinterpret. */
 const HOSTILE_NAMES = [
   '',
   '\0',
@@ -51,10 +51,10 @@ const number = fc.oneof(
 
 /** Objects with any names. */
 export const objectOf = <T>(value: fc.Arbitrary<T>, maxLength: number): fc.Arbitrary<Record<string, T>> =>
-  // Unlike an assignment, it makes `__proto__` an entry.
+  // Unlike an assignment, this creates an entry `__proto__`.
   fc.array(fc.tuple(anyName, value), { maxLength }).map((entries) => Object.fromEntries(entries));
 
-/** Values that a class or a marshaller could be recognised by. */
+/** Values that code could mistake for a class instance or a marshalled value. */
 const LOOKALIKES = ['Set', 'Map', 'Object', 'Number', 'String', 'Buffer', 'Uint8Array', 'BigInt'].map((name) => ({
   constructor: { name },
 }));
@@ -72,7 +72,7 @@ const anyValue = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-/** Properties of a marker or a zone: any JSON object with any names. */
+/** Properties of a marker or zone: any JSON object with any names. */
 export const anyProperties = objectOf(anyValue, 6);
 
 /** Values of a reading. */

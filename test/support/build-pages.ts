@@ -8,8 +8,8 @@ import { startShared } from './start-engine.js';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Builds the map page and GraphiQL once for all tests of a run, unless that has been done: as they are published, but for
- * 5 % of their compression.
+ * Builds the map page and GraphiQL once for all tests of a run, unless they exist: as published, except for 5 % of
+ * their compression.
  */
 export default async function buildPages(): Promise<void> {
   if (!hasChromium) return;

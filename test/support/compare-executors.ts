@@ -15,7 +15,7 @@ export interface Comparison {
 
 export const newComparison = (): Comparison => ({ same: 0, interpretedOnly: 0, differences: [] });
 
-/** JSON; undefined for what is nested too deeply for JSON.stringify, which some tests send. */
+/** JSON; undefined for values nested too deep for JSON.stringify, which some tests send. */
 function textOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
@@ -26,14 +26,14 @@ function textOf(value: unknown): string | undefined {
 
 /**
  * Runs each operation with graphql-js, then compiled, then with graphql-js again, in the same context: DynamoDB is read
- * once, and plans are made from the same cells. Returns the first response, and records where the compiled form returned
- * other data, in another order of keys, or data instead of an error.
+ * once, and plans are made from the same cells. Returns the first response, and records whenever the compiled form
+ * returned different data, another order of keys, or data instead of an error.
  */
 export const comparing =
   (comparison: Comparison) =>
   (schema: GraphQLSchema): Executor => {
     const interpret = interpreting(schema);
-    // Operations with their variables: each is compared once.
+    // Operations with their variables; each is compared once.
     const seen = new Set<string>();
     return async (execution) => {
       const { document, operation, context, variables } = execution;
@@ -51,7 +51,7 @@ export const comparing =
       context.work.recount();
       const result = await interpret(execution);
       const [a, b] = [quick, result].map((answer) => JSON.stringify([answer?.data, answer?.errors]));
-      // The client is gone, or the deadline: whichever came later was cut short.
+      // The client disconnected, or the deadline passed: whichever run was later was cut short.
       if (context.work.signal.aborted) return first;
       if (quick === undefined && result.errors !== undefined) return first;
       if (a === b) comparison.same++;

@@ -9,12 +9,12 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Programs of tests that run in processes of their own. */
 const PROGRAMS = ['test/engine/user.ts', 'test/search/opensearch/worker.ts', 'test/stream/kill/worker.ts'];
-/** What compiled code reads outside `src/`, where it exists. */
+/** The files that compiled code reads outside `src/`, where they are. */
 const LINKED = ['node_modules', 'package.json', 'schema', 'dist'];
 
 /**
- * Writes `src/` and the programs of tests as plain JavaScript into a new folder, and returns its path. Child processes
- * that run it start with a quarter of the CPU time that they take with tsx.
+ * Writes `src/` and the programs of tests as plain JavaScript to a new folder, and returns its path. Child processes
+ * that run it start with a quarter of the CPU time that they would take with tsx.
  */
 export async function compile(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'cellport-compiled-'));

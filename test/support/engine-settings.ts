@@ -1,6 +1,6 @@
 import type { EngineAddress } from '../../src/engine/start.js';
 
-/** Settings with which a command uses an engine that is running. */
+/** Settings that make a command use a running engine. */
 export function settingsOf({ endpoint, region, credentials }: EngineAddress): Readonly<Record<string, string>> {
   return {
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,

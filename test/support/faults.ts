@@ -1,8 +1,7 @@
 import type { Database } from '../../src/store/database.js';
 
 /**
- * What happens to an attempt: it fails before it reaches DynamoDB, or it succeeds and its response is lost, or it never
- * ends.
+ * The fate of an attempt: it fails before it reaches DynamoDB, it succeeds and its response is lost, or it never ends.
  */
 export type Fault = 'throttled' | 'refused' | 'answer lost' | 'never answered';
 
@@ -17,8 +16,8 @@ const failure = (fault: 'throttled' | 'refused' | 'answer lost') =>
     : Object.assign(new Error('socket'), { code: fault === 'refused' ? 'ECONNREFUSED' : 'ECONNRESET' });
 
 /**
- * Makes attempts of one DynamoDB operation fail, e.g. `PutItem`: the first ones with the faults in the list, or all of
- * them with one fault. Each retry of the SDK is an attempt.
+ * Makes attempts of one DynamoDB operation fail, for example `PutItem`: the first ones with the faults in the list, or
+ * all of them with one fault. Each retry of the SDK is an attempt.
  */
 export function injectFaults(
   { client }: Pick<Database, 'client'>,
@@ -47,8 +46,8 @@ export function injectFaults(
 type Plain = Record<string, unknown>;
 
 /**
- * Lets a function answer one operation: it gets the input and may call DynamoDB with that or another input. For responses
- * that DynamoDB Local never gives.
+ * Lets a function answer one operation: it receives the input and may call DynamoDB with that or another input. For
+ * responses that DynamoDB Local never gives.
  */
 export function interceptCalls(
   { client }: Pick<Database, 'client'>,

@@ -2,8 +2,8 @@ JSON.parse('{"":0,"\\\\":0}');
 const [, newline] = Object.keys(JSON.parse('{"":0,"\\n":0}') as object);
 
 /**
- * Whether this Node reads the keys of a JSON value back. Since V8 12.8, and so on Node 24, JSON.parse may take an escaped
- * key for another one that begins with a backslash: https://github.com/nodejs/node/issues/63785
+ * Whether this Node version parses the keys of a JSON value correctly. Since V8 12.8, and so in Node 24, JSON.parse may
+ * confuse an escaped key with another one that begins with a backslash: https://github.com/nodejs/node/issues/63785
  */
 export function readsKeysOf(value: unknown): boolean {
   return newline === '\n' || !JSON.stringify(value).includes('\\');

@@ -8,9 +8,9 @@ import { type Database, type DatabaseOptions, createDatabase } from '../../src/s
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { betweenFiles } from './between-files.js';
 
-// Responds like DynamoDB Local, a hundred times faster: for tests that read. Tests of writes, indexes and streams use
-// the real engine. memory-store.test.ts sends the same requests to both and compares the responses. What is not needed
-// here is rejected.
+// Responds like DynamoDB Local, a hundred times faster, for tests that read. Tests of writes, indexes and streams use
+// the real engine. memory-store.test.ts sends the same requests to both and compares the responses. Features not needed
+// by tests are rejected.
 
 /** An attribute value in wire format, as in DynamoDB's JSON. */
 type Wire = Readonly<Record<string, unknown>>;
@@ -42,7 +42,7 @@ function knows(input: Input, ...parameters: readonly string[]): void {
   if (strange.length > 0) throw new Error(`the memory store does not support ${strange.join(', ')}`);
 }
 
-/** Bytes of a value as DynamoDB counts them. */
+/** Size of a value in bytes as DynamoDB counts it. */
 function sizeOf(value: Wire): number {
   const [[type, content] = ['NULL', true]] = Object.entries(value);
   switch (type) {
@@ -243,7 +243,7 @@ function project(item: Item, input: Input): Item {
   return projected;
 }
 
-/** Whether a condition or a filter is true: `attribute_exists` and `attribute_not_exists` of one attribute, or `=`. */
+/** Evaluates a condition or filter: `attribute_exists` and `attribute_not_exists` of one attribute, or `=`. */
 function holds(expression: unknown, item: Item | undefined, input: Input): boolean {
   if (expression === undefined) return true;
   const [, name, value] = /^(\w+) = (:\w+)$/.exec(stringOf(expression)) ?? [];
@@ -510,7 +510,7 @@ export function newMemoryDatabase(keyStyle: KeyStyle = 'readable', options: Part
     ...options,
   });
   const handle = (request: Parameters<typeof answer>[0]) => Promise.resolve().then(() => answer(request));
-  // Nothing checks signatures here.
+  // The memory store checks no signatures.
   const signer = () => Promise.resolve({ sign: (request: unknown) => Promise.resolve(request) });
   Object.assign(database.client.config, { requestHandler: { handle, destroy: () => undefined }, signer });
   return database;

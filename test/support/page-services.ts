@@ -3,18 +3,18 @@ import { OwnWrites } from '../../src/loaders/pages/own-writes.js';
 import { PageCache } from '../../src/loaders/pages/page-cache.js';
 import type { PageServices } from '../../src/loaders/pages/page-loader.js';
 
-/** The generation that tests make. */
+/** The generation of pages made by tests. */
 export const GENERATION = '1';
 
 export interface TestPages {
-  /** Whether pages are read; the geo index is otherwise. */
+  /** Whether pages are read; otherwise the geo index. */
   readonly trusted: boolean;
-  /** 0 for no cache, which is the default. */
+  /** 0, the default, for no cache. */
   readonly cacheBytes?: number;
   readonly directories?: DirectoryCache;
 }
 
-/** What a process shares to read pages that a test has made. */
+/** State for reading pages made by a test, shared by all requests of a process. */
 export function testPages({ trusted, cacheBytes = 0, directories = new DirectoryCache() }: TestPages): PageServices {
   const now = () => performance.now();
   const pages = { generation: GENERATION, complete: Number.MAX_SAFE_INTEGER, endAt: 0 };

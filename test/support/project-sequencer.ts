@@ -1,9 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take minutes run first, so that none is left for a single worker at the end. */
+/** Files that take minutes run first, so that none of them is left for a single worker at the end. */
 const ORDER = ['soak', 'opensearch', 'browser', 'engine', 'unit'];
 
-/** Orders files by project: Vitest ends a worker when the next file is of another one. */
+/** Orders files by project, because Vitest ends a worker when the next file belongs to another one. */
 export class ProjectSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

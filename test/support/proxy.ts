@@ -2,7 +2,10 @@ import { type Server, createServer, request } from 'node:http';
 
 import { engine } from './test-database.js';
 
-/** A server that forwards requests to the run's engine, except those for which `holds` is true: they get no response. */
+/**
+ * A proxy that forwards requests to the test run's engine, except those for which `holds` is true: they get no
+ * response.
+ */
 export function engineProxy(holds: (operation: string) => boolean = () => false): Server {
   const { hostname, port } = new URL(engine().endpoint);
   return createServer((asked, answer) => {
@@ -12,7 +15,7 @@ export function engineProxy(holds: (operation: string) => boolean = () => false)
       answer.writeHead(got.statusCode ?? 500, got.headers);
       got.pipe(answer);
     });
-    // The client is gone: it was killed.
+    // The client was killed.
     onward.on('error', () => answer.destroy());
     asked.pipe(onward);
   });
@@ -25,7 +28,7 @@ export interface StallingProxy {
   readonly close: () => Promise<void>;
 }
 
-/** Starts such a proxy, which says when it first holds a request. */
+/** Starts the proxy; it reports when it first holds a request. */
 export async function startStallingProxy(holds: (operation: string) => boolean): Promise<StallingProxy> {
   let stall = (): void => undefined;
   const stalled = new Promise<void>((resolve) => (stall = resolve));

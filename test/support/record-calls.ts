@@ -1,15 +1,15 @@
 import type { Database } from '../../src/store/database.js';
 
 export interface RecordedCommand {
-  /** As DynamoDB names its operation, e.g. `Query`, `PutItem`, `BatchGetItem`. */
+  /** DynamoDB's name of the operation, for example `Query`, `PutItem` or `BatchGetItem`. */
   readonly name: string;
-  /** Plain values, as lib-dynamodb takes them. */
+  /** Plain values, in the form that lib-dynamodb takes. */
   readonly input: Readonly<Record<string, unknown>>;
 }
 
 export interface Recording {
   readonly commands: readonly RecordedCommand[];
-  /** The number of commands sent under this name, e.g. `count('Query')`; of all commands without a name. */
+  /** The number of commands sent with this name, for example `count('Query')`; of all commands without a name. */
   count(name?: string): number;
   reset(): void;
 }

@@ -31,7 +31,7 @@ function linesOf(coordinates: unknown, depth: number): readonly (readonly Positi
   return (coordinates as readonly unknown[]).flatMap((part) => linesOf(part, depth - 1));
 }
 
-/** A ring of fewer square degrees may be flat except for rounding, and then has no direction. */
+/** A smaller ring, in square degrees, may be flat except for rounding, and then has no direction. */
 const FLAT = 1e-12;
 
 /** Twice the area of a ring, positive if it is counterclockwise. */
@@ -45,7 +45,7 @@ function expectGeometry({ type, coordinates, geometries, crs }: Value): void {
   if (depth === undefined) return expect(type).toBe('GeometryCollection');
   const lines = linesOf(coordinates, depth);
   for (const line of lines) {
-    // Latitude first would show as values beyond 90 in worldwide data.
+    // Swapped coordinates would show as values beyond 90 in worldwide data.
     const far = line.find(([lng, lat]) => !(Math.abs(lng) <= 180 && Math.abs(lat) <= 90));
     expect(far).toBeUndefined();
     // Once cut at the antimeridian, no edge is longer than half the globe.

@@ -9,7 +9,7 @@ const ROUNDS = {
   kills: [2, 6],
   /** How often OpenSearch, or the server that follows the stream into it, is killed while clients write. */
   killsOfSearch: [2, 4],
-  /** The same in each of the two halves of a comparison with a model. */
+  /** The same for each of the two halves of a comparison with a model. */
   killsOfModel: [1, 3],
   /** Radius queries in each of 18 key layouts. */
   radiusQueriesOfLayout: [1, 2],
@@ -23,7 +23,7 @@ const ROUNDS = {
   boxesOfGeoLibrary: [600, 3_000],
   /** Subscriptions that start at once. */
   subscriptions: [300, 1_000],
-  /** Documents of the schema with random values. A run of 300,000 found no more. */
+  /** Documents of the schema with random values. A run of 300,000 found no further errors. */
   fuzzedQueries: [200, 1_500],
   fuzzedMutations: [60, 300],
   /** Raw inputs of each kind. */

@@ -21,7 +21,7 @@ export interface RunningCli {
   readonly ended: Promise<number | null>;
 }
 
-/** Runs `cellport` in a child process, which inherits only what it needs to find and start Java. */
+/** Runs `cellport` in a child process, which inherits only the variables needed to find and start Java. */
 export function runCli(args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningCli {
   const { PATH, HOME, JDK_JAVA_OPTIONS } = process.env;
   const child = spawn(process.execPath, [join(inject('compiled'), 'src/cli/main.js'), ...args], {
@@ -57,7 +57,7 @@ export function runCli(args: readonly string[], env: Readonly<Record<string, str
   };
 }
 
-/** Runs `cellport` in this process, which takes a tenth of the CPU time: what it prints, and its exit code. */
+/** Runs `cellport` in this process, which takes a tenth of the CPU time; returns its output and exit code. */
 export async function runCliHere(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -80,7 +80,7 @@ export async function runCliHere(
     return { code, output };
   } finally {
     vi.unstubAllEnvs();
-    // They would pile up until Node warns, in the output of a later command.
+    // Otherwise listeners would accumulate until Node warns, in the output of a later command.
     for (const listener of process.listeners('exit')) {
       if (before.includes(listener)) continue;
       process.off('exit', listener);

@@ -6,7 +6,7 @@ import { compile } from './compile.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The endpoint of the run's DynamoDB Local. */
+    /** The endpoint of the test run's DynamoDB Local. */
     engine: Pick<Engine, 'endpoint' | 'region'>;
     /** A folder with `src/` and the programs of tests as plain JavaScript, for child processes. */
     compiled: string;
@@ -23,7 +23,7 @@ async function start(): Promise<Shared> {
   return { engine, compiled };
 }
 
-// Vitest loads this file once per project, so what they share is kept in a global.
+// Vitest loads this file once per project, so shared state is kept in a global.
 const run = globalThis as { cellportShared?: Promise<Shared>; cellportProjects?: number };
 
 /** One DynamoDB Local and one compilation for all projects of a run. */

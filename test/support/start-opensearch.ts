@@ -4,12 +4,14 @@ import { HAS_OPENSEARCH, OpenSearchServer } from '../services/opensearch-server.
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder of the run's OpenSearch, which may still be starting; undefined if none is installed. */
+    /** The folder of the test run's OpenSearch, which may still be starting; undefined if none is installed. */
     opensearch: string | undefined;
   }
 }
 
-/** One OpenSearch for all tests of a run. They wait for it where they need it, so others run while it starts. */
+/**
+ * One OpenSearch for all tests of a run. Tests wait for it only when they need it, so that others run while it starts.
+ */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const server = HAS_OPENSEARCH ? await OpenSearchServer.create() : undefined;
   project.provide('opensearch', server?.folder);

@@ -10,9 +10,9 @@ import { ensureTables } from '../../src/store/table/tables.js';
 import { betweenFiles } from './between-files.js';
 import { settingsOf } from './engine-settings.js';
 
-// DynamoDB Local has a separate database for each access key. Writes slow down with every change that the streams of
-// a database hold, including those of deleted tables, so each test file gets a new one. Starting and warming up a Java
-// process for each file would take 5 s of CPU.
+// DynamoDB Local has a separate database per access key. Writes slow down with every change that the streams of a
+// database contain, including those of deleted tables, so each test file gets a new database. Starting and warming up a
+// Java process per file would take 5 s of CPU.
 const newAccessKey = () => randomUUID().replaceAll('-', '').toUpperCase();
 let accessKey = newAccessKey();
 betweenFiles.push(() => {
@@ -20,9 +20,9 @@ betweenFiles.push(() => {
 });
 
 /**
- * Longer than a server waits: DynamoDB Local has one lock for writes, and with dozens of threads waiting for it each write
- * needs several of them to get a core in turn. Beside another run that has taken 20 s. A second attempt would not help,
- * and one at CreateTable finds the table of the first.
+ * Longer than a server waits: DynamoDB Local has one lock for writes, and with dozens of threads waiting for it, each
+ * write needs several of them to get a core in turn. With another run in parallel, that has taken 20 s. A second
+ * attempt would not help, and a second CreateTable finds the table of the first.
  */
 const ANSWERS_WITHIN_MS = 120_000;
 
@@ -34,7 +34,7 @@ export function engine(): EngineAddress {
   return { ...shared, credentials: { accessKeyId: accessKey, secretAccessKey: accessKey } };
 }
 
-/** Settings with which a command uses this file's database. */
+/** Settings that make a command use this file's database. */
 export function engineSettings(): Readonly<Record<string, string>> {
   return settingsOf(engine());
 }
@@ -57,8 +57,8 @@ export async function makeTables(database: Database): Promise<void> {
 }
 
 /**
- * Two empty tables of its own, with a stream only where the test reads it. Call it at the top of a test file or in
- * a `describe`, outside hooks and tests: `const db = await testDatabase();`. With `waitsForDisk`, hundreds of markers are
+ * Creates two empty tables, with a stream only if the test reads it. Call it at the top of a test file or in a
+ * `describe`, outside hooks and tests: `const db = await testDatabase();`. With `waitsForDisk`, hundreds of markers are
  * created by a few transactions.
  */
 export async function testDatabase(

@@ -5,7 +5,7 @@ import { someOf } from '../../support/rounds.js';
 import { describeEngine } from '../contract.js';
 import { newClient, newEngine } from './cluster.js';
 
-/** To create an index for each run takes 0.1 s or more. */
+/** Creating an index for each run takes 0.1 s or more. */
 const fewOf = (runs: number) => Math.ceil(someOf(runs) / 12);
 
 describe.skipIf(!HAS_OPENSEARCH)('OpenSearch', () => {

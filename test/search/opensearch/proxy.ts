@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-/** What a request gets in place of the cluster's response: an error, a closed connection, or nothing at all. */
+/** The response to a request in place of the cluster's: an error, a closed connection, or none at all. */
 export type Interception = { readonly status: number } | 'no answer' | 'held' | undefined;
 
 export interface ClusterProxy {
@@ -11,7 +11,7 @@ export interface ClusterProxy {
   close(): Promise<void>;
 }
 
-/** A server in front of OpenSearch that fails as it is told. */
+/** A proxy for OpenSearch that fails on demand. */
 export async function startProxy(target: string): Promise<ClusterProxy> {
   const server = createServer((asked, answer) => {
     const forward = async () => {

@@ -1,4 +1,4 @@
-/** A process that only keeps the index in OpenSearch, to be killed: `node worker.ts '<WorkerOptions as JSON>'`. */
+/** A process that only maintains the index in OpenSearch, to be killed: `node worker.ts '<WorkerOptions as JSON>'`. */
 import type { EngineAddress } from '../../../src/engine/start.js';
 import { createLog } from '../../../src/log-output.js';
 import { openFleetSearch } from '../../../src/server/fleet-search.js';
