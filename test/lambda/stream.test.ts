@@ -1,6 +1,6 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 
 import { readConfig } from '../../src/config.js';
 import { type StreamEvent, createHandler } from '../../src/lambda/stream.js';
@@ -24,6 +24,12 @@ import { newDatabase, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const config = readConfig({}, { CELLPORT_LOG: 'silent', AWS_REGION: 'us-east-1' });
+
+// A process has one handler; those of many tests would pile up until Node warns.
+const others = process.listeners('exit');
+afterEach(() => {
+  for (const listener of process.listeners('exit')) if (!others.includes(listener)) process.off('exit', listener);
+});
 
 type EventRecord = StreamEvent['Records'][number];
 
