@@ -17,6 +17,7 @@ import { nearest } from './nearest.js';
 import { pans } from './pans.js';
 import { prefixes } from './prefixes.js';
 import { writeReport } from './report.js';
+import { sampling } from './sampling.js';
 import { scale } from './scale.js';
 import { search } from './search.js';
 import type { Benchmark, Row, Section } from './section.js';
@@ -50,6 +51,7 @@ const ALL: readonly Benchmark[] = [
   load,
   attacks,
   stalls,
+  sampling,
   scale,
   sizes,
 ];

@@ -1,5 +1,6 @@
 import { type Candidate, type IndexLoad, bestOf, candidatesOf } from './candidates.js';
-import { type Demand, PARTITION_LIMITS, type Partitions, partitionsOf } from './partitions.js';
+import { PARTITION_LIMITS } from '../model/partition-limits.js';
+import { type Demand, type Partitions, partitionsOf } from './partitions.js';
 import { derivedWrites } from './derived-writes.js';
 import type { Distribution } from './distribution.js';
 import type { PageSizes } from './page-model.js';

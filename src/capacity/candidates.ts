@@ -1,5 +1,5 @@
 import type { Distribution } from './distribution.js';
-import { PARTITION_LIMITS } from './partitions.js';
+import { PARTITION_LIMITS } from '../model/partition-limits.js';
 import { MOST_MARKERS, type ReadCost, type View, costOnIndex, meanOf } from './views.js';
 
 const LONGEST_PREFIX = 6;

@@ -1,5 +1,4 @@
-/** DynamoDB's published limits per second of a partition, and thus of a partition key. */
-export const PARTITION_LIMITS = { readUnits: 3_000, writeUnits: 1_000, gigabytes: 10 } as const;
+import { PARTITION_LIMITS } from '../model/partition-limits.js';
 
 /** Peak load of a table per second, and its stored size. */
 export interface Demand {

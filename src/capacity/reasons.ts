@@ -1,5 +1,5 @@
 import { type Candidate, type IndexLoad, MOST_SHARDS } from './candidates.js';
-import { PARTITION_LIMITS } from './partitions.js';
+import { PARTITION_LIMITS } from '../model/partition-limits.js';
 
 /** The facts that explain a recommendation. */
 export interface Grounds {

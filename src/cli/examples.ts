@@ -33,5 +33,6 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'cellport advise --collection shops --items 5000000 --html report.html',
     'cellport advise --rcu 1000 --wcu 500 --gb 50 --json',
   ],
+  'cellport hot': ['cellport hot', 'cellport hot --url https://maps.example.org --json'],
   'cellport plan': ['cellport plan --bounds 16.8,52.3,17.0,52.5 --zoom 12 --collection shops'],
 };

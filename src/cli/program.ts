@@ -5,6 +5,7 @@ import { adviseCommand } from './advise.js';
 import { EXAMPLES } from './examples.js';
 import { exportCommand } from './export.js';
 import { endOf } from './failure.js';
+import { hotCommand } from './hot.js';
 import { importCommand } from './import.js';
 import { keysCommand } from './keys.js';
 import { EXIT_CODES } from './options.js';
@@ -64,6 +65,7 @@ function buildProgram(): Command {
     sweepCommand(),
     planCommand(),
     adviseCommand(),
+    hotCommand(),
   ];
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...commands, ...commands.flatMap((each) => each.commands)]) {

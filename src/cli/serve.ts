@@ -93,7 +93,7 @@ async function serve(session: Session, options: ServeOptions): Promise<void> {
     say('Serving', `${url}          the map`);
     say('', `${url}/graphiql GraphiQL, with example queries`);
     say('', `${url}/graphql  the API; subscriptions over WebSocket, or server-sent events from /graphql/stream`);
-    say('', `${url}/healthz and /readyz`);
+    say('', `${url}/healthz, /readyz and /metrics`);
     console.log('Press Ctrl-C to stop.');
     if (demo !== undefined) loading = loadDemo(session, demo, server.cells, url);
     await untilAborted(signal);
@@ -107,9 +107,10 @@ async function serve(session: Session, options: ServeOptions): Promise<void> {
 async function run(settings: Settings, options: ServeOptions, version: string): Promise<void> {
   const { withBackend } = await import('../server/backend.js');
   const { checkPort } = await import('../server/open-server.js');
+  const { sampled } = await import('../server/hot-keys.js');
   await checkPort(settings.config.http);
   say('Cellport', version);
-  await withBackend(settings.config, (backend) => serve({ ...settings, ...backend }, options)).catch(
+  await withBackend(settings.config, (backend) => serve({ ...settings, ...sampled(backend) }, options)).catch(
     (error: unknown) => {
       // Being stopped by a signal counts as success at any step.
       if (!(error instanceof Interrupted)) throw error;

@@ -10,6 +10,7 @@ import { handleErrors } from './errors.js';
 import { type Admission, createAdmission } from './admission.js';
 import { compressText } from './compression.js';
 import { type Readiness, addHealth } from './health.js';
+import { type Metrics, addMetrics } from './metrics.js';
 import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
 import { type HostOptions, checkHosts, hostChecker } from './hosts.js';
@@ -28,7 +29,9 @@ export interface HttpOptions extends HostOptions, OwnStyle {
   readonly mapDir?: string | undefined;
   /** Origins of other sites whose pages may send requests and subscribe; `*` for any. */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Whether clients may request the cost and the reads of a request; true by default. */
+  /** Undefined for a server that samples no capacity. */
+  readonly metrics?: Metrics | undefined;
+  /** Whether clients may request the cost and the reads of a request, and see hot keys; true by default. */
   readonly explain?: boolean | undefined;
   readonly requestTimeoutMs?: number | undefined;
   /** Mean time of a database read since the last call, in milliseconds; undefined if there were too few. */
@@ -62,7 +65,7 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
 
 /**
  * Builds the HTTP server with everything on Cellport's single port: / (the map), /graphql, /graphql/stream, /graphiql/,
- * /healthz, /readyz. It does not listen yet. Closing it lets requests in progress finish and closes all other
+ * /healthz, /readyz, /metrics, /hot-keys. It does not listen yet. Closing it lets requests in progress finish and closes all other
  * connections at once.
  */
 export function buildHttp({
@@ -76,6 +79,7 @@ export function buildHttp({
   host,
   allowedHosts,
   allowedOrigins = [],
+  metrics,
   explain = true,
   requestTimeoutMs = REQUEST_TIMEOUT_MS,
   readMs = () => undefined,
@@ -112,6 +116,7 @@ export function buildHttp({
   handleErrors(server, limits, log);
   allowOrigins(server, allowedOrigins);
   addHealth(server, ready);
+  if (metrics !== undefined) addMetrics(server, metrics, explain);
   const stopWatching = watchLoad(admission, readMs);
   server.addHook('onClose', async () => stopWatching());
   addGraphql(server, { graphql, admission, allowedOrigins, log });

@@ -5,6 +5,7 @@ import { type Key, documentId, parseDocumentId } from './document-id.js';
 import type { KeyStyle } from './entity-types.js';
 import { defineEntity } from './entity.js';
 import { markerKeyspace } from './marker-keyspace.js';
+import { partitionNames } from './partition-names.js';
 import type { PartitionRange } from './template.js';
 import { zoneKeyspace } from './zone-keyspace.js';
 
@@ -74,6 +75,8 @@ export function createKeyspace(style: KeyStyle) {
       const of = markersIn === undefined ? 'zones' : 'markers';
       return first.length === last.length ? { of, first, last } : undefined;
     },
+    /** What a partition key of a table (index null) or of an index names; undefined if no entity has it. */
+    namePartition: partitionNames(style),
     /** `<pk>#<sk>`, and the key of such an ID; undefined for any other text. */
     documentId,
     parseDocumentId,

@@ -9,6 +9,7 @@ import type { Backend } from './backend.js';
 import type { Demo } from './demo.js';
 import { type Cells, keepCells, storedReport, unknownCells } from './cells.js';
 import { type ExactCounts, keepExact } from './exact-counts.js';
+import { metricsOf, watchHotKeys } from './hot-keys.js';
 import { type Jobs, startJobs } from './jobs.js';
 import { openLive } from './live.js';
 import { openFleetSearch } from './fleet-search.js';
@@ -87,6 +88,9 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
   const cells = config.consumer
     ? keepCells(backend, log, { caches: services, live: live.feed, embedded })
     : unknownCells();
+  const { consumption, keys } = backend.database;
+  const metrics = consumption && metricsOf(consumption, keys);
+  const stopWatching = metrics && watchHotKeys(metrics, keys, log);
   let jobs: Jobs | undefined;
   let exactCounts: ExactCounts | undefined;
   let server: HttpServer | undefined;
@@ -96,12 +100,13 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
       jobs = startJobs(backend, cells, limits.deadlineMs, log);
       if (embedded && config.consumer) exactCounts = keepExact(backend, cells, log);
       const executor = config.graphqlJit ? compiling : interpreting;
-      server = await createHttpServer(services, { ...config.http, executor, log });
+      server = await createHttpServer(services, { ...config.http, metrics, executor, log });
       const url = await listen(server, config.http);
       search?.start();
       return url;
     },
     async close() {
+      stopWatching?.();
       await server?.close().catch((err: unknown) => log.error({ err }, 'The server did not close cleanly'));
       await exactCounts?.stop();
       await jobs?.stop();

@@ -105,6 +105,7 @@ export interface HttpServerOptions extends Pick<
   | 'allowedHosts'
   | 'allowedOrigins'
   | 'explain'
+  | 'metrics'
   | 'requestTimeoutMs'
   | 'styleUrl'
   | 'styleOrigins'

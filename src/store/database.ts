@@ -5,6 +5,7 @@ import { type Connection, clientOptions } from '../connection.js';
 import { type KeyStyle, type Keyspace, createKeyspace } from '../keys/keyspace.js';
 import { DEFAULT_LIMITS } from '../model/limits.js';
 import type { ObjectStore } from '../objects/object-store.js';
+import type { ConsumptionSampler } from './consumption/sampler.js';
 
 /** Names of the two tables. */
 export interface Tables {
@@ -34,6 +35,8 @@ export interface Database {
   /** See `DatabaseOptions`. */
   readonly waitsForDisk: boolean;
   readonly geometry: GeometryStore;
+  /** Learns what each request consumes; undefined where nobody looks. */
+  readonly consumption?: ConsumptionSampler | undefined;
 }
 
 export interface DatabaseOptions extends Connection {

@@ -46,9 +46,7 @@ export function newMeter(): Meter {
 export interface Call {
   readonly meter: Meter;
   readonly signal?: AbortSignal | undefined;
-  /**
-   * Leaves the meter's units at 0. AWS reports them for free, but reporting slows DynamoDB Local's writes by a fifth.
-   */
+  /** The meter's units are not needed. AWS reports them for free, but reporting slows DynamoDB Local's writes by a fifth. */
   readonly unpriced?: boolean | undefined;
   /** Collects each range that was read or served from a cache, for explanations; omitted if not requested. */
   readonly reads?: RangeRead[] | undefined;

@@ -169,9 +169,15 @@ function count<K extends Operation>(
   meter.itemsScanned += ScannedCount;
 }
 
+/** The capacity to ask for: a sampler needs that of each index. For unpriced writes it must not slow down the embedded engine. */
+function capacityWanted({ consumption, waitsForDisk }: Database, writing: boolean, unpriced: boolean) {
+  if (unpriced && (consumption === undefined || (writing && waitsForDisk))) return undefined;
+  return consumption !== undefined && writing ? 'INDEXES' : 'TOTAL';
+}
+
 /**
  * Sends one command: the only place where items of DynamoDB are read or written. Counts the response in the call's
- * meter, including its capacity unless the call is unpriced, and lists a Query among its reads. Throws THROTTLED or
+ * meter, passes it to the database's sampler, and lists a Query among its reads. Throws THROTTLED or
  * UNAVAILABLE when the SDK's retries did not succeed in time, the reason of the call's signal when it is aborted, and
  * the SDK's error if it is about the request itself.
  */
@@ -181,11 +187,15 @@ export async function send<K extends Operation>(
   input: Operations[K]['input'],
   { meter, reads, signal, unpriced = false }: Call,
 ): Promise<Operations[K]['output']> {
-  const { run, range } = DISPATCH[operation] as Dispatch<K>;
-  const priced: Operations[K]['input'] = unpriced ? input : { ...input, ReturnConsumedCapacity: 'TOTAL' };
+  const { run, range, writes } = DISPATCH[operation] as Dispatch<K>;
+  const writing = writes !== undefined;
+  const capacity = capacityWanted(database, writing, unpriced);
+  const priced: Operations[K]['input'] =
+    capacity === undefined ? input : { ...input, ReturnConsumedCapacity: capacity };
   const deadline = { ms: database.giveUpAfterMs, late: unavailable, signal, failure: mapFailure };
   const output = await withDeadline(deadline, (abortSignal) => run(database, priced, { abortSignal }));
   count(meter, operation, input, output);
+  database.consumption?.note(input, output, writing);
   if (reads && range) reads.push(range(database, input, output, unitsOf(output)));
   return output;
 }

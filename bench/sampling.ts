@@ -1,0 +1,79 @@
+import { ConsumptionSampler } from '../src/store/consumption/sampler.js';
+import type { Database } from '../src/store/database.js';
+import { batchGet } from '../src/store/request/batch-get.js';
+import { putInBulk } from '../src/store/request/batch-write.js';
+import { newCall } from '../src/store/request/meter.js';
+import { rangeRequest } from '../src/store/request/ranges.js';
+import { send } from '../src/store/request/send.js';
+import { memoryDatabase } from '../test/support/memory-store.js';
+import { shown } from './rig/statistics.js';
+import type { Benchmark, Row, Section } from './section.js';
+
+const PARTITIONS = 2_000;
+const ITEMS_OF_A_QUERY = 20;
+const KEYS_OF_A_BATCH = 100;
+const REQUESTS = 200;
+const ROUNDS = 7;
+
+type Work = (db: Database, n: number) => Promise<unknown>;
+const unpriced = () => ({ ...newCall(), unpriced: true });
+
+/** Each asks for another partition than the one before, of more than the sampler has counters for: its dearest case. */
+const WORK: Readonly<Record<string, Work>> = {
+  [`Query of ${ITEMS_OF_A_QUERY} items`]: (db, n) =>
+    send(db, 'query', rangeRequest(db, { index: 'entities', pk: `p${(n * 7) % PARTITIONS}` }), unpriced()),
+  [`BatchGetItem of ${KEYS_OF_A_BATCH} keys`]: (db, n) => {
+    const keys = Array.from({ length: KEYS_OF_A_BATCH }, (_, key) => ({
+      pk: `p${(n * 7 + key * 11) % PARTITIONS}`,
+      sk: '0',
+    }));
+    return batchGet(db, db.tables.entities, keys, unpriced());
+  },
+};
+
+/** Microseconds of CPU that a request takes. */
+async function cpuOf(db: Database, work: Work): Promise<number> {
+  const began = process.cpuUsage();
+  for (let n = 0; n < REQUESTS; n += 1) await work(db, n);
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / REQUESTS;
+}
+
+async function run({ say }: { readonly say: (line: string) => void }): Promise<Section> {
+  const db = memoryDatabase();
+  const items = Array.from({ length: PARTITIONS * ITEMS_OF_A_QUERY }, (_, n) => ({
+    pk: `p${n % PARTITIONS}`,
+    sk: String(Math.floor(n / PARTITIONS)),
+    name: `item ${n}`,
+  }));
+  await putInBulk(db, db.tables.entities, items, newCall());
+  const rows: Row[] = [];
+  for (const [what, work] of Object.entries(WORK)) {
+    say(what);
+    const without: number[] = [];
+    const ratios: number[] = [];
+    // In turns, so that other work on the machine slows down both.
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const consumption = new ConsumptionSampler(() => performance.now());
+      const plain = await cpuOf(db, work);
+      const sampled = await cpuOf({ ...db, consumption }, work);
+      without.push(plain);
+      ratios.push(sampled / plain);
+    }
+    const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
+    rows.push({
+      what: `CPU of a ${what} with the sampler`,
+      bar: '',
+      measured: `${shown(median(ratios), 3)} times`,
+      against: `without it ${shown(median(without))} µs`,
+    });
+  }
+  return {
+    title: 'What sampling hot keys costs',
+    rows,
+    text: `Median of ${ROUNDS} pairs of ${shown(REQUESTS)} requests, on a store in memory whose CPU time is included. The sampler has DynamoDB report capacity, which is otherwise asked for only if a client asks.`,
+  };
+}
+
+/** What it costs to sample consumed capacity by partition key. */
+export const sampling: Benchmark = { name: 'sampling', hasCounts: false, run };

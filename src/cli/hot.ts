@@ -1,0 +1,71 @@
+import { Command } from 'commander';
+
+import { CellportError, badInput } from '../errors.js';
+import { isLoopback } from '../http/hosts.js';
+import type { HotKeys } from '../http/metrics.js';
+import { EXIT_CODES } from './options.js';
+import { readSettings } from './session.js';
+
+interface HotOptions {
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+const ANSWERS_WITHIN_MS = 10_000;
+
+/** The server of these settings on this machine. */
+async function ownUrl(): Promise<string> {
+  const { host, port } = (await readSettings()).config.http;
+  return `http://${isLoopback(host) ? (host.includes(':') ? `[${host}]` : host) : '127.0.0.1'}:${port}`;
+}
+
+async function askServer(url: string): Promise<HotKeys> {
+  if (!URL.canParse(url) || !/^https?:/.test(url))
+    throw badInput('--url', url, 'a URL that begins with http:// or https://');
+  const address = `${url.replace(/\/+$/, '')}/hot-keys`;
+  const answer = await fetch(address, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) }).catch((error: Error) => {
+    const reason = error.cause instanceof Error ? error.cause.message : error.message;
+    throw new CellportError('UNAVAILABLE', `no server answers at ${address}: ${reason}`);
+  });
+  const body = (await answer.json().catch(() => ({}))) as Partial<HotKeys> & { errors?: { message: string }[] };
+  if (answer.ok && body.keys !== undefined) return body as HotKeys;
+  const reason = body.errors?.[0]?.message ?? `status ${answer.status}`;
+  throw new CellportError('UNAVAILABLE', `${address} does not show hot keys: ${reason}`);
+}
+
+const figure = (units: number) => units.toFixed(1);
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+
+function printTable({ seconds, readUnits, writeUnits, missedAtMost, keys }: HotKeys): void {
+  const units = `${figure(readUnits)} read and ${figure(writeUnits)} write units a second`;
+  console.log(
+    `${units} in the last ${Math.round(seconds)} s; a key may have up to ${percent(missedAtMost)} more than shown`,
+  );
+  if (keys.length === 0) return;
+  const rows = [
+    ['share', 'reads/s', 'writes/s', 'partition key', 'which is'],
+    ...keys.map((hot) => [percent(hot.share), figure(hot.readUnits), figure(hot.writeUnits), hot.key, hot.names]),
+  ];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  for (const row of rows) {
+    const cells = row.map((cell, column) =>
+      column < 3 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+    );
+    console.log(`  ${cells.join('  ').trimEnd()}`);
+  }
+}
+
+async function printHotKeys({ url, json = false }: HotOptions): Promise<void> {
+  const hot = await askServer(url ?? (await ownUrl()));
+  if (json) console.log(JSON.stringify(hot, null, 2));
+  else printTable(hot);
+}
+
+export function hotCommand(): Command {
+  return new Command('hot')
+    .description('Show the partition keys for which a running server consumes most capacity')
+    .option('--url <url>', 'address of the server (HOST and PORT of the settings)')
+    .option('--json', 'as JSON')
+    .addHelpText('after', `\nSee docs/performance.md.\n${EXIT_CODES}`)
+    .action(printHotKeys);
+}

@@ -1,0 +1,89 @@
+import type { FastifyInstance } from 'fastify';
+
+import { CellportError } from '../errors.js';
+import { formatted } from '../graphql/error-format.js';
+
+interface Units {
+  readonly readUnits: number;
+  readonly writeUnits: number;
+}
+
+interface Source {
+  readonly table: string;
+  /** Null for the table itself. */
+  readonly index: string | null;
+}
+
+/** What a server consumes of DynamoDB, in units a second, and its hottest partition keys, the hottest first. */
+export interface HotKeys extends Units {
+  /** The time that this is a mean of. */
+  readonly seconds: number;
+  /** The most that a key may have consumed beyond what is shown, as a share. */
+  readonly missedAtMost: number;
+  readonly keys: readonly HotKey[];
+}
+
+/** A partition key with its units a second. */
+export interface HotKey extends Source, Units {
+  readonly key: string;
+  /** What the key names, in words. */
+  readonly names: string;
+  /** Of what the server consumes, 0 to 1; a write unit weighs as much as three read units. */
+  readonly share: number;
+}
+
+/** What is known of the capacity that a server consumes. */
+export interface Metrics {
+  hotKeys(): HotKeys;
+  /** All units since the start, by table and index. */
+  totals(): readonly (Source & Units)[];
+}
+
+const escaped = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+
+/** A metric in the text format of Prometheus. */
+function metric<T extends Source>(
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  rows: readonly T[],
+  value: (row: T) => number,
+): string {
+  const lines = rows.map((row) => {
+    const labels = { table: row.table, index: row.index ?? '', ...('key' in row ? { key: String(row.key) } : {}) };
+    const written = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
+    return `${name}{${written.join(',')}} ${value(row)}\n`;
+  });
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+}
+
+function prometheusText(metrics: Metrics): string {
+  const totals = metrics.totals();
+  const { keys } = metrics.hotKeys();
+  const readUnits = (row: Units) => row.readUnits;
+  const writeUnits = (row: Units) => row.writeUnits;
+  const hot = 'of the hottest partition keys, mean of the last half to whole minute.';
+  return [
+    metric('cellport_read_units_total', 'counter', 'Read units since the start.', totals, readUnits),
+    metric('cellport_write_units_total', 'counter', 'Write units since the start.', totals, writeUnits),
+    metric('cellport_hot_key_read_units_per_second', 'gauge', `Read units ${hot}`, keys, readUnits),
+    metric('cellport_hot_key_write_units_per_second', 'gauge', `Write units ${hot}`, keys, writeUnits),
+    metric('cellport_hot_key_share', 'gauge', `Share of this server's units ${hot}`, keys, ({ share }) => share),
+  ].join('');
+}
+
+const HIDDEN = new CellportError('FORBIDDEN', 'CELLPORT_EXPLAIN is off: this server does not show what it reads');
+
+/**
+ * `/metrics`: consumed capacity for Prometheus. `/hot-keys`: the hottest partition keys as JSON. Keys show what data there is
+ * and what is asked for, so both are refused where clients may not ask what a request reads.
+ */
+export function addMetrics(server: FastifyInstance, metrics: Metrics, explain: boolean): void {
+  const serve = (url: string, type: string, body: () => unknown) =>
+    server.get(url, async (_request, reply) => {
+      if (!explain) return reply.code(403).send({ errors: [formatted(HIDDEN)] });
+      return reply.header('cache-control', 'no-store').type(type).send(body());
+    });
+  serve('/metrics', 'text/plain; version=0.0.4; charset=utf-8', () => prometheusText(metrics));
+  serve('/hot-keys', 'application/json; charset=utf-8', () => metrics.hotKeys());
+}

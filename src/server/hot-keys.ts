@@ -1,0 +1,81 @@
+import { systemClock } from '../clock.js';
+import type { HotKey, Metrics } from '../http/metrics.js';
+import type { Keyspace } from '../keys/keyspace.js';
+import type { Log } from '../log.js';
+import { PARTITION_LIMITS } from '../model/partition-limits.js';
+import { ConsumptionSampler } from '../store/consumption/sampler.js';
+import type { Database } from '../store/database.js';
+import type { Backend } from './backend.js';
+
+const SHOWN = 10;
+const WARN_EVERY_MS = 60_000;
+/** Of what one partition key can serve. */
+const NEAR = 0.8;
+
+/** The backend with a database whose consumption is sampled from now on. */
+export function sampled<T extends Backend>(backend: T): T & { readonly database: Database } {
+  const consumption = new ConsumptionSampler(() => systemClock.now());
+  return { ...backend, database: { ...backend.database, consumption } };
+}
+
+/** What a partition key names, e.g. `marker prefix u3 of collection cities in index geoA`; the key itself if it is not ours. */
+export function namesOf(keys: Keyspace, { index, key }: Pick<HotKey, 'index' | 'key'>): string {
+  const named = keys.namePartition(index, key);
+  if (named === undefined) return key;
+  const { scope, ...parts } = named.parts;
+  const words = named.entity.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  const values = Object.entries(parts)
+    .map(([name, value]) => [name, [value].flat().join(' / ')])
+    .filter(([, value]) => value !== '')
+    .map((pair) => pair.join(' '));
+  const what = [words, values.join(', ')].filter((text) => text !== '').join(' ');
+  return [what, scope && `of collection ${String(scope)}`, index && `in index ${index}`].filter(Boolean).join(' ');
+}
+
+/** What helps against a hot key; undefined if nothing does but DynamoDB's own splits. */
+function remedyFor(keys: Keyspace, { index, key, writeUnits }: HotKey): string | undefined {
+  const entity = keys.namePartition(index, key)?.entity;
+  if (index?.startsWith('geo') === true) return '`cellport advise` compares prefixLength and writeShards';
+  if (entity === 'marker' && writeUnits > 0) return 'readingsBucket spreads the readings of a marker';
+  if (entity === 'cell' || entity?.startsWith('page') === true) return 'a larger CELLPORT_CACHE_MB saves reads';
+  return undefined;
+}
+
+const rounded = (units: number) => Math.round(units).toLocaleString('en');
+
+/** Logs one warning if a key is near what one partition key can serve; it names the hottest such key. */
+export function warnOfHotKeys(metrics: Metrics, keys: Keyspace, log: Log): void {
+  const loadOf = ({ readUnits, writeUnits }: HotKey) =>
+    Math.max(readUnits / PARTITION_LIMITS.readUnits, writeUnits / PARTITION_LIMITS.writeUnits);
+  const near = metrics
+    .hotKeys()
+    .keys.filter((hot) => loadOf(hot) >= NEAR)
+    .toSorted((a, b) => loadOf(b) - loadOf(a));
+  const [hottest, ...others] = near;
+  if (hottest === undefined) return;
+  const { table, index, key, readUnits, writeUnits } = hottest;
+  const remedy = remedyFor(keys, hottest);
+  log.warn(
+    { table, index, key, readUnits: Math.round(readUnits), writeUnits: Math.round(writeUnits), others: others.length },
+    `Hot partition key: ${namesOf(keys, hottest)} takes ${rounded(readUnits)} of ${rounded(PARTITION_LIMITS.readUnits)} read ` +
+      `and ${rounded(writeUnits)} of ${rounded(PARTITION_LIMITS.writeUnits)} write units a second, beyond which DynamoDB ` +
+      `throttles it until it has split it${remedy === undefined ? '' : `; ${remedy}`}`,
+  );
+}
+
+/** The metrics of a sampled database. */
+export function metricsOf(consumption: ConsumptionSampler, keys: Keyspace): Metrics {
+  return {
+    hotKeys: () => {
+      const report = consumption.report(SHOWN);
+      return { ...report, keys: report.keys.map((hot) => ({ ...hot, names: namesOf(keys, hot) })) };
+    },
+    totals: () => consumption.totals(),
+  };
+}
+
+/** Looks for hot keys once a minute; returns the function that stops it. */
+export function watchHotKeys(metrics: Metrics, keys: Keyspace, log: Log): () => void {
+  const watch = setInterval(() => warnOfHotKeys(metrics, keys, log), WARN_EVERY_MS).unref();
+  return () => clearInterval(watch);
+}

@@ -1,0 +1,140 @@
+import { type Answer, type Request, attribute } from './attribution.js';
+import { TopKeys, type Units, weightOf } from './top-keys.js';
+
+/** Half of the longest time that a report covers. */
+const HALF_MS = 30_000;
+/** The shortest: less says nothing about a second. */
+const SHORTEST_MS = 10_000;
+/** So a key misses at most a 256th of what this server consumes. */
+const COUNTERS = 256;
+
+/** A partition key with what it consumes. */
+export interface HotKey extends Units {
+  readonly table: string;
+  /** Null for the table itself. */
+  readonly index: string | null;
+  readonly key: string;
+  /** Of what the server consumes, 0 to 1; a write unit weighs as much as three read units. */
+  readonly share: number;
+}
+
+/** What a server consumes, in units a second, and its hottest partition keys, the hottest first. */
+export interface Consumption extends Units {
+  /** The time that this is a mean of: 30 to 60 s, less after the start. */
+  readonly seconds: number;
+  readonly keys: readonly HotKey[];
+  /** The most that a key can miss, as a share of what the server consumes. */
+  readonly missedAtMost: number;
+}
+
+/** All units since the start of one table or index. */
+export interface Total extends Units {
+  readonly table: string;
+  readonly index: string | null;
+}
+
+/** What is consumed during half a window. */
+class Half {
+  readonly top = new TopKeys(COUNTERS);
+  readonly all = new Sum();
+}
+
+class Sum implements Units {
+  readUnits = 0;
+  writeUnits = 0;
+
+  add({ readUnits, writeUnits }: Units): void {
+    this.readUnits += readUnits;
+    this.writeUnits += writeUnits;
+  }
+}
+
+const nameOf = (...parts: readonly string[]) => parts.join('\n');
+
+/** Names of tables and indexes have no line breaks; keys may. */
+function partsOf(name: string): { readonly table: string; readonly index: string | null; readonly key: string } {
+  const [table = '', index = '', ...key] = name.split('\n');
+  return { table, index: index === '' ? null : index, key: key.join('\n') };
+}
+
+/** Samples what this process consumes of DynamoDB, by partition key, over the last half to whole minute. */
+export class ConsumptionSampler {
+  readonly #now: () => number;
+  /** When the current half began. */
+  #began: number;
+  #current = new Half();
+  #before: Half | undefined;
+  readonly #totals = new Map<string, Sum>();
+
+  /** `now` in milliseconds of a clock that never goes back. */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#began = now();
+  }
+
+  /** Takes note of what a request consumed. */
+  note(request: Request, answer: Answer, writes: boolean): void {
+    this.#turn();
+    attribute(request, answer, (table, index = '', pk, amount) => {
+      const units = { readUnits: writes ? 0 : amount, writeUnits: writes ? amount : 0 };
+      this.#totalOf(nameOf(table, index)).add(units);
+      this.#current.all.add(units);
+      if (typeof pk === 'string' || typeof pk === 'number' || typeof pk === 'bigint') {
+        this.#current.top.add(nameOf(table, index, String(pk)), units);
+      }
+    });
+  }
+
+  /** The `most` hottest keys. */
+  report(most: number): Consumption {
+    this.#turn();
+    const halves = [this.#before, this.#current].filter((half) => half !== undefined);
+    const all = new Sum();
+    const byName = new Map<string, Sum>();
+    for (const half of halves) {
+      all.add(half.all);
+      for (const [name, units] of half.top.entries()) {
+        const sum = byName.get(name) ?? new Sum();
+        sum.add(units);
+        byName.set(name, sum);
+      }
+    }
+    const covered = this.#now() - this.#began + (this.#before === undefined ? 0 : HALF_MS);
+    const seconds = Math.max(SHORTEST_MS, covered) / 1_000;
+    const weight = Math.max(weightOf(all), Number.MIN_VALUE);
+    const aSecond = (units: Units) => ({
+      readUnits: units.readUnits / seconds,
+      writeUnits: units.writeUnits / seconds,
+    });
+    const keys = [...byName]
+      .toSorted(([, a], [, b]) => weightOf(b) - weightOf(a))
+      .slice(0, most)
+      .map(([name, units]) => ({ ...partsOf(name), ...aSecond(units), share: weightOf(units) / weight }));
+    const missed = halves.reduce((sum, { top }) => sum + top.missedAtMost, 0);
+    return { seconds, ...aSecond(all), keys, missedAtMost: missed / weight };
+  }
+
+  totals(): Total[] {
+    return [...this.#totals].map(([name, { readUnits, writeUnits }]) => {
+      const { table, index } = partsOf(name);
+      return { table, index, readUnits, writeUnits };
+    });
+  }
+
+  #totalOf(name: string): Sum {
+    const known = this.#totals.get(name);
+    if (known !== undefined) return known;
+    const sum = new Sum();
+    this.#totals.set(name, sum);
+    return sum;
+  }
+
+  /** Begins the next half when the current one is over; both are forgotten when nothing was asked for as long. */
+  #turn(): void {
+    const over = this.#now() - this.#began;
+    if (over < HALF_MS) return;
+    this.#before = over < 2 * HALF_MS ? this.#current : undefined;
+    this.#current = new Half();
+    this.#began += HALF_MS * Math.floor(over / HALF_MS);
+  }
+}
