@@ -16,7 +16,7 @@ export interface Readiness {
 /** State of the search index. The server answers everything else while the index is built. */
 export interface SearchReadiness {
   readonly state: 'building' | 'following' | 'failed';
-  /** Items that the build has read so far. */
+  /** Number of items that the build has read so far. */
   readonly read: number;
   readonly reason: string | null;
 }

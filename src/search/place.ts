@@ -1,6 +1,6 @@
 import { TYPO } from './score.js';
 
-/** A hit by its place in the order: tier, then edits of a typo or metres, then rank, then ID. */
+/** A hit's position in the order: tier, then edits of a typo or metres, then rank, then ID. */
 export type Place = readonly [tier: number, by: number, rank: number, id: string];
 
 export const comparePlaces = (a: Place, b: Place): number =>
@@ -9,7 +9,7 @@ export const comparePlaces = (a: Place, b: Place): number =>
 /** Infinite distances are equal. */
 const difference = (a: number, b: number) => (a === b ? 0 : a - b);
 
-/** A position that `search` gave; undefined for other texts. */
+/** Parses a position returned by `search`; undefined for other texts. */
 export function placeIn(text: string): Place | undefined {
   try {
     const parts: unknown = JSON.parse(text);
@@ -17,7 +17,7 @@ export function placeIn(text: string): Place | undefined {
     const [tier, by, rank, id] = parts as unknown[];
     const isTier = typeof tier === 'number' && tier >= 0 && tier <= TYPO;
     if (!isTier || typeof rank !== 'number' || typeof id !== 'string') return undefined;
-    // JSON has no Infinity: null is the distance of what has no position.
+    // JSON has no Infinity, so null is the distance of documents without a position.
     if (by !== null && typeof by !== 'number') return undefined;
     return [tier, by ?? Infinity, rank, id];
   } catch {
