@@ -237,7 +237,7 @@ test('a server with search turned off says so', async () => {
   const { data, errors } = await own.ask('{ search(text: "a") { totalCount } collection(key: "cities") { key } }');
   expect(data).toEqual({ search: null, collection: { key: 'cities' } });
   expect(errors[0]).toMatchObject({
-    message: expect.stringMatching(/search is off/),
+    message: expect.stringMatching(/search is turned off/),
     extensions: { code: 'UNAVAILABLE' },
   });
   await own.close();

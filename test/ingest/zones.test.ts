@@ -310,8 +310,8 @@ describe('an import of zones', () => {
     const reasons: [number, RegExp][] = [
       [2, /^geometry\.coordinates\[0\] must be a closed ring.*; got \[\[0,0\],\[0,1\]\]/],
       [3, /^geometry\.coordinates\[1\]\[1\] must be a latitude from -90 to 90.*; got 91/],
-      [4, /geometry is Point, a zone needs Polygon or .*--no-zones/],
-      [5, /geometry is GeometryCollection, a zone needs Polygon or/],
+      [4, /geometry is Point, but a zone needs Polygon or .*--no-zones/],
+      [5, /geometry is GeometryCollection, but a zone needs Polygon or/],
       [7, /duplicate of line 6, without a key/],
       [8, /has no geometry/],
       [9, /duplicate key "good", first on line 1/],

@@ -133,7 +133,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     const column = (name: string) => panel().getByLabel(`${name} column`);
     expect(await column('Latitude').evaluate((each) => each.matches(':focus'))).toBe(true);
     await column('Latitude').selectOption('Breite');
-    await panel().getByText('Choose the longitude column, too.').waitFor();
+    await panel().getByText('Also choose the longitude column.').waitFor();
     await column('Longitude').selectOption('title');
     await panel().getByText('This file contains no valid places.').waitFor();
     await panel().locator('.rejects summary').click();
