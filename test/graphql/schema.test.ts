@@ -87,8 +87,4 @@ describe('the schema', () => {
     const schema = buildSchema();
     expect(schema.getDirectives().every(isSpecifiedDirective)).toBe(true);
   });
-
-  test('has one file per noun, all of them used', () => {
-    expect(readdirSync(FOLDER).every((file) => /^[a-z-]+\.graphql$/.test(file))).toBe(true);
-  });
 });
