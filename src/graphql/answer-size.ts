@@ -64,6 +64,7 @@ const SIZES: Readonly<Record<string, Estimate>> = {
   'Zone.markers': byCount('first'),
   'Marker.cell': roughly(1),
   'Marker.readings': byCount('last'),
+  'Marker.readingSummaries': byCount('first'),
   'Cell.parent': roughly(1),
   'Cell.children': roughly(32),
   'Cell.markers': byCount('first'),

@@ -267,6 +267,7 @@ export type Marker = Node & {
   readonly place: ReadonlyArray<Scalars['String']['output']>;
   readonly position: Point;
   readonly properties: Scalars['JSONObject']['output'];
+  readonly readingSummaries: ReadingSummaries;
   readonly readings: ReadonlyArray<Reading>;
   readonly updatedAt: Scalars['DateTime']['output'];
   readonly version: Scalars['Int']['output'];
@@ -275,6 +276,15 @@ export type Marker = Node & {
 
 export type MarkerCellArgs = {
   precision: Scalars['Int']['input'];
+};
+
+
+export type MarkerReadingSummariesArgs = {
+  first?: InputMaybe<Scalars['Int']['input']>;
+  from: Scalars['DateTime']['input'];
+  period?: InputMaybe<SummaryPeriod>;
+  to?: InputMaybe<Scalars['DateTime']['input']>;
+  value: Scalars['String']['input'];
 };
 
 
@@ -543,6 +553,21 @@ export type ReadingInput = {
   readonly values: Scalars['JSONObject']['input'];
 };
 
+export type ReadingSummaries = {
+  readonly __typename?: 'ReadingSummaries';
+  readonly next?: Maybe<Scalars['DateTime']['output']>;
+  readonly summaries: ReadonlyArray<ReadingSummary>;
+};
+
+export type ReadingSummary = {
+  readonly __typename?: 'ReadingSummary';
+  readonly count: Scalars['Int']['output'];
+  readonly max: Scalars['Float']['output'];
+  readonly mean: Scalars['Float']['output'];
+  readonly min: Scalars['Float']['output'];
+  readonly start: Scalars['DateTime']['output'];
+};
+
 export type ReadingsBucket =
   | 'DAY'
   | 'HOUR'
@@ -582,6 +607,10 @@ export type SubscriptionReadingRecordedArgs = {
   marker: Scalars['ID']['input'];
   since?: InputMaybe<Scalars['DateTime']['input']>;
 };
+
+export type SummaryPeriod =
+  | 'DAY'
+  | 'HOUR';
 
 export type UpdateCollectionInput = {
   readonly description?: InputMaybe<Scalars['String']['input']>;
@@ -879,12 +908,15 @@ export type ResolversTypes = {
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Reading: ResolverTypeWrapper<Reading>;
   ReadingInput: ReadingInput;
+  ReadingSummaries: ResolverTypeWrapper<ReadingSummaries>;
+  ReadingSummary: ResolverTypeWrapper<ReadingSummary>;
   ReadingsBucket: ReadingsBucket;
   SearchConnection: ResolverTypeWrapper<FoundPage>;
   SearchEdge: ResolverTypeWrapper<FoundEdge>;
   SearchResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SearchResult']>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  SummaryPeriod: SummaryPeriod;
   UpdateCollectionInput: UpdateCollectionInput;
   UpdateMarkerInput: UpdateMarkerInput;
   UpdateZoneInput: UpdateZoneInput;
@@ -941,6 +973,8 @@ export type ResolversParentTypes = {
   Query: Record<PropertyKey, never>;
   Reading: Reading;
   ReadingInput: ReadingInput;
+  ReadingSummaries: ReadingSummaries;
+  ReadingSummary: ReadingSummary;
   SearchConnection: FoundPage;
   SearchEdge: FoundEdge;
   SearchResult: ResolversUnionTypes<ResolversParentTypes>['SearchResult'];
@@ -1085,6 +1119,7 @@ export type MarkerResolvers<ContextType = RequestContext, ParentType extends Res
   place?: Resolver<ReadonlyArray<ResolversTypes['String']>, ParentType, ContextType>;
   position?: Resolver<ResolversTypes['Point'], ParentType, ContextType>;
   properties?: Resolver<ResolversTypes['JSONObject'], ParentType, ContextType>;
+  readingSummaries?: Resolver<ResolversTypes['ReadingSummaries'], ParentType, ContextType, RequireFields<MarkerReadingSummariesArgs, 'first' | 'from' | 'period' | 'value'>>;
   readings?: Resolver<ReadonlyArray<ResolversTypes['Reading']>, ParentType, ContextType, RequireFields<MarkerReadingsArgs, 'last'>>;
   updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
@@ -1180,6 +1215,19 @@ export type QueryResolvers<ContextType = RequestContext, ParentType extends Reso
 export type ReadingResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Reading'] = ResolversParentTypes['Reading']> = {
   at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   values?: Resolver<ResolversTypes['JSONObject'], ParentType, ContextType>;
+};
+
+export type ReadingSummariesResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['ReadingSummaries'] = ResolversParentTypes['ReadingSummaries']> = {
+  next?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  summaries?: Resolver<ReadonlyArray<ResolversTypes['ReadingSummary']>, ParentType, ContextType>;
+};
+
+export type ReadingSummaryResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['ReadingSummary'] = ResolversParentTypes['ReadingSummary']> = {
+  count?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  max?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  mean?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  min?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  start?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
 };
 
 export type SearchConnectionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['SearchConnection'] = ResolversParentTypes['SearchConnection']> = {
@@ -1293,6 +1341,8 @@ export type Resolvers<ContextType = RequestContext> = {
   Point?: PointResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
   Reading?: ReadingResolvers<ContextType>;
+  ReadingSummaries?: ReadingSummariesResolvers<ContextType>;
+  ReadingSummary?: ReadingSummaryResolvers<ContextType>;
   SearchConnection?: SearchConnectionResolvers<ContextType>;
   SearchEdge?: SearchEdgeResolvers<ContextType>;
   SearchResult?: SearchResultResolvers<ContextType>;

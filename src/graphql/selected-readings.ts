@@ -24,9 +24,16 @@ export interface ReadingsArguments {
 
 const LAST = 10;
 
+type Instant = string | null | undefined;
+
+/** Throws BAD_USER_INPUT if bounds in time are in the wrong order. */
+export function checkBounds(from: Instant, to: Instant): void {
+  if (from && to && from > to) throw badInput('from', from, `no later than to (${to})`);
+}
+
 /** The readings that these arguments select. Throws BAD_USER_INPUT naming the invalid argument. */
 export function readReadingsArguments({ last, from, to }: ReadingsArguments, maxFirst: number): ReadingsWanted {
-  if (from && to && from > to) throw badInput('from', from, `no later than to (${to})`);
+  checkBounds(from, to);
   return { last: readFirst('last', last ?? LAST, maxFirst), from: from ?? undefined, to: to ?? undefined };
 }
 

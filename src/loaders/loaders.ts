@@ -20,6 +20,7 @@ import { type EntityLoaders, createEntityLoaders } from './entity-loader.js';
 import { PageLoader, type PageServices } from './pages/page-loader.js';
 import { type MarkerLoader, type ReadingLimits, createMarkerLoader } from './marker-loader.js';
 import { type BudgetedRange, createRangeLoader, sortKeyOf } from './range-loader.js';
+import { type SummaryLoader, createSummaryLoader } from './reading-summaries.js';
 import { type ZoneLoader, type ZoneLoaderOptions, createZoneLoader } from './zone-loader.js';
 
 /** A marker as stored in the geo index. */
@@ -42,7 +43,7 @@ export interface IndexedMarkers {
 }
 
 /** The reads of one request: those requested in one tick are made together, and nothing is read twice. */
-export interface Loaders extends EntityLoaders, MarkerLoader, ZoneLoader {
+export interface Loaders extends EntityLoaders, MarkerLoader, SummaryLoader, ZoneLoader {
   /** Markers in one range of the geo index, in the partition of `prefix`; other items are omitted. */
   markers(collection: Collection, prefix: string, request: BudgetedRange): Promise<IndexedMarkers>;
   /** A page of markers by place, from one Query. */
@@ -95,9 +96,12 @@ export function createLoaders(options: LoadersOptions): Loaders {
     return result;
   }
 
+  const markerLoader = createMarkerLoader({ ...options, slots });
+
   return {
     ...createEntityLoaders(db, collectionCache, call),
-    ...createMarkerLoader({ ...options, slots }),
+    ...markerLoader,
+    ...createSummaryLoader({ ...options, slots }, markerLoader),
     ...createZoneLoader({ ...options, slots }),
     async markers(collection, prefix, request) {
       const { index } = request.range;

@@ -121,7 +121,10 @@ const MARKER = `
 
 const READ = `
   query Read($key: String!, $id: ID!, $globalId: ID!, $ids: [ID!]!, $geohash: Geohash!) {
-    markerByGlobalId(globalId: $globalId) {id}
+    markerByGlobalId(globalId: $globalId) {
+      id
+      readingSummaries(value: "visitors", from: "2026-11-21T00:00:00Z") {summaries {start count min max mean} next}
+    }
     node(id: $id) {__typename id ...M}
     nodes(ids: $ids) {__typename id}
     marker(id: $id) {...M}
@@ -294,7 +297,8 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       cell: { geohash, count: 3 },
       readings: [{ at: '2026-11-21T09:30:00.000Z', values: { visitors: 12 } }],
     };
-    expect(data.markerByGlobalId).toEqual({ id });
+    const summaries = [{ start: '2026-11-21T00:00:00.000Z', count: 1, min: 12, max: 12, mean: 12 }];
+    expect(data.markerByGlobalId).toEqual({ id, readingSummaries: { summaries, next: null } });
     expect(data.node).toEqual({ __typename: 'Marker', ...marker });
     expect(data.marker).toEqual(marker);
     expectRfc7946(JSON.stringify(data.marker.geojson));

@@ -215,6 +215,50 @@ describe('arguments of readings', () => {
   });
 });
 
+describe('summaries of readings', () => {
+  const from = at(-1);
+
+  test('are answered by both executors, and continue at next', async () => {
+    const query = `query ($from: DateTime!) {marker(id: "${id}") {
+      readingSummaries(value: "n", period: HOUR, from: $from) {summaries {start count min max mean} next}
+    }}`;
+    const summary = { start: at(0), count: READINGS, min: 0, max: READINGS - 1, mean: (READINGS - 1) / 2 };
+    for (const one of [server, compiled]) {
+      const { data, errors } = await one.ask(query, { from });
+      expect(errors).toEqual([]);
+      expect(data.marker.readingSummaries).toEqual({
+        summaries: [{ ...summary, mean: expect.closeTo(summary.mean, 9) }],
+        next: null,
+      });
+    }
+    expect((await server.ask(query.replace('"n"', '"none"'), { from })).data.marker.readingSummaries.summaries).toEqual(
+      [],
+    );
+  });
+
+  test('of many markers share the Query calls of a request', async () => {
+    const field = `readingSummaries(value: "n", from: "${from}", first: 10) {summaries {count}}`;
+    const markers = Array.from(
+      { length: MARKERS + 1 },
+      (_, n) => `s${n}: marker(id: "marker::sensors::s${n}") {${field}}`,
+    );
+    const { data, errors } = await server.ask(`{${markers.join(' ')}}`);
+    expect(errors.map(({ extensions }) => extensions['code'])).toEqual(['LIMIT_EXCEEDED']);
+    const counts = Object.values(data as Record<string, { readingSummaries: { summaries: unknown[] } } | null>);
+    expect(counts.filter((one) => one !== null).map((one) => one.readingSummaries.summaries)).toEqual(
+      Array.from({ length: MARKERS }, () => [{ count: READINGS }]),
+    );
+  });
+
+  test.each([
+    ['first: 0', 'first'],
+    [`to: "${at(-2)}"`, 'from'],
+  ])('with %s are rejected by name', async (args, field) => {
+    const query = `{marker(id: "${id}") {readingSummaries(value: "n", from: "${from}", ${args}) {next}}}`;
+    expect((await server.ask(query)).errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', field } }]);
+  });
+});
+
 describe('recordReadings', () => {
   const RECORD =
     'mutation ($marker: ID!, $readings: [ReadingInput!]!) {recordReadings(marker: $marker, readings: $readings)}';

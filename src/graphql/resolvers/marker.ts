@@ -7,8 +7,12 @@ import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { RequestContext } from '../context.js';
 import type { MarkerResolvers } from '../generated.js';
-import { readReadingsArguments } from '../selected-readings.js';
+import { readFirst } from '../arguments.js';
+import { checkBounds, readReadingsArguments } from '../selected-readings.js';
 import { storedCollection } from './references.js';
+
+/** A year of days. */
+const SUMMARIES = 400;
 
 async function collectionOf({ collection: key }: MapMarker, { answers }: RequestContext): Promise<Collection> {
   const collection = await answers(key).collection();
@@ -39,6 +43,14 @@ export const marker: MarkerResolvers = {
     const wanted = readReadingsArguments(args, limits.maxFirst);
     const collection = await storedCollection(context, parent.collection, 'readings');
     return loaders.readings({ collection, key: parent.key }, wanted);
+  },
+  readingSummaries: async (parent, { value, period, from, to, first }, context) => {
+    const { loaders, limits } = context.map;
+    checkBounds(from, to);
+    const collection = await storedCollection(context, parent.collection, 'readingSummaries');
+    const most = readFirst('first', first ?? SUMMARIES, limits.maxFirst);
+    const wanted = { value, period: period ?? 'DAY', from, to: to ?? undefined, first: most };
+    return loaders.summaries({ collection, key: parent.key }, wanted);
   },
   cell: (parent, { precision }, { answers }) =>
     cellOfMarker(answers(parent.collection).stored('cell'), parent, precision),

@@ -124,7 +124,7 @@ async function* itemsDown(
 }
 
 /** The instant to start from, so that expired readings are not even read; undefined if there is no bound. */
-function startOf({ readingsTtlDays }: Collection, from: string | undefined, now: number): string | undefined {
+export function startOf({ readingsTtlDays }: Collection, from: string | undefined, now: number): string | undefined {
   const expired = expiredUpTo(readingsTtlDays, now);
   if (expired === undefined) return from;
   const kept = new Date(expired + 1).toISOString();

@@ -1,0 +1,139 @@
+import { limitExceeded } from '../../errors.js';
+import type { PartitionRange } from '../../keys/keyspace.js';
+import type { Marker } from '../../model/marker.js';
+import { bucketsDown, latestInstant } from '../../model/reading.js';
+import { type ReadingSummary, type SummaryPeriod, periodStart, withNumber } from '../../model/reading-summary.js';
+import { takeTurn } from '../../turns.js';
+import type { Database, Item } from '../database.js';
+import type { MarkerReference } from '../marker/markers.js';
+import type { Call } from '../request/meter.js';
+import { rangeRequest } from '../request/ranges.js';
+import { send } from '../request/send.js';
+import { readingFromItem } from './reading-item.js';
+import { startOf } from './readings.js';
+
+/** Which summaries of a marker's readings: of `value`, from an instant on, up to another one (RFC 3339, both included). */
+export interface SummariesWanted {
+  readonly value: string;
+  readonly period: SummaryPeriod;
+  readonly from: string;
+  readonly to: string | undefined;
+  /** Most periods. */
+  readonly first: number;
+}
+
+/** Summaries in the order of time; `next` is where the ones that follow begin, null if none do. */
+export interface SummaryPage {
+  readonly summaries: readonly ReadingSummary[];
+  readonly next: string | null;
+}
+
+/** What is left of what the summaries of one request may read. */
+export interface SummaryBudget {
+  queries: number;
+  items: number;
+}
+
+export interface SummaryOptions {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly budget: SummaryBudget;
+  readonly call: Call;
+}
+
+/** Few enough to be handled in one turn. */
+const ITEMS_OF_A_QUERY = 1_000;
+
+/** The items of a range in order; returns whether the budget was enough. */
+async function* itemsUp(
+  database: Database,
+  range: PartitionRange,
+  { budget, call }: SummaryOptions,
+): AsyncGenerator<Item, boolean, undefined> {
+  for (let after: Item | undefined; ;) {
+    const limit = Math.min(ITEMS_OF_A_QUERY, budget.items);
+    if (budget.queries < 1 || limit < 1) return false;
+    budget.queries -= 1;
+    // Reserved, as other summaries are read meanwhile.
+    budget.items -= limit;
+    const request = rangeRequest(database, { index: 'entities', ...range, limit }, after);
+    const { Items = [], LastEvaluatedKey } = await send(database, 'query', request, call);
+    budget.items += limit - Items.length;
+    await takeTurn(call.signal);
+    yield* Items;
+    if (LastEvaluatedKey === undefined) return true;
+    after = LastEvaluatedKey;
+  }
+}
+
+/** The partitions that may have readings of a time, in order, each with the instant at which it begins. */
+function rangesOf(
+  { keys }: Database,
+  { collection, key }: MarkerReference,
+  from: string,
+  to: string | undefined,
+  now: number,
+): { readonly range: PartitionRange; readonly begins: string }[] {
+  const { readingsBucket: bucket } = collection;
+  const of = { scope: keys.scope(collection), key };
+  if (bucket === 'NONE') return [{ range: keys.readingRange(of, from, to), begins: from }];
+  const end = Math.min(latestInstant(bucket, now), to === undefined ? Infinity : Date.parse(to));
+  return bucketsDown(bucket, Date.parse(from), end)
+    .toReversed()
+    .map((one) => ({
+      range: keys.readingRange({ ...of, bucket: one }, from, to),
+      begins: periodStart(bucket, one),
+    }));
+}
+
+/**
+ * Summaries of a marker's readings by hour or day, computed from the readings that have not expired; periods without a number
+ * are omitted. A page ends when it has `first` of them or the budget is used up; then `next` is the period that was not read to
+ * its end. Throws LIMIT_EXCEEDED if the budget does not suffice for a single period.
+ */
+export async function readSummaries(
+  database: Database,
+  reference: MarkerReference,
+  { incarnation }: Pick<Marker, 'incarnation'>,
+  { value, period, from, to, first }: SummariesWanted,
+  options: SummaryOptions,
+): Promise<SummaryPage> {
+  const start = startOf(reference.collection, from, options.now) ?? from;
+  if (to !== undefined && start > to) return { summaries: [], next: null };
+  const summaries: ReadingSummary[] = [];
+  let open: ReadingSummary | undefined;
+  /** The period up to which everything has been read. */
+  let reached = periodStart(period, start);
+  function reach(instant: string): void {
+    const next = periodStart(period, instant);
+    if (next <= reached) return;
+    reached = next;
+    if (open !== undefined) summaries.push(open);
+    open = undefined;
+  }
+  for (const { range, begins } of rangesOf(database, reference, start, to, options.now)) {
+    reach(begins);
+    const items = itemsUp(database, range, options);
+    let step = await items.next();
+    for (; step.done !== true; step = await items.next()) {
+      const { pk, sk } = step.value;
+      const instant = database.keys.parseReading({ pk: String(pk), sk: String(sk) })?.instant;
+      if (instant !== undefined) reach(instant);
+      if (summaries.length >= first) return { summaries, next: reached };
+      const number = readingFromItem(database.keys, step.value, incarnation, options.now)?.values[value];
+      if (typeof number === 'number') open = withNumber(open, reached, number);
+    }
+    if (step.value) continue;
+    if (reached <= start) {
+      throw limitExceeded(
+        'number of readings in one period',
+        'more than this request may still read',
+        'that of CELLPORT_MAX_ITEMS and CELLPORT_MAX_READING_QUERIES',
+        'request HOUR, or fewer markers at a time',
+      );
+    }
+    return { summaries, next: reached };
+  }
+  if (open !== undefined) summaries.push(open);
+  return { summaries, next: null };
+}
