@@ -78,9 +78,6 @@ export function fromZ(z: number, length: number): string {
   return geohash;
 }
 
-/** Number of geohashes of this length. */
-export const zCount = (length: number): number => 2 ** (5 * length);
-
 /**
  * Which of the 2^bits equal steps from -span to span contains a value, as bisection determines it: a value on the line
  * between two steps belongs to the lower one. Lines are multiples of 45 times a power of two and exact up to 30 bits;

@@ -73,7 +73,7 @@ export function serveGeoTable(database: Database, layout: Layout, key: string): 
 }
 
 /** Validates a client's filter. Also throws BAD_USER_INPUT for `updatedAfter`: such a table has no update times. */
-export function readGeoFilter(input: Filter): ReturnType<typeof readFilter> {
+function readGeoFilter(input: Filter): ReturnType<typeof readFilter> {
   const { updatedAfter } = input ?? {};
   if (updatedAfter !== undefined && updatedAfter !== null) {
     throw badInput(

@@ -14,7 +14,7 @@ export interface QueueLimits {
 }
 
 /** A client with this many unread values is not slow but stuck. */
-export const QUEUE_LIMITS: QueueLimits = { values: 10_000, bytes: 8 * 1024 * 1024 };
+const QUEUE_LIMITS: QueueLimits = { values: 10_000, bytes: 8 * 1024 * 1024 };
 
 /**
  * Creates a queue for one reader, who first gets the values of `first`. If more new values wait than the limits allow,

@@ -18,7 +18,7 @@ export interface Shard extends ShardCursor {
 }
 
 /** The stream no longer exists. */
-export class StreamGone extends Error {
+class StreamGone extends Error {
   override readonly name = 'StreamGone';
 
   constructor(stream: string, options?: ErrorOptions) {

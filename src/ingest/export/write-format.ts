@@ -12,7 +12,7 @@ const LABELS = ['name', 'category', 'place'] as const;
  * A marker as an RFC 7946 Feature that `markerOfFeature` reads back unchanged. Name, category and place are among its
  * properties, where other programs expect them; if that would be ambiguous, they are in a separate member.
  */
-export function featureOf({ key, position, name, category, place, properties }: Marker) {
+function featureOf({ key, position, name, category, place, properties }: Marker) {
   const geometry = { type: 'Point', coordinates: [position.lng, position.lat] } as const;
   const labels = {
     ...(name === null ? {} : { name }),

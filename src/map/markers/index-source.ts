@@ -18,7 +18,7 @@ const SMALL_PAGE = 100;
 const SPARE = 50;
 
 /** The number of ranges of a collection that a budget covers. */
-export function affordableRanges(budget: Budget, { writeShards }: Collection): number {
+function affordableRanges(budget: Budget, { writeShards }: Collection): number {
   return Math.floor(budget.calls / writeShards);
 }
 

@@ -75,7 +75,7 @@ export function endedAt(scan: RingScan, end: NearPosition): RingScan {
  * Continues the scan of a ring as far as one page may read, and emits at most `first` markers once the ring is
  * complete. If a single page has read the whole ring, all markers found may be emitted.
  */
-export async function scanOn(
+async function scanOn(
   { center, from }: Pick<ScannedRing, 'center' | 'from'>,
   scan: RingScan,
   first: number,

@@ -27,7 +27,7 @@ export function comparable(sequence: string): string {
 }
 
 /** The transaction that adds to blocks unless these or later records of one of the markers have been applied. */
-export function applyRecordsRequest(
+function applyRecordsRequest(
   { keys, tables }: Pick<Database, 'keys' | 'tables'>,
   markers: readonly MarkerRecords[],
   blocks: readonly BlockDelta[],

@@ -72,7 +72,7 @@ export function readText(field: string, value: unknown): string {
  * How readings are bucketed and how long they are kept. Both are checked together: there would be too many buckets to
  * search if readings were kept forever.
  */
-export function readReadingsSettings(
+function readReadingsSettings(
   input: Pick<CollectionInput, 'readingsTtlDays' | 'readingsBucket'>,
 ): Pick<Collection, 'readingsTtlDays' | 'readingsBucket'> {
   const readingsTtlDays = readInteger('readingsTtlDays', input.readingsTtlDays, 1, LONGEST_TTL_DAYS, null);

@@ -15,7 +15,7 @@ import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
 /** Maximum number of readings that one call may record. */
-export const MAX_READINGS_A_CALL = 1_000;
+const MAX_READINGS_A_CALL = 1_000;
 
 /** A client's reading. Everything is checked at run time, too. */
 export interface ReadingInput {

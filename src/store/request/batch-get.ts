@@ -18,7 +18,7 @@ export interface BatchGetOptions {
 }
 
 /** The BatchGetItem of some keys of one table. */
-export function batchGetRequest(
+function batchGetRequest(
   table: string,
   keys: readonly Key[],
   { consistent = false }: BatchGetOptions = {},

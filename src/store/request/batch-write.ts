@@ -38,7 +38,7 @@ function retriesFor({ patient = true }: BulkOptions, { signal }: Call) {
 }
 
 /** The BatchWriteItem that puts some items into one table. */
-export function batchPutRequest(table: string, items: readonly Item[]): BatchWriteCommandInput {
+function batchPutRequest(table: string, items: readonly Item[]): BatchWriteCommandInput {
   return { RequestItems: { [table]: items.map((item) => ({ PutRequest: { Item: { ...item } } })) } };
 }
 

@@ -38,7 +38,7 @@ export function asFound(found: Item) {
  * The UpdateItem that sets only the differences between `found` and `next`, if the item has not changed since it was
  * read.
  */
-export function updateRequest(table: string, found: Item, next: Item): UpdateCommandInput {
+function updateRequest(table: string, found: Item, next: Item): UpdateCommandInput {
   const names = Object.keys({ ...found, ...next }).filter((name) => !isDeepStrictEqual(found[name], next[name]));
   const put = names.filter((name) => next[name] !== undefined);
   const gone = names.filter((name) => next[name] === undefined);
@@ -65,7 +65,7 @@ export function updateRequest(table: string, found: Item, next: Item): UpdateCom
 }
 
 /** The DeleteItem of an item that has not changed since it was read. */
-export function deleteRequest(table: string, found: Item): DeleteCommandInput {
+function deleteRequest(table: string, found: Item): DeleteCommandInput {
   return {
     TableName: table,
     Key: { pk: found['pk'], sk: found['sk'] },
