@@ -142,6 +142,15 @@ Marker.updatedAt: DateTime!
 Marker.geojson: GeoJSON!
 Marker.cell(precision: Int!): Cell!
 Marker.readings(last: Int = 10, from: DateTime, to: DateTime): [Reading!]!
+Marker.readingSummaries(value: String!, period: SummaryPeriod = DAY, from: DateTime!, to: DateTime, first: Int = 400): ReadingSummaries!
+enum SummaryPeriod = HOUR | DAY
+ReadingSummaries.summaries: [ReadingSummary!]!
+ReadingSummaries.next: DateTime
+ReadingSummary.start: DateTime!
+ReadingSummary.count: Int!
+ReadingSummary.min: Float!
+ReadingSummary.max: Float!
+ReadingSummary.mean: Float!
 Reading.at: DateTime!
 Reading.values: JSONObject!
 Cell.geohash: Geohash!
