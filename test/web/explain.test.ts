@@ -221,7 +221,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     expect(await page.locator('#explain tbody tr').count()).toBe(last?.reads.length);
     // Back in a fully cached area nothing is requested, which also counts as a view.
     await page.evaluate(() => void tested.map.panBy([0, -600], { duration: 0 }));
-    await page.locator('#explain .none', { hasText: 'Nothing was requested' }).waitFor({ timeout: SLOW });
+    await page.locator('#explain .none', { hasText: 'No requests' }).waitFor({ timeout: SLOW });
     expect([await bars(), (await figures())['Query calls']]).toEqual([4, '0']);
     expect(faults).toEqual([]);
   }, 300_000);

@@ -94,7 +94,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     expect(await page.locator('#first').isVisible()).toBe(false);
     expect(await panel().locator('tbody tr').first().locator('td').allTextContents()).toEqual(['1', 'Bread; fresh', 'bakery', '52.41', '16.93', '7 "sharp"']); // prettier-ignore
     expect(await panel().getByLabel('Name', { exact: true }).inputValue()).toBe('City shops');
-    expect(await panel().getByLabel('Key, for').inputValue()).toBe('city-shops');
+    expect(await panel().getByLabel('Key, used').inputValue()).toBe('city-shops');
     expect(await panel().locator('.columns summary').textContent()).toBe(
       'Columns: latitude from Latitude, longitude from Longitude, key from id, name from Name, category from Category',
     );
