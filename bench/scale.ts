@@ -2,11 +2,12 @@ import { writeFile } from 'node:fs/promises';
 
 import { sizesOf } from '../src/cli/advise/sizes.js';
 import { PRICE_LIST } from '../src/capacity/prices.js';
+import { KEPT_DIRECTORIES } from '../src/loaders/pages/directory-cache.js';
+import { MOST_HINTS } from '../src/store/page/page-directory.js';
 import { pointsAroundCities } from './rig/points.js';
 import { shown, table } from './rig/statistics.js';
 import { type Line, logChart } from './scale/chart.js';
 import { type Fleet, MAPS_A_SERVER } from './scale/fleet.js';
-import { DIRECTORY } from './scale/lines.js';
 import { PUBLISHED } from './scale/published.js';
 import { type Case, type MeanBytes, Study } from './scale/study.js';
 import { VEHICLES_A_CITY } from './scale/vehicles.js';
@@ -19,17 +20,14 @@ const SMALLER = [1_000_000, 10_000_000, 100_000_000];
 const SAMPLED = 20_000;
 const FLEETS = [1, 3, 10, 30, 100, 300, 1_000];
 const CITIES = [1, 10, 100];
-/** What the largest fleets would read as built takes a hundred thousand partitions. */
-const MOST_SERVERS_AS_BUILT = 30;
 const CHART = 'docs/scaling.svg';
 
 /** The systems that serve maps. */
 const SYSTEMS = [
-  ['pages, as built', { source: 'pages', fleet: { caches: 'consumer', directory: 'whole' } }],
-  ['pages, directory in parts', { source: 'pages', fleet: { caches: 'consumer', directory: 'parts' } }],
-  ['the same, all servers cache', { source: 'pages', fleet: { caches: 'all', directory: 'parts' } }],
-  ['the same, none caches', { source: 'pages', fleet: { caches: 'none', directory: 'parts' } }],
-  ['geo index', { source: 'index', fleet: { caches: 'consumer', directory: 'parts' } }],
+  ['pages, as built', { source: 'pages', fleet: { caches: 'consumer' } }],
+  ['the same, all servers cache', { source: 'pages', fleet: { caches: 'all' } }],
+  ['the same, none caches', { source: 'pages', fleet: { caches: 'none' } }],
+  ['geo index', { source: 'index', fleet: { caches: 'consumer' } }],
 ] as const satisfies readonly (readonly [string, Omit<Case, 'fleet'> & { fleet: Omit<Fleet, 'servers'> }])[];
 
 const whole = (value: number) => Math.round(value).toLocaleString('en');
@@ -49,17 +47,13 @@ function mapsByFleet(study: Study) {
   let mostThrottledLater = 0;
   const rows = FLEETS.map((servers): string[] => [whole(servers), whole(servers * MAPS_A_SERVER)]);
   for (const [name, { source, fleet }] of SYSTEMS) {
-    const points = FLEETS.flatMap((servers, index) => {
-      if (fleet.directory === 'whole' && servers > MOST_SERVERS_AS_BUILT) {
-        rows[index]?.push('');
-        return [];
-      }
+    const points = FLEETS.map((servers, index) => {
       const [first, second] = study.days({ source, fleet: { servers, ...fleet } });
       if (!first || !second) throw new Error('no days');
       rows[index]?.push(
         `${short(second.peak.read)}; ${short(second.dollars.onDemand)}; ${percent(first.throttled.read)}`,
       );
-      return [[servers, Math.max(0.1, second.peak.read)] as const];
+      return [servers, Math.max(0.1, second.peak.read)] as const;
     });
     lines.push({ name, points });
   }
@@ -81,7 +75,7 @@ const WAYS = [
 ] as const;
 
 function vehiclesByCities(study: Study): string {
-  const fleet: Fleet = { servers: 10, caches: 'consumer', directory: 'parts' };
+  const fleet: Fleet = { servers: 10, caches: 'consumer' };
   const rows = CITIES.map((citiesWithVehicles) => {
     const all = WAYS.map(([, way]) => {
       const [first, second] = study.days({ fleet, source: 'pages', citiesWithVehicles, ...way });
@@ -105,27 +99,19 @@ function vehiclesByCities(study: Study): string {
 
 /** Which limit a collection of a size meets, and where. */
 function limitsOf(markers: number, study: Study, bytes: MeanBytes) {
-  const pages = [...study.derived.pagesOf.values()];
-  const fullest = Math.max(...pages);
-  const hints = pages.reduce((sum, count) => sum + count, 0) * DIRECTORY.keptBytes;
-  const one = (directory: Fleet['directory']) => {
-    const [, day] = study.days({ source: 'pages', fleet: { servers: 10, caches: 'consumer', directory } });
-    return (day?.mean.read ?? 0) / ((10 * MAPS_A_SERVER) / study.flows().peak);
-  };
-  const [asBuilt, inParts] = [one('whole'), one('parts')];
+  const parts = study.derived.partsOf.reduce((sum, count) => sum + count, 0);
+  const hints = parts * MOST_HINTS * KEPT_DIRECTORIES.hintBytes;
+  const [, day] = study.days({ source: 'pages', fleet: { servers: 10, caches: 'consumer' } });
+  const units = (day?.mean.read ?? 0) / ((10 * MAPS_A_SERVER) / study.flows().peak);
   const stored = gigabytes(markers * (bytes.item + bytes.entry + 200 + (bytes.page.bytes + 100) / bytes.page.markers));
-  const serversUntil = (units: number) => PUBLISHED.tableQuota.read / (units * MAPS_A_SERVER);
   return {
-    asBuilt,
-    inParts,
+    units,
     row: [
       short(markers),
       `${whole(stored)}; ${whole(stored * PRICE_LIST.prices.storage)}`,
-      `${whole(hints / 2 ** 20)}; ${whole((fullest * DIRECTORY.keptBytes) / 2 ** 20)}`,
-      shown(asBuilt),
-      shown(inParts),
-      serversUntil(asBuilt) < 1 ? 'less than one' : whole(serversUntil(asBuilt)),
-      whole(serversUntil(inParts)),
+      whole(hints / 2 ** 20),
+      shown(units),
+      whole(PUBLISHED.tableQuota.read / (units * MAPS_A_SERVER)),
     ],
   };
 }
@@ -146,10 +132,10 @@ async function run({ say }: BenchOptions): Promise<Section> {
     markers,
     ...limitsOf(markers, markers === MARKERS ? study : studyOf(markers), bytes),
   }));
-  const byMarkers = (name: string, of: 'asBuilt' | 'inParts'): Line => ({
-    name,
-    points: limits.map((each) => [each.markers, each[of]] as const),
-  });
+  const byMarkers: Line = {
+    name: 'pages, as built',
+    points: limits.map((each) => [each.markers, each.units] as const),
+  };
   await writeFile(
     CHART,
     await logChart([
@@ -157,7 +143,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
       {
         title: 'Read units a map, 10 servers',
         across: 'markers',
-        lines: [byMarkers('directory whole, as built', 'asBuilt'), byMarkers('directory in parts', 'inParts')],
+        lines: [byMarkers],
       },
     ]),
   );
@@ -182,11 +168,9 @@ async function run({ say }: BenchOptions): Promise<Section> {
         [
           'markers',
           'GB; USD a month',
-          'directory in memory, MB: all; fullest partition',
-          'read units a map, as built',
-          'directory in parts',
-          `servers at ${short(PUBLISHED.tableQuota.read)} read units, as built`,
-          'directory in parts',
+          'whole directory, MB in memory',
+          'read units a map',
+          `servers at ${short(PUBLISHED.tableQuota.read)} read units`,
         ],
         ...limits.map(({ row }) => row),
       ]),

@@ -150,7 +150,6 @@ export function replay(
     derived: lines.derived.along(vehicles.derived),
   };
   const maps = mapsOf(fleet, flows);
-  const directories = fleet.directory === 'whole' ? flows.wholeDirectories : flows.partsOfDirectories;
   return Array.from({ length: days }, () => {
     const tally = new Tally();
     for (let step = 0; step < STEPS; step++) {
@@ -158,7 +157,7 @@ export function replay(
       const reads: Float64Array = flows.blocks.at(now, maps, misses);
       if (source === 'pages') {
         flows.pages.at(now, maps, misses, reads);
-        directories.at(now, maps, misses, reads);
+        flows.directories.at(now, maps, misses, reads);
       }
       const fromIndex =
         source === 'index' ? lines.index.along(flows.index.at(now, maps, undefined)) : none(lines.index);

@@ -1,6 +1,8 @@
 import type { PageSizes } from '../../src/capacity/page-model.js';
+import { KEPT_DIRECTORIES } from '../../src/loaders/pages/directory-cache.js';
+import { MOST_HINTS } from '../../src/store/page/page-directory.js';
 import type { Flows } from './flows.js';
-import { type DerivedLine, DIRECTORY } from './lines.js';
+import type { DerivedLine } from './lines.js';
 import { type Cached, missesOf, missesWithin } from './lru.js';
 
 /** Maps per second of one server at its peak, as measured with two cores (docs/benchmarks.md, admission). */
@@ -19,8 +21,6 @@ export interface Fleet {
    * Which servers cache cells and pages: none, the one with the consumer, or all, if all were notified of every change.
    */
   readonly caches: 'none' | 'consumer' | 'all';
-  /** Whether servers read the whole directory of a partition, as they do, or only the parts that a map needs. */
-  readonly directory: 'whole' | 'parts';
 }
 
 /** Maps per second of the whole fleet, on average over the day. */
@@ -34,11 +34,11 @@ export function fleetMisses(
   page: PageSizes,
   pageWrites: Float64Array,
 ): Float64Array {
-  const { servers, caches, directory } = fleet;
+  const { servers, caches } = fleet;
   const maps = mapsOf(fleet, flows) / servers;
   const asked = (at: number) => (flows.asked[at] ?? 0) * maps;
   const [pagesEnd = 0] = derived.blocksAt;
-  const blocksEnd = Math.min(...derived.directoryAt.values());
+  const blocksEnd = derived.directoryAt;
   const misses = new Float64Array(flows.asked.length).fill(1);
 
   const pages = derived.areas.all.map(({ markers }, at): Cached => {
@@ -58,21 +58,10 @@ export function fleetMisses(
     misses[pagesEnd + n] = keeping * (keptBlocks[n] ?? 1) + (1 - keeping) * others;
   });
 
-  const directories = [...derived.directoryAt].map(([partition, at]) => {
-    const hints = derived.pagesOf.get(partition) ?? 0;
-    const items = directory === 'whole' ? 1 : Math.max(1, hints / DIRECTORY.perItem);
-    const kept: Cached = {
-      count: items,
-      bytes: (hints * DIRECTORY.keptBytes) / items,
-      asked: asked(at) / items,
-      dropped: 0,
-    };
-    return { at, kept };
+  const { bytes: mostBytes, hintBytes } = KEPT_DIRECTORIES;
+  const directories = derived.partsOf.map((count, area): Cached => {
+    return { count, bytes: (1 + MOST_HINTS) * hintBytes, asked: asked(derived.directoryAt + area) / count, dropped: 0 };
   });
-  const keptDirectories = missesOf(
-    directories.map(({ kept }) => kept),
-    DIRECTORY.most,
-  );
-  directories.forEach(({ at }, n) => (misses[at] = keptDirectories[n] ?? 1));
+  missesOf(directories, mostBytes).forEach((missed, area) => (misses[derived.directoryAt + area] = missed));
   return misses;
 }

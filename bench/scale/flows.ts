@@ -1,6 +1,6 @@
 import type { IndexLayout } from './lines.js';
-import { type DerivedLine, DIRECTORY } from './lines.js';
-import { type PlannedMap, directoryUnits } from './maps.js';
+import type { DerivedLine } from './lines.js';
+import type { PlannedMap } from './maps.js';
 import { activityAt } from './world.js';
 
 /** People are counted by longitude for this many hours. */
@@ -46,11 +46,9 @@ export interface Flows {
   readonly calls: number;
   readonly blocks: Flow;
   readonly pages: Flow;
-  /** Mean number of objects of each stretch of the derived table that a map requests: blocks, pages, directories. */
+  /** How many things of each stretch of the derived table a map asks for on average: blocks, pages, parts of directories. */
   readonly asked: Float64Array;
-  /** Directories read as a whole, and only their required parts. */
-  readonly wholeDirectories: Flow;
-  readonly partsOfDirectories: Flow;
+  readonly directories: Flow;
   readonly index: Flow;
   readonly indexCalls: number;
   /** Ratio of the busiest second of the day to the mean. */
@@ -59,8 +57,7 @@ export interface Flows {
 
 export function flowsOf(maps: Iterable<PlannedMap>, derived: DerivedLine, { writeShards }: IndexLayout): Flows {
   const length = derived.line.stretches.length;
-  const [blocks, pages] = [new Flow(length), new Flow(length)];
-  const [wholeDirectories, partsOfDirectories] = [new Flow(length), new Flow(length)];
+  const [blocks, pages, directories] = [new Flow(length), new Flow(length), new Flow(length)];
   const index = new Flow(derived.areas.all.length * writeShards);
   const asked = new Float64Array(length);
   const people = new Float64Array(HOURS);
@@ -75,18 +72,13 @@ export function flowsOf(maps: Iterable<PlannedMap>, derived: DerivedLine, { writ
       blocks.add(lng, at, share * units);
       ask(at, share * things);
     }
-    let needed = 0;
     for (const { at, units, things } of map.pages) {
       pages.add(lng, at, share * units);
       ask(at, share * things);
-      needed += things;
     }
-    for (const partition of map.directories) {
-      const at = derived.directoryAt.get(partition) ?? 0;
-      wholeDirectories.add(lng, at, share * directoryUnits(derived.pagesOf.get(partition) ?? 0));
-      // Half a unit for each of the items that list the pages.
-      partsOfDirectories.add(lng, at, (share * (1 + needed / DIRECTORY.perItem)) / 2);
-      ask(at, share);
+    for (const { at, units, things } of map.directories) {
+      directories.add(lng, at, share * units);
+      ask(at, share * things);
     }
     for (const [area, part] of map.index?.areas ?? []) {
       for (let shard = 0; shard < writeShards; shard++)
@@ -96,5 +88,5 @@ export function flowsOf(maps: Iterable<PlannedMap>, derived: DerivedLine, { writ
   const activity = (hour: number) =>
     people.reduce((sum, part, at) => sum + part * activityAt(at * 15, hour * 3_600), 0);
   const peak = Math.max(...Array.from({ length: HOURS }, (_, hour) => activity(hour)));
-  return { calls, blocks, pages, asked, wholeDirectories, partsOfDirectories, index, indexCalls, peak };
+  return { calls, blocks, pages, asked, directories, index, indexCalls, peak };
 }

@@ -3,6 +3,7 @@ import { LONGEST_Z, fromZ } from '../../src/geo/geohash.js';
 import type { ZRange } from '../../src/geo/ranges.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
+import { MOST_HINTS } from '../../src/store/page/page-directory.js';
 import { BLOCK_BYTES } from '../../src/capacity/views.js';
 import type { PageSizes } from '../../src/capacity/page-model.js';
 import { KeyLine, type Stretch } from './key-line.js';
@@ -13,8 +14,8 @@ const GENERATION = '1';
 /** Markers and pages of one cell of this length, 156 km wide, form one stretch of the line. */
 export const AREA_LENGTH = 3;
 const AREA_SIZE = 32 ** (LONGEST_Z - AREA_LENGTH);
-/** Hints of a directory as stored, 256 in 3 KB, and as cached by a server. */
-export const DIRECTORY = { perItem: 256, itemBytes: 3_072, keptBytes: 150, most: 32 * 2 ** 20 } as const;
+/** Bytes of a full part of a directory. */
+export const PART_BYTES = 3_072;
 
 /** Non-empty cells of one length, in order. */
 export class Cells {
@@ -53,25 +54,23 @@ export interface DerivedLine {
   readonly line: KeyLine;
   readonly areas: Cells;
   readonly blocks: readonly Cells[];
-  /**
-   * The start, in the order of stretches, of the blocks of each length, the directories by partition, and the state.
-   */
+  /** Where in the order of stretches the blocks of each length begin, the directories of the areas, and the state. */
   readonly blocksAt: readonly number[];
-  readonly directoryAt: ReadonlyMap<string, number>;
+  readonly directoryAt: number;
   readonly stateAt: number;
-  /** Number of pages of each partition, by the first character of its geohashes. */
-  readonly pagesOf: ReadonlyMap<string, number>;
+  /** Parts of the directory that the pages of each area take; less than one if areas share a part. */
+  readonly partsOf: readonly number[];
 }
 
 export function derivedLine(distribution: Distribution, page: PageSizes): DerivedLine {
   const stretches: Stretch[] = [];
   const areas = new Cells(distribution, AREA_LENGTH);
-  const pagesOf = new Map<string, number>();
+  const partsOf: number[] = [];
   areas.all.forEach(({ markers, prefix }, index) => {
     const geohash = areas.geohash(index);
     const pages = markers / page.markers;
     stretches.push({ pk: keys.page(SCOPE, GENERATION, geohash).pk, sort: prefix, bytes: pages * page.bytes });
-    pagesOf.set(geohash.charAt(0), (pagesOf.get(geohash.charAt(0)) ?? 0) + pages);
+    partsOf.push(pages / MOST_HINTS);
   });
   const blocksAt: number[] = [];
   const blocks = Array.from({ length: LONGEST_BLOCK + 1 }, (_, length) => new Cells(distribution, length));
@@ -81,16 +80,14 @@ export function derivedLine(distribution: Distribution, page: PageSizes): Derive
       stretches.push({ pk: keys.cell(SCOPE, cells.geohash(index)).pk, sort: prefix, bytes: BLOCK_BYTES, isItem: true });
     });
   }
-  const directoryAt = new Map<string, number>();
-  for (const [partition, pages] of pagesOf) {
-    directoryAt.set(partition, stretches.length);
-    const bytes = (pages / DIRECTORY.perItem) * DIRECTORY.itemBytes;
-    const { pk } = keys.pageDirectory(SCOPE, GENERATION, partition);
-    stretches.push({ pk, sort: directoryAt.size, bytes });
-  }
+  const directoryAt = stretches.length;
+  areas.all.forEach(({ prefix }, index) => {
+    const { pk } = keys.pageDirectory(SCOPE, GENERATION, areas.geohash(index));
+    stretches.push({ pk, sort: prefix, bytes: (partsOf[index] ?? 0) * PART_BYTES });
+  });
   const stateAt = stretches.length;
   stretches.push({ pk: keys.streamState('cells').pk, sort: 0, bytes: 500, isItem: true });
-  return { line: new KeyLine(stretches), areas, blocks, blocksAt, directoryAt, stateAt, pagesOf };
+  return { line: new KeyLine(stretches), areas, blocks, blocksAt, directoryAt, stateAt, partsOf };
 }
 
 /** The layout of a geo index, and the size of an entry in bytes. */

@@ -14,10 +14,12 @@ import {
   viewAround,
 } from '../../src/capacity/views.js';
 import { LONGEST_Z } from '../../src/geo/geohash.js';
+import { groupBy } from '../../src/loaders/group.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
 import { planBlocks } from '../../src/plan/blocks.js';
 import { precisionForZoom } from '../../src/plan/precision.js';
-import { type Cells, type DerivedLine, DIRECTORY, type IndexLayout, partIn } from './lines.js';
+import { MOST_HINTS } from '../../src/store/page/page-directory.js';
+import { type Cells, type DerivedLine, type IndexLayout, PART_BYTES, partIn } from './lines.js';
 import type { Visited } from './world.js';
 
 /**
@@ -37,8 +39,8 @@ export interface PlannedMap {
   readonly calls: number;
   readonly blocks: readonly Read[];
   readonly pages: readonly Read[];
-  /** Partitions of the directory through which the pages are found. */
-  readonly directories: readonly string[];
+  /** Parts of the directory that the pages are found by. */
+  readonly directories: readonly Read[];
   /** The same markers from the geo index, by area; undefined for maps that draw cells. */
   readonly index:
     { readonly cost: ReadCost; readonly areas: readonly (readonly [area: number, part: number])[] } | undefined;
@@ -76,7 +78,26 @@ function blocksOf({ blocks, blocksAt }: DerivedLine, { area, zoom }: View): Read
   });
 }
 
-/** Plans all maps with the server's own planners: cells if more than 2,000 markers are inside, otherwise markers. */
+/** The parts of the directory that name so many pages in these areas: whole ones, of which a Query reads one or more. */
+function partsOf(
+  { areas, directoryAt, partsOf: stored }: DerivedLine,
+  inAreas: readonly (readonly [area: number, part: number])[],
+  pages: number,
+): Read[] {
+  const needed = inAreas.map(([area, part]) => {
+    return { area, parts: Math.min(1, stored[area] ?? 0) + (pages * part) / MOST_HINTS };
+  });
+  const partitionOf = ({ area }: { readonly area: number }) => areas.geohash(area).charAt(0);
+  return [...groupBy(needed, partitionOf).values()].flatMap((some) => {
+    const sum = some.reduce((total, { parts }) => total + parts, 0);
+    return some.map(({ area, parts }): Read => {
+      const things = (parts / sum) * Math.max(1, sum);
+      return { at: directoryAt + area, units: things * unitsOf(PART_BYTES), things };
+    });
+  });
+}
+
+/** Plans all maps by the planners that the server runs: cells where more than 2,000 markers are inside, else markers. */
 export function* planMaps(
   distribution: Distribution,
   derived: DerivedLine,
@@ -102,13 +123,9 @@ export function* planMaps(
         calls: cost.calls,
         blocks: [],
         pages: areas.map(([at, part]) => ({ at, units: cost.units * part, things: things * part })),
-        directories: [...new Set(areas.map(([at]) => derived.areas.geohash(at).charAt(0)))],
+        directories: partsOf(derived, areas, things),
         index: { cost: costOnIndex(distribution, view, layout), areas },
       };
     }
   }
 }
-
-/** Read units for the whole directory of a partition, which a server reads that does not have it yet. */
-export const directoryUnits = (pages: number): number =>
-  unitsOf(Math.ceil(pages / DIRECTORY.perItem) * DIRECTORY.itemBytes);

@@ -93,11 +93,10 @@ export function costOnPages(distribution: Distribution, { cover }: View, page: P
   const wanted = firstOf(distribution, cover, 2 * PORTION);
   const directory = modelDirectory(distribution, wanted, page);
   const portion = { markers: PORTION, calls: DEFAULT_LIMITS.rangesPerPage };
-  const { taken } = takeReads(directory, planReads(directory, wanted), portion);
-  const units = taken.map(({ partition, first, last, by }) => {
-    const pages = directory.get(partition);
-    if (by === 'query') return unitsOf(pages?.bytes(first, last) ?? 0);
-    return (pages?.hints.slice(first, last + 1) ?? []).reduce((sum, { bytes }) => sum + unitsOf(bytes), 0);
+  const { taken } = takeReads(planReads(directory, wanted), portion);
+  const units = taken.map(({ pages, first, last, by }) => {
+    if (by === 'query') return unitsOf(pages.bytes(first, last));
+    return pages.hints.slice(first, last + 1).reduce((sum, { bytes }) => sum + unitsOf(bytes), 0);
   });
   return { calls: requestsOf(taken), units: units.reduce((sum, each) => sum + each, 0) };
 }

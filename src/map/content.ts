@@ -10,7 +10,7 @@ import { readWhole } from './page.js';
 import { coverForPlan } from '../plan/markers.js';
 import { readAll } from './markers/read-all.js';
 import { Budget } from '../loaders/budget.js';
-import { expectedIn } from './markers/page-source.js';
+import { hasMoreThan } from './markers/page-source.js';
 import type { Viewport } from './viewport.js';
 
 /** Markers or clusters, depending on the limit; the other list is empty. */
@@ -77,7 +77,7 @@ async function markersInside(
   const budget = Budget.of(context.limits);
   const cover = coverForPlan(area);
   // Close to the limit, reading the markers is cheaper than counting them.
-  const decide = !filter && (await expectedIn(context, { collection, cover, budget })) > 1.5 * limit;
+  const decide = !filter && (await hasMoreThan(context, { collection, cover, budget }, 1.5 * limit));
   if (decide && (await countInside(context, collection, area, field)) > limit) return undefined;
   const read = readAll(context, {
     field,

@@ -1,11 +1,54 @@
 import { GEOHASH_ALPHABET, LONGEST_Z, toZ } from '../geo/geohash.js';
 import { type ZRange, intersect } from '../geo/ranges.js';
+import { compareBytes } from '../keys/byte-order.js';
 
 /** A directory's entry for a page: its begin, and its approximate number of markers and bytes. */
 export interface PageHint {
   readonly begin: string;
   readonly markers: number;
   readonly bytes: number;
+  /** Whether the directory from here to the next hint is unknown: it may have any number of pages. */
+  readonly isGap?: true;
+}
+
+/** Neighbouring pages of a partition, as listed in one item of the directory: those that begin between its begin and its end. */
+export interface DirectoryPart {
+  readonly begin: string;
+  readonly hints: readonly PageHint[];
+  /** Where the next part begins, or a position after the partition. */
+  readonly end: string;
+}
+
+/** Hints of neighbouring pages as parts of `size` pages; the last one ends at `end`. */
+export function partsOfHints(hints: readonly PageHint[], end: string, size: number): DirectoryPart[] {
+  const parts: DirectoryPart[] = [];
+  for (let from = 0; from < hints.length; from += size) {
+    const some = hints.slice(from, from + size);
+    parts.push({ begin: some[0]?.begin ?? end, hints: some, end: hints[from + size]?.begin ?? end });
+  }
+  return parts;
+}
+
+/** The size of a gap: too large for any plan to read across it. */
+export const GAP_BYTES = 2 ** 40;
+const gapAt = (begin: string): PageHint => ({ begin, markers: 0, bytes: GAP_BYTES, isGap: true });
+
+/**
+ * The pages of a partition listed in the known parts of its directory, which are sorted. A gap begins with a page, as parts do. A
+ * part may be old, or written late by a process that does not know that another one begins within it.
+ */
+export function pagesOfParts(partition: string, parts: readonly DirectoryPart[]): PartitionPages {
+  const hints: PageHint[] = [];
+  let at = partition;
+  for (const [index, part] of parts.entries()) {
+    if (compareBytes(at, part.begin) < 0) hints.push(gapAt(at));
+    const next = parts[index + 1]?.begin;
+    const isCut = next !== undefined && compareBytes(next, part.end) < 0;
+    at = isCut ? next : part.end;
+    hints.push(...(isCut ? part.hints.filter(({ begin }) => compareBytes(begin, next) < 0) : part.hints));
+  }
+  if (compareBytes(at, afterPartition(partition)) < 0) hints.push(gapAt(at));
+  return new PartitionPages(hints);
 }
 
 const FIRST = GEOHASH_ALPHABET.charAt(0);

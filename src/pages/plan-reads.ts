@@ -1,9 +1,11 @@
 import { type ZRange, intersect } from '../geo/ranges.js';
-import { type Directory, type PageRun, type PartitionPages, partitionRange } from './directory.js';
+import { type Directory, GAP_BYTES, type PageRun, type PartitionPages, partitionRange } from './directory.js';
 
 /** One read: neighbouring pages of a partition. */
 export interface PlannedRead extends PageRun {
   readonly partition: string;
+  /** The pages to which the indexes `first` and `last` refer. */
+  readonly pages: PartitionPages;
   /** A Query, or a BatchGetItem, which may combine the pages of several reads. */
   readonly by: 'query' | 'keys';
   /** Expected number of markers, including those outside the search. */
@@ -54,7 +56,7 @@ function cheapest({ partition, pages, runs }: PartitionRuns, withKeys: boolean, 
   for (let to = runs.length - 1; to >= 0;) {
     const { from, by } = best[to] ?? { from: to, by: 'query' };
     const [first, last] = [runs[from]?.first ?? 0, runs[to]?.last ?? 0];
-    reads.push({ partition, first, last, by, expected: pages.markers(first, last) });
+    reads.push({ partition, pages, first, last, by, expected: pages.markers(first, last) });
     to = from - 1;
   }
   return { cost: best.at(-1)?.cost ?? 0, reads: reads.reverse() };
@@ -68,13 +70,14 @@ function stepsByKeys(pages: PartitionPages, first: number, last: number): number
   return steps;
 }
 
-/** Joins runs across the smallest gaps until there are at most `MOST_RUNS`. */
+/** Joins runs across the smallest gaps between them, except gaps in the directory, until there are at most `MOST_RUNS`. */
 function fewer(pages: PartitionPages, runs: readonly PageRun[]): readonly PageRun[] {
   if (runs.length <= MOST_RUNS) return runs;
   const gaps = runs.slice(1).map(({ first }, index) => {
     return { index: index + 1, bytes: pages.bytes((runs[index]?.last ?? 0) + 1, first - 1) };
   });
-  const lightest = gaps.sort((a, b) => a.bytes - b.bytes).slice(0, runs.length - MOST_RUNS);
+  const closable = gaps.filter(({ bytes }) => bytes < GAP_BYTES).sort((a, b) => a.bytes - b.bytes);
+  const lightest = closable.slice(0, runs.length - MOST_RUNS);
   const closed = new Set(lightest.map(({ index }) => index));
   const joined: { first: number; last: number }[] = [];
   runs.forEach((run, index) => {
@@ -125,25 +128,33 @@ function cheapestOf(partitions: readonly PartitionRuns[], request: number): Plan
  */
 const SCATTERED_REQUEST = 2;
 
-/**
- * The reads for some pages, given by index in each partition, in at most this many requests, or in as few as possible.
- */
-export function planChosen(
-  directory: Directory,
-  chosen: ReadonlyMap<string, readonly number[]>,
-  calls: number,
-): PlannedRead[] {
-  const partitions = Array.from(chosen, ([partition, indexes]): PartitionRuns[] => {
-    const pages = directory.get(partition);
-    return pages ? [{ partition, pages, runs: runsOf(indexes) }] : [];
-  }).flat();
+/** A page of a partition, by its index there. */
+export interface ChosenPage {
+  readonly partition: string;
+  readonly pages: PartitionPages;
+  readonly index: number;
+}
+
+/** The reads for some pages in at most this many requests, or in as few as possible. */
+export function planChosen(chosen: readonly ChosenPage[], calls: number): PlannedRead[] {
+  const among = new Map<PartitionPages, { readonly partition: string; readonly indexes: number[] }>();
+  for (const { partition, pages, index } of chosen) {
+    const some = among.get(pages) ?? { partition, indexes: [] };
+    among.set(pages, some);
+    some.indexes.push(index);
+  }
+  const partitions = Array.from(among, ([pages, { partition, indexes }]): PartitionRuns => {
+    return { partition, pages, runs: runsOf(indexes) };
+  });
   const reads = cheapestOf(
     partitions.map(({ runs, ...of }) => ({ ...of, runs: fewer(of.pages, runs) })),
     SCATTERED_REQUEST,
   );
   if (requestsOf(reads) <= calls) return reads;
   return partitions.flatMap(({ partition, pages, runs }) =>
-    runs.map(({ first, last }) => ({ partition, first, last, by: 'keys', expected: pages.markers(first, last) })),
+    runs.map(({ first, last }) => {
+      return { partition, pages, first, last, by: 'keys', expected: pages.markers(first, last) };
+    }),
   );
 }
 
@@ -171,7 +182,6 @@ export interface Portion {
  * least one page is taken.
  */
 export function takeReads(
-  directory: Directory,
   reads: readonly PlannedRead[],
   { markers, calls }: Portion,
 ): { readonly taken: readonly PlannedRead[]; readonly left: readonly PlannedRead[] } {
@@ -184,7 +194,7 @@ export function takeReads(
     else keys += read.last - read.first + 1;
     const isEnough = taken.length > 0 && (expected >= markers || queries + Math.ceil(keys / MOST_KEYS) > calls);
     if (isEnough) return { taken, left: reads.slice(index) };
-    const [now, later] = cut(directory, read, markers - expected);
+    const [now, later] = cut(read, markers - expected);
     taken.push(now);
     expected += now.expected;
     if (later) return { taken, left: [later, ...reads.slice(index + 1)] };
@@ -193,10 +203,9 @@ export function takeReads(
 }
 
 /** Cuts a read after the page with which it has enough markers; returns both parts. */
-function cut(directory: Directory, read: PlannedRead, enough: number): [PlannedRead, PlannedRead | undefined] {
-  const pages = directory.get(read.partition);
-  if (!pages || read.expected <= enough) return [read, undefined];
-  const { first, last } = read;
+function cut(read: PlannedRead, enough: number): [PlannedRead, PlannedRead | undefined] {
+  const { pages, first, last, expected } = read;
+  if (expected <= enough) return [read, undefined];
   let end = first;
   while (end < last && pages.markers(first, end) < enough) end += 1;
   const part = (from: number, to: number) => ({ ...read, first: from, last: to, expected: pages.markers(from, to) });

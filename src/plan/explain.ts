@@ -5,7 +5,6 @@ import type { ZRange } from '../geo/ranges.js';
 import type { Key, Keyspace } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
 import type { KeyRange } from '../model/key-range.js';
-import type { Directory } from '../pages/directory.js';
 import type { PlannedRead } from '../pages/plan-reads.js';
 import type { BlockPlan } from './blocks.js';
 import type { MarkerPlan, PlannedRange } from './markers.js';
@@ -48,16 +47,11 @@ export function explainMarkers(plan: MarkerPlan, collection: ScopedCollection, k
 }
 
 /** Planned reads of pages as key ranges: one per Query, and one per page that is read by key. */
-export function explainPages(
-  reads: readonly PlannedRead[],
-  directory: Directory,
-  keyOf: (begin: string) => Key,
-): ExplainedRange[] {
-  return reads.flatMap(({ partition, first, last, by }) => {
-    const pages = directory.get(partition);
+export function explainPages(reads: readonly PlannedRead[], keyOf: (begin: string) => Key): ExplainedRange[] {
+  return reads.flatMap(({ pages, first, last, by }) => {
     const rangeOf = (start: number, end: number): ExplainedRange[] => {
-      const [from, to] = [pages?.hints[start], pages?.hints[end]];
-      if (!pages || !from || !to) return [];
+      const [from, to] = [pages.hints[start], pages.hints[end]];
+      if (!from || !to) return [];
       const { pk } = keyOf(from.begin);
       return [{ index: 'pages', pk, from: from.begin, to: to.begin, bounds: rangeBounds(pages.range(start, end)) }];
     };

@@ -16,7 +16,7 @@ import { rangeRequest } from '../store/request/ranges.js';
 import { send } from '../store/request/send.js';
 import { describeTable } from '../store/table/tables.js';
 import { PACKING, decodePage } from '../store/page/page-data.js';
-import { putDirectoryPart, readDirectory } from '../store/page/page-directory.js';
+import { findDirectoryPart, putDirectoryPart } from '../store/page/page-directory.js';
 import { findPage, pagesFrom } from '../store/page/pages.js';
 import { replacePages } from '../store/page/replace-pages.js';
 import { loadStreamState, putDeadLetters, putStreamState } from '../store/cell/stream-state.js';
@@ -167,8 +167,7 @@ export function openPages(database: Database, call: Call = newCall()): PagesOpti
       find: (scope, position) => findPage(database, { scope, generation }, position, call),
       from: (scope, begin, limit) => pagesFrom(database, { scope, generation }, begin, limit, call),
       write: (replacements) => replacePages(database, generation, replacements, call),
-      readDirectory: (scope, partition) =>
-        readDirectory(database, { scope, generation }, { first: partition, last: partition }, call),
+      findDirectoryPart: (scope, position) => findDirectoryPart(database, { scope, generation }, position, true, call),
       putDirectoryPart: (scope, part) => putDirectoryPart(database, { scope, generation }, part, call),
     }),
     memory: new PageMemory(),

@@ -32,6 +32,8 @@ export interface PagesOptions extends PageCodec {
   /** The pages of a generation. */
   readonly open: (generation: string) => PagesPort;
   readonly memory: PageMemory;
+  /** Most pages in a part of the directory. */
+  readonly mostHints?: number;
 }
 
 /** The pages of one generation. */

@@ -1,6 +1,7 @@
 import { compareBytes } from '../keys/byte-order.js';
+import { beginsUpTo } from '../pages/sorted-cache.js';
 import { mapConcurrently } from '../store/request/concurrency.js';
-import { type KnownPage, type PageMemory, beginsUpTo, isIn, partitionOf } from './page-memory.js';
+import { type KnownPage, type PageMemory, isIn, partitionOf } from './page-memory.js';
 import type { PagesPort } from './ports.js';
 
 /** A position in the order of a collection. */

@@ -1,13 +1,12 @@
 import { compareBytes } from '../keys/byte-order.js';
-import type { PageHint } from '../pages/directory.js';
-import { type DirectoryPart, MOST_HINTS } from '../store/page/page-directory.js';
-import { type PageReplacement, pageBytes } from '../store/page/pages.js';
-import { chunks } from '../store/request/concurrency.js';
+import { type DirectoryPart, type PageHint, afterPartition, partsOfHints } from '../pages/directory.js';
+import { MOST_HINTS } from '../store/page/page-directory.js';
+import { type NewPage, type PageReplacement, pageBytes } from '../store/page/pages.js';
 import type { ApplyPagesOptions } from './kept-pages.js';
 import { isIn, partitionOf } from './page-memory.js';
 
 /** Fill of the parts made from one that is too long, so that it takes a while until they are, too. */
-const ROOMY = 0.75 * MOST_HINTS;
+const ROOMY = 0.75;
 
 /**
  * Records split pages in the directory. It is only a hint: a failure is logged, and the next split nearby records what
@@ -17,52 +16,55 @@ export async function noteInDirectory(
   options: ApplyPagesOptions,
   replacements: readonly PageReplacement[],
 ): Promise<void> {
-  const splits = new Map<string, PageReplacement[]>();
-  for (const replacement of replacements) {
-    if (replacement.pages.length < 2) continue;
-    const name = `${replacement.scope}\n${partitionOf(replacement.begin)}`;
-    splits.set(name, [...(splits.get(name) ?? []), replacement]);
+  const made = new Map<string, NewPage[]>();
+  for (const { scope, pages } of replacements) {
+    if (pages.length > 1) made.set(scope, [...(made.get(scope) ?? []), ...pages]);
   }
-  const { memory, holds, log } = options;
-  for (const [name, some] of splits) {
-    if (!holds()) return;
-    try {
-      memory.directories?.set(name, await noted(options, name, some));
-    } catch (err) {
-      memory.directories?.delete(name);
-      log.warn({ err }, 'cannot write the directory of pages');
+  for (const [scope, pages] of made) {
+    let left = pages.sort((a, b) => compareBytes(a.begin, b.begin));
+    for (let first = left[0]; first; first = left[0]) {
+      if (!options.holds()) return;
+      const { begin } = first;
+      try {
+        const part = await partAt(options, scope, begin);
+        const inside = left.filter((page) => isIn(part, page.begin));
+        if (inside.length === 0) throw new Error(`no part of the directory contains ${begin}`);
+        left = left.slice(inside.length);
+        await noteInPart(options, scope, part, inside);
+      } catch (err) {
+        left = left.filter((page) => partitionOf(page.begin) !== partitionOf(begin));
+        options.memory.forgetDirectory(scope, begin);
+        options.log.warn({ err }, 'cannot write the directory of pages');
+      }
     }
   }
 }
 
-/** The parts of a partition's directory, after writing those in which pages were split. */
-async function noted(
-  { pages, memory }: ApplyPagesOptions,
-  name: string,
-  splits: readonly PageReplacement[],
-): Promise<readonly DirectoryPart[]> {
-  const { scope = '', begin = '' } = splits[0] ?? {};
-  const partition = partitionOf(begin);
-  const stored = memory.directories?.get(name) ?? (await pages.readDirectory(scope, partition));
+/** The part of the directory that a position belongs to. */
+async function partAt({ pages, memory }: ApplyPagesOptions, scope: string, position: string): Promise<DirectoryPart> {
+  const known = memory.directoryPart(scope, position) ?? (await pages.findDirectoryPart(scope, position));
+  if (known) return known;
   // A partition's first page begins at its character.
-  const parts = stored[0] ? stored : [[{ begin: partition, markers: 0, bytes: 0 }]];
-  const made = splits.flatMap((split) => split.pages);
-  const after: DirectoryPart[] = [];
-  for (const [index, part] of parts.entries()) {
-    const from = index === 0 ? partition : (part[0]?.begin ?? partition);
-    const to = parts[index + 1]?.[0]?.begin;
-    const inside = made.filter((page) => isIn({ begin: from, end: to }, page.begin));
-    if (inside.length === 0) {
-      after.push(part);
-      continue;
-    }
-    const news = inside.map((page) => ({ begin: page.begin, markers: page.markers, bytes: pageBytes(page.data) }));
-    const pieces = pieced(merged(part, news, memory.hints(scope, from, to)));
-    // The right part first: until the left one is written, both have its hints.
-    for (const piece of pieces.toReversed()) await pages.putDirectoryPart(scope, piece);
-    after.push(...pieces);
+  const begin = partitionOf(position);
+  return { begin, hints: [{ begin, markers: 0, bytes: 0 }], end: afterPartition(position) };
+}
+
+/** Writes a part with the pages that were split off within it, as several parts if they are too many. */
+async function noteInPart(
+  { pages, memory, mostHints = MOST_HINTS }: ApplyPagesOptions,
+  scope: string,
+  { begin, hints, end }: DirectoryPart,
+  made: readonly NewPage[],
+): Promise<void> {
+  const news = made.map((page) => ({ begin: page.begin, markers: page.markers, bytes: pageBytes(page.data) }));
+  const all = merged(hints, news, memory.hints(scope, begin, end));
+  // The right part first: until the left one is written, both have its hints.
+  const size =
+    all.length <= mostHints ? mostHints : Math.ceil(all.length / Math.ceil(all.length / (ROOMY * mostHints)));
+  for (const part of partsOfHints(all, end, size).toReversed()) {
+    await pages.putDirectoryPart(scope, part);
+    memory.putDirectoryPart(scope, part);
   }
-  return after;
 }
 
 /** Hints in order, each begin once; the last list takes precedence. */
@@ -70,6 +72,3 @@ function merged(...lists: readonly (readonly PageHint[])[]): PageHint[] {
   const hints = new Map(lists.flat().map((hint) => [hint.begin, hint]));
   return [...hints.values()].sort((a, b) => compareBytes(a.begin, b.begin));
 }
-
-const pieced = (hints: readonly PageHint[]): DirectoryPart[] =>
-  hints.length <= MOST_HINTS ? [hints] : chunks(hints, Math.ceil(hints.length / Math.ceil(hints.length / ROOMY)));

@@ -1,6 +1,6 @@
 import { CellportError } from '../errors.js';
+import type { DirectoryPart } from '../pages/directory.js';
 import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
-import type { DirectoryPart } from '../store/page/page-directory.js';
 import type { PageReplacement, RawPage } from '../store/page/pages.js';
 import type { DeadLetter, StreamState } from '../store/cell/stream-state.js';
 import type { StreamRecord } from './change.js';
@@ -90,7 +90,7 @@ export interface PagesPort {
    * were replaced.
    */
   write(replacements: readonly PageReplacement[]): Promise<readonly boolean[]>;
-  /** All parts of a partition's directory, in order. */
-  readDirectory(scope: string, partition: string): Promise<readonly DirectoryPart[]>;
+  /** The part of the directory that a position belongs to; undefined if none of its partition begins before. */
+  findDirectoryPart(scope: string, position: string): Promise<DirectoryPart | undefined>;
   putDirectoryPart(scope: string, part: DirectoryPart): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Key } from '../keys/document-id.js';
 import { type PageEntry, firstFrom } from '../pages/entry.js';
 import { type PackedPage, type PackOptions, packPages } from '../pages/pack.js';
-import type { PageHint } from '../pages/directory.js';
+import { type DirectoryPart, type PageHint, afterPartition, partsOfHints } from '../pages/directory.js';
 import { type RetryOptions, retry } from '../retry.js';
 import { MOST_HINTS } from '../store/page/page-directory.js';
 import { type NewPage, type StoredPage, pageBytes } from '../store/page/pages.js';
@@ -35,7 +35,7 @@ export interface RecountPages {
   read(name: PartitionName): Promise<readonly StoredPage[] | undefined>;
   /** Writes pages that do not exist yet; existing ones stay unchanged. */
   insert(name: PartitionName, round: number, pages: readonly NewPage[]): Promise<void>;
-  putDirectory(name: PartitionName, part: readonly PageHint[]): Promise<void>;
+  putDirectory(name: PartitionName, part: DirectoryPart): Promise<void>;
   delete(items: readonly PageItem[]): Promise<void>;
 }
 
@@ -68,7 +68,8 @@ export async function buildPages(options: BuildOptions, partitions: AsyncIterabl
     // An attempt whose response was lost may have written them.
     for (const some of chunks(pages, PAGES_AT_A_TIME)) await retry(() => store.insert(name, round, some), retries);
     const hints = pages.map(({ begin, markers, data }): PageHint => ({ begin, markers, bytes: pageBytes(data) }));
-    for (const part of chunks(hints, MOST_HINTS)) await retry(() => store.putDirectory(name, part), retries);
+    for (const part of partsOfHints(hints, afterPartition(name.partition), MOST_HINTS))
+      await retry(() => store.putDirectory(name, part), retries);
     count += pages.length;
   }
   return count;

@@ -27,9 +27,8 @@ describe('the reads of a map', () => {
         if (!view) throw new Error('no views');
         const whole = modelDirectory(distribution, ALL, PAGE);
         const reads = planReads(whole, view.cover);
-        const units = reads.reduce((sum, { partition, first, last, by }) => {
-          const pages = whole.get(partition);
-          const bytes = pages?.hints.slice(first, last + 1).map((hint) => hint.bytes) ?? [];
+        const units = reads.reduce((sum, { pages, first, last, by }) => {
+          const bytes = pages.hints.slice(first, last + 1).map((hint) => hint.bytes);
           const each = by === 'keys' ? bytes : [bytes.reduce((total, one) => total + one, 0)];
           return sum + each.reduce((total, one) => total + Math.max(1, Math.ceil(one / 4_096)) / 2, 0);
         }, 0);

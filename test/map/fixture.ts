@@ -20,7 +20,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { createServices } from '../../src/server/services.js';
 import { takeTurn } from '../../src/turns.js';
 import { addCells } from '../support/add-cells.js';
-import { addPages } from '../support/add-pages.js';
+import { type PageSizes, addPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
 import type { PageServices } from '../../src/loaders/pages/page-loader.js';
 
@@ -119,11 +119,12 @@ export async function addMarkers(
   collection: Collection,
   markers: readonly Made[],
   batch: number,
+  sizes: PageSizes = {},
 ): Promise<void> {
   const call = newCall();
   const items = markers.map((marker) => newMarkerItem(database, collection, marker, NOW));
   await putMarkersInBulk(database, items, call);
-  await addPages(database, collection, batch, items);
+  await addPages(database, collection, batch, items, sizes);
   const blocks = new Map<string, Map<string, CellSums>>();
   for (let length = 1; length <= 5; length++) {
     for (const [hash, sums] of bruteCells(markers, length)) {
@@ -141,9 +142,10 @@ export async function makeCollection(
   database: Database,
   input: Partial<CollectionInput> & { readonly key: string },
   markers: readonly Made[],
+  sizes: PageSizes = {},
 ): Promise<Collection> {
   const collection = await createCollection(database, { name: input.key, code: 'Tc', ...input }, NOW, newCall());
-  await addMarkers(database, collection, markers, 1);
+  await addMarkers(database, collection, markers, 1, sizes);
   return collection;
 }
 

@@ -87,9 +87,12 @@ test('pages that get thousands of markers at once are cut first, and located wit
   await applyToPages(applying(table, new PageMemory()), 1, added);
   expect(pagesAfter()).toEqual(expected);
   expect(table.all().every(fits)).toBe(true);
-  const hints = table.directory('u').flat();
+  const parts = table.directory('u');
+  const hints = parts.flatMap((part) => part.hints);
   expect(hints.length).toBeGreaterThan(500);
-  expect(table.directory('u').every((part) => part.length <= MOST_HINTS)).toBe(true);
+  expect(parts.every((part) => part.hints.length <= MOST_HINTS)).toBe(true);
+  // Each part ends where the next one begins.
+  expect(parts.map(({ end }) => end)).toEqual([...parts.slice(1).map(({ begin }) => begin), 'u~']);
   const begins = new Set(table.all().map(({ begin }) => begin));
   expect(hints.filter(({ begin }) => !begins.has(begin))).toEqual([]);
 

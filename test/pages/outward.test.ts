@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { distance } from '../../src/geo/distance.js';
+import { LONGEST_Z, fromZ } from '../../src/geo/geohash.js';
 import { groupBy } from '../../src/loaders/group.js';
-import { PartitionPages } from '../../src/pages/directory.js';
+import { type DirectoryPart, afterPartition, pagesOfParts, partsOfHints } from '../../src/pages/directory.js';
 import { pageEntry } from '../../src/pages/entry.js';
 import { PagesOutward } from '../../src/pages/outward.js';
 import { packPages } from '../../src/pages/pack.js';
@@ -27,35 +28,59 @@ const positions = fc
   )
   .map((some) => some.map((position, index) => pageEntry({ ...MARKER, key: String(index), position })));
 
-test('pages are ordered by minimum distance, each once, and none that may have a marker beyond `from` is omitted', () => {
+test('pages are ordered by minimum distance, each once, as the directory becomes known, and none that may have a marker beyond `from` is omitted', () => {
   fc.assert(
-    fc.property(positions, anywhere, fc.constantFrom(0, 1_000, 5_000_000), (entries, center, from) => {
-      const outward = new PagesOutward(center, from);
-      entries.sort((a, b) => (a.position < b.position ? -1 : 1));
-      const encode = (some: readonly unknown[]) => new Uint8Array(some.length);
-      const left = new Map<string, number[]>();
-      for (const [partition, members] of groupBy(entries, ({ position }) => position.charAt(0))) {
-        const pages = [...packPages(partition, members, { encode, mostBytes: 3 })];
-        const hints = pages.map(({ begin, entries: some }) => ({ begin, markers: some.length, bytes: some.length }));
-        outward.add(partition, new PartitionPages(hints));
-        pages.forEach((page, index) => {
-          left.set(
-            `${partition} ${index}`,
-            page.entries.map(({ marker }) => distance(center, marker.position)),
-          );
-        });
-      }
-      let least = 0;
-      for (let next = outward.peek(); next; next = outward.peek()) {
-        expect(next.distance).toBeGreaterThanOrEqual(least);
-        least = next.distance;
-        const page = `${next.partition} ${next.first}`;
-        for (const far of left.get(page) ?? []) if (far > from + 1) expect(far).toBeGreaterThan(least - 1);
-        expect(left.delete(page)).toBe(true);
-        outward.take(next);
-      }
-      for (const far of [...left.values()].flat()) expect(far).toBeLessThan(from + 1);
-    }),
+    fc.property(
+      positions,
+      // From a pole, all cells of a parallel are equally near.
+      fc.oneof({ weight: 4, arbitrary: anywhere }, fc.constantFrom({ lng: 0, lat: 90 }, { lng: 180, lat: -90 })),
+      fc.constantFrom(0, 1_000, 5_000_000),
+      fc.constantFrom(1, 2, 3, 99),
+      (entries, center, from, size) => {
+        const outward = new PagesOutward(center, from);
+        entries.sort((a, b) => (a.position < b.position ? -1 : 1));
+        const encode = (some: readonly unknown[]) => new Uint8Array(some.length);
+        const left = new Map<string, number[]>();
+        const parts = new Map<string, DirectoryPart[]>();
+        const known = new Map<string, DirectoryPart[]>();
+        const learn = (partition: string, part: DirectoryPart | undefined) => {
+          const some = new Set([...(known.get(partition) ?? []), ...(part ? [part] : [])]);
+          known.set(partition, parts.get(partition)?.filter((each) => some.has(each)) ?? []);
+          outward.add(partition, pagesOfParts(partition, known.get(partition) ?? []));
+        };
+        for (const [partition, members] of groupBy(entries, ({ position }) => position.charAt(0))) {
+          const pages = [...packPages(partition, members, { encode, mostBytes: 3 })];
+          const hints = pages.map(({ begin, entries: some }) => ({ begin, markers: some.length, bytes: some.length }));
+          parts.set(partition, partsOfHints(hints, afterPartition(partition), size));
+          // Without any part, all of the partition is a gap.
+          learn(partition, size > 2 ? parts.get(partition)?.[0] : undefined);
+          for (const page of pages) {
+            left.set(
+              page.begin,
+              page.entries.map(({ marker }) => distance(center, marker.position)),
+            );
+          }
+        }
+        let least = 0;
+        for (let next = outward.peek(); next; next = outward.peek()) {
+          expect(next.distance).toBeGreaterThanOrEqual(least - 1);
+          least = next.distance;
+          if (next.gap) {
+            const [z, end] = [fromZ(next.gap.from, LONGEST_Z), fromZ(next.gap.to, LONGEST_Z)];
+            const missing =
+              parts.get(next.partition)?.filter((part) => !known.get(next.partition)?.includes(part)) ?? [];
+            const part = missing.find((each) => z < each.end && end > each.begin);
+            expect(part).toBeDefined();
+            learn(next.partition, part);
+            continue;
+          }
+          for (const far of left.get(next.page.begin) ?? []) if (far > from + 1) expect(far).toBeGreaterThan(least - 1);
+          expect(left.delete(next.page.begin)).toBe(true);
+          outward.take(next);
+        }
+        for (const far of [...left.values()].flat()) expect(far).toBeLessThan(from + 1);
+      },
+    ),
     { numRuns: 200 },
   );
 });

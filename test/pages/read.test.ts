@@ -2,10 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { LONGEST_Z } from '../../src/geo/geohash.js';
-import { type Directory, type PageHint, PartitionPages } from '../../src/pages/directory.js';
 import { type PageEntry, pageEntry } from '../../src/pages/entry.js';
-import { entriesOf, readPages } from '../../src/loaders/pages/chain.js';
-import { planReads } from '../../src/pages/plan-reads.js';
+import { Budget } from '../../src/loaders/budget.js';
+import { type PagesQuestion, readPages } from '../../src/loaders/pages/chain.js';
+import { DirectoryCache } from '../../src/loaders/pages/directory-cache.js';
+import { DirectoryReader } from '../../src/loaders/pages/directory-reader.js';
+import { PageMarkers } from '../../src/map/markers/page-source.js';
+import type { OrderedMarker } from '../../src/map/markers/search.js';
+import { compareBytes } from '../../src/keys/byte-order.js';
 import { type MarkerChange, applyToPages, roundOf } from '../../src/stream/apply-pages.js';
 import { PageMemory } from '../../src/stream/page-memory.js';
 import { someOf } from '../support/rounds.js';
@@ -18,14 +22,50 @@ const lat = fc.constantFrom(-90, 0, 0.5, 20, 50, 50.1);
 const step = fc.record({ key: fc.nat(30).map(String), lng, lat, isDeleted: fc.boolean() });
 const batch = fc.array(step, { minLength: 1, maxLength: 25 });
 
-/** The directory of a table's current pages. */
-function directoryOf(table: PageTable): Directory {
-  const partitions = new Map<string, PageHint[]>();
-  for (const { begin, entries, bytes } of table.all()) {
-    const hints = partitions.get(begin.charAt(0)) ?? [];
-    partitions.set(begin.charAt(0), [...hints, { begin, markers: entries.length, bytes: bytes }]);
+/** Reads a table's directory of short parts; `pause` is awaited before each read. */
+function directoryOf(table: PageTable, directories: DirectoryCache, pause: () => Promise<void>): DirectoryReader {
+  const partitions = () => [...new Set(table.all().map(({ begin }) => begin.charAt(0)))];
+  return new DirectoryReader(
+    {
+      directories,
+      partitions: () => Promise.resolve(partitions()),
+      firstPage: async (partition) => {
+        await pause();
+        return table.all().find(({ begin }) => begin === partition);
+      },
+      source: {
+        at: async (position) => {
+          await pause();
+          return table.findDirectoryPart(SCOPE, position);
+        },
+        between: async (from, to, limit) => {
+          await pause();
+          const inside = ({ begin }: { readonly begin: string }) =>
+            compareBytes(from, begin) <= 0 && compareBytes(begin, to) <= 0;
+          const all = partitions()
+            .sort()
+            .flatMap((partition) => table.directory(partition).filter(inside));
+          return { parts: all.slice(0, limit), isWhole: all.length <= limit };
+        },
+      },
+    },
+    { scope: SCOPE, collection: SCOPE, generation: '1' },
+  );
+}
+
+/** The keys of all markers that are found, part by part, in their order: of several copies that of the newest. */
+async function found(source: PageMarkers, wanted: number): Promise<string[]> {
+  const newest = new Map<string, OrderedMarker>();
+  for (let after = '0'.repeat(LONGEST_Z); ;) {
+    const part = await source.next(after, wanted);
+    if (!part) throw new Error('the budget is spent');
+    for (const one of part.markers) {
+      const known = newest.get(one.marker.key);
+      if (!known || known.marker.mapVersion < one.marker.mapVersion) newest.set(one.marker.key, one);
+    }
+    if (part.ended) return [...newest.keys()];
+    after = part.upTo;
   }
-  return new Map([...partitions].map(([partition, hints]) => [partition, new PartitionPages(hints)]));
 }
 
 test('a read finds each marker that exists throughout exactly once, while pages are written', async () => {
@@ -34,7 +74,12 @@ test('a read finds each marker that exists throughout exactly once, while pages 
       batch,
       fc.array(batch, { minLength: 1, maxLength: 3 }),
       fc.array(fc.boolean(), { minLength: 40, maxLength: 40 }),
-      async (first, others, turns) => {
+      fc.record({
+        wanted: fc.constantFrom(1, 5, Infinity),
+        isKnown: fc.boolean(),
+        keptBytes: fc.constantFrom(700, 1e6),
+      }),
+      async (first, others, turns, { wanted, isKnown, keptBytes }) => {
         const table = new PageTable();
         const model = new Map<string, PageEntry>();
         const memory = new PageMemory();
@@ -48,8 +93,11 @@ test('a read finds each marker that exists throughout exactly once, while pages 
             return { scope: SCOPE, before: before.get(key)?.position, after: model.get(key) };
           });
         };
-        await applyToPages(applying(table, memory), 1, changesOf(first, 1));
-        const directory = directoryOf(table);
+        await applyToPages(applying(table, memory, 2), 1, changesOf(first, 1));
+        const directories = new DirectoryCache(keptBytes);
+        const budget = new Budget(10_000, 1e6);
+        // What a server has kept is old by the time it reads.
+        if (isKnown) await directoryOf(table, directories, () => Promise.resolve()).read(WORLD, Infinity, budget);
         const there = new Set(model.keys());
         const stays = new Set(there);
 
@@ -64,21 +112,21 @@ test('a read finds each marker that exists throughout exactly once, while pages 
             const changes = changesOf(steps, index + 2);
             for (const key of stays) if (!model.has(key)) stays.delete(key);
             for (const key of model.keys()) there.add(key);
-            await applyToPages(applying(table, memory), index + 2, changes);
+            await applyToPages(applying(table, memory, 2), index + 2, changes);
           }
           writing = false;
         })();
         let reading = true;
-        const reader = readPages(
-          sourceOf(table, () => (writing ? pass() : Promise.resolve())),
-          {
-            directory,
-            reads: planReads(directory, WORLD),
-            earlier: [],
-            cover: WORLD,
-            complete: roundOf(1, true),
-          },
-        ).finally(() => {
+        const pause = () => (writing ? pass() : Promise.resolve());
+        const directory = directoryOf(table, directories, pause);
+        const source = sourceOf(table, pause);
+        const pages = {
+          ownWrites: [],
+          directory: directory.read.bind(directory),
+          read: (question: Omit<PagesQuestion, 'complete'>) =>
+            readPages(source, { ...question, complete: roundOf(1, true) }),
+        };
+        const reader = found(new PageMarkers(pages, { cover: WORLD, budget }), wanted).finally(() => {
           reading = false;
         });
         while (writing || reading) {
@@ -88,7 +136,7 @@ test('a read finds each marker that exists throughout exactly once, while pages 
           next?.();
         }
         await writer;
-        const keys = entriesOf(await reader).map(({ marker }) => marker.key);
+        const keys = await reader;
         expect(new Set(keys).size).toBe(keys.length);
         expect([...stays].filter((key) => !keys.includes(key))).toEqual([]);
         expect(keys.filter((key) => !there.has(key))).toEqual([]);

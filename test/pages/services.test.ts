@@ -139,27 +139,28 @@ test('own writes are kept until pages include much later writes', () => {
   expect(keys(0)).toEqual([]);
 });
 
-test('a directory is read once, learns of splits, and is read again after a failure or a drop', async () => {
-  const directories = new DirectoryCache();
+test('parts of a directory are kept within a bound, and learn what has split', () => {
+  const hint = (begin: string, markers = 40) => ({ begin, markers, bytes: 900 });
+  const part = (begin: string, end: string) => ({ begin, end, hints: [hint(begin), hint(`${begin}1`)] });
   const name = { ...of, partition: 'u' };
-  let reads = 0;
-  const read = () => {
-    reads += 1;
-    return Promise.resolve([{ begin: 'u', markers: 40, bytes: 900 }]);
-  };
-  await expect(directories.get(name, () => Promise.reject(new Error('unavailable')))).rejects.toThrow('unavailable');
-  const [known] = await Promise.all([directories.get(name, read), directories.get(name, read)]);
-  expect(reads).toBe(1);
-  directories.learn(name, known, [page('u', undefined, 4)]);
-  expect(await directories.get(name, read)).toBe(known);
-  directories.learn(name, known, [page('u', 'u3', 6), page('u3', undefined, 6)]);
-  const learned = await directories.get(name, read);
-  expect(learned.hints).toEqual([
-    { begin: 'u', markers: 1, bytes: 800 },
-    { begin: 'u3', markers: 1, bytes: 800 },
-  ]);
-  expect(reads).toBe(1);
+  const directories = new DirectoryCache(2 * 450);
+  directories.put(name, part('u', 'u3'));
+  directories.put(name, part('u6', 'u~'));
+  expect(directories.find(name, 'u2')).toEqual(part('u', 'u3'));
+  expect(directories.find(name, 'u3')).toBeUndefined();
+  expect(directories.next(name, 'u3')).toBe('u6');
+  // The one that was not used for longest goes.
+  directories.put(name, part('u3', 'u6'));
+  expect(directories.find(name, 'u6')).toBeUndefined();
+  expect(directories.all(name, 2)).toEqual([part('u', 'u3'), part('u3', 'u6')]);
+  expect(directories.all(name, 1)).toEqual([]);
+
+  directories.learn(name, [page('u', 'u1', 4), page('u1', 'u3', 4)]);
+  expect(directories.find(name, 'u')).toEqual(part('u', 'u3'));
   directories.drop(SCOPE);
-  await directories.get(name, read);
-  expect(reads).toBe(2);
+  expect(directories.has(name)).toBe(false);
+  directories.put(name, part('u', 'u3'));
+  directories.learn(name, [page('u', 'u08', 6), page('u08', 'u1', 6), page('u7', undefined, 6)]);
+  const learned = [hint('u'), { begin: 'u08', markers: 1, bytes: 800 }, hint('u1')];
+  expect(directories.all(name, 2)).toEqual([{ begin: 'u', end: 'u3', hints: learned }]);
 });

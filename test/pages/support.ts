@@ -3,7 +3,8 @@ import { compareBytes } from '../../src/keys/byte-order.js';
 import type { PageSource } from '../../src/loaders/pages/chain.js';
 import { silentLog } from '../../src/log.js';
 import type { MapMarker } from '../../src/model/marker.js';
-import type { DirectoryPart } from '../../src/store/page/page-directory.js';
+import type { DirectoryPart } from '../../src/pages/directory.js';
+import { MOST_HINTS } from '../../src/store/page/page-directory.js';
 import type { PageReplacement, StoredPage } from '../../src/store/page/pages.js';
 import type { PageMemory } from '../../src/stream/page-memory.js';
 import type { PagesPort } from '../../src/stream/ports.js';
@@ -30,7 +31,7 @@ export class PageTable implements PagesPort {
   }
 
   directory(partition: string): DirectoryPart[] {
-    return this.#model.readDirectory(SCOPE, partition);
+    return this.#model.directory(SCOPE, partition);
   }
 
   find(scope: string, position: string) {
@@ -55,8 +56,8 @@ export class PageTable implements PagesPort {
     return results;
   }
 
-  readDirectory(scope: string, partition: string) {
-    return Promise.resolve(this.#model.readDirectory(scope, partition));
+  findDirectoryPart(scope: string, position: string) {
+    return Promise.resolve(this.#model.findDirectoryPart(scope, position));
   }
 
   putDirectoryPart(scope: string, part: DirectoryPart) {
@@ -98,9 +99,10 @@ export const markerAt = (key: string, lng: number, lat: number, mapVersion: numb
   complete: true,
 });
 
-export const applying = (pages: PagesPort, memory: PageMemory) => ({
+export const applying = (pages: PagesPort, memory: PageMemory, mostHints = MOST_HINTS) => ({
   pages,
   memory,
+  mostHints,
   pack: { encode: TEXT.encode, mostBytes: MOST_BYTES },
   decode: TEXT.decode,
   clock: { ...systemClock, sleep: () => Promise.resolve() },

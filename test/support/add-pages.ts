@@ -6,16 +6,24 @@ import type { Collection } from '../../src/model/collection.js';
 import { pageEntry } from '../../src/pages/entry.js';
 import type { Database, Item } from '../../src/store/database.js';
 import { mapMarkerFromIndex } from '../../src/store/marker/marker-item.js';
+import { MOST_HINTS } from '../../src/store/page/page-directory.js';
 import { applyToPages } from '../../src/stream/apply-pages.js';
 import { openPages } from '../../src/stream/dynamodb.js';
 import { GENERATION } from './page-services.js';
 
-/** Adds the items of new markers to the pages of a collection, like the stream's consumer. */
+/** Smaller pages and parts of the directory than there are usually. */
+export interface PageSizes {
+  readonly mostBytes?: number;
+  readonly mostHints?: number;
+}
+
+/** Adds new markers, by their items, to the pages of a collection, as the stream's consumer does. */
 export async function addPages(
   database: Database,
   collection: Collection,
   batch: number,
   items: readonly Item[],
+  sizes: PageSizes = {},
 ): Promise<void> {
   const { open, ...pages } = openPages(database);
   const { signal } = new AbortController();
@@ -24,7 +32,18 @@ export async function addPages(
     throw new Error(message, { cause: err });
   };
   const log = { ...silentLog, warn };
-  const options = { ...pages, pages: open(GENERATION), clock: systemClock, signal, log, holds: () => true };
+  const { mostBytes = pages.pack.mostBytes, mostHints = MOST_HINTS } = sizes;
+  const pack = { ...pages.pack, mostBytes };
+  const options = {
+    ...pages,
+    pack,
+    mostHints,
+    pages: open(GENERATION),
+    clock: systemClock,
+    signal,
+    log,
+    holds: () => true,
+  };
   const scope = database.keys.scope(collection);
   const changes = items.map((item) => {
     const marker = mapMarkerFromIndex(database.keys, item, { key: '' });

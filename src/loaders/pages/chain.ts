@@ -72,8 +72,7 @@ async function gap(source: PageSource, from: string, until: string | undefined):
   return missing;
 }
 
-const hintsOf = (directory: Directory, { partition, first, last }: PlannedRead): readonly PageHint[] =>
-  directory.get(partition)?.hints.slice(first, last + 1) ?? [];
+const hintsOf = ({ pages, first, last }: PlannedRead): readonly PageHint[] => pages.hints.slice(first, last + 1);
 
 /** The pages of one Query; pages at its ends that are known are not read. */
 async function query(
@@ -101,20 +100,17 @@ async function query(
  */
 export async function readOnce(
   source: PageSource,
-  directory: Directory,
   reads: readonly PlannedRead[],
   consistent: boolean,
 ): Promise<StoredPage[][]> {
-  const keys = reads
-    .filter(({ by }) => by === 'keys')
-    .flatMap((read) => hintsOf(directory, read).map(({ begin }) => begin));
+  const keys = reads.filter(({ by }) => by === 'keys').flatMap((read) => hintsOf(read).map(({ begin }) => begin));
   const byKeys = readKeys(source, keys, consistent);
   // A rejected Query does not await it.
   byKeys.catch(() => undefined);
   return Promise.all(
     reads.map(async (read) => {
-      const hints = hintsOf(directory, read);
-      const to = directory.get(read.partition)?.hints[read.last + 1]?.begin;
+      const hints = hintsOf(read);
+      const to = read.pages.hints[read.last + 1]?.begin;
       const pages = read.by === 'query' ? await query(source, hints, to, consistent) : found(await byKeys, hints);
       return chain(source, pages, hints[0]?.begin ?? '', to);
     }),
@@ -190,14 +186,14 @@ const lastLost = (reading: readonly (readonly StoredPage[])[]) =>
  */
 export async function readPages(source: PageSource, question: PagesQuestion): Promise<PagesFound> {
   const { directory, reads, earlier, cover, complete } = question;
-  const found = await readOnce(source, directory, reads, false);
+  const found = await readOnce(source, reads, false);
   const again: StoredPage[][] = [];
   let seen = complete;
   let last = lastLost(found);
   for (let readings = 1; last > seen; readings++) {
     if (readings === MOST_READINGS) throw new PagesGone();
     seen = last;
-    const all = readOnce(source, directory, [...earlier, ...reads], true);
+    const all = readOnce(source, [...earlier, ...reads], true);
     const reading = (await Promise.all([all, readOthers(source, directory, cover)])).flat();
     again.push(...reading);
     last = lastLost(reading);

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
-import { type PageHint, PartitionPages } from '../../pages/directory.js';
 import { compareBytes } from '../../keys/byte-order.js';
+import { type DirectoryPart, type PageHint, type PartitionPages, pagesOfParts } from '../../pages/directory.js';
+import { SortedCache, beginsUpTo } from '../../pages/sorted-cache.js';
 import type { StoredPage } from '../../store/page/pages.js';
 
 /** Identifies a partition of a collection's pages. */
@@ -12,27 +13,35 @@ export interface PagePartition {
   readonly partition: string;
 }
 
-const MOST_BYTES = 32 * 1024 * 1024;
-const HINT_BYTES = 150;
+/** Limit of a server's cache of directories, and the approximate memory for each page. */
+export const KEPT_DIRECTORIES = { bytes: 32 * 1024 * 1024, hintBytes: 150 } as const;
 const MOST_EMPTY = 10_000;
 
 const nameOf = ({ scope, generation, partition }: PagePartition) => `${scope}\n${generation}\n${partition}`;
 
 /**
- * Directories read by this process, by partition. They never expire: pages keep their begins, so an old directory hides
+ * The parts of directories that this process has read. They never expire: pages keep their begins, so an old directory hides
  * nothing, and splits found later are added.
  */
 export class DirectoryCache {
-  readonly #partitions = new LRUCache<string, Promise<PartitionPages>>({
-    maxSize: MOST_BYTES,
-    sizeCalculation: () => HINT_BYTES,
-  });
-
+  readonly #parts: SortedCache<DirectoryPart>;
+  /** The pages last built from parts, by the first of these. */
+  readonly #made = new WeakMap<
+    DirectoryPart,
+    { readonly parts: readonly DirectoryPart[]; readonly pages: PartitionPages }
+  >();
   /** Partitions that had no pages when last read. */
   readonly #empty = new LRUCache<string, true>({ max: MOST_EMPTY });
+  readonly #reading = new Map<string, Promise<unknown>>();
 
+  constructor(maxBytes: number = KEPT_DIRECTORIES.bytes) {
+    const { hintBytes } = KEPT_DIRECTORIES;
+    this.#parts = new SortedCache(maxBytes, ({ hints }) => hintBytes * (1 + hints.length));
+  }
+
+  /** Whether any part of a partition's directory is cached. */
   has(of: PagePartition): boolean {
-    return this.#partitions.has(nameOf(of));
+    return this.#parts.begins(nameOf(of)).length > 0;
   }
 
   /** Whether an unknown partition had no pages when last read. It may have some now. */
@@ -40,47 +49,73 @@ export class DirectoryCache {
     return this.#empty.has(nameOf(of));
   }
 
-  /** The pages of a partition, read by `read` if they are not known; an empty result is not kept. */
-  get(of: PagePartition, read: () => Promise<readonly PageHint[]>): Promise<PartitionPages> {
-    const name = nameOf(of);
-    const known = this.#partitions.get(name);
+  noteEmpty(of: PagePartition): void {
+    this.#empty.set(nameOf(of), true);
+  }
+
+  put(of: PagePartition, part: DirectoryPart): void {
+    this.#parts.put(nameOf(of), part.begin, part);
+  }
+
+  /** The known part that a position belongs to. */
+  find(of: PagePartition, position: string): DirectoryPart | undefined {
+    const part = this.#parts.upTo(nameOf(of), position);
+    return part && compareBytes(position, part.end) < 0 ? part : undefined;
+  }
+
+  /** Where the next known part after a position begins. */
+  next(of: PagePartition, position: string): string | undefined {
+    const begins = this.#parts.begins(nameOf(of));
+    return begins[beginsUpTo(begins, position)];
+  }
+
+  /** All known parts of a partition, in order; none if there are more than `most`. */
+  all(of: PagePartition, most: number): readonly DirectoryPart[] {
+    const begins = this.#parts.begins(nameOf(of));
+    return begins.length > most ? [] : begins.flatMap((begin) => this.#parts.peek(nameOf(of), begin) ?? []);
+  }
+
+  /** The pages of sorted parts of a partition. */
+  pagesOf(partition: string, parts: readonly DirectoryPart[]): PartitionPages {
+    const [first] = parts;
+    const made = first && this.#made.get(first);
+    if (made?.parts.length === parts.length && made.parts.every((part, index) => part === parts[index]))
+      return made.pages;
+    const pages = pagesOfParts(partition, parts);
+    if (first) this.#made.set(first, { parts, pages });
+    return pages;
+  }
+
+  /** Reads from the directory, shared by all concurrent requests for the same. */
+  once<T>(name: string, read: () => Promise<T>): Promise<T> {
+    const known = this.#reading.get(name) as Promise<T> | undefined;
     if (known) return known;
-    const reading = read().then((hints) => {
-      const pages = new PartitionPages(hints);
-      if (hints.length === 0) this.#empty.set(name, true);
-      if (this.#partitions.peek(name) !== reading) return pages;
-      // Its size is only known now.
-      if (hints.length > 0) this.#put(name, pages, reading);
-      else this.#partitions.delete(name);
-      return pages;
-    });
-    reading.catch(() => this.#partitions.delete(name));
-    this.#partitions.set(name, reading);
+    const reading = read().finally(() => this.#reading.delete(name));
+    this.#reading.set(name, reading);
     return reading;
   }
 
   /** Adds pages that were read to the directory, if it lacks some of them. */
-  learn(of: PagePartition, known: PartitionPages, pages: readonly StoredPage[]): void {
-    const begins = new Set(known.hints.map(({ begin }) => begin));
-    if (pages.every(({ begin }) => begins.has(begin))) return;
-    const fresh = new Map(known.hints.map((hint) => [hint.begin, hint]));
-    for (const { begin, entries, bytes } of pages) fresh.set(begin, { begin, markers: entries.length, bytes });
-    const hints = [...fresh.values()].sort((a, b) => compareBytes(a.begin, b.begin));
-    const learned = new PartitionPages(hints);
-    this.#put(nameOf(of), learned, Promise.resolve(learned));
+  learn(of: PagePartition, pages: readonly StoredPage[]): void {
+    const fresh = new Map<DirectoryPart, PageHint[]>();
+    for (const { begin, entries, bytes } of pages) {
+      const part = this.find(of, begin);
+      if (!part || part.hints.some((hint) => hint.begin === begin)) continue;
+      fresh.set(part, [...(fresh.get(part) ?? []), { begin, markers: entries.length, bytes }]);
+    }
+    for (const [part, some] of fresh) {
+      const hints = [...part.hints, ...some].sort((a, b) => compareBytes(a.begin, b.begin));
+      this.put(of, { ...part, hints });
+    }
   }
 
   /** Drops a collection's directories, because another generation has replaced its pages. */
   drop(scope: string): void {
-    for (const name of this.#partitions.keys()) if (name.startsWith(`${scope}\n`)) this.#partitions.delete(name);
+    this.#parts.deleteGroups(`${scope}\n`);
   }
 
   clear(): void {
-    this.#partitions.clear();
+    this.#parts.clear();
     this.#empty.clear();
-  }
-
-  #put(name: string, { hints }: PartitionPages, pages: Promise<PartitionPages>): void {
-    this.#partitions.set(name, pages, { size: HINT_BYTES * (1 + hints.length) });
   }
 }

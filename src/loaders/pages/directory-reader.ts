@@ -1,21 +1,31 @@
-import type { LimitFunction } from 'p-limit';
-
-import { GEOHASH_ALPHABET, toZ } from '../../geo/geohash.js';
+import { GEOHASH_ALPHABET } from '../../geo/geohash.js';
 import type { ZRange } from '../../geo/ranges.js';
 import { compareBytes } from '../../keys/byte-order.js';
-import { type Directory, type PageHint, overlaps } from '../../pages/directory.js';
-import type { Database } from '../../store/database.js';
-import { type DirectoryPart, readDirectory } from '../../store/page/page-directory.js';
+import {
+  type Directory,
+  type DirectoryPart,
+  type PartitionPages,
+  afterPartition,
+  overlaps,
+} from '../../pages/directory.js';
+import { type Missing, walkDirectory } from '../../pages/walk-directory.js';
+import type { DirectoryParts } from '../../store/page/page-directory.js';
 import type { PagesOf, StoredPage } from '../../store/page/pages.js';
-import type { Call } from '../../store/request/meter.js';
 import type { Budget } from '../budget.js';
 import { PagesGone } from './chain.js';
+import { WHOLE_PARTS, firstPart, readBeginnings } from './directory-beginnings.js';
 import type { DirectoryCache } from './directory-cache.js';
 
+/** Reads parts of a directory from the table. */
+export interface DirectorySource {
+  /** The part that a position belongs to; undefined if none of its partition begins before. */
+  at(position: string): Promise<DirectoryPart | undefined>;
+  /** The first parts that begin from one position to another, both included. */
+  between(from: string, to: string, limit: number): Promise<DirectoryParts>;
+}
+
 export interface DirectoryReaderOptions {
-  readonly db: Database;
-  readonly call: Call;
-  readonly slots: LimitFunction;
+  readonly source: DirectorySource;
   readonly directories: DirectoryCache;
   /** The first characters of the geohashes of a collection's markers. */
   readonly partitions: (scope: string) => Promise<readonly string[]>;
@@ -23,82 +33,143 @@ export interface DirectoryReaderOptions {
   readonly firstPage: (partition: string) => Promise<StoredPage | undefined>;
 }
 
-/** Reads the directory of a collection's pages, as far as this process does not have it. */
+/** The required parts of a directory. */
+export interface KnownDirectory {
+  readonly directory: Directory;
+  /**
+   * Where it ends if it does not cover the requested ranges: there are enough markers before, or the budget is spent.
+   */
+  readonly upTo: string | undefined;
+}
+
+/** Parts that one Query reads after a known one; each further Query reads twice as many. */
+const NEXT_PARTS = 4;
+/** Maximum number of Query calls at a time. */
+const AT_A_TIME = 8;
+
+const before = (a: string, b: string) => compareBytes(a, b) < 0;
+
+/** Reads the parts of the directory of a collection's pages that a request requires and this process does not have. */
 export class DirectoryReader {
   readonly #options: DirectoryReaderOptions;
   readonly #of: PagesOf;
+  /** The parts that this request uses, in order, by partition. Partitions without pages have no list. */
+  readonly #held = new Map<string, readonly DirectoryPart[]>();
 
   constructor(options: DirectoryReaderOptions, of: PagesOf) {
     this.#options = options;
     this.#of = of;
   }
 
-  /** The directory for the partitions that overlap sorted, disjoint ranges of Z-order at length 10. */
-  async read(cover: readonly ZRange[], budget: Budget): Promise<Directory> {
-    const { directories } = this.#options;
-    const named = (partition: string) => ({ ...this.#of, partition });
+  /**
+   * The directory for sorted, disjoint ranges of Z-order at length 10, in all partitions that they overlap: the first parts that
+   * together list `markers` markers in the ranges. Spends at most half of the budget's calls.
+   */
+  async read(cover: readonly ZRange[], markers: number, budget: Budget): Promise<KnownDirectory> {
     const wanted = Array.from(GEOHASH_ALPHABET).filter((partition) => overlaps(partition, cover));
-    const known = wanted.filter((partition) => directories.has(named(partition)));
-    const others = wanted.filter((partition) => !directories.has(named(partition)));
-    const wereEmpty = others.some((partition) => directories.wasEmpty(named(partition)));
-    const read = this.#readParts(wereEmpty ? await this.#existing(others) : others, budget);
-    const entries = [...known, ...read.keys()].sort().map(async (partition) => {
-      const pages = await directories.get(named(partition), () => this.#hints(partition, read.get(partition)));
-      return [partition, pages] as const;
-    });
-    return new Map((await Promise.all(entries)).filter(([, { hints }]) => hints.length > 0));
+    const keptCalls = budget.calls / 2;
+    await this.#begin(wanted, budget);
+    const begun = wanted.filter((partition) => this.#held.has(partition));
+    const known = {
+      find: (partition: string, position: string) => this.#find(partition, position),
+      next: (partition: string, position: string) => this.#next(partition, position),
+    };
+    for (let limit = NEXT_PARTS; ; limit *= 2) {
+      const { missing, upTo } = walkDirectory(begun, cover, markers, known);
+      const calls = Math.min(AT_A_TIME, budget.calls - keptCalls);
+      if (missing.length === 0 || calls < 1) {
+        const directory = new Map(begun.map((partition) => [partition, this.#pagesOf(partition)]));
+        return { directory, upTo: missing[0]?.from ?? upTo };
+      }
+      await Promise.all(missing.slice(0, calls).map((one) => this.#fill(one, limit, budget)));
+    }
+  }
+
+  #named(partition: string) {
+    return { ...this.#of, partition };
+  }
+
+  #hold(part: DirectoryPart): void {
+    const partition = part.begin.charAt(0);
+    const others = (this.#held.get(partition) ?? []).filter(({ begin }) => begin !== part.begin);
+    const all = [...others, part].sort((a, b) => compareBytes(a.begin, b.begin));
+    this.#held.set(partition, all);
+  }
+
+  #add(part: DirectoryPart): void {
+    this.#options.directories.put(this.#named(part.begin.charAt(0)), part);
+    this.#hold(part);
+  }
+
+  #find(partition: string, position: string): DirectoryPart | undefined {
+    const held = this.#held.get(partition)?.findLast(({ begin }) => !before(position, begin));
+    if (held && before(position, held.end)) return held;
+    const part = this.#options.directories.find(this.#named(partition), position);
+    if (part) this.#hold(part);
+    return part;
+  }
+
+  #next(partition: string, position: string): string {
+    const held = this.#held.get(partition)?.find(({ begin }) => before(position, begin))?.begin;
+    const kept = this.#options.directories.next(this.#named(partition), position);
+    const [next] = [held, kept, afterPartition(partition)].filter((one) => one !== undefined).sort(compareBytes);
+    return next ?? afterPartition(partition);
+  }
+
+  /** The pages of a partition that this request requires, or all known ones if they are few. */
+  #pagesOf(partition: string): PartitionPages {
+    const { directories } = this.#options;
+    const held = this.#held.get(partition) ?? [];
+    const all = directories.all(this.#named(partition), WHOLE_PARTS);
+    return directories.pagesOf(partition, held.every((part) => all.includes(part)) ? all : held);
+  }
+
+  /** Reads the first parts of unknown partitions. */
+  async #begin(wanted: readonly string[], budget: Budget): Promise<void> {
+    const { directories, firstPage } = this.#options;
+    for (const partition of wanted) {
+      const isKept = !this.#held.has(partition) && directories.has(this.#named(partition));
+      if (isKept) this.#held.set(partition, []);
+    }
+    const others = wanted.filter((partition) => !this.#held.has(partition));
+    const wereEmpty = others.some((partition) => directories.wasEmpty(this.#named(partition)));
+    const between = (from: string, to: string, limit: number) => this.#between(from, to, limit, budget);
+    const existing = (partitions: readonly string[]) => this.#existing(partitions);
+    const unknown = wereEmpty ? await existing(others) : others;
+    for (const [partition, parts] of await readBeginnings({ between, existing, firstPage }, unknown)) {
+      for (const part of parts) this.#add(part);
+      if (parts.length === 0) directories.noteEmpty(this.#named(partition));
+    }
   }
 
   /** The partitions with markers, according to the counts of cells. */
-  async #existing(partitions: readonly string[]): Promise<string[]> {
+  async #existing(partitions: readonly string[]): Promise<readonly string[]> {
     const exist = await this.#options.partitions(this.#of.scope);
     return partitions.filter((partition) => exist.includes(partition));
   }
 
-  /** Reads parts of the directory: one Query per run of neighbouring partitions. */
-  #readParts(partitions: readonly string[], budget: Budget): Map<string, Promise<readonly DirectoryPart[]>> {
-    const { db, call, slots } = this.#options;
-    return new Map(
-      neighbours(partitions).flatMap((run) => {
-        const [first = '', last = first] = [run[0], run.at(-1)];
-        budget.debit({ calls: 1 });
-        const parts = slots(() => readDirectory(db, this.#of, { first, last }, call));
-        // Another request may have read all of these partitions meanwhile.
-        parts.catch(() => undefined);
-        return run.map((partition) => [partition, parts] as const);
-      }),
-    );
+  /** Reads at least the first part of a missing stretch. */
+  async #fill({ partition, from, to, gapEnd, isAdjacent }: Missing, limit: number, budget: Budget): Promise<void> {
+    if (isAdjacent) {
+      const { parts } = await this.#between(from, to, limit, budget);
+      for (const part of parts) this.#add(part);
+      if (parts[0]?.begin === from) return;
+    }
+    budget.debit({ calls: 1 });
+    const found = await this.#once(`at ${from}`, () => this.#options.source.at(from));
+    const part = found ?? (await firstPart(this.#options, partition, gapEnd));
+    // An eventually consistent read may miss the part that follows.
+    if (!before(from, part.end)) throw new PagesGone();
+    this.#add(part);
   }
 
-  /** The hints of a partition; empty if it has no markers. */
-  async #hints(
-    partition: string,
-    reading: Promise<readonly DirectoryPart[]> = Promise.resolve([]),
-  ): Promise<readonly PageHint[]> {
-    const parts = (await reading).filter(([first]) => first?.begin.startsWith(partition));
-    if (parts[0]?.[0]?.begin === partition) return hintsOf(parts);
-    if (parts.length === 0 && (await this.#existing([partition])).length === 0) return [];
-    // Pages are written before their directory.
-    const first = await this.#options.firstPage(partition);
-    if (!first) throw new PagesGone();
-    return [{ begin: partition, markers: first.entries.length, bytes: first.bytes }];
+  #between(from: string, to: string, limit: number, budget: Budget): Promise<DirectoryParts> {
+    budget.debit({ calls: 1 });
+    return this.#once(`${from} ${to} ${limit}`, () => this.#options.source.between(from, to, limit));
+  }
+
+  #once<T>(name: string, read: () => Promise<T>): Promise<T> {
+    const { scope, generation } = this.#of;
+    return this.#options.directories.once(`${scope}\n${generation}\n${name}`, read);
   }
 }
-
-/** Groups partitions, in order, into runs that are adjacent in a directory. */
-function neighbours(partitions: readonly string[]): string[][] {
-  const runs: string[][] = [];
-  for (const partition of partitions) {
-    const run = runs.at(-1);
-    if (run && toZ(run.at(-1) ?? '') + 1 === toZ(partition)) run.push(partition);
-    else runs.push([partition]);
-  }
-  return runs;
-}
-
-/** The hints of a directory. A part may be written late, by a process that does not know that another one begins within it. */
-const hintsOf = (parts: readonly DirectoryPart[]): readonly PageHint[] =>
-  parts.flatMap((part, index) => {
-    const next = parts[index + 1]?.[0]?.begin;
-    return next === undefined ? part : part.filter(({ begin }) => compareBytes(begin, next) < 0);
-  });

@@ -4,9 +4,9 @@ import type { LimitFunction } from 'p-limit';
 import { boundsAround } from '../../geo/bounds.js';
 import type { ZRange } from '../../geo/ranges.js';
 import type { Collection } from '../../model/collection.js';
-import type { Directory } from '../../pages/directory.js';
 import { MOST_KEYS } from '../../pages/plan-reads.js';
 import type { Database, Item } from '../../store/database.js';
+import { findDirectoryPart, readDirectory } from '../../store/page/page-directory.js';
 import {
   type PagesOf,
   type StoredPage,
@@ -23,7 +23,7 @@ import type { FillToken } from '../followed-cache.js';
 import type { RangeLoader } from '../range-loader.js';
 import { type PageSource, type PagesFound, PagesGone, type PagesQuestion, readPages } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
-import { DirectoryReader } from './directory-reader.js';
+import { DirectoryReader, type DirectorySource, type KnownDirectory } from './directory-reader.js';
 import type { OwnWrite, OwnWrites } from './own-writes.js';
 import { type PageCache, pageName } from './page-cache.js';
 import type { PageTrust, TrustedPages } from './trust.js';
@@ -100,8 +100,13 @@ export class OpenPages {
     this.#options = options;
     this.of = of;
     this.#trusted = trusted;
+    const { db, call, slots } = options;
     const firstPage = async (partition: string) => (await this.#get([partition], true))[0];
-    this.#directory = new DirectoryReader({ ...options, firstPage }, of);
+    const source: DirectorySource = {
+      at: (position) => slots(() => findDirectoryPart(db, of, position, false, call)),
+      between: (from, to, limit) => slots(() => readDirectory(db, of, { from, to, limit }, call)),
+    };
+    this.#directory = new DirectoryReader({ ...options, source, firstPage }, of);
     this.#keys = new DataLoader((begins) => this.#get(begins, false), { batchScheduleFn: afterTurns });
   }
 
@@ -110,23 +115,20 @@ export class OpenPages {
     return this.#options.ownWrites.of(this.of.scope, this.#trusted.endAt);
   }
 
-  /** The directory for the partitions that overlap sorted, disjoint ranges of Z-order at length 10. */
-  directory(cover: readonly ZRange[], budget: Budget): Promise<Directory> {
-    return this.#directory.read(cover, budget);
+  /** The directory for sorted, disjoint ranges of Z-order at length 10, as far as it takes for so many markers. */
+  directory(cover: readonly ZRange[], markers: number, budget: Budget): Promise<KnownDirectory> {
+    return this.#directory.read(cover, markers, budget);
   }
 
   /** Makes planned reads of pages. */
   async read(question: Omit<PagesQuestion, 'complete'>, budget: Budget): Promise<PagesFound> {
-    const { directory, reads } = question;
     const complete = 2 * this.#trusted.complete + 1;
     const answer = await readPages(this.#source(budget), { ...question, complete });
     // All fields that share a Query resume at the same moment, each with thousands of markers.
     await takeTurn(this.#options.call.signal);
-    reads.forEach(({ partition }, index) => {
-      const known = directory.get(partition);
-      const pages = answer.found[index];
-      if (!known || !pages) return;
-      this.#options.directories.learn({ ...this.of, partition }, known, pages);
+    question.reads.forEach(({ partition }, index) => {
+      const pages = answer.found[index] ?? [];
+      this.#options.directories.learn({ ...this.of, partition }, pages);
       this.#options.call.pages?.push(...pages.map((page) => this.#explained(page)));
     });
     return answer;

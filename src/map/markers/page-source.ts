@@ -1,9 +1,10 @@
 import { LONGEST_Z, fromZ, toZ } from '../../geo/geohash.js';
 import { type ZRange, intersect } from '../../geo/ranges.js';
 import { compareBytes } from '../../keys/byte-order.js';
+import type { Budget } from '../../loaders/budget.js';
 import { entriesOf } from '../../loaders/pages/chain.js';
 import type { OpenPages } from '../../loaders/pages/page-loader.js';
-import type { Directory } from '../../pages/directory.js';
+import { type Directory, type PartitionPages, positionOf } from '../../pages/directory.js';
 import type { PageEntry } from '../../pages/entry.js';
 import { type PlannedRead, expectedOf, planReads, takeReads } from '../../pages/plan-reads.js';
 import type { MapContext } from '../context.js';
@@ -17,60 +18,83 @@ const SPARE = 50;
 
 const ALL = { from: 0, to: 32 ** LONGEST_Z };
 
-/** The reads of a search, and the directory on which they are based. */
+type Pages = Pick<OpenPages, 'directory' | 'read' | 'ownWrites'>;
+type PageSearch = Pick<MarkerSearch, 'cover' | 'budget'>;
+
+/** The first reads of a search, and the directory on which they are based. */
 export interface PagePlan {
   readonly directory: Directory;
+  /** The part of the search that the reads cover, and the part that is planned later. */
   readonly cover: readonly ZRange[];
+  readonly rest: readonly ZRange[];
   readonly reads: readonly PlannedRead[];
 }
 
-/** Plans the rest of a search after a position. */
+/** Plans the reads of a cover, up to about `markers` markers. */
 export async function planPages(
-  pages: OpenPages,
-  { cover, budget }: MarkerSearch,
-  after: CursorPosition,
+  pages: Pick<Pages, 'directory'>,
+  cover: readonly ZRange[],
+  markers: number,
+  budget: Budget,
 ): Promise<PagePlan> {
-  const rest = intersect(cover, [{ ...ALL, from: toZ(after.slice(0, LONGEST_Z)) }]);
-  const directory = await pages.directory(rest, budget);
-  return { directory, cover: rest, reads: planReads(directory, rest) };
+  const { directory, upTo } = await pages.directory(cover, markers, budget);
+  const end = upTo === undefined ? ALL.to : positionOf(upTo);
+  const planned = intersect(cover, [{ from: 0, to: end }]);
+  return {
+    directory,
+    cover: planned,
+    rest: intersect(cover, [{ from: end, to: ALL.to }]),
+    reads: planReads(directory, planned),
+  };
 }
 
 /** Reads a search from pages. */
 export class PageMarkers implements MarkerSource {
-  readonly #pages: OpenPages;
-  readonly #search: MarkerSearch;
-  #plan: PagePlan | undefined;
+  readonly #pages: Pages;
+  readonly #search: PageSearch;
+  readonly #directory = new Map<string, PartitionPages>();
+  #cover: readonly ZRange[] = [];
+  /** What is not planned yet. */
+  #rest: readonly ZRange[] | undefined;
   #left: readonly PlannedRead[] = [];
   readonly #done: PlannedRead[] = [];
 
-  constructor(pages: OpenPages, search: MarkerSearch) {
+  constructor(pages: Pages, search: PageSearch) {
     this.#pages = pages;
     this.#search = search;
   }
 
   async next(after: CursorPosition, wanted: number): Promise<Part | undefined> {
-    const { budget } = this.#search;
-    if (!this.#plan) {
-      this.#plan = await planPages(this.#pages, this.#search, after);
-      this.#left = this.#plan.reads;
-    }
-    const { directory, cover } = this.#plan;
-    if (this.#left.length > 0 && (budget.calls < 1 || budget.items < 1)) return undefined;
+    const { cover, budget } = this.#search;
+    this.#rest ??= intersect(cover, [{ ...ALL, from: toZ(after.slice(0, LONGEST_Z)) }]);
     const most = Math.min(2 * wanted + SPARE, MARKERS_AN_ITEM * budget.items);
-    const { taken, left } = takeReads(directory, this.#left, { markers: most, calls: budget.calls });
-    const found = await this.#pages.read({ directory, reads: taken, earlier: this.#done, cover }, budget);
+    if (this.#left.length === 0) await this.#planMore(this.#rest, most);
+    const isSpent = budget.calls < 1 || budget.items < 1;
+    if (isSpent && this.#left.length + this.#rest.length > 0) return undefined;
+    const { taken, left } = takeReads(this.#left, { markers: most, calls: budget.calls });
+    const question = { directory: this.#directory, reads: taken, earlier: this.#done, cover: this.#cover };
+    const found = await this.#pages.read(question, budget);
     this.#done.push(...taken);
     this.#left = left;
     const entries = entriesOf(found);
     budget.debit({ items: Math.ceil(entries.length / MARKERS_AN_ITEM) });
-    const next = left[0] && directory.get(left[0].partition)?.hints[left[0].first]?.begin;
+    const rest = this.#rest[0] && fromZ(this.#rest[0].from, LONGEST_Z);
+    const next = left[0]?.pages.hints[left[0].first]?.begin ?? rest;
     const markers = withOwn(entries, this.#pages.ownWrites, after, next);
     return {
       markers: markers.map(({ position, marker }): OrderedMarker => ({ cursorPosition: position, marker })),
       again: found.again.length > 0,
       upTo: markers.at(-1)?.position ?? after,
-      ended: left.length === 0,
+      ended: next === undefined,
     };
+  }
+
+  async #planMore(cover: readonly ZRange[], markers: number): Promise<void> {
+    const plan = await planPages(this.#pages, cover, markers, this.#search.budget);
+    for (const [partition, pages] of plan.directory) this.#directory.set(partition, pages);
+    this.#cover = [...this.#cover, ...plan.cover];
+    this.#rest = plan.rest;
+    this.#left = plan.reads;
   }
 }
 
@@ -96,12 +120,16 @@ function withOwn(
 }
 
 /**
- * The approximate number of markers in a search's pages, including those outside the search; 0 if pages currently
- * cannot be read.
+ * Whether the pages of a search have more than about `markers` markers, including those outside the search; false if pages
+ * currently cannot be read.
  */
-export async function expectedIn({ loaders }: MapContext, search: MarkerSearch): Promise<number> {
-  const pages = await loaders.pages.open(search.collection);
-  if (!pages) return 0;
-  const { reads } = await planPages(pages, search, fromZ(0, LONGEST_Z));
-  return expectedOf(reads);
+export async function hasMoreThan(
+  { loaders }: MapContext,
+  { collection, cover, budget }: MarkerSearch,
+  markers: number,
+): Promise<boolean> {
+  const pages = await loaders.pages.open(collection);
+  if (!pages) return false;
+  const { reads, rest } = await planPages(pages, cover, markers + 1, budget);
+  return rest.length > 0 || expectedOf(reads) > markers;
 }

@@ -1,11 +1,10 @@
-import { LONGEST_Z, fromZ } from '../../geo/geohash.js';
 import { Budget } from '../../loaders/budget.js';
 import { type ExplainedRange, explainMarkers, explainPages } from '../../plan/explain.js';
 import { coverForPlan } from '../../plan/markers.js';
 import { type MapContext, requireCollection } from '../context.js';
 import type { Viewport } from '../viewport.js';
 import { nextRanges } from './index-source.js';
-import { planPages } from './page-source.js';
+import { MARKERS_AN_ITEM, planPages } from './page-source.js';
 
 /** The reads for a viewport's markers. */
 export interface ViewportPlan {
@@ -27,7 +26,7 @@ export async function viewportPlan(
   const search = { collection, cover: coverForPlan(area), budget: Budget.of(limits) };
   const pages = await loaders.pages.open(collection);
   if (!pages) return { precision, ranges: explainMarkers(nextRanges(search), collection, keys) };
-  const { directory, reads } = await planPages(pages, search, fromZ(0, LONGEST_Z));
+  const { reads } = await planPages(pages, search.cover, MARKERS_AN_ITEM * limits.itemsPerField, search.budget);
   const { scope, generation } = pages.of;
-  return { precision, ranges: explainPages(reads, directory, (begin) => keys.page(scope, generation, begin)) };
+  return { precision, ranges: explainPages(reads, (begin) => keys.page(scope, generation, begin)) };
 }

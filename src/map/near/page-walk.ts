@@ -97,7 +97,7 @@ export class PageWalk {
       const enough = Math.min(radius, last ?? Infinity);
       const next = await this.#next(enough);
       if (!next) return enough;
-      if (budget.calls < 1 || budget.items < 1) {
+      if (next.gap || budget.calls < 1 || budget.items < 1) {
         const to = next.distance - TOLERANCE;
         return to > this.#resumeAfter.distance ? to : undefined;
       }
@@ -105,22 +105,39 @@ export class PageWalk {
     }
   }
 
-  /** The nearest page that was not read, if it may have markers up to a distance. */
+  /**
+   * The nearest unread page, if it may have markers within a distance; a gap in the directory if the budget does not allow reading
+   * it.
+   */
   async #next(distanceTo: number): Promise<PageAhead | undefined> {
     for (;;) {
       const page = this.#ahead.peek();
       const nearest = this.#partitions.at(-1);
       const far = Math.min(page?.distance ?? Infinity, distanceTo + TOLERANCE);
-      if (!nearest || nearest.far > far) return page && page.distance <= far ? page : undefined;
-      const upTo = Math.min(distanceTo + TOLERANCE, Math.max(2 * nearest.far, DIRECTORY_AHEAD));
-      const first = this.#partitions.findIndex((partition) => partition.far <= upTo);
-      const ranges = this.#partitions.splice(first).map(({ range }) => range);
-      ranges.sort((a, b) => a.from - b.from);
-      this.#cover = [...this.#cover, ...ranges].sort((a, b) => a.from - b.from);
-      for (const [partition, pages] of await this.#pages.directory(ranges, this.#query.budget)) {
-        this.#directory.set(partition, pages);
-        this.#ahead.add(partition, pages);
+      if (nearest && nearest.far <= far) {
+        await this.#begin(Math.min(distanceTo + TOLERANCE, Math.max(2 * nearest.far, DIRECTORY_AHEAD)));
+        continue;
       }
+      if (!page || page.distance > far) return undefined;
+      if (!page.gap || this.#query.budget.calls < 2) return page;
+      await this.#open([page.gap], Infinity);
+    }
+  }
+
+  /** Reads the directories of the partitions within a distance, or their first parts if they are long. */
+  async #begin(distanceTo: number): Promise<void> {
+    const first = this.#partitions.findIndex((partition) => partition.far <= distanceTo);
+    const ranges = this.#partitions.splice(first).map(({ range }) => range);
+    ranges.sort((a, b) => a.from - b.from);
+    this.#cover = [...this.#cover, ...ranges].sort((a, b) => a.from - b.from);
+    await this.#open(ranges, 0);
+  }
+
+  async #open(ranges: readonly ZRange[], markers: number): Promise<void> {
+    const { directory } = await this.#pages.directory(ranges, markers, this.#query.budget);
+    for (const [partition, pages] of directory) {
+      this.#directory.set(partition, pages);
+      this.#ahead.add(partition, pages);
     }
   }
 
@@ -129,22 +146,20 @@ export class PageWalk {
     const { budget } = this.#query;
     const few = this.#pagesRead === 0 ? 1 : Math.max(LEAST_PAGES, GROWTH * this.#pagesRead);
     const most = MOST_KEYS * budget.calls;
-    const chosen = new Map<string, number[]>();
-    let count = 0;
+    const chosen: PageAhead[] = [];
     let expected = 0;
     for (;;) {
       const next = await this.#next(distanceTo);
-      if (!next || count >= most || (count > 0 && expected >= MARKERS_AN_ITEM * budget.items)) break;
-      if (count >= few && expected >= missing) break;
+      if (!next || next.gap || chosen.length >= most) break;
+      if (chosen.length > 0 && expected >= MARKERS_AN_ITEM * budget.items) break;
+      if (chosen.length >= few && expected >= missing) break;
       this.#ahead.take(next);
-      const { partition, first } = next;
-      chosen.set(partition, [...(chosen.get(partition) ?? []), first]);
-      expected += this.#directory.get(partition)?.markers(first, first) ?? 0;
-      count += 1;
+      chosen.push(next);
+      expected += next.page.markers;
     }
-    this.#pagesRead += count;
+    this.#pagesRead += chosen.length;
     const calls = Math.min(budget.calls, FEW_REQUESTS + Math.floor(goal / MARKERS_A_REQUEST));
-    await this.#read(planChosen(this.#directory, chosen, calls));
+    await this.#read(planChosen(chosen, calls));
   }
 
   async #read(reads: readonly PlannedRead[]): Promise<void> {

@@ -1,47 +1,68 @@
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 
-import { type PageHint, afterPartition } from '../../pages/directory.js';
+import { type DirectoryPart, afterPartition } from '../../pages/directory.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
-import { queryAll } from '../request/query-pages.js';
-import { rangeRequest } from '../request/ranges.js';
+import { type StoredRange, rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import type { PagesOf } from './pages.js';
-
-/** Hints for neighbouring pages of one partition, in order. It is named by its first begin. */
-export type DirectoryPart = readonly PageHint[];
 
 /** Maximum number of pages in one item: about 3 KB. */
 export const MOST_HINTS = 256;
 
 type Stored = readonly [begins: readonly string[], markers: readonly number[], bytes: readonly number[]];
 
-function dataOf(part: DirectoryPart): Uint8Array {
+function dataOf({ hints }: DirectoryPart): Uint8Array {
   const stored: Stored = [
-    part.map(({ begin }) => begin),
-    part.map(({ markers }) => markers),
-    part.map(({ bytes }) => bytes),
+    hints.map(({ begin }) => begin),
+    hints.map(({ markers }) => markers),
+    hints.map(({ bytes }) => bytes),
   ];
   return brotliCompressSync(JSON.stringify(stored));
 }
 
-function partOf({ d }: Item): DirectoryPart {
-  if (!(d instanceof Uint8Array)) return [];
+/** The part in an item: `e` is where it ends, `d` its hints. */
+function partOf({ sk, d, e }: Item): DirectoryPart[] {
+  if (!(d instanceof Uint8Array) || typeof sk !== 'string') return [];
   const [begins, markers, bytes] = JSON.parse(brotliDecompressSync(d).toString()) as Stored;
-  return begins.map((begin, index) => ({ begin, markers: markers[index] ?? 0, bytes: bytes[index] ?? 0 }));
+  const hints = begins.map((begin, index) => ({ begin, markers: markers[index] ?? 0, bytes: bytes[index] ?? 0 }));
+  return [{ begin: sk, hints, end: typeof e === 'string' ? e : afterPartition(sk) }];
 }
 
-/** All parts of the directory from one partition to another, both included, in order: one Query. */
+/** Some parts of a directory, in order. */
+export interface DirectoryParts {
+  readonly parts: readonly DirectoryPart[];
+  /** Whether these are all of the requested parts. */
+  readonly isWhole: boolean;
+}
+
+/** The first parts of a directory that begin from one position to another, both included, by one Query. */
 export async function readDirectory(
   database: Database,
   { scope, generation }: Pick<PagesOf, 'scope' | 'generation'>,
-  { first, last }: { readonly first: string; readonly last: string },
+  range: { readonly from: string; readonly to: string } & Pick<StoredRange, 'limit' | 'descending' | 'consistent'>,
   call: Call,
-): Promise<DirectoryPart[]> {
-  const { pk } = database.keys.pageDirectory(scope, generation, first);
-  const range = { index: 'cells', pk, from: first, to: afterPartition(last) } as const;
-  const items = await queryAll(database, rangeRequest(database, range), call);
-  return items.map(partOf);
+): Promise<DirectoryParts> {
+  const { pk } = database.keys.pageDirectory(scope, generation, range.from);
+  const { Items = [], LastEvaluatedKey } = await send(
+    database,
+    'query',
+    rangeRequest(database, { index: 'cells', pk, ...range }),
+    call,
+  );
+  return { parts: Items.flatMap(partOf), isWhole: LastEvaluatedKey === undefined };
+}
+
+/** The part of a directory that a position belongs to; undefined if none of its partition begins before. */
+export async function findDirectoryPart(
+  database: Database,
+  of: Pick<PagesOf, 'scope' | 'generation'>,
+  position: string,
+  consistent: boolean,
+  call: Call,
+): Promise<DirectoryPart | undefined> {
+  const range = { from: position.charAt(0), to: position, limit: 1, descending: true, consistent };
+  return (await readDirectory(database, of, range, call)).parts[0];
 }
 
 /** Replaces a part unconditionally, because a directory is only a hint. */
@@ -51,6 +72,6 @@ export async function putDirectoryPart(
   part: DirectoryPart,
   call: Call,
 ): Promise<void> {
-  const Item = { ...database.keys.pageDirectory(scope, generation, part[0]?.begin ?? ''), d: dataOf(part) };
+  const Item = { ...database.keys.pageDirectory(scope, generation, part.begin), e: part.end, d: dataOf(part) };
   await send(database, 'put', { TableName: database.tables.derived, Item }, call);
 }

@@ -116,7 +116,7 @@ test('planned maps read all of their parts, and replaying a day gives the same r
   const bytes = { item: 300, entry: 160, page: PAGE };
   const replayed = () =>
     new Study(world, bytes, cities, visited).days({
-      fleet: { servers: 100, caches: 'consumer', directory: 'parts' },
+      fleet: { servers: 100, caches: 'consumer' },
       source: 'index',
       citiesWithVehicles: 1,
     });

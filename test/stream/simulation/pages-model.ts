@@ -1,6 +1,6 @@
 import { compareBytes } from '../../../src/keys/byte-order.js';
+import type { DirectoryPart } from '../../../src/pages/directory.js';
 import type { PageEntry } from '../../../src/pages/entry.js';
-import type { DirectoryPart } from '../../../src/store/page/page-directory.js';
 import type { PageReplacement, RawPage, StoredPage } from '../../../src/store/page/pages.js';
 
 const decodeText = (data: Uint8Array) => JSON.parse(Buffer.from(data).toString()) as PageEntry[];
@@ -54,17 +54,23 @@ export class PagesModel {
     return true;
   }
 
-  readDirectory(scope: string, partition: string): DirectoryPart[] {
+  /** The parts of a partition's directory, in their order. */
+  directory(scope: string, partition: string): DirectoryPart[] {
     return [...this.#parts]
       .filter(([name]) => name.startsWith(`${scope}/${partition}`))
       .sort(([a], [b]) => compareBytes(a, b))
       .map(([, part]) => part);
   }
 
+  findDirectoryPart(scope: string, position: string): DirectoryPart | undefined {
+    return this.directory(scope, position.charAt(0)).findLast(({ begin }) => compareBytes(begin, position) <= 0);
+  }
+
   putDirectoryPart(scope: string, part: DirectoryPart): void {
-    const wrong = part.filter(({ begin }) => !this.#pages.has(`${scope}/${begin}`));
-    this.wrongHints.push(...wrong.map(({ begin }) => `${scope}/${begin}`));
-    this.#parts.set(`${scope}/${part[0]?.begin}`, part);
+    const begins = [...part.hints.map(({ begin }) => begin), ...(part.end.endsWith('~') ? [] : [part.end])];
+    const wrong = begins.filter((begin) => !this.#pages.has(`${scope}/${begin}`));
+    this.wrongHints.push(...wrong.map((begin) => `${scope}/${begin}`));
+    this.#parts.set(`${scope}/${part.begin}`, part);
   }
 
   #inPartition(scope: string, position: string): RawPage[] {

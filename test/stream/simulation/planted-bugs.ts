@@ -1,4 +1,5 @@
 import { placeOfParent } from '../../../src/model/cell.js';
+import { afterPartition, partsOfHints } from '../../../src/pages/directory.js';
 import type { BlockName, BlockOutcome } from '../../../src/store/cell/blocks.js';
 import type { PagesPort } from '../../../src/stream/ports.js';
 import type { DerivedModel } from './derived-model.js';
@@ -188,7 +189,8 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
     write: async (replacements) => {
       for (const { scope, pages: made } of replacements) {
         const hints = made.map(({ begin, markers, data }) => ({ begin, markers, bytes: data.length }));
-        if (made.length > 1) await pages.putDirectoryPart(scope, hints);
+        const [part] = partsOfHints(hints, afterPartition(hints[0]?.begin ?? ''), hints.length);
+        if (part && made.length > 1) await pages.putDirectoryPart(scope, part);
       }
       return pages.write(replacements);
     },

@@ -131,10 +131,11 @@ export class Process {
         // A page of one to three markers.
         pack: { encode: TEXT.encode, mostBytes: 600 },
         decode: TEXT.decode,
+        mostHints: 4,
         open: () => ({
           find: (scope, position) => this.#call(() => derived.pages.find(scope, position)),
           from: (scope, begin, limit) => this.#call(() => derived.pages.from(scope, begin, limit)),
-          readDirectory: (scope, partition) => this.#call(() => derived.pages.readDirectory(scope, partition)),
+          findDirectoryPart: (scope, position) => this.#call(() => derived.pages.findDirectoryPart(scope, position)),
           putDirectoryPart: (scope, part) => this.#call(() => derived.pages.putDirectoryPart(scope, part)),
           write: (replacements) =>
             this.#call(() => {
