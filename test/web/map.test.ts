@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { buildSchema, parse, validate } from 'graphql';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { encode } from '../../src/geo/geohash.js';
@@ -572,6 +572,19 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
   });
 
+  it('stops showing that it loads once the layer that loads is switched off', async () => {
+    const page = await show('#at=4.5/50/12&on=cities');
+    const held: Route[] = [];
+    await page.route('**/graphql', (route) => void held.push(route));
+    await page.evaluate(`${HANDLE}.map.jumpTo({ center: [60, 50] })`);
+    const isLoading = `document.querySelector('#progress').matches('.on')`;
+    await expectSoon(page, isLoading);
+    await page.getByRole('switch', { name: /Cities/ }).uncheck();
+    await expectSoon(page, `!${isLoading}`);
+    for (const route of held) await route.continue().catch(() => undefined);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
   it('draws zones with their names, and heatmaps instead of places', async () => {
     const page = await show('#at=4.5/50/12&on=cities,countries&heat=cities');
     const legend = page.locator('#legend');
@@ -580,11 +593,10 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     const { x: heatX, y: heatY } = await project(page, { lng: 13.4, lat: 52.5 });
     await page.mouse.move(heatX, heatY);
     await page.locator('#tip', { hasText: /^≈ \d.* places per 100 km square$/ }).waitFor();
-    await page.evaluate(`${HANDLE}.map.panBy([0, 300], { animate: false })`);
+    await page.evaluate(`${HANDLE}.map.panBy([300, 0], { animate: false })`);
     await settled(page);
     expect(await page.locator('#tip').isVisible()).toBe(false);
     expect(await legend.textContent()).toBe(scale);
-    await page.evaluate(`${HANDLE}.map.panBy([0, -300], { animate: false })`);
     await keep(page, 'heatmap');
     await page.getByRole('button', { name: 'Explain' }).click();
     await page.locator('#explain tbody tr').first().waitFor();

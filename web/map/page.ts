@@ -149,8 +149,6 @@ export class Page {
     if (state.at) this.#map.jumpTo({ center: state.at, zoom: state.at.zoom });
     this.#address.withoutSteps(() => this.#interaction.selection.go(state));
     this.#drawPanels();
-    // If no layer is on, nothing else would end the loading indicator.
-    if (this.#layers.all.every(({ states }) => states.length === 0)) this.#status.loading(false);
     this.#watchEmpty();
   }
 

@@ -93,6 +93,7 @@ export class LayerSet {
     const unknown = (this.#wanted.on ?? []).filter((key) => !keysOf(this.#all).includes(key));
     const on = [...this.#drawnAs('points', 'heat'), ...unknown];
     this.#wanted = { ...this.#wanted, on, heat: this.#drawnAs('heat') };
+    this.#publish();
   }
 
   repaint(theme: Theme): void {
@@ -109,22 +110,26 @@ export class LayerSet {
     for (const layer of this.#all) layer.setExplain(on);
   }
 
-  #publish(state: ViewportState): void {
-    const { onState, onAnswer } = this.#options;
+  /** Reports whether anything is loading. A layer that is switched off while it loads reports nothing itself. */
+  #publish(): void {
     const states = this.#all.flatMap((layer) => layer.states);
     const error = states.find((each) => each.error !== null)?.error ?? null;
-    onState({ loading: states.some(({ loading }) => loading), error });
+    this.#options.onState({ loading: states.some(({ loading }) => loading), error });
+  }
+
+  #follow(state: ViewportState): void {
+    this.#publish();
     // A state keeps its answer until there is a new one.
     if (state.answer === null || state.answer.cost === null || this.#answered.has(state.answer)) return;
     this.#answered.clear();
     this.#answered.add(state.answer);
-    onAnswer(state.answer);
+    this.#options.onAnswer(state.answer);
   }
 
   #create(collection: Collection): CollectionLayer {
     const { fade, onChange } = this.#options;
     const accent = this.#accents.get(collection.key) ?? 0;
-    const onState = (state: ViewportState) => this.#publish(state);
+    const onState = (state: ViewportState) => this.#follow(state);
     const layer = new CollectionLayer(this.#map, collection, accent, { fade, theme: this.#theme, onState, onChange });
     layer.setExplain(this.#explain);
     layer.setRules(this.#wanted.rules?.get(collection.key) ?? NO_RULES);
@@ -149,5 +154,6 @@ export class LayerSet {
       const next: Drawn = on.includes(key) ? (heat.includes(key) ? 'heat' : 'points') : 'off';
       if (layer.drawn !== next) layer.set(next);
     }
+    this.#publish();
   }
 }
