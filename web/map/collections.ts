@@ -1,4 +1,5 @@
-import { COLLECTIONS, COLLECTION_DETAILS, COUNTS, type Collection } from './documents.js';
+import type { Bounds } from '../../src/client/public.js';
+import { BOUNDS, COLLECTIONS, COLLECTION_DETAILS, COUNTS, type Collection } from './documents.js';
 import { request } from './graphql.js';
 
 /** How often the next page of collections is read again while the page is visible. */
@@ -40,6 +41,16 @@ export interface FirstCollections {
 export async function readFirstCollections(): Promise<FirstCollections> {
   const page = await request<Page<Collection>>(COLLECTIONS);
   return { collections: page.collections.nodes, next: cursorAfter(page) };
+}
+
+/** The bounding box of a collection's markers; null while it has none. */
+export async function readBounds(key: string, signal?: AbortSignal): Promise<Bounds | null> {
+  const answer = await request<{ readonly collection: { readonly bounds: Bounds | null } | null }>(
+    BOUNDS,
+    { key },
+    signal,
+  );
+  return answer.collection?.bounds ?? null;
 }
 
 /**

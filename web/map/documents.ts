@@ -11,11 +11,10 @@ export interface Collection {
   /** Time of creation. */
   readonly createdAt: string;
   readonly count: number;
-  readonly bounds: Bounds | null;
   readonly zones: { readonly nodes: readonly { readonly id: string }[] };
 }
 
-const COLLECTION = `key name description idStrategy createdAt count bounds { west south east north }
+const COLLECTION = `key name description idStrategy createdAt count
   zones(first: 1) { nodes { id } }`;
 
 /** A page of collections. */
@@ -31,6 +30,11 @@ export const COUNTS = `query Counts($after: String) {
 /** The collections with these IDs. */
 export const COLLECTION_DETAILS = `query CollectionDetails($ids: [ID!]!) {
   nodes(ids: $ids) { ... on Collection { ${COLLECTION} } }
+}`;
+
+/** What a collection covers; it is read for one only where it is needed, as it may take many reads. */
+export const BOUNDS = `query Bounds($key: String!) {
+  collection(key: $key) { bounds { west south east north } }
 }`;
 
 export const CREATE_COLLECTION = `mutation CreateCollection($input: CreateCollectionInput!) {

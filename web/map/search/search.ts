@@ -1,5 +1,7 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
+import type { Bounds } from '../../../src/client/public.js';
+import { readBounds } from '../collections.js';
 import { byId } from '../element.js';
 import { flyToBounds, flyToPosition } from '../fly.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
@@ -43,10 +45,15 @@ export function createSearch({ map, layers, seen, selection, showLayer, onStep }
       flyToBounds(map, bounds);
     },
     onCollection(layer) {
-      const { bounds } = layer.collection;
-      if (bounds) onStep();
+      const wasOn = layer.drawn !== 'off';
       showLayer(layer);
-      if (bounds) flyToBounds(map, bounds);
+      const fly = (bounds: Bounds | null) => {
+        if (!bounds) return;
+        // To show the layer was a step already.
+        if (wasOn) onStep();
+        flyToBounds(map, bounds);
+      };
+      void readBounds(layer.collection.key).then(fly, () => undefined);
     },
   };
   return new SearchBox({
