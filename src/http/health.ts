@@ -26,8 +26,10 @@ export interface LoadReadiness {
   readonly state: 'loading' | 'complete' | 'failed';
   /** Cities written so far. */
   readonly cities: number;
-  /** Total number of cities; null until they are counted. */
+  /** Total number of cities; null until it is known. */
   readonly of: number | null;
+  /** Whether the counts include all of them. */
+  readonly counted: boolean;
   /** Why the load failed; null if it did not. */
   readonly reason: string | null;
 }

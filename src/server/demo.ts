@@ -37,7 +37,7 @@ export interface Demo {
 export async function openDemo({ dataDir }: Config, { database }: Backend, most?: number): Promise<Demo> {
   const opened = await openCollection(database, CITIES_COLLECTION);
   const { collection: countries } = await openCollection(database, COUNTRIES_COLLECTION);
-  let readiness: LoadReadiness = { state: 'loading', cities: 0, of: null, reason: null };
+  let readiness: LoadReadiness = { state: 'loading', cities: 0, of: null, counted: false, reason: null };
 
   async function loadCities(cells: Cells, { signal, onChecked, onProgress }: DemoOptions): Promise<DemoPart> {
     const { rows, identity } = openCities(most);
@@ -78,7 +78,7 @@ export async function openDemo({ dataDir }: Config, { database }: Backend, most?
     async load(cells, options) {
       try {
         const cities = await loadCities(cells, options);
-        readiness = { ...readiness, cities: cities.count, of: cities.count };
+        readiness = { ...readiness, cities: cities.count, of: cities.count, counted: true };
         options.onCities(cities);
         const loaded = { cities, countries: await loadZones(options.signal) };
         readiness = { ...readiness, state: 'complete' };

@@ -149,20 +149,21 @@ describe('cellport serve --demo', () => {
         AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
       });
       const url = await serving(first);
-      const load = async () => {
-        const response = await fetch(`${url}/readyz`);
+      const load = async (of = url) => {
+        const response = await fetch(`${of}/readyz`);
         return { status: response.status, ...((await response.json()) as { load: LoadReadiness }).load };
       };
       expect(await load()).toMatchObject({ status: 200, state: 'loading' });
       // The first cells exist before the load is complete.
       await vi.waitFor(async () => expect(await countOf(url, 'cities')).toBeGreaterThan(0), { timeout: 60_000 });
-      expect(await load()).toMatchObject({ status: 200, state: 'loading' });
+      expect(await load()).toMatchObject({ status: 200, state: 'loading', counted: false });
       first.child.kill('SIGKILL');
       await first.ended;
 
       const second = start('demo', ['serve', '--demo', String(cities)], settings);
       const again = await serving(second);
       await second.said(/Cities +1,200 loaded and counted in .*: http/);
+      expect(await load(again)).toMatchObject({ cities, of: cities, counted: true });
       const { found, viewport } = await ask<{
         found: { count: number; countsExact: boolean };
         viewport: { cells: readonly { geohash: string; count: number }[] };

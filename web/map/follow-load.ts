@@ -7,19 +7,19 @@ interface Readiness {
     readonly state: 'loading' | 'complete' | 'failed';
     readonly cities: number;
     readonly of: number | null;
+    readonly counted: boolean;
     readonly reason: string | null;
   } | null;
 }
 
 const EVERY_MS = 3_000;
 
-function textOf({ state, cities, of, reason }: NonNullable<Readiness['load']>): string {
+function textOf({ state, cities, of, counted, reason }: NonNullable<Readiness['load']>): string {
   if (state === 'failed') return `Could not load the demo: ${reason}`;
   if (of === null || cities < of)
     return `Loading the cities: ${formatNumber(cities)}${of === null ? '' : ` of ${formatNumber(of)}`}`;
-  return state === 'complete'
-    ? `All ${formatNumber(of)} cities are on the map`
-    : 'Counting the last cities, loading countries';
+  if (state === 'complete') return `All ${formatNumber(of)} cities are on the map`;
+  return counted ? 'All cities are on the map. Loading the countries' : 'Counting the last cities';
 }
 
 /** If the server is loading the demo, shows its progress and calls `refresh` after each step. */
@@ -32,10 +32,8 @@ export async function followLoad(status: Status, refresh: () => void): Promise<v
     if (load !== undefined) {
       const text = textOf(load);
       const known = last === '' && load.state === 'complete';
-      if (text !== last && !known) {
-        status.show(text);
-        refresh();
-      }
+      if (!known) status.show(text);
+      if (text !== last && !known) refresh();
       if (load.state !== 'loading') return;
       last = text;
     }

@@ -14,7 +14,7 @@ export interface Status {
   loading(on: boolean): void;
   /**
    * Shows a message. One with a remedy stays until the remedy is used or the message closed; others disappear after a
-   * while.
+   * while unless they are shown again.
    */
   show(text: string, remedy?: Remedy): void;
   /** Hides a message whose remedy is no longer needed. */
@@ -36,15 +36,15 @@ export function createStatus(): Status {
   return {
     loading: (on) => void progress.classList.toggle('on', on),
     show(text, remedy) {
-      if (text === shown) return;
       clearTimeout(closing);
+      if (!remedy) closing = setTimeout(close, VISIBLE_MS);
+      if (text === shown) return;
       shown = text;
       isLasting = remedy !== undefined;
       const act = remedy && button({ class: 'act' }, () => (close(), remedy.act()), remedy.label);
       const dismiss = button({ class: 'icon', 'aria-label': 'Close message' }, close, icon('close'));
       bar.replaceChildren(element('p', {}, text), ...(act ? [act] : []), dismiss);
       bar.hidden = false;
-      if (!remedy) closing = setTimeout(close, VISIBLE_MS);
     },
     clear() {
       if (isLasting) close();
