@@ -638,6 +638,15 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     expect(await page.locator('#places').isVisible()).toBe(false);
     expect(await page.locator('#tools [aria-pressed=true]').count()).toBe(0);
     await keep(page, 'phone-layers');
+    // The column of buttons leaves the lower part of the map free: most of them are in the menu.
+    expect((await page.locator('#tools').boundingBox())?.height).toBeLessThan(844 / 3);
+    await page.getByRole('button', { name: 'More' }).tap();
+    await keep(page, 'phone-more');
+    await page.getByRole('button', { name: 'Edit', exact: true }).tap();
+    await page.locator('#edit').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await page.locator('#edit').waitFor({ state: 'hidden' });
     const { x, y } = await project(page, city(LONDON).position);
     await page.touchscreen.tap(x, y);
     await page.locator('#card .id').waitFor();

@@ -21,7 +21,7 @@ function fullScreenRow(): HTMLElement[] {
 }
 
 /** The button for the less frequent actions, and their menu. */
-export function createMore({ onKeys }: MoreActions): readonly HTMLElement[] {
+export function createMore({ onKeys }: MoreActions): readonly [opener: HTMLElement, menu: HTMLElement] {
   const rows = [
     ...fullScreenRow(),
     button({}, onKeys, icon('keys'), 'Keys'),
@@ -32,7 +32,7 @@ export function createMore({ onKeys }: MoreActions): readonly HTMLElement[] {
   const label = { 'aria-label': 'More', title: 'More' };
   const opener = element('button', { type: 'button', class: 'icon', popovertarget: 'more', ...label }, icon('more'));
   menu.addEventListener('beforetoggle', () => {
-    const lowest = innerHeight - rows.length * ROW_PX;
+    const lowest = innerHeight - menu.childElementCount * ROW_PX;
     menu.style.top = `${Math.max(0, Math.min(opener.getBoundingClientRect().top, lowest))}px`;
   });
   return [opener, menu];

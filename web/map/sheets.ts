@@ -18,7 +18,7 @@ export function sheetOf(panel: HTMLElement, close: () => void): Sheet {
 }
 
 /** Maximum width at which panels are sheets, as in chrome.css. */
-const SMALL = '(max-width: 720px)';
+export const SMALL = '(max-width: 720px)';
 
 /** Keeps one sheet open at a time on a small screen. Returns a function to call when a sheet has been opened. */
 export function keepOneSheet(sheets: readonly Sheet[]): (opened?: Sheet) => void {

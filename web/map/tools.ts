@@ -3,6 +3,7 @@ import type { Map as MapLibre } from 'maplibre-gl';
 import { button, element } from './element.js';
 import { type IconName, icon } from './icons.js';
 import { type MoreActions, createMore } from './more.js';
+import { SMALL } from './sheets.js';
 
 /** A button that is on or off. */
 export interface Toggle {
@@ -51,7 +52,12 @@ export function createTools(place: HTMLElement, map: MapLibre, actions: ToolActi
   const { onExplain, onLocate } = actions;
   const explain = onExplain && toggle('explain', 'Explain: what this view reads', onExplain);
   const theme = action('moon', 'Dark theme', actions.onTheme);
+  const share = action('share', 'Share this view', actions.onShare);
+  const changing = [edit.element, ...(explain ? [explain.element] : [])];
+  const [opener, menu] = createMore(actions);
   const group = (...content: HTMLElement[]) => element('div', { class: 'panel group' }, ...content);
+  const panels = group(list.element, filter.element);
+  const others = group(opener, menu);
   place.replaceChildren(
     group(
       action('search', 'Search', actions.onSearch),
@@ -59,9 +65,18 @@ export function createTools(place: HTMLElement, map: MapLibre, actions: ToolActi
       action('minus', 'Zoom out', () => map.zoomOut()),
       ...(onLocate ? [action('locate', 'Show your position', onLocate)] : []),
     ),
-    group(list.element, filter.element, edit.element, ...(explain ? [explain.element] : [])),
-    group(action('share', 'Share this view', actions.onShare), theme, ...createMore(actions)),
+    panels,
+    others,
   );
+  // A column of all buttons would cover much of a small map.
+  const small = matchMedia(SMALL);
+  const arrange = () => {
+    if (small.matches) return menu.prepend(...changing, share, theme);
+    panels.append(...changing);
+    return others.prepend(share, theme);
+  };
+  small.addEventListener('change', arrange);
+  arrange();
   return {
     list,
     filter,
