@@ -1,2 +1,4 @@
+const target = process.env.CELLPORT_URL ?? 'http://127.0.0.1:4000';
+
 /** The API allows no other origins, so page and API share one. */
-export default { server: { proxy: { '/graphql': { target: 'http://127.0.0.1:4000', ws: true } } } };
+export default { server: { host: '127.0.0.1', proxy: { '/graphql': { target, ws: true } } } };
