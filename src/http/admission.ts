@@ -115,8 +115,8 @@ export function createAdmission({ now, later }: Turns = EVENT_LOOP): Admission {
   let refused = 0;
   let lastRefusal = -Infinity;
 
-  /** Expected wait of the next request. */
-  const expectedWait = () => (waiting.length + 1) * Math.max(intervalMs, now() - lastProgress);
+  /** Expected wait of the next request. While connections are accepted nothing progresses, which is no sign of slow answers. */
+  const expectedWait = () => (waiting.length + 1) * Math.max(intervalMs, heavy > 0 ? now() - lastProgress : 0);
 
   function isFull(): boolean {
     const isOverload = now() - lastRefusal < OVERLOAD.forMs;
@@ -148,6 +148,7 @@ export function createAdmission({ now, later }: Turns = EVENT_LOOP): Admission {
     const most = 1 + Math.floor(refused / REFUSALS_PER_START);
     refused = 0;
     const starting = waiting.splice(0, Math.max(0, Math.min(most, places - heavy)));
+    if (heavy === 0) lastProgress = now();
     heavy += starting.length;
     taken = Math.max(taken, heavy);
     for (const { admit } of starting) admit(starting.length);
