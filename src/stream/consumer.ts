@@ -13,7 +13,7 @@ import { OtherLayout, takeOwnership } from './ownership.js';
 import type { CellsPort, StatePort, StreamPort } from './ports.js';
 import type { BatchLimits } from './reader.js';
 import type { RecordKeys } from './record-fold.js';
-import { type Progress, Session, type SessionOptions } from './session.js';
+import { type Progress, Session, type SessionOptions, endAtOf } from './session.js';
 import { firstState } from './state.js';
 import { type FailingWrites, WriteWatch } from './write-watch.js';
 
@@ -177,7 +177,7 @@ class CellConsumer implements Consumer {
     const refresh = (state: StreamState) => ({
       ...(session?.refresh(state) ?? state),
       atEnd: atEnd(),
-      endAt: this.#endAt() ?? state.endAt,
+      endAt: endAtOf(progress, clock) ?? state.endAt,
     });
     try {
       await whileLeased(lease, work, signal, { refresh, everyMs: Math.min(RENEW_MS, leaseMs / 4) });
@@ -185,13 +185,6 @@ class CellConsumer implements Consumer {
       progress.latest = lease.current;
       this.#writes.clear();
     }
-  }
-
-  /** When everything in the stream was last known to be complete, in milliseconds since 1970. */
-  #endAt(): number | undefined {
-    const { clock } = this.#options;
-    const { completeAt } = this.#progress;
-    return completeAt === undefined ? undefined : clock.wall() - (clock.now() - completeAt);
   }
 
   #look(state: StreamState): void {
@@ -216,7 +209,7 @@ class CellConsumer implements Consumer {
       deadLetters: latest?.deadLetters ?? 0,
       batch: latest?.batch ?? 0,
       ...reportOf(latest),
-      endAt: this.#endAt() ?? null,
+      endAt: endAtOf(this.#progress, this.#options.clock) ?? null,
       recordsFolded: latest?.records ?? 0,
       blocksWritten,
     };

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { CellChanges } from '../model/cell.js';
 import type { BlockName } from '../store/cell/blocks.js';
@@ -34,6 +35,10 @@ export interface Progress {
   completeAt: number | undefined;
   blocksWritten: number;
 }
+
+/** When everything in the stream was last known to be complete, in milliseconds since 1970. */
+export const endAtOf = ({ completeAt }: Progress, clock: Clock): number | undefined =>
+  completeAt === undefined ? undefined : clock.wall() - (clock.now() - completeAt);
 
 const SUSPECTS_AT_A_TIME = 20;
 /** Listings and pages of a stream may disagree for this long, during which a suspect count proves nothing. */
@@ -162,7 +167,11 @@ export class Session {
     const { clock, limits, log } = this.#options;
     const { ranges, records, deadLetters, seen, endAt } = batch;
     const plan = { ranges, records, deadLetters: deadLetters.length };
-    const state = await this.#update((now) => planned(withShardsSeen(now, seen, clock.wall()), plan));
+    const state = await this.#update((now) => ({
+      ...planned(withShardsSeen(now, seen, clock.wall()), plan),
+      // While batch follows batch, the lease is not renewed separately, and other servers would stop trusting the pages.
+      endAt: endAtOf(this.#progress, clock) ?? now.endAt,
+    }));
     this.#seen = undefined;
     // Records that arrive during the pause join the next batch: the larger a batch, the fewer writes per marker.
     let busy = true;

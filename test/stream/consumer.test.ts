@@ -67,6 +67,21 @@ test('cells and places follow creates, moves and deletes; an invalid marker beco
   expect(await loadStreamState(db, 'cells', newCall())).toMatchObject({ owner: '', plan: null });
 });
 
+test('other servers hear how far the cells and pages are while batch follows batch', async () => {
+  const stop = new AbortController();
+  const running = consumerOf().run(stop.signal);
+  await untilRead(db);
+  const began = Date.now();
+  let endAt = 0;
+  for (let writes = 0; endAt <= began && writes < 500; writes++) {
+    await putInBulk(db, db.tables.entities, [markerItem(db, 'trams', 'one', 10, writes / 100)], newCall());
+    endAt = (await loadStreamState(db, 'cells', newCall()))?.endAt ?? 0;
+  }
+  expect(endAt).toBeGreaterThan(began);
+  stop.abort();
+  await running;
+});
+
 test('the next consumer continues where the last one stopped, and applies nothing twice', async () => {
   const stop = new AbortController();
   const batches: number[] = [];
