@@ -4,11 +4,10 @@ import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 
 import { startEngine } from '../src/engine/start.js';
-import { viewOf } from './rig/places.js';
-import { randomFrom } from '../test/support/random.js';
 import { type BenchMarker, cityMarkers } from './rig/points.js';
 import { type Served, serveCities } from './rig/serve-cities.js';
 import { mean, quantile, shown, table } from './rig/statistics.js';
+import { walker } from './rig/walker.js';
 import type { BenchOptions, Benchmark, Section } from './section.js';
 
 const CONNECTIONS = 64;
@@ -28,30 +27,6 @@ const QUERY = `query ($bounds: BoundsInput!, $zoom: Float!) {
     }
   }
 }`;
-
-/** A user of a map: mostly pans, sometimes zooms, occasionally jumps to another city. */
-function walker(cities: readonly BenchMarker[], seed: number) {
-  const random = randomFrom(seed);
-  const somewhere = () => cities[Math.floor(random() * cities.length)]?.position ?? { lng: 0, lat: 0 };
-  let { lng, lat } = somewhere();
-  let zoom = 5;
-  return () => {
-    const step = random();
-    const width = (1280 * 360) / (512 * 2 ** zoom);
-    if (step < 0.8) {
-      const angle = random() * 2 * Math.PI;
-      lng += Math.cos(angle) * width * 0.25;
-      lat = Math.max(-80, Math.min(80, lat + Math.sin(angle) * width * 0.15));
-    } else if (step < 0.95) {
-      zoom = Math.max(2, Math.min(14, zoom + (random() < 0.5 ? -1 : 1)));
-    } else {
-      ({ lng, lat } = somewhere());
-      zoom = 3 + Math.floor(random() * 9);
-    }
-    const { bounds } = viewOf('', lng, lat, zoom);
-    return JSON.stringify({ query: QUERY, variables: { bounds, zoom } });
-  };
-}
 
 const residentMb = ({ pid }: ChildProcess) =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
@@ -93,7 +68,9 @@ async function walk({ child, url }: Served, cities: readonly BenchMarker[]): Pro
       let sent = 0;
       const go = () => {
         const cost = sent++ % COST_EVERY === 0 ? { 'x-cellport-cost': '1' } : {};
-        client.setHeadersAndBody({ 'content-type': 'application/json', ...cost }, next());
+        const { bounds, zoom } = next();
+        const body = JSON.stringify({ query: QUERY, variables: { bounds, zoom } });
+        client.setHeadersAndBody({ 'content-type': 'application/json', ...cost }, body);
       };
       go();
       client.on('body', (body: Buffer) => {

@@ -10,11 +10,14 @@ export interface Served {
   readonly url: string;
 }
 
-/**
- * Starts the built server with the demo cities on an engine, with these settings. Resolves when its cells are complete.
- */
-export async function serveCities(engine: Engine, settings: Readonly<Record<string, string>> = {}): Promise<Served> {
-  const child = spawn(process.execPath, ['dist/cli/main.js', 'serve', '--demo'], {
+/** Starts the built server on an engine, with these settings. Resolves when it prints a line that `ready` accepts. */
+export async function startServer(
+  engine: Engine,
+  args: readonly string[],
+  settings: Readonly<Record<string, string>>,
+  ready: (line: string) => boolean,
+): Promise<Served> {
+  const child = spawn(process.execPath, ['dist/cli/main.js', 'serve', ...args], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: {
       ...process.env,
@@ -28,12 +31,16 @@ export async function serveCities(engine: Engine, settings: Readonly<Record<stri
   let url = '';
   for await (const line of createInterface({ input: child.stdout })) {
     url = /Serving +(http:\/\/\S+)/.exec(line)?.[1] ?? url;
-    // The server answers before the cities are loaded. The countries may be rejected, because these settings name no
-    // object store.
-    if (line.includes('loaded and counted in')) {
+    if (ready(line)) {
       child.stdout.resume();
       return { child, url: url.replace(/\/$/, '') };
     }
   }
   throw new Error('the server exited before it was ready');
 }
+
+/** Starts the built server with the demo cities on an engine. Resolves when its cells are complete. */
+export const serveCities = (engine: Engine, settings: Readonly<Record<string, string>> = {}): Promise<Served> =>
+  // The server answers before the cities are loaded. The countries may be rejected, because these settings name no
+  // object store.
+  startServer(engine, ['--demo'], settings, (line) => line.includes('loaded and counted in'));
