@@ -185,8 +185,8 @@ export class Vehicles {
           }
           await sleep(LOOK_MS);
         }
-        // Not found for so long, unless the server was killed or the vehicle has moved on.
-        if (url === servers.url(n) && this.#at.get(key) === position)
+        // Not found for so long, unless the server was down or killed, or the vehicle has moved on.
+        if (url !== undefined && url === servers.url(n) && this.#at.get(key) === position)
           (n === by ? seen.own : seen.other).push(LOOK_UNTIL_MS);
       }),
     );
