@@ -189,7 +189,7 @@ function rowsOf(runs: readonly Run[]): Row[] {
 
 const textOf = (runs: readonly Run[]): string =>
   [
-    `${CLIENTS} clients pan five times a second each, a writer moves one of 500 vehicles as often, and every 20 s one server is killed (\`kill -9\`) and started again. A failed request is sent once more, to the next server.\n`,
+    `${CLIENTS} clients pan five times a second each for ${SECONDS} s, a writer moves one of 500 vehicles as often, and one server is killed (\`kill -9\`) and started again, every 20 s. A failed request is sent once more, to the next server.\n`,
     table([
       [
         'fleet',
