@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 
@@ -76,16 +77,36 @@ test('an index whose writer is killed has exactly the documents of its checkpoin
     const worker = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'writer.ts'), folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    await once(worker.stdout, 'data');
+    const exited = once(worker, 'exit');
+    await Promise.race([
+      once(worker.stdout, 'data'),
+      exited.then(([code]) => Promise.reject(new Error(`exit ${code}`))),
+    ]);
     await sleep(20 + round * 130);
     worker.kill('SIGKILL');
-    await once(worker, 'exit');
+    await exited;
     const own = await open('killed');
     const batches = Number(await own.checkpoint());
     expect(batches).toBeGreaterThan(0);
     expect(await own.count(EVERYTHING)).toBe(batches * 50);
     await own.close();
   }
+});
+
+test('opening an index waits for another process that holds its file', async () => {
+  const holder = new Worker(
+    `const { workerData, parentPort } = require('node:worker_threads');
+     const file = new (require('libsql'))(workerData);
+     file.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA application_id = 1');
+     parentPort.postMessage('held');
+     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);`,
+    { eval: true, workerData: join(folder, 'held-1.search') },
+  );
+  await once(holder, 'message');
+  const own = await open('held');
+  expect(await own.count(EVERYTHING)).toBe(0);
+  await own.close();
+  await holder.terminate();
 });
 
 test('ranks keep their order, and documents without a rank come last', () => {

@@ -13,6 +13,8 @@ const LAYOUT = 1;
 const PAGE_BYTES = 4_096;
 /** Maximum number of servers that keep indexes of one table in one folder. */
 const MOST_FILES = 16;
+/** How long to wait for a connection that holds the whole file, as one does while it closes or recovers the log. */
+const BUSY_MS = 2_000;
 
 /**
  * `docs.id` decreases with rank, so that the full-text index returns the best first and LIMIT stops early. Both
@@ -79,14 +81,14 @@ function openFile(Database: typeof Libsql, path: string, maxBytes: number): Omit
   for (let emptied = false; ; emptied = true) {
     let writer: Sqlite | undefined;
     try {
-      writer = new Database(path);
+      writer = new Database(path, { timeout: BUSY_MS });
       writer.pragma('journal_mode = WAL');
       // A crash of the machine may lose the last commits, each with its checkpoint.
       writer.pragma('synchronous = NORMAL');
       writer.pragma('journal_size_limit = 16777216');
       if (prepare(writer)) {
         writer.pragma(`max_page_count = ${Math.max(64, Math.floor(maxBytes / PAGE_BYTES))}`);
-        return { writer, reader: new Database(path, { readonly: true }) };
+        return { writer, reader: new Database(path, { readonly: true, timeout: BUSY_MS }) };
       }
       writer.close();
     } catch (error) {
@@ -123,7 +125,7 @@ export async function openToRead(place: Pick<IndexPlace, 'folder' | 'table'>): P
   for (let number = 1; number <= MOST_FILES; number++) {
     const path = pathOf(place, number);
     if (!existsSync(path)) continue;
-    const file = new Database(path, { readonly: true });
+    const file = new Database(path, { readonly: true, timeout: BUSY_MS });
     try {
       const [row] = file.prepare('PRAGMA user_version').all() as Row[];
       if (row?.['user_version'] === LAYOUT) {
