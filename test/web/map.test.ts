@@ -72,6 +72,13 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
    * frame and each pixel takes long, so most tests use less motion and a low resolution.
    */
   async function open(hash = '', options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+    const page = await load(hash, options);
+    await settled(page);
+    return page;
+  }
+
+  /** Like `open`, without waiting for the map; requests whose URL matches `failing` get no response. */
+  async function load(hash: string, options: Parameters<Browser['newContext']>[0], failing?: string): Promise<Page> {
     const context = await browser.newContext({ ...SMALL, reducedMotion: 'reduce', ...options });
     await drawSlowly(context);
     const page = await context.newPage();
@@ -87,8 +94,8 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     page.on('console', (message) => {
       if (message.type() === 'error') faults.push(message.text());
     });
+    if (failing !== undefined) await page.route(failing, (route) => route.abort());
     await page.goto(`${server.url}/${hash}`);
-    await settled(page);
     return page;
   }
 
@@ -804,6 +811,19 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.locator('#bar').waitFor({ state: 'hidden' });
     expect(await page.locator('#map canvas').isVisible()).toBe(true);
     faults.splice(0, faults.length, ...faults.filter((each) => !each.includes('ERR_INTERNET_DISCONNECTED')));
+  });
+
+  it('shows the map without a click once a server answers that did not when the page started', async () => {
+    const page = await load('#at=6/51.5/0', {}, '**/graphql');
+    await page.locator('#bar').getByText('Could not load the collections').waitFor();
+    expect(await page.locator('#layers').getByRole('switch').count()).toBe(0);
+    await page.unroute('**/graphql');
+    await settled(page);
+    await page.getByRole('switch', { name: /Cities/ }).waitFor();
+    await page.locator('#bar').waitFor({ state: 'hidden' });
+    expect(await drawnNames(page)).toContain('London');
+    await page.context().close();
+    faults.splice(0, faults.length, ...faults.filter((each) => !each.includes('ERR_FAILED')));
   });
 
   it('made no requests to other hosts, and caused no errors', () => {
