@@ -198,6 +198,28 @@ describe('the direction of imports', () => {
     expect(cycles(new Map(files.map((file) => [file.replace(/\.ts$/, ''), targetsOf(file)])))).toEqual([]);
   });
 
+  test('no files or folders of the map page import each other in circles, except for those that put it together', () => {
+    const page = resolve(SOURCE, '../web/map');
+    const byFile = new Map(
+      readdirSync(page, { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => {
+          const specifiers = [...readFileSync(join(page, file), 'utf8').matchAll(/from '(\.[^']+)\.js'/g)];
+          return [file.replace(/\.ts$/, ''), specifiers.map(([, to = '']) => join(dirname(file), to))] as const;
+        }),
+    );
+    expect(byFile.size).toBeGreaterThan(100);
+    expect(cycles(byFile)).toEqual([]);
+    const folders = new Map<string, string[]>();
+    for (const [file, to] of byFile) {
+      const folder = dirname(file);
+      if (folder === '.') continue;
+      const others = to.map((each) => dirname(each)).filter((each) => each !== folder);
+      folders.set(folder, [...(folders.get(folder) ?? []), ...others]);
+    }
+    expect(cycles(folders)).toEqual([]);
+  });
+
   test.each(Object.entries(ONE_DOOR))('%s is named only in its designated files', (name, door) => {
     const users = files.filter((file) =>
       importsOf(file).some((specifier) => specifier === name || specifier.startsWith(`${name}/`)),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { NO_RULES } from '../../web/map/filter/rules.js';
+import { NO_RULES } from '../../web/map/rules/rules.js';
 import { readHash, writeHash } from '../../web/map/url-hash.js';
 
 const key = fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,8}$/);

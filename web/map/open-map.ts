@@ -15,7 +15,7 @@ import { sayWhereItEnds, showNote } from './base-map/note.js';
 import type { OwnBase } from './base-map/own-base.js';
 import type { Theme } from './base-map/palette.js';
 import { byId } from './element.js';
-import { paintLayer } from './layers/paint.js';
+import { paintLayer } from './base-map/sketch.js';
 import { MIN_ZOOM, type PageState } from './url-hash.js';
 
 // MapLibre looks for its worker next to its own file, which has another name in the build.
@@ -77,7 +77,8 @@ export async function openMap(theme: Theme, at: PageState['at'], still: boolean)
   map.touchZoomRotate.disableRotation();
   map.keyboard.disableRotation();
   map.addControl(
-    new AttributionControl({ compact: innerWidth < 720, customAttribution: 'Demo cities: GeoNames (CC BY 4.0)' }),
+    // Not repeated beside the built-in base map, whose attribution contains it: one line fits a phone.
+    new AttributionControl({ compact: innerWidth < 720, customAttribution: 'GeoNames (CC BY 4.0)' }),
     'bottom-right',
   );
   map.addControl(new ScaleControl({ maxWidth: 110 }), 'bottom-right');

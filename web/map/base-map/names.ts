@@ -12,6 +12,13 @@ export const belowNames: LayerSpecification = {
   layout: { visibility: 'none' },
 };
 
+/**
+ * A layer without content, above all collections and below the room that their clusters take up. MapLibre places the
+ * text of upper layers first, so names keep off the clusters of every collection, not only of those above their own.
+ */
+export const BELOW_ROOMS = 'below-rooms';
+export const belowRooms: LayerSpecification = { ...belowNames, id: BELOW_ROOMS };
+
 const base = { source: 'base', type: 'symbol' } as const;
 /** Names of countries are hidden beyond this zoom, where a name in the middle of a country is of no help. */
 const COUNTRIES_TO_ZOOM = 9;

@@ -3,7 +3,7 @@ import { type LayerSpecification, type StyleSpecification, addProtocol } from 'm
 import { PMTiles, Protocol, TileType } from 'pmtiles';
 
 import { REGULAR, STRONG, fontFaces } from './fonts.js';
-import { belowNames } from './names.js';
+import { belowNames, belowRooms } from './names.js';
 import type { Theme } from './palette.js';
 
 /** A custom base map. */
@@ -63,5 +63,6 @@ export async function readOwnBase(url: string, theme: Theme): Promise<OwnBase> {
   addProtocol('pmtiles', new Protocol({ metadata: true }).tile);
   const { style, layersOf } = await (new URL(url).pathname.endsWith('.pmtiles') ? ofTiles(url, theme) : ofStyle(url));
   const firstName = style.layers.findIndex(({ type }) => type === 'symbol');
-  return { style: { ...style, layers: style.layers.toSpliced(firstName < 0 ? Infinity : firstName, 0, belowNames) }, layersOf }; // prettier-ignore
+  const own = style.layers.toSpliced(firstName < 0 ? Infinity : firstName, 0, belowNames);
+  return { style: { ...style, layers: [...own, belowRooms] }, layersOf };
 }

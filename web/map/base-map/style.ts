@@ -3,7 +3,7 @@ import type { LayerSpecification, StyleSpecification } from 'maplibre-gl';
 import { fontFaces } from './fonts.js';
 import { GRATICULE, graticuleLayers, noLines } from './graticule.js';
 import { groundLayers } from './ground.js';
-import { nameLayers } from './names.js';
+import { belowRooms, nameLayers } from './names.js';
 import { PALETTES, type Theme } from './palette.js';
 
 /** Set by the build. */
@@ -15,7 +15,7 @@ const TILES_TO_ZOOM = 5;
 /** Layers of the base map, bottom first. Themes differ only in paint. */
 export function baseLayers(theme: Theme): LayerSpecification[] {
   const palette = PALETTES[theme];
-  return [...groundLayers(palette), ...graticuleLayers(palette), ...nameLayers(palette)];
+  return [...groundLayers(palette), ...graticuleLayers(palette), ...nameLayers(palette), belowRooms];
 }
 
 /** The style of the base map. Tiles and fonts come from the same server as the page. */
@@ -29,7 +29,7 @@ export function baseStyle(theme: Theme): StyleSpecification {
         type: 'vector',
         tiles: [`${tiles}{z}/{x}/{y}.pbf`],
         maxzoom: TILES_TO_ZOOM,
-        attribution: 'Base map: Natural Earth, GeoNames (CC BY 4.0)',
+        attribution: 'Natural Earth, GeoNames (CC BY 4.0)',
       },
       [GRATICULE]: { type: 'geojson', data: noLines },
     },

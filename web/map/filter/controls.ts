@@ -1,7 +1,7 @@
 import { element } from '../element.js';
 import { countOf } from '../numbers.js';
 import type { ChoiceField, LearnedField, NumberField } from './learn.js';
-import { type Condition, type Field, type Range, type Rules, isRange } from './rules.js';
+import { type Condition, type Field, type Range, type Rules, isRange } from '../rules/rules.js';
 
 /** Maximum number of values to choose from; a longer list would be hard to scan. */
 const MOST_VALUES = 12;

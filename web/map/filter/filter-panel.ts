@@ -5,8 +5,8 @@ import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { Seen } from '../seen.js';
 import { checkboxes, fieldSelect, labelOf, rangeInputs } from './controls.js';
 import { type LearnedField, type NumberField, learnFields } from './learn.js';
-import { COLOURS } from './look.js';
-import { type Condition, NO_RULES, type Range, type Rules } from './rules.js';
+import { COLOURS } from '../rules/look.js';
+import { type Condition, NO_RULES, type Range, type Rules } from '../rules/rules.js';
 
 const isNumeric = (field: LearnedField): field is NumberField => 'least' in field;
 

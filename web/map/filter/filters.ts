@@ -3,7 +3,7 @@ import type { Theme } from '../base-map/palette.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { Seen } from '../seen.js';
 import type { FilterPanel } from './filter-panel.js';
-import type { Rules } from './rules.js';
+import type { Rules } from '../rules/rules.js';
 
 export interface Filters {
   /** Whether the panel is open. */

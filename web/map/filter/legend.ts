@@ -6,8 +6,8 @@ import { gradientOf } from '../heat/draw.js';
 import { ticksOf, unitText } from '../heat/text.js';
 import type { Heat } from '../heat/heat-drawing.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
-import { COLOURS, OTHER, RAMP, middleOf } from './look.js';
-import { type Condition, type Range, type Rules, isRange } from './rules.js';
+import { COLOURS, OTHER, RAMP, middleOf } from '../rules/look.js';
+import { type Condition, type Range, type Rules, isRange } from '../rules/rules.js';
 
 const COMPACT = Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 const PRECISE = Intl.NumberFormat('en', { maximumSignificantDigits: 12 });

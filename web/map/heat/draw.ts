@@ -3,8 +3,9 @@ import type { DataDrivenPropertyValueSpecification, ExpressionSpecification } fr
 
 import { ringOf } from '../../../src/client/geojson.js';
 import type { MapCell } from '../../../src/client/public.js';
+import { BELOW_NAMES } from '../base-map/names.js';
 import { type Theme, accentOf } from '../base-map/palette.js';
-import type { Sketch } from '../layers/paint.js';
+import type { Sketch } from '../base-map/sketch.js';
 import { WORLD_PX, deviationOf } from './kernel.js';
 import { type Scale, shareOf, valueOfShare } from './scale.js';
 
@@ -44,6 +45,7 @@ export function heatSketches(accent: number, theme: Theme): Sketch[] {
   return [
     {
       name: 'heat',
+      before: BELOW_NAMES,
       type: 'heatmap',
       paint: {
         'heatmap-weight': ['get', 'weight'],
@@ -72,6 +74,7 @@ export function cellSketches(accent: number, theme: Theme): Sketch[] {
   return [
     {
       name: 'cells',
+      before: BELOW_NAMES,
       type: 'fill',
       paint: {
         'fill-color': ['interpolate', ['linear'], ['get', 'share'], ...stops] as unknown as ExpressionSpecification,

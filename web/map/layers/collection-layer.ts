@@ -8,11 +8,11 @@ import {
   type ViewportState,
   createViewport,
 } from '../../../src/client/public.js';
-import { BELOW_NAMES } from '../base-map/names.js';
 import type { Theme } from '../base-map/palette.js';
+import type { Sketch } from '../base-map/sketch.js';
 import type { Collection } from '../documents.js';
-import { lookOf } from '../filter/look.js';
-import { NO_RULES, type Rules, filterOf, passes } from '../filter/rules.js';
+import { lookOf } from '../rules/look.js';
+import { NO_RULES, type Rules, filterOf, passes } from '../rules/rules.js';
 import { cellSketches, heatSketches } from '../heat/draw.js';
 import { type Heat, HeatDrawing } from '../heat/heat-drawing.js';
 import { lengthAt } from '../heat/kernel.js';
@@ -21,7 +21,7 @@ import { type Crossfade, createCrossfade } from './crossfade.js';
 import { styledFeatures } from './features.js';
 import { FilterFit } from './filter-fit.js';
 import { Optimistic } from './optimistic.js';
-import { type Sketch, pointSketches, zoneSketches } from './paint.js';
+import { pointSketches, zoneSketches } from './sketches.js';
 
 /** How a collection is drawn, if at all. */
 export type Drawn = 'off' | 'points' | 'heat';
@@ -42,8 +42,6 @@ interface OpenPart {
   readonly fader: Crossfade;
 }
 const CONTENT = { points: 'auto', cells: 'cells', zones: 'zones' } as const;
-/** Areas are drawn below the names of countries, points above everything. */
-const BELOW: Partial<Record<Part, string>> = { cells: BELOW_NAMES, zones: BELOW_NAMES };
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
@@ -173,10 +171,7 @@ export class CollectionLayer {
 
   #open(part: Part): void {
     const { fade } = this.#options;
-    const before = BELOW[part];
-    const sketches = this.#sketches(part);
-    const id = `${this.collection.key}/${part}`;
-    const fader = createCrossfade(this.#map, id, sketches, { fade, ...(before && { before }) });
+    const fader = createCrossfade(this.#map, `${this.collection.key}/${part}`, this.#sketches(part), { fade });
     this.#parts.set(part, { viewport: this.#connect(part, fader), fader });
     this.#look(part);
   }

@@ -1,7 +1,7 @@
 import type { FeatureCollection } from 'geojson';
 import type { AddLayerObject, GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
 
-import { type Sketch, paintLayer } from './paint.js';
+import { type Sketch, paintLayer } from '../base-map/sketch.js';
 
 const FADE_MS = 260;
 const EMPTY: FeatureCollection = { type: 'FeatureCollection', features: [] };
@@ -26,15 +26,12 @@ export interface Crossfade {
   remove(): void;
 }
 
-/**
- * Draws features in two alternating sets of layers, so that one zoom fades into the next. All of them stay below the
- * layer with the ID `before`.
- */
+/** Draws features in two alternating sets of layers, so that one zoom fades into the next. */
 export function createCrossfade(
   map: MapLibre,
   id: string,
   first: readonly Sketch[],
-  { before, fade }: { readonly before?: string; readonly fade: boolean },
+  { fade }: { readonly fade: boolean },
 ): Crossfade {
   const sides = [`${id}/a`, `${id}/b`] as const;
   let sketches = first;
@@ -55,7 +52,7 @@ export function createCrossfade(
 
   for (const side of sides) map.addSource(side, { type: 'geojson', data: EMPTY });
   for (const sketch of sketches) {
-    const { name: _, ...layer } = sketch;
+    const { name: _, before, ...layer } = sketch;
     for (const side of [0, 1] as const) {
       const transitions = OPACITIES[sketch.type].map((name) => [
         `${name}-transition`,

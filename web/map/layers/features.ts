@@ -3,7 +3,7 @@ import type { Feature, FeatureCollection } from 'geojson';
 import { type MapMarker, toFeatures } from '../../../src/client/public.js';
 import type { TileContent } from '../../../src/client/options.js';
 import { EMPTY } from '../../../src/client/tile-cache.js';
-import type { Look } from '../filter/look.js';
+import type { Look } from '../rules/look.js';
 
 /** What a map feature represents: its property `kind`. `single` is a cluster of one marker. */
 export type Kind = 'marker' | 'single' | 'cluster' | 'zone';

@@ -1,7 +1,7 @@
 import { geohashOf } from '../../../src/client/geohash.js';
 import type { MapCluster, MapMarker } from '../../../src/client/public.js';
 import { LARGEST } from '../documents.js';
-import { filterOf, valueOf } from '../filter/rules.js';
+import { filterOf, valueOf } from '../rules/rules.js';
 import { request } from '../graphql.js';
 import { formatNumber } from '../numbers.js';
 import type { CollectionLayer } from './collection-layer.js';

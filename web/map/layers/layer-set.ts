@@ -4,7 +4,7 @@ import { boundsOf } from '../../../src/client/maplibre.js';
 import type { Answer, MapMarker, ViewportState } from '../../../src/client/public.js';
 import type { Theme } from '../base-map/palette.js';
 import type { Collection } from '../documents.js';
-import { NO_RULES } from '../filter/rules.js';
+import { NO_RULES } from '../rules/rules.js';
 import type { PageState } from '../url-hash.js';
 import { accentsOf } from './accents.js';
 import { CollectionLayer, type Drawn } from './collection-layer.js';

@@ -1,36 +1,9 @@
-import type {
-  CircleLayerSpecification,
-  ExpressionSpecification,
-  FilterSpecification,
-  FillLayerSpecification,
-  HeatmapLayerSpecification,
-  LineLayerSpecification,
-  Map as MapLibre,
-  SymbolLayerSpecification,
-} from 'maplibre-gl';
+import type { ExpressionSpecification, FilterSpecification, SymbolLayerSpecification } from 'maplibre-gl';
 
 import { REGULAR, STRONG } from '../base-map/fonts.js';
+import { BELOW_NAMES, BELOW_ROOMS } from '../base-map/names.js';
 import { PALETTES, type Theme, accentOf } from '../base-map/palette.js';
-
-type Painted =
-  | CircleLayerSpecification
-  | FillLayerSpecification
-  | HeatmapLayerSpecification
-  | LineLayerSpecification
-  | SymbolLayerSpecification;
-/** A layer without its ID and source. Opacities are numbers, so that they can be faded. */
-export type Sketch = Painted extends infer Each
-  ? Each extends Painted
-    ? Omit<Each, 'id' | 'source'> & { readonly name: string }
-    : never
-  : never;
-
-/** Sets paint properties of a layer. */
-export function paintLayer(map: MapLibre, id: string, paint: object | undefined): void {
-  for (const [name, value] of Object.entries(paint ?? {})) {
-    map.setPaintProperty(id, name as 'circle-color', value as string);
-  }
-}
+import type { Sketch } from '../base-map/sketch.js';
 
 /** Layers for markers and clusters, bottom first. */
 export function pointSketches(accent: number, theme: Theme): Sketch[] {
@@ -41,9 +14,16 @@ export function pointSketches(accent: number, theme: Theme): Sketch[] {
   const isCluster: FilterSpecification = ['==', ['get', 'kind'], 'cluster'];
   const scale: ExpressionSpecification = ['coalesce', ['get', 'scale'], 1];
   const isMarker: FilterSpecification = ['!=', ['get', 'kind'], 'cluster'];
+  const count: SymbolLayerSpecification['layout'] = {
+    'text-field': ['get', 'text'],
+    'text-font': [STRONG],
+    'text-size': ['interpolate', ['linear'], ['get', 'size'], 0.3, 11, 5, 14],
+    'text-allow-overlap': true,
+  };
   return [
     {
       name: 'clusters',
+      before: BELOW_ROOMS,
       type: 'circle',
       filter: isCluster,
       layout: { 'circle-sort-key': ['get', 'count'] },
@@ -60,20 +40,15 @@ export function pointSketches(accent: number, theme: Theme): Sketch[] {
     },
     {
       name: 'counts',
+      before: BELOW_ROOMS,
       type: 'symbol',
       filter: isCluster,
-      layout: {
-        'text-field': ['get', 'text'],
-        'text-font': [STRONG],
-        'text-size': ['interpolate', ['linear'], ['get', 'size'], 0.3, 11, 5, 14],
-        'text-allow-overlap': true,
-        // Keeps the names of countries and places off the circle.
-        'text-padding': 12,
-      },
+      layout: { ...count, 'text-ignore-placement': true },
       paint: { 'text-color': paper, 'text-opacity': 1 },
     },
     {
       name: 'markers',
+      before: BELOW_ROOMS,
       type: 'circle',
       filter: isMarker,
       // Small circles stay visible on large ones.
@@ -89,6 +64,7 @@ export function pointSketches(accent: number, theme: Theme): Sketch[] {
     },
     {
       name: 'names',
+      before: BELOW_ROOMS,
       type: 'symbol',
       filter: isMarker,
       layout: {
@@ -104,16 +80,25 @@ export function pointSketches(accent: number, theme: Theme): Sketch[] {
       },
       paint: { 'text-color': ink, 'text-halo-color': halo, 'text-halo-width': 1.4, 'text-opacity': 1 },
     },
+    {
+      name: 'rooms',
+      type: 'symbol',
+      filter: isCluster,
+      // Invisible: keeps names off the circle.
+      layout: { ...count, 'text-padding': 12 },
+      paint: { 'text-opacity': 0 },
+    },
   ];
 }
 
-/** Layers for zones: outlines with a light fill. */
+/** Layers for zones: outlines with a light fill, below the names of countries. */
 export function zoneSketches(accent: number, theme: Theme): Sketch[] {
   const colour = accentOf(accent, theme);
   return [
-    { name: 'zone-fill', type: 'fill', paint: { 'fill-color': colour, 'fill-opacity': 0.07 } },
+    { name: 'zone-fill', before: BELOW_NAMES, type: 'fill', paint: { 'fill-color': colour, 'fill-opacity': 0.07 } },
     {
       name: 'zone-line',
+      before: BELOW_NAMES,
       type: 'line',
       layout: { 'line-join': 'round' },
       paint: { 'line-color': colour, 'line-width': 1.4, 'line-opacity': 0.75 },
