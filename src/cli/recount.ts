@@ -11,20 +11,26 @@ async function recount(session: Session, check: boolean): Promise<void> {
   const { checkTables } = await import('../store/table/table-check.js');
   await checkTables(database);
   const began = performance.now();
-  const { markers, blocks, drifted, pages, differing } = await recountCells(session, log, check, signal);
+  const { markers, blocks, drifted, pages, differing, days, wrongDays } = await recountCells(
+    session,
+    log,
+    check,
+    signal,
+  );
   const took = duration(performance.now() - began);
   const blocksWrong = `${grouped(drifted.length)} of ${grouped(blocks)} blocks`;
   const pagesWrong = `${grouped(differing.length)} of ${grouped(pages)} pages`;
-  if (check && drifted.length + differing.length > 0) {
+  const daysWrong = `${grouped(wrongDays.length)} of ${grouped(days)} days of readings`;
+  if (check && drifted.length + differing.length + wrongDays.length > 0) {
     throw new CellportError(
       'CONFLICT',
-      `${blocksWrong} and ${pagesWrong} do not match the ${grouped(markers)} markers; ` +
+      `${blocksWrong}, ${pagesWrong} and ${daysWrong} do not match the ${grouped(markers)} markers; ` +
         'run `cellport recount` to repair them',
     );
   }
   const result = check
-    ? `${blocksWrong} and ${pagesWrong} differ`
-    : `${blocksWrong} repaired, ${grouped(pages)} pages built`;
+    ? `${blocksWrong}, ${pagesWrong} and ${daysWrong} differ`
+    : `${blocksWrong} repaired, ${grouped(pages)} pages built${days > 0 ? `, ${grouped(days)} days of readings to be summarized again` : ''}`;
   console.log(`${grouped(markers)} markers counted in ${took}: ${result}`);
 }
 

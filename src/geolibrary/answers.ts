@@ -60,6 +60,7 @@ export function serveGeoTable(database: Database, layout: Layout, key: string): 
     code: null,
     readingsTtlDays: null,
     readingsBucket: 'NONE',
+    readingsSummarized: false,
     geoSlot: 'A',
     version: 1,
     createdAt,

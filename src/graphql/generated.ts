@@ -107,6 +107,7 @@ export type Collection = Node & {
   readonly prefixLength: Scalars['Int']['output'];
   readonly rankBy?: Maybe<Scalars['String']['output']>;
   readonly readingsBucket: ReadingsBucket;
+  readonly readingsSummarized: Scalars['Boolean']['output'];
   readonly readingsTtlDays?: Maybe<Scalars['Int']['output']>;
   readonly updatedAt: Scalars['DateTime']['output'];
   readonly version: Scalars['Int']['output'];
@@ -210,6 +211,7 @@ export type CreateCollectionInput = {
   readonly prefixLength?: InputMaybe<Scalars['Int']['input']>;
   readonly rankBy?: InputMaybe<Scalars['String']['input']>;
   readonly readingsBucket?: InputMaybe<ReadingsBucket>;
+  readonly readingsSummarized?: InputMaybe<Scalars['Boolean']['input']>;
   readonly readingsTtlDays?: InputMaybe<Scalars['Int']['input']>;
   readonly writeShards?: InputMaybe<Scalars['Int']['input']>;
 };
@@ -1042,6 +1044,7 @@ export type CollectionResolvers<ContextType = RequestContext, ParentType extends
   prefixLength?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   rankBy?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   readingsBucket?: Resolver<ResolversTypes['ReadingsBucket'], ParentType, ContextType>;
+  readingsSummarized?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   readingsTtlDays?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
   updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;

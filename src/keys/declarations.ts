@@ -170,6 +170,21 @@ export const PAGE_DIRECTORY = {
   key: { pk: { readable: 'pages::{scope}::{generation}', compact: '{scope:2}Pd#{generation}' }, sk: '{begin}' },
 } as const satisfies EntityDeclaration;
 
+/** The summaries of a marker's readings of one day. */
+export const DAY_SUMMARY = {
+  name: 'daySummary',
+  key: { pk: { readable: 'summary::{scope}::{key}', compact: '{scope:2}Sm#{key}' }, sk: '{day}' },
+} as const satisfies EntityDeclaration;
+
+/** Enough for the first readings of a day of a million markers within minutes. */
+export const DUE_SHARDS = 16;
+
+/** A day of a marker whose readings must be summarized, once it is over. */
+export const DUE_DAY = {
+  name: 'dueDay',
+  key: { pk: { readable: 'due::{scope}::{shard}', compact: '{scope:2}Du#{shard}' }, sk: '{day}::{key}' },
+} as const satisfies EntityDeclaration;
+
 const STREAM_PK = { readable: 'stream::{consumer}', compact: '--St#{consumer}' } as const;
 
 /** The progress of a consumer of the stream, and the process that owns it. */
@@ -200,6 +215,8 @@ export const ENTITIES: readonly EntityDeclaration[] = [
   PLACES,
   PAGE,
   PAGE_DIRECTORY,
+  DAY_SUMMARY,
+  DUE_DAY,
   STREAM_STATE,
   DEAD_LETTER,
 ];

@@ -1,17 +1,39 @@
 import type { Place } from '../model/place.js';
-import { APPLIED, CELL, DEAD_LETTER, PAGE, PAGE_DIRECTORY, PLACES, STREAM_STATE, TOTAL } from './declarations.js';
+import {
+  APPLIED,
+  CELL,
+  DAY_SUMMARY,
+  DEAD_LETTER,
+  DUE_DAY,
+  DUE_SHARDS,
+  PAGE,
+  PAGE_DIRECTORY,
+  PLACES,
+  STREAM_STATE,
+  TOTAL,
+} from './declarations.js';
 import { type Key, documentId } from './document-id.js';
 import type { KeyStyle } from './entity-types.js';
 import { defineEntity } from './entity.js';
+import { shardOf } from './shard.js';
 import type { PartitionRange } from './template.js';
 
-/** Keys of the derived table: of cells, of counts of places, of pages and of a consumer of the stream. */
+/** Names a UTC day (`2026-11-24`) of a marker. */
+export interface MarkerDay {
+  readonly scope: string;
+  readonly key: string;
+  readonly day: string;
+}
+
+/** Keys of the derived table: of cells, of counts of places, of pages, of summaries of readings and of a consumer of the stream. */
 export function derivedKeyspace(style: KeyStyle) {
   const cells = defineEntity(CELL, style);
   const applied = defineEntity(APPLIED, style);
   const places = defineEntity(PLACES, style);
   const pages = defineEntity(PAGE, style);
   const directories = defineEntity(PAGE_DIRECTORY, style);
+  const summaries = defineEntity(DAY_SUMMARY, style);
+  const dueDays = defineEntity(DUE_DAY, style);
   const states = defineEntity(STREAM_STATE, style);
   const deadLetters = defineEntity(DEAD_LETTER, style);
 
@@ -54,6 +76,28 @@ export function derivedKeyspace(style: KeyStyle) {
       sk: begin,
     }),
     parsePageDirectory: ({ pk }: Key) => directories.pk.parse(pk),
+    /** The summaries of a marker's readings of one day. */
+    daySummary: ({ scope, key, day }: MarkerDay): Key => summaries.format({ scope, key, day }),
+    /** Bounds of the summaries of a marker from one day to another, both included. */
+    daySummaryRange: (scope: string, key: string, from: string, to: string): PartitionRange => ({
+      pk: summaries.pk.format({ scope, key }),
+      from: summaries.sk.format({ day: from }),
+      to: summaries.sk.format({ day: to }),
+    }),
+    parseDaySummary: (key: Key): MarkerDay | undefined => summaries.parse(key),
+    dueDay: ({ scope, key, day }: MarkerDay): Key =>
+      dueDays.format({ scope, key, day, shard: String(shardOf(key, DUE_SHARDS)) }),
+    /** Bounds of the due days of a collection up to one, included, by shard. */
+    dueDayRanges: (scope: string, to: string): PartitionRange[] =>
+      Array.from({ length: DUE_SHARDS }, (_, shard) => ({
+        pk: dueDays.pk.format({ scope, shard: String(shard) }),
+        from: '0',
+        to: dueDays.sk.rangeUnder({ day: to }).to,
+      })),
+    parseDueDay(key: Key): MarkerDay | undefined {
+      const parts = dueDays.parse(key);
+      return parts && { scope: parts.scope, key: parts.key, day: parts.day };
+    },
     /** The item of a consumer's state, the item of one of its dead letters, and bounds of all of its dead letters. */
     streamState: (consumer: string): Key => states.format({ consumer }),
     deadLetter: (consumer: string, sequence: string): Key => deadLetters.format({ consumer, sequence }),

@@ -101,7 +101,7 @@ export function createLoaders(options: LoadersOptions): Loaders {
   return {
     ...createEntityLoaders(db, collectionCache, call),
     ...markerLoader,
-    ...createSummaryLoader({ ...options, slots }, markerLoader),
+    ...createSummaryLoader({ ...options, slots, trust: options.pageServices.trust }, markerLoader),
     ...createZoneLoader({ ...options, slots }),
     async markers(collection, prefix, request) {
       const { index } = request.range;

@@ -1,6 +1,9 @@
 import type { SummariesWanted, SummaryBudget, SummaryPage } from '../store/reading/reading-summaries.js';
 import { readSummaries } from '../store/reading/reading-summaries.js';
+import type { Collection } from '../model/collection.js';
+import { type KeptTrust, readKeptSummaries } from '../store/reading/kept-summaries.js';
 import type { MarkerLoader, MarkerLoaderOptions, MarkerName } from './marker-loader.js';
+import type { PageTrust } from './pages/trust.js';
 
 /** Reads summaries of readings. */
 export interface SummaryLoader {
@@ -8,9 +11,16 @@ export interface SummaryLoader {
   summaries(name: MarkerName, wanted: SummariesWanted): Promise<SummaryPage>;
 }
 
+export interface SummaryLoaderOptions extends MarkerLoaderOptions {
+  readonly trust: Pick<PageTrust, 'summaries'>;
+}
+
+const CLOCKS_DIFFER_MS = 3_600_000;
+const NOTHING_KEPT: KeptTrust = { current: false, finalBefore: -Infinity };
+
 /** The loader of summaries of one request. */
 export function createSummaryLoader(
-  { db, call, slots, limits, now }: MarkerLoaderOptions,
+  { db, call, slots, limits, now, trust }: SummaryLoaderOptions,
   { marker }: Pick<MarkerLoader, 'marker'>,
 ): SummaryLoader {
   const budget: SummaryBudget = { queries: limits.readingQueries, items: limits.itemsPerField };
@@ -18,7 +28,22 @@ export function createSummaryLoader(
     async summaries(name, wanted) {
       const found = await marker(name);
       if (found === null) return { summaries: [], next: null };
-      return slots(() => readSummaries(db, name, found, wanted, { now: now().getTime(), budget, call }));
+      const options = { now: now().getTime(), budget, call };
+      const kept = await keptOf(name.collection, trust);
+      if (kept === undefined) return slots(() => readSummaries(db, name, found, wanted, options));
+      return slots(() => readKeptSummaries(db, name, found, wanted, { ...options, trust: kept }));
     },
   };
+}
+
+/** What is known of the summaries that a collection keeps; undefined if it keeps none. */
+async function keptOf(
+  { readingsSummarized, createdAt }: Collection,
+  trust: SummaryLoaderOptions['trust'],
+): Promise<KeptTrust | undefined> {
+  if (!readingsSummarized) return undefined;
+  const summaries = await trust.summaries();
+  const complete = summaries !== undefined && Date.parse(createdAt) - CLOCKS_DIFFER_MS >= summaries.since;
+  // Periods must be whole even if all are computed from readings.
+  return complete || summaries?.since === 0 ? summaries : NOTHING_KEPT;
 }

@@ -24,6 +24,8 @@ export interface Collection {
    * partition.
    */
   readonly readingsBucket: ReadingsBucket;
+  /** Whether the consumer of the stream keeps summaries of readings by hour and day. */
+  readonly readingsSummarized: boolean;
   /** The geo index with its markers; the other one is free for a change of the prefix length. */
   readonly geoSlot: GeoSlot;
   readonly version: number;

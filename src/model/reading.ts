@@ -8,7 +8,7 @@ export interface Reading {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 /**
  * The last instant, in milliseconds since 1970, whose readings have expired by `now`; undefined if the collection keeps

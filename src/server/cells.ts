@@ -13,6 +13,7 @@ import { type ConsumerStatus, createConsumer, reportOf } from '../stream/consume
 import { firstSince, openCells, openPages, openState, openStream } from '../stream/dynamodb.js';
 import { EMBEDDED_LOAD_POLICY } from '../stream/flood.js';
 import { readBeyond } from '../stream/follower.js';
+import { openDaysPort } from '../stream/days-port.js';
 import { ownName, ownerIsGone } from '../stream/owners.js';
 import { openRecount } from '../stream/recount-reads.js';
 import { type RecountResult, recount } from '../stream/recount.js';
@@ -42,6 +43,7 @@ export function consumerParts({ database, streams }: StreamBackend, log: Log, co
     state: openState(database, consumer),
     cells: openCells(database),
     pages: openPages(database),
+    days: { port: openDaysPort(database) },
     clock: systemClock,
     keys: database.keys,
     log,
@@ -109,6 +111,7 @@ export function unknownCells(): Cells {
     batch: 0,
     complete: 0,
     endAt: null,
+    summariesSince: null,
     recordsFolded: 0,
     blocksWritten: 0,
   };

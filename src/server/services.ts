@@ -79,8 +79,9 @@ interface PageOptions extends Required<Pick<ServiceOverrides, 'consumerStatus' |
 function pageServices({ maxBytes, now, trusted, consumerStatus, storedReport }: PageOptions): PageServices {
   const wall = () => systemClock.wall();
   const own = (): ConsumerReport | undefined => {
-    const { owner = false, pages = null, gap = null, complete = 0, endAt = null } = consumerStatus() ?? {};
-    return owner ? { pages, gap, complete, endAt } : undefined;
+    const status: Partial<Status> = consumerStatus() ?? {};
+    const { owner = false, pages = null, gap = null, complete = 0, endAt = null, summariesSince = null } = status;
+    return owner ? { pages, gap, complete, endAt, summariesSince } : undefined;
   };
   return {
     trust: new PageTrust({ own, stored: storedReport, wall }),

@@ -9,6 +9,7 @@ import type { PagesOptions } from './kept-pages.js';
 import { type BlockMemory, createBlockMemory } from './block-memory.js';
 import type { StreamRecord } from './change.js';
 import { LOAD_POLICY, type LoadPolicy } from './flood.js';
+import type { DaysOptions } from './marker-days.js';
 import { OtherLayout, takeOwnership } from './ownership.js';
 import type { CellsPort, StatePort, StreamPort } from './ports.js';
 import type { BatchLimits } from './reader.js';
@@ -52,6 +53,8 @@ export interface ConsumerOptions {
   readonly memory?: BlockMemory;
   /** Omitted if pages are not maintained. */
   readonly pages?: PagesOptions | undefined;
+  /** Omitted if summaries of readings are not kept. */
+  readonly days?: DaysOptions | undefined;
 }
 
 export interface ConsumerStatus {
@@ -74,6 +77,8 @@ export interface ConsumerStatus {
   readonly complete: number;
   /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if unknown. */
   readonly endAt: number | null;
+  /** See `StreamState`. */
+  readonly summariesSince: number | null;
   readonly recordsFolded: number;
   /** Blocks written by this process. */
   readonly blocksWritten: number;
@@ -88,10 +93,12 @@ export interface Consumer {
 /** Other servers trust pages only for a short time, so the owner writes the state each second. */
 const RENEW_MS = 1_000;
 
-/** A state's report about pages. States of the previous release have none. */
-export function reportOf(state: StreamState | undefined): Pick<ConsumerStatus, 'complete' | 'pages' | 'endAt'> {
-  const { batch, plan, pages = null, endAt = null } = state ?? { batch: 0, plan: null };
-  return { complete: plan === null ? batch : batch - 1, pages, endAt };
+/** A state's report about pages and summaries. States of the previous release have none. */
+export function reportOf(
+  state: StreamState | undefined,
+): Pick<ConsumerStatus, 'complete' | 'pages' | 'endAt' | 'summariesSince'> {
+  const { batch, plan, pages = null, endAt = null, summariesSince = null } = state ?? { batch: 0, plan: null };
+  return { complete: plan === null ? batch : batch - 1, pages, endAt, summariesSince };
 }
 
 /** Tuning that does not change what is counted. */

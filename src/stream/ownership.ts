@@ -31,7 +31,7 @@ const LAYOUT_OF_RECORDS = `${LAYOUT} by records`;
  * current time. Throws OtherLayout if a server's consumer maintains them.
  */
 export async function claimForRecords(port: StatePort, wall: number): Promise<void> {
-  const first = { ...firstState('', wall), layout: LAYOUT_OF_RECORDS, version: 1, pages: null };
+  const first = { ...firstState('', wall), layout: LAYOUT_OF_RECORDS, version: 1, pages: null, summariesSince: null };
   for (;;) {
     const found = (await port.load()) ?? ((await port.put(first)) ? first : await port.load());
     if (found?.layout !== LAYOUT_OF_RECORDS) throw new OtherLayout(found?.layout ?? 'unknown');

@@ -1,7 +1,10 @@
 import { CellportError } from '../errors.js';
+import type { MarkerDay } from '../keys/derived-keyspace.js';
+import type { Collection } from '../model/collection.js';
 import type { DirectoryPart } from '../pages/directory.js';
 import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
 import type { PageReplacement, RawPage } from '../store/page/pages.js';
+import type { DueDay, KeptDay, OpenDay, StoredDay } from '../store/reading/kept-days.js';
 import type { DeadLetter, StreamState } from '../store/cell/stream-state.js';
 import type { StreamRecord } from './change.js';
 
@@ -77,6 +80,21 @@ export interface StatePort {
 export interface CellsPort {
   read(blocks: readonly BlockName[], consistent: boolean): Promise<readonly StoredBlock[]>;
   write(writes: readonly BlockWrite[]): Promise<readonly BlockOutcome[]>;
+}
+
+/** Where summaries of readings are stored, by day. */
+export interface DaysPort {
+  /** All collections in use, by scope, strongly consistent. */
+  collections(): Promise<ReadonlyMap<string, Collection>>;
+  /** See `openDays`. May throw although some were opened. */
+  open(days: readonly MarkerDay[], epoch: number): Promise<void>;
+  due(collection: Collection, upTo: string): AsyncIterable<readonly DueDay[]>;
+  read(days: readonly MarkerDay[]): Promise<readonly (StoredDay | undefined)[]>;
+  claim(day: MarkerDay, seen: OpenDay, epoch: number): Promise<OpenDay | undefined>;
+  summarize(collection: Collection, day: MarkerDay, now: number): Promise<KeptDay | undefined>;
+  close(day: MarkerDay, seen: OpenDay, kept: KeptDay | undefined): Promise<boolean>;
+  forget(due: DueDay): Promise<void>;
+  remove(days: readonly MarkerDay[]): Promise<void>;
 }
 
 /** Where pages of markers are stored. */

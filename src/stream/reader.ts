@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.js';
+import type { MarkerDay } from '../keys/derived-keyspace.js';
 import type { CellChanges } from '../model/cell.js';
 import type { DeadLetter, SequenceRange, StreamState } from '../store/cell/stream-state.js';
 import { chunks } from '../store/request/concurrency.js';
@@ -16,6 +17,8 @@ export interface Batch {
   readonly records: number;
   readonly changes: CellChanges;
   readonly markers: readonly MarkerChange[];
+  /** The days of changed readings. */
+  readonly days: readonly MarkerDay[];
   readonly deadLetters: readonly DeadLetter[];
   /** When all shards were read to the end, by the clock of this process; undefined if there was more to read. */
   readonly endAt: number | undefined;
@@ -105,6 +108,7 @@ export class StreamReader {
           records,
           changes: fold.changes(),
           markers: fold.markers(),
+          days: fold.days(),
           deadLetters,
           endAt,
           seen: this.#shards.seen(),
@@ -145,10 +149,10 @@ export class StreamReader {
   }
 
   /** Folds exactly the planned records. Throws RecordsLost if the stream no longer has all of them. */
-  async replay(plan: Batch['ranges']): Promise<Pick<Batch, 'changes' | 'markers' | 'deadLetters'>> {
+  async replay(plan: Batch['ranges']): Promise<Pick<Batch, 'changes' | 'markers' | 'days' | 'deadLetters'>> {
     const fold = new RecordFold(this.#options.keys);
     for (const [id, range] of Object.entries(plan)) await this.#replayShard(id, range, fold);
-    return { changes: fold.changes(), markers: fold.markers(), deadLetters: fold.deadLetters };
+    return { changes: fold.changes(), markers: fold.markers(), days: fold.days(), deadLetters: fold.deadLetters };
   }
 
   async #replayShard(id: string, { first, to }: SequenceRange, fold: RecordFold): Promise<void> {

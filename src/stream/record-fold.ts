@@ -6,6 +6,8 @@ import type { DeadLetter } from '../store/cell/stream-state.js';
 import { type StreamRecord, changeOf } from './change.js';
 import { createFold } from './fold.js';
 import { MarkerFold } from './marker-fold.js';
+import type { MarkerDay } from '../keys/derived-keyspace.js';
+import { DayFold } from './marker-days.js';
 import type { MarkerChange } from './apply-pages.js';
 
 /** Distinguishes markers from other items by their keys. */
@@ -25,15 +27,20 @@ export class RecordFold {
   readonly #keys: RecordKeys;
   readonly #fold = createFold();
   readonly #markers = new MarkerFold();
+  readonly #days: DayFold;
 
   constructor(keys: RecordKeys) {
     this.#keys = keys;
+    this.#days = new DayFold(keys);
   }
 
   add(shard: string, record: StreamRecord): void {
     this.records += 1;
     const change = changeOf(this.#keys, record);
-    if (change === undefined) return;
+    if (change === undefined) {
+      this.#days.add(record);
+      return;
+    }
     const { scope, key, before, after, fault } = change;
     if (fault !== undefined) this.deadLetters.push(deadLetterOf(shard, record, fault));
     if (scope === undefined || key === undefined) return;
@@ -43,13 +50,18 @@ export class RecordFold {
     if (after !== undefined) this.#fold.add(scope, after, 1);
   }
 
-  /** The number of finest cells and places touched. */
+  /** The number of finest cells, places and days of readings touched. */
   cells(): number {
-    return this.#fold.cells();
+    return this.#fold.cells() + this.#days.size;
   }
 
   changes(): CellChanges {
     return this.#fold.changes();
+  }
+
+  /** The days of changed readings. */
+  days(): MarkerDay[] {
+    return this.#days.days();
   }
 
   /** The net changes of all markers. */

@@ -104,7 +104,10 @@ export function openRecount(database: Database, consumer: string): RecountPort {
   return {
     async *scanMarkers() {
       for await (const page of scan(database, tables.entities, ['pk', 'sk', 'place', ...DRAWN_ATTRIBUTES])) {
-        yield page.filter((image) => keys.parseMarker(keyOf(image)) !== undefined);
+        yield page.filter((image) => {
+          const key = keyOf(image);
+          return keys.parseMarker(key) !== undefined || keys.parseReading(key) !== undefined;
+        });
       }
     },
     async *listDerived() {
@@ -113,6 +116,7 @@ export function openRecount(database: Database, consumer: string): RecountPort {
         yield {
           blocks: found.flatMap((key) => blocksOf(keys, key)),
           pages: found.flatMap((key) => pageItemsOf(keys, key)),
+          days: found.flatMap((key) => keys.parseDaySummary(key) ?? []),
         };
       }
     },

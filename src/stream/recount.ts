@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { RetryOptions } from '../retry.js';
+import type { MarkerDay } from '../keys/derived-keyspace.js';
 import type { BlockName } from '../store/cell/blocks.js';
 import type { StreamState } from '../store/cell/stream-state.js';
 import { type Lease, whileLeased } from '../store/lease.js';
@@ -10,6 +11,7 @@ import { type StreamRecord, type WireImage, changeOf, contributionAt } from './c
 import { type Fold, createFold } from './fold.js';
 import { HeldMarkers } from './held-markers.js';
 import { type PagesOptions, keptPages } from './kept-pages.js';
+import { type DaysOptions, MarkerDays } from './marker-days.js';
 import { takeOwnership } from './ownership.js';
 import type { CellsPort, StatePort, StreamPort } from './ports.js';
 import { type Batch, StreamReader } from './reader.js';
@@ -22,6 +24,7 @@ import {
   buildPages,
   checkPages,
 } from './recount-pages.js';
+import { RecountDays, type RecountedDays } from './recount-days.js';
 import type { RecordKeys } from './record-fold.js';
 import { firstState, passedBy, recounting, settled } from './state.js';
 import { applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
@@ -30,13 +33,15 @@ import { applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
 export interface DerivedItems {
   readonly blocks: readonly BlockName[];
   readonly pages: readonly PageItem[];
+  /** Days with summaries of readings. */
+  readonly days: readonly MarkerDay[];
 }
 
 /** What a recount reads besides what a consumer does. */
 export interface RecountPort {
-  /** Every item under a marker's key in the table of entities, in wire format; page by page, consistent. */
+  /** Every marker and reading in the table of entities, in wire format; page by page, consistent. */
   scanMarkers(): AsyncIterable<readonly WireImage[]>;
-  /** The names of all blocks, and all items of pages. */
+  /** The names of all blocks, all items of pages, and all days with summaries of readings. */
   listDerived(): AsyncIterable<DerivedItems>;
   /** Writes an item that is not a marker into the table of entities, to wait for its record. Returns its keys. */
   writeFence(): Promise<{ readonly pk: string; readonly sk: string }>;
@@ -48,6 +53,7 @@ export interface RecountOptions {
   readonly state: StatePort;
   readonly cells: CellsPort;
   readonly pages: PagesOptions;
+  readonly days: DaysOptions;
   readonly tables: RecountPort;
   readonly clock: Clock;
   readonly keys: RecordKeys;
@@ -58,7 +64,7 @@ export interface RecountOptions {
   readonly leaseMs?: number | undefined;
 }
 
-export interface RecountResult extends ComparedBlocks, CheckedPages {
+export interface RecountResult extends ComparedBlocks, CheckedPages, RecountedDays {
   readonly markers: number;
 }
 
@@ -92,6 +98,8 @@ class Recount {
   readonly #lease: Lease<StreamState>;
   readonly #signal: AbortSignal;
   readonly #markers: HeldMarkers;
+  readonly #opening: MarkerDays;
+  readonly #days: RecountDays;
   #fence: string | undefined;
   #fenceSeen = false;
 
@@ -100,6 +108,10 @@ class Recount {
     this.#lease = lease;
     this.#signal = signal;
     this.#markers = new HeldMarkers(options.keys);
+    const { days, keys, checkOnly } = options;
+    const holds = () => lease.holds();
+    this.#opening = new MarkerDays({ ...options, ...days, signal, holds }, lease.current.version);
+    this.#days = new RecountDays({ keys, port: days.port, days: this.#opening, checkOnly });
   }
 
   async run(): Promise<RecountResult> {
@@ -139,10 +151,10 @@ class Recount {
       batch,
       false,
     );
-    await this.#lease.update((state) => ({ ...state, gap: null, pages: { generation } }));
+    await this.#lease.update((state) => ({ ...state, gap: null, pages: { generation }, summariesSince: 0 }));
     // Those of recounts that were interrupted, too. If this is interrupted, the next recount deletes the rest.
     await tables.pages.delete(stored.pages);
-    return { ...compared, markers: count(), pages, differing: [] };
+    return { ...compared, ...this.#days.result(), markers: count(), pages, differing: [] };
   }
 
   async #check(): Promise<RecountResult> {
@@ -163,7 +175,7 @@ class Recount {
       batch,
       true,
     );
-    return { ...compared, ...pages, markers: count() };
+    return { ...compared, ...pages, ...this.#days.result(), markers: count() };
   }
 
   /** The markers by partition, added to a fold as they are taken, and how many they were. */
@@ -189,10 +201,13 @@ class Recount {
   async #listDerived(): Promise<{ readonly blocks: BlockName[]; readonly pages: PageItem[] }> {
     const blocks: BlockName[] = [];
     const pages: PageItem[] = [];
+    const { gap, summariesSince } = this.#lease.current;
+    const inexactSince = summariesSince === 0 ? Date.parse(gap?.since ?? '') : -Infinity;
     for await (const some of this.#options.tables.listDerived()) {
       this.#signal.throwIfAborted();
       blocks.push(...some.blocks);
       pages.push(...some.pages);
+      await this.#days.addStored(some.days, inexactSince);
     }
     return { blocks, pages };
   }
@@ -217,7 +232,7 @@ class Recount {
     const { state, pages, checkOnly } = this.#options;
     // Pages that cannot even be read must not keep it from rebuilding them.
     if (!checkOnly) await this.#lease.update((now) => ({ ...now, pages: null }));
-    const applying = { ...this.#applying(), state, pages: keptPages(this.#lease.current, pages) };
+    const applying = { ...this.#applying(), state, pages: keptPages(this.#lease.current, pages), days: this.#opening };
     try {
       await finishPlan(this.#lease, this.#newReader(), (batch, folded) => applyFolded(applying, batch, folded));
       if (this.#lease.current.plan !== null) await this.#lease.update(settled);
@@ -241,6 +256,7 @@ class Recount {
         })?.scope;
         if (scope !== undefined) this.#markers.add(scope, image);
       }
+      await this.#days.addItems(page);
     }
   }
 
@@ -260,6 +276,7 @@ class Recount {
         reader = this.#newReader();
         continue;
       }
+      await this.#days.addRecords(batch.days);
       if (batch.deadLetters.length > 0) await state.putDeadLetters(batch.deadLetters);
       if (!this.#options.checkOnly) await this.#lease.update((now) => passedBy(now, batch, clock.wall()));
       if (this.#fenceSeen && batch.endAt !== undefined) return;

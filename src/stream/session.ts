@@ -8,6 +8,7 @@ import { type Applied, isImpossible } from './apply.js';
 import { type KeptPages, type PagesOptions, keptPages } from './kept-pages.js';
 import type { BlockMemory } from './block-memory.js';
 import { Flood, type LoadPolicy, type Waits } from './flood.js';
+import { type DaysOptions, MarkerDays } from './marker-days.js';
 import { RecordsLost, StreamReplaced, currentStream } from './pages.js';
 import type { CellsPort, StatePort } from './ports.js';
 import { LIST_EVERY_MS } from './shards.js';
@@ -26,6 +27,8 @@ export interface SessionOptions extends Omit<ReaderOptions, 'signal'> {
   readonly memory: BlockMemory;
   /** Omitted if pages are not maintained. */
   readonly pages?: PagesOptions | undefined;
+  /** Omitted if summaries of readings are not kept. */
+  readonly days?: DaysOptions | undefined;
 }
 
 /** A consumer's report about its work, across sessions. */
@@ -51,6 +54,8 @@ export class Session {
   readonly #progress: Progress;
   readonly #signal: AbortSignal;
   #pages: KeptPages | undefined;
+  readonly #days: MarkerDays | undefined;
+  readonly #ended = new AbortController();
   #reader: StreamReader;
   /** The batch being gathered while the previous one is applied. */
   #ahead: Promise<Batch> | undefined;
@@ -70,6 +75,10 @@ export class Session {
     this.#signal = signal;
     // Only an owner changes the generation, so it stays for as long as the lease is held, or pages cannot be written.
     this.#pages = keptPages(lease.current, options.pages);
+    const { days } = options;
+    const holds = () => lease.holds();
+    const working = AbortSignal.any([signal, this.#ended.signal]);
+    this.#days = days && new MarkerDays({ ...options, ...days, signal: working, holds }, lease.current.version);
     this.#flood = new Flood(options.load, options.clock, options.limits.records);
     this.#reader = this.#newReader();
   }
@@ -90,18 +99,32 @@ export class Session {
     this.#options.memory.clear();
     this.#pages?.memory.clear();
     await this.#checkStream();
+    await this.#noteSummaries();
     try {
       await finishPlan(this.#lease, this.#reader, (batch, folded) => this.#apply(batch, folded));
     } catch (error) {
       await this.#recover(error);
     }
-    for (;;) {
-      this.#signal.throwIfAborted();
-      const batch = await this.#nextBatch();
-      if (batch === undefined) continue;
-      if (batch.records > 0) await this.#takeBatch(batch);
-      else await this.#rest(batch);
+    const closingDays = this.#days?.run();
+    try {
+      for (;;) {
+        this.#signal.throwIfAborted();
+        const batch = await this.#nextBatch();
+        if (batch === undefined) continue;
+        if (batch.records > 0) await this.#takeBatch(batch);
+        else await this.#rest(batch);
+      }
+    } finally {
+      this.#ended.abort();
+      await closingDays;
     }
+  }
+
+  /** Notes since when no record of a reading was missed, if a version that keeps no summaries has worked until now. */
+  async #noteSummaries(): Promise<void> {
+    const { summariesSince } = this.#lease.current;
+    const since = this.#days ? (summariesSince ?? this.#options.clock.wall()) : null;
+    if (since !== summariesSince) await this.#update((state) => ({ ...state, summariesSince: since }));
   }
 
   async #update(change: (state: StreamState) => StreamState): Promise<StreamState> {
@@ -192,7 +215,14 @@ export class Session {
   async #apply(batch: number, folded: Folded): Promise<Applied> {
     const { cells, clock, log, onApplied } = this.#options;
     const holds = () => this.#lease.holds();
-    const applying = { ...this.#options, port: cells, pages: this.#pages, signal: this.#signal, holds };
+    const applying = {
+      ...this.#options,
+      port: cells,
+      pages: this.#pages,
+      days: this.#days,
+      signal: this.#signal,
+      holds,
+    };
     const applied = await applyFolded(applying, batch, folded);
     const { suspects, pagesFailed } = applied;
     if (pagesFailed) {

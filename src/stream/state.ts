@@ -52,6 +52,7 @@ export function firstState(stream: string, since: number): StreamState {
     atEnd: false,
     endAt: null,
     pages: { generation: FIRST_GENERATION },
+    summariesSince: 0,
   };
 }
 

@@ -4,12 +4,13 @@ import type { Lease } from '../store/lease.js';
 import { type Applied, type ApplyOptions, applyBatch } from './apply.js';
 import { applyToPages } from './apply-pages.js';
 import { type KeptPages, PagesFailed } from './kept-pages.js';
+import type { MarkerDays } from './marker-days.js';
 import { RecordsLost, StreamReplaced } from './pages.js';
 import type { StatePort } from './ports.js';
 import type { Batch, StreamReader } from './reader.js';
 import { moved, withGap } from './state.js';
 
-export type Folded = Pick<Batch, 'changes' | 'markers' | 'deadLetters'>;
+export type Folded = Pick<Batch, 'changes' | 'markers' | 'days' | 'deadLetters'>;
 
 /** Records a gap if the table's stream is not that of the state; returns the reason. */
 export async function noteSwitch(lease: Lease<StreamState>, stream: string | undefined): Promise<string | undefined> {
@@ -32,22 +33,27 @@ export interface AppliedToAll extends Applied {
   readonly pagesFailed?: PagesFailed | undefined;
 }
 
-/** Stores the dead letters of a batch, then brings every block and every page to it. */
+/** Stores the dead letters of a batch, then brings every block and every page to it, and opens the days of its readings. */
 export async function applyFolded(
   options: ApplyOptions & {
     readonly state: Pick<StatePort, 'putDeadLetters'>;
     readonly pages?: KeptPages | undefined;
+    readonly days?: Pick<MarkerDays, 'open'> | undefined;
   },
   batch: number,
-  { changes, markers, deadLetters }: Folded,
+  { changes, markers, days: changedDays, deadLetters }: Folded,
 ): Promise<AppliedToAll> {
   const { state, clock, signal, log } = options;
   const onRetry = (err: unknown) => log.warn({ err, batch }, 'cannot store dead letters; retrying');
   const store = () => state.putDeadLetters(deadLetters);
   if (deadLetters.length > 0) await retry(store, { attempts: Infinity, onRetry, clock, signal });
-  const { pages } = options;
+  const { pages, days } = options;
   const toPages = pages ? applyToPages({ ...options, ...pages }, batch, markers) : Promise.resolve();
-  const [applied, pagesFailed] = await Promise.all([applyBatch(options, batch, changes), failureOf(toPages)]);
+  const [applied, pagesFailed] = await Promise.all([
+    applyBatch(options, batch, changes),
+    failureOf(toPages),
+    days?.open(changedDays),
+  ]);
   return { ...applied, pagesFailed };
 }
 

@@ -88,6 +88,7 @@ Collection.bounds: Bounds
 Collection.code: String
 Collection.readingsTtlDays: Int
 Collection.readingsBucket: ReadingsBucket!
+Collection.readingsSummarized: Boolean!
 enum ReadingsBucket = NONE | DAY | HOUR
 Collection.marker(key: String!): Marker
 Collection.markersIn(place: [String!]!, first: Int = 100, after: String): MarkerConnection!
@@ -224,6 +225,7 @@ input CreateCollectionInput.writeShards: Int
 input CreateCollectionInput.code: String
 input CreateCollectionInput.readingsTtlDays: Int
 input CreateCollectionInput.readingsBucket: ReadingsBucket = NONE
+input CreateCollectionInput.readingsSummarized: Boolean = false
 input UpdateCollectionInput.key: String!
 input UpdateCollectionInput.name: String
 input UpdateCollectionInput.description: String

@@ -26,6 +26,7 @@ describe('pages are trusted', () => {
     gap: null,
     complete: 7,
     endAt,
+    summariesSince: null,
     ...more,
   });
 

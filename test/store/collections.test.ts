@@ -28,6 +28,7 @@ describe('a collection', () => {
       code: null,
       readingsTtlDays: null,
       readingsBucket: 'NONE',
+      readingsSummarized: false,
       geoSlot: 'A',
       version: 1,
       createdAt: NOW,
@@ -47,6 +48,7 @@ describe('a collection', () => {
       code: 'Fu',
       readingsTtlDays: 30,
       readingsBucket: 'DAY' as const,
+      readingsSummarized: true,
     };
     for (const database of [readable, compact]) {
       const collection = await createCollection(database, input, NOW, newCall());
@@ -113,6 +115,7 @@ describe('a collection', () => {
     ['buckets of readings kept for good', { readingsBucket: 'DAY' }, 'readingsTtlDays'],
     ['63 days of buckets', { readingsBucket: 'DAY', readingsTtlDays: 63 }, 'readingsTtlDays'],
     ['3 days of hours', { readingsBucket: 'HOUR', readingsTtlDays: 3 }, 'readingsTtlDays'],
+    ['summaries of one day', { readingsSummarized: true, readingsTtlDays: 1 }, 'readingsTtlDays'],
     ['readings for half a day', { readingsTtlDays: 0.5 }, 'readingsTtlDays'],
     ['a code of three', { code: 'abc' }, 'code'],
     ['500 KB of description', { description: 'x'.repeat(500_000) }, 'description'],

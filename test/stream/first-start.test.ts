@@ -35,7 +35,7 @@ interceptCalls(db, 'DescribeTable', async (input, ask) => {
 /** Starts a consumer without a state, waits until it has read everything, and returns its gap. */
 async function gapOfFirstStart(name: string, meanwhile: () => Promise<unknown>): Promise<string | undefined> {
   const stop = new AbortController();
-  const consumer = createConsumer(streamParts(db, name));
+  const consumer = createConsumer({ ...streamParts(db, name), days: undefined });
   const running = consumer.run(stop.signal);
   await meanwhile();
   await untilRead(db, name);

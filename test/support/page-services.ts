@@ -21,6 +21,7 @@ export function testPages({ trusted, cacheBytes = 0, directories = new Directory
   return {
     trust: {
       pages: () => Promise.resolve(trusted ? pages : undefined),
+      summaries: () => Promise.resolve(undefined),
       forget: () => undefined,
     },
     directories,

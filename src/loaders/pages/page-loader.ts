@@ -30,7 +30,7 @@ import type { PageTrust, TrustedPages } from './trust.js';
 
 /** State for reading pages that all requests of a process share. */
 export interface PageServices {
-  readonly trust: Pick<PageTrust, 'pages' | 'forget'>;
+  readonly trust: Pick<PageTrust, 'pages' | 'summaries' | 'forget'>;
   readonly directories: DirectoryCache;
   readonly pageCache: PageCache;
   readonly ownWrites: OwnWrites;

@@ -1,8 +1,9 @@
 import type { StreamState } from '../../store/cell/stream-state.js';
+import type { KeptTrust } from '../../store/reading/kept-summaries.js';
 import { LAG_MS } from '../followed-cache.js';
 
 /** The consumer's progress, as far as pages depend on it. */
-export interface ConsumerReport extends Pick<StreamState, 'pages' | 'gap'> {
+export interface ConsumerReport extends Pick<StreamState, 'pages' | 'gap' | 'summariesSince'> {
   /** The last batch that all pages are known to include. */
   readonly complete: number;
   /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if unknown. */
@@ -16,6 +17,12 @@ export interface TrustedPages {
   readonly complete: number;
   /** Pages include everything written by this time, in milliseconds since 1970. */
   readonly endAt: number;
+}
+
+/** Summaries of readings that may be read. */
+export interface TrustedSummaries extends KeptTrust {
+  /** Those of collections created before are incomplete, in milliseconds since 1970. */
+  readonly since: number;
 }
 
 export interface PageTrustOptions {
@@ -51,16 +58,33 @@ export class PageTrust {
 
   /** The pages to read; undefined if the geo index must be used. */
   async pages(): Promise<TrustedPages | undefined> {
+    const found = await this.#look();
+    if (found === undefined) return undefined;
+    const { pages, endAt } = found.report;
+    this.#note(found.report.complete);
+    if (pages === null || endAt === null || !found.current) return undefined;
+    return { generation: pages.generation, complete: this.#aged(), endAt };
+  }
+
+  /** What the consumer says of the summaries of readings that it keeps; undefined if they must not be used. */
+  async summaries(): Promise<TrustedSummaries | undefined> {
+    const found = await this.#look();
+    const { gap = null, summariesSince = null } = found?.report ?? {};
+    if (found === undefined || summariesSince === null) return undefined;
+    const finalBefore = gap === null ? Infinity : Date.parse(gap.since);
+    return { since: summariesSince, current: found.current, finalBefore };
+  }
+
+  /** The report, and whether everything written until a moment ago was applied. */
+  async #look(): Promise<{ readonly report: ConsumerReport; readonly current: boolean } | undefined> {
     const own = this.#options.own();
-    // Without a report, the index is read.
+    // Without a report, nothing that the consumer keeps is read.
     const report = own ?? (await this.#stored().catch(() => undefined));
     if (report === undefined) return undefined;
-    const { pages, gap, complete, endAt } = report;
-    this.#note(complete);
+    const { gap, endAt } = report;
     // A stored report was current when it was read, and is used until the next read is due.
     const at = own ? this.#options.wall() : (this.#report?.at ?? -Infinity);
-    if (pages === null || gap !== null || endAt === null || Math.abs(at - endAt) > TRUSTED_MS) return undefined;
-    return { generation: pages.generation, complete: this.#aged(), endAt };
+    return { report, current: gap === null && endAt !== null && Math.abs(at - endAt) <= TRUSTED_MS };
   }
 
   /** Forces the next call to read the report again, because it may be outdated. */

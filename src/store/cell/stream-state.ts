@@ -58,6 +58,11 @@ export interface StreamState extends Leased {
   readonly endAt: number | null;
   /** The pages of markers that are as complete and exact as the cells; null if there are none. */
   readonly pages: PageGeneration | null;
+  /**
+   * A time, in milliseconds since 1970, since which no record of a reading has been missed by those who keep summaries; 0
+   * if none ever was, null if it is unknown.
+   */
+  readonly summariesSince: number | null;
 }
 
 /** Identifies pages that belong together: a recount rewrites all of them as another generation. */
@@ -91,31 +96,44 @@ export async function loadStreamState(
     call,
   );
   if (Item === undefined) return undefined;
-  const { pk: _pk, sk: _sk, pages, setAside, ...stored } = Item as unknown as Key & StoredState;
+  const { pk: _pk, sk: _sk, pages, summaries, setAside, ...stored } = Item as unknown as Key & StoredState;
   const state = { ...stored, deadLetters: setAside };
-  const isCurrent = pages?.batch === state.batch && pages.planned === (state.plan !== null);
-  const isKept = isCurrent && pages.format === PAGE_FORMAT;
-  return { ...state, pages: isKept ? { generation: pages.generation } : null };
+  const isCurrent = (one: Marks | null | undefined) =>
+    one?.batch === state.batch && one.planned === (state.plan !== null);
+  const isKept = isCurrent(pages) && pages?.format === PAGE_FORMAT;
+  return {
+    ...state,
+    pages: isKept ? { generation: pages.generation } : null,
+    summariesSince: isCurrent(summaries) ? (summaries?.since ?? null) : null,
+  };
+}
+
+/** The last batch, and whether it is still planned. */
+interface Marks {
+  readonly batch: number;
+  readonly planned: boolean;
 }
 
 /**
- * The state as an item. Its pages repeat the last batch, and whether it is still planned: a version of this program
- * that does not maintain pages leaves them behind when it completes this batch or plans another one. A version with
+ * The state as an item. Pages and summaries repeat the last batch, and whether it is still planned: a version of this
+ * program that does not maintain them leaves them behind when it completes this batch or plans another one. A version with
  * another page format cannot continue with these pages, nor this one with those.
  */
-type StoredState = Omit<StreamState, 'pages' | 'deadLetters'> & {
+type StoredState = Omit<StreamState, 'pages' | 'summariesSince' | 'deadLetters'> & {
   /** The number of dead letters. */
   readonly setAside: number;
-  readonly pages?:
-    (PageGeneration & { readonly format: number; readonly batch: number; readonly planned: boolean }) | null;
+  readonly pages?: (PageGeneration & Marks & { readonly format: number }) | null;
+  readonly summaries?: (Marks & { readonly since: number }) | null;
 };
 
 /** Replaces the state of version `next.version - 1`; returns false if another write came first, like `putVersion`. */
 export function putStreamState(database: Database, consumer: string, next: StreamState, call: Call): Promise<boolean> {
   const { keys, tables } = database;
-  const pages = next.pages && { ...next.pages, format: PAGE_FORMAT, batch: next.batch, planned: next.plan !== null };
-  const { deadLetters: setAside, ...state } = next;
-  const stored: StoredState = { ...state, setAside, pages };
+  const marks: Marks = { batch: next.batch, planned: next.plan !== null };
+  const pages = next.pages && { ...next.pages, ...marks, format: PAGE_FORMAT };
+  const { deadLetters: setAside, summariesSince, ...state } = next;
+  const summaries = summariesSince === null ? null : { ...marks, since: summariesSince };
+  const stored: StoredState = { ...state, setAside, pages, summaries };
   return putVersion(database, tables.derived, { ...keys.streamState(consumer), ...stored }, call);
 }
 

@@ -10,6 +10,7 @@ import {
   readRankBy,
   readText,
 } from './collection-item.js';
+import type { BatchGetOptions } from '../request/batch-get.js';
 import { type ConditionalChange, changeItem, checkVersion, readItem } from '../request/conditional-change.js';
 import type { Database, Item } from '../database.js';
 import { isFailure } from '../request/failures.js';
@@ -106,8 +107,9 @@ export async function* everyCollection(
   database: Database,
   state: 'in use' | 'emptying',
   call: Call,
+  { consistent = false }: BatchGetOptions = {},
 ): AsyncGenerator<readonly Collection[]> {
-  const request = rangeRequest(database, { index: 'entities', pk: database.keys.collectionsPartition });
+  const request = rangeRequest(database, { index: 'entities', pk: database.keys.collectionsPartition, consistent });
   for await (const items of queryPages(database, request, call)) {
     const wanted = items.filter((item) => (item[EMPTYING] !== undefined) === (state === 'emptying'));
     yield wanted.flatMap((item) => anyCollectionFromItem(database, item) ?? []);

@@ -20,6 +20,7 @@ export interface CollectionInput {
   readonly code?: string | null | undefined;
   readonly readingsTtlDays?: number | null | undefined;
   readonly readingsBucket?: ReadingsBucket | null | undefined;
+  readonly readingsSummarized?: boolean | null | undefined;
 }
 
 const DEFAULT_PREFIX_LENGTH = 2;
@@ -29,6 +30,8 @@ const MOST_WRITE_SHARDS = 32;
 const MOST_MAP_PROPERTIES = 64;
 /** About a hundred years; without a limit, readings are kept forever. */
 const LONGEST_TTL_DAYS = 36_500;
+/** A day is summarized when it is over, and before its first reading expires. */
+const SHORTEST_SUMMARIZED_TTL_DAYS = 2;
 /** Finding a reading may take a Query call for each. */
 const MOST_BUCKETS = 64;
 const READINGS_BUCKETS: readonly unknown[] = ['NONE', 'DAY', 'HOUR'] satisfies ReadingsBucket[];
@@ -69,12 +72,13 @@ export function readText(field: string, value: unknown): string {
 }
 
 /**
- * How readings are bucketed and how long they are kept. Both are checked together: there would be too many buckets to
- * search if readings were kept forever.
+ * How readings are bucketed, how long they are kept, and whether they are summarized. All are checked together: there
+ * would be too many buckets to search if readings were kept forever.
  */
 function readReadingsSettings(
-  input: Pick<CollectionInput, 'readingsTtlDays' | 'readingsBucket'>,
-): Pick<Collection, 'readingsTtlDays' | 'readingsBucket'> {
+  input: Pick<CollectionInput, 'readingsTtlDays' | 'readingsBucket' | 'readingsSummarized'>,
+): Pick<Collection, 'readingsTtlDays' | 'readingsBucket' | 'readingsSummarized'> {
+  const readingsSummarized = input.readingsSummarized ?? false;
   const readingsTtlDays = readInteger('readingsTtlDays', input.readingsTtlDays, 1, LONGEST_TTL_DAYS, null);
   const readingsBucket = input.readingsBucket ?? 'NONE';
   if (!READINGS_BUCKETS.includes(readingsBucket)) throw badInput('readingsBucket', readingsBucket, 'NONE, DAY or HOUR');
@@ -84,7 +88,11 @@ function readReadingsSettings(
     );
     throw badInput('readingsTtlDays', readingsTtlDays, `1 to ${days} for buckets of a ${readingsBucket}`);
   }
-  return { readingsTtlDays, readingsBucket };
+  if (readingsSummarized && readingsTtlDays !== null && readingsTtlDays < SHORTEST_SUMMARIZED_TTL_DAYS) {
+    const allowed = `at least ${SHORTEST_SUMMARIZED_TTL_DAYS}, or none, if readings are summarized`;
+    throw badInput('readingsTtlDays', readingsTtlDays, allowed);
+  }
+  return { readingsTtlDays, readingsBucket, readingsSummarized };
 }
 
 /** The description of a collection from a client; null for none. */
@@ -147,7 +155,8 @@ export function collectionFromItem(database: Pick<Database, 'keys'>, item: Item)
 /** A collection from its item, even if it is being emptied; undefined if the item is invalid. */
 export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item): Collection | undefined {
   const { pk, sk, name, description, mapProperties, prefixLength, writeShards, code, geoSlot, version } = item;
-  const { createdAt, updatedAt, readingsTtlDays, readingsBucket, idStrategy, globalIds, rankBy } = item;
+  const { createdAt, updatedAt, readingsTtlDays, readingsBucket, idStrategy, globalIds, rankBy, readingsSummarized } =
+    item;
   const key = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCollection({ pk, sk }) : undefined;
   if (key === undefined || typeof prefixLength !== 'number' || typeof writeShards !== 'number') return undefined;
   return {
@@ -163,6 +172,7 @@ export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: It
     code: typeof code === 'string' ? code : null,
     readingsTtlDays: typeof readingsTtlDays === 'number' ? readingsTtlDays : null,
     readingsBucket: readingsBucket === 'DAY' || readingsBucket === 'HOUR' ? readingsBucket : 'NONE',
+    readingsSummarized: readingsSummarized === true,
     geoSlot: geoSlot === 'B' ? 'B' : 'A',
     version: typeof version === 'number' ? version : 0,
     createdAt: typeof createdAt === 'string' ? createdAt : '',

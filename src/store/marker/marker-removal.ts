@@ -7,6 +7,7 @@ import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryPages } from '../request/query-pages.js';
 import { rangeRequest } from '../request/ranges.js';
+import { removeSummaries } from '../reading/kept-days.js';
 import { readingPartitions } from './reading-removal.js';
 
 const MARKERS_AT_A_TIME = 16;
@@ -50,9 +51,10 @@ export async function removePartition(
     const names = items.flatMap(
       (item) => database.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) }) ?? [],
     );
-    const own = await mapConcurrently(names, MARKERS_AT_A_TIME, ({ key }) =>
-      removeUnder(database, readingPartitions(database, collection, key, Date.now()), call),
-    );
+    const own = await mapConcurrently(names, MARKERS_AT_A_TIME, async ({ key }) => {
+      await removeSummaries(database, collection, key, 'all', call);
+      return removeUnder(database, readingPartitions(database, collection, key, Date.now()), call);
+    });
     const there = own.filter((item) => item !== undefined);
     await deleteInBulk(database, there, call);
     removed += there.length;

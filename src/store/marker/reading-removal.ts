@@ -9,6 +9,7 @@ import type { Call } from '../request/meter.js';
 import { queryAll, queryPages } from '../request/query-pages.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
+import { removeSummaries } from '../reading/kept-days.js';
 
 const KIND = 'readings';
 /**
@@ -89,6 +90,7 @@ async function removeReadings(
     if (found === undefined) return false;
     left -= found;
   }
+  await removeSummaries(database, collection, String(key), life, call);
   return true;
 }
 

@@ -1,15 +1,14 @@
-import { limitExceeded } from '../../errors.js';
-import type { PartitionRange } from '../../keys/keyspace.js';
+import { type CellportError, limitExceeded } from '../../errors.js';
 import type { Marker } from '../../model/marker.js';
-import { bucketsDown, latestInstant } from '../../model/reading.js';
 import { type ReadingSummary, type SummaryPeriod, periodStart, withNumber } from '../../model/reading-summary.js';
 import { takeTurn } from '../../turns.js';
 import type { Database, Item } from '../database.js';
 import type { MarkerReference } from '../marker/markers.js';
 import type { Call } from '../request/meter.js';
-import { rangeRequest } from '../request/ranges.js';
+import { type StoredRange, rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { readingFromItem } from './reading-item.js';
+import { rangesOf } from './reading-partitions.js';
 import { startOf } from './readings.js';
 
 /** Which summaries of a marker's readings: of `value`, from an instant on, up to another one (RFC 3339, both included). */
@@ -44,10 +43,20 @@ export interface SummaryOptions {
 /** Few enough to be handled in one turn. */
 const ITEMS_OF_A_QUERY = 1_000;
 
+/** LIMIT_EXCEEDED for a page that would not even have one period. */
+export function tooManyReadings(): CellportError {
+  return limitExceeded(
+    'number of readings in one period',
+    'more than this request may still read',
+    'that of CELLPORT_MAX_ITEMS and CELLPORT_MAX_READING_QUERIES',
+    'request HOUR, or fewer markers at a time',
+  );
+}
+
 /** The items of a range in order; returns whether the budget was enough. */
-async function* itemsUp(
+export async function* itemsUp(
   database: Database,
-  range: PartitionRange,
+  range: StoredRange,
   { budget, call }: SummaryOptions,
 ): AsyncGenerator<Item, boolean, undefined> {
   for (let after: Item | undefined; ;) {
@@ -56,7 +65,7 @@ async function* itemsUp(
     budget.queries -= 1;
     // Reserved, as other summaries are read meanwhile.
     budget.items -= limit;
-    const request = rangeRequest(database, { index: 'entities', ...range, limit }, after);
+    const request = rangeRequest(database, { ...range, limit }, after);
     const { Items = [], LastEvaluatedKey } = await send(database, 'query', request, call);
     budget.items += limit - Items.length;
     await takeTurn(call.signal);
@@ -64,26 +73,6 @@ async function* itemsUp(
     if (LastEvaluatedKey === undefined) return true;
     after = LastEvaluatedKey;
   }
-}
-
-/** The partitions that may have readings of a time, in order, each with the instant at which it begins. */
-function rangesOf(
-  { keys }: Database,
-  { collection, key }: MarkerReference,
-  from: string,
-  to: string | undefined,
-  now: number,
-): { readonly range: PartitionRange; readonly begins: string }[] {
-  const { readingsBucket: bucket } = collection;
-  const of = { scope: keys.scope(collection), key };
-  if (bucket === 'NONE') return [{ range: keys.readingRange(of, from, to), begins: from }];
-  const end = Math.min(latestInstant(bucket, now), to === undefined ? Infinity : Date.parse(to));
-  return bucketsDown(bucket, Date.parse(from), end)
-    .toReversed()
-    .map((one) => ({
-      range: keys.readingRange({ ...of, bucket: one }, from, to),
-      begins: periodStart(bucket, one),
-    }));
 }
 
 /**
@@ -113,7 +102,7 @@ export async function readSummaries(
   }
   for (const { range, begins } of rangesOf(database, reference, start, to, options.now)) {
     reach(begins);
-    const items = itemsUp(database, range, options);
+    const items = itemsUp(database, { index: 'entities', ...range }, options);
     let step = await items.next();
     for (; step.done !== true; step = await items.next()) {
       const { pk, sk } = step.value;
@@ -125,12 +114,7 @@ export async function readSummaries(
     }
     if (step.value) continue;
     if (reached <= start) {
-      throw limitExceeded(
-        'number of readings in one period',
-        'more than this request may still read',
-        'that of CELLPORT_MAX_ITEMS and CELLPORT_MAX_READING_QUERIES',
-        'request HOUR, or fewer markers at a time',
-      );
+      throw tooManyReadings();
     }
     return { summaries, next: reached };
   }

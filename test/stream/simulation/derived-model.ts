@@ -1,6 +1,7 @@
 import type { CellSums } from '../../../src/geo/cell-sums.js';
 import type { DeadLetter, StreamState } from '../../../src/store/cell/stream-state.js';
 import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../../../src/store/cell/blocks.js';
+import { DaysModel } from './days-model.js';
 import { PagesModel } from './pages-model.js';
 
 const nameOf = ({ scope, parent }: BlockName) => `${scope}/${parent}`;
@@ -13,6 +14,7 @@ export class DerivedModel {
   /** Every version of each block, latest last. */
   readonly blocks = new Map<string, StoredBlock[]>();
   readonly pages = new PagesModel();
+  readonly days = new DaysModel();
   writes = 0;
 
   putState(next: StreamState, conditional = true): boolean {

@@ -1,8 +1,9 @@
 import { placeOfParent } from '../../../src/model/cell.js';
 import { afterPartition, partsOfHints } from '../../../src/pages/directory.js';
 import type { BlockName, BlockOutcome } from '../../../src/store/cell/blocks.js';
-import type { PagesPort } from '../../../src/stream/ports.js';
+import type { DaysPort, PagesPort } from '../../../src/stream/ports.js';
 import type { DerivedModel } from './derived-model.js';
+import type { Ports } from './process.js';
 import type { Plant } from './simulate.js';
 import type { World } from './world.js';
 
@@ -15,6 +16,12 @@ const withPages =
     ...ports,
     pages: { ...ports.pages, open: (generation) => change(ports.pages.open(generation), world, derived) },
   });
+
+/** A bug in the summaries of readings. */
+const withDays = (ports: Ports, changed: Partial<DaysPort>): Ports => ({
+  ...ports,
+  days: { ...ports.days, port: { ...ports.days.port, ...changed } },
+});
 
 /** Bugs that a scheme like this one invites. The simulation must find each of them, otherwise it proves nothing. */
 export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
@@ -204,4 +211,34 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
       return replacements.map((replacement) => derived.pages.write(replacement, false));
     },
   })),
+
+  /** A reading recorded while its day was summarized is lost. */
+  'a day is closed whatever was recorded since it was read': (ports, world, derived) =>
+    withDays(ports, {
+      close: async (day, seen, kept) => {
+        await world.wait(world.chance.next() * 2_000);
+        return derived.days.close(day, seen, kept, false);
+      },
+    }),
+
+  /** A day that was opened again stays open. */
+  'a day is no longer due whatever was recorded since it was listed': (ports, world, derived) =>
+    withDays(ports, {
+      forget: async (due) => {
+        await world.wait(world.chance.next() * 2_000);
+        derived.days.forget(due, false);
+      },
+    }),
+
+  /** A process that stops in between leaves the day open, and not due. */
+  'days are opened after their batch is complete': (ports, world) =>
+    withDays(ports, {
+      open: (days, epoch) => {
+        world.schedule(
+          world.chance.next() * 2_000,
+          () => void ports.days.port.open(days, epoch).catch(() => undefined),
+        );
+        return Promise.resolve();
+      },
+    }),
 };

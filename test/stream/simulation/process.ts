@@ -1,6 +1,7 @@
 import type { Clock } from '../../../src/clock.js';
 import { type BlockMemory, createBlockMemory } from '../../../src/stream/block-memory.js';
 import type { PagesOptions } from '../../../src/stream/kept-pages.js';
+import type { DaysOptions } from '../../../src/stream/marker-days.js';
 import { PageMemory } from '../../../src/stream/page-memory.js';
 import type { StreamPort } from '../../../src/stream/ports.js';
 import { StreamFailure } from '../../../src/stream/ports.js';
@@ -26,6 +27,7 @@ export interface Ports {
   readonly cells: CellsPort;
   readonly memory: BlockMemory;
   readonly pages: PagesOptions;
+  readonly days: DaysOptions;
 }
 
 /**
@@ -147,6 +149,7 @@ export class Process {
             }),
         }),
       },
+      days: { port: derived.days.port(table, (effect) => this.#call(effect)), everyMs: chance.pick([1_000, 5_000]) },
       stream: {
         identify: () => this.#call(() => table.identify()),
         listShards: (stream, after) => this.#call(() => table.listShards(stream, after)),

@@ -9,6 +9,7 @@ import { mapMarkerFromIndex } from '../../../src/store/marker/marker-item.js';
 import { itemOfImage } from '../../../src/store/request/wire.js';
 import { type Consumer, createConsumer } from '../../../src/stream/consumer.js';
 import { changeOf, contributionOf } from '../../../src/stream/change.js';
+import { writeReading } from './days-model.js';
 import { DerivedModel } from './derived-model.js';
 import { type Faults, type Ports, Process } from './process.js';
 import { TableModel } from './table-model.js';
@@ -129,7 +130,8 @@ const wasEverGone = ({ history }: TableModel, scope: string, key: string): boole
   });
 
 /** One write of any kind. */
-function writeSomething(table: TableModel, { chance }: World): void {
+function writeSomething(table: TableModel, world: World): void {
+  const { chance } = world;
   const scope = chance.pick(SCOPES);
   const { pk, sk } = keys.marker(scope, `m${chance.integer(1, 9)}`);
   const kind = chance.next();
@@ -156,6 +158,8 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
     answerLost: chance.pick([0, 0.02, 0.1]),
     slowestMs: chance.pick([5, 40, 400]),
   };
+  // Summaries take half of the time.
+  const summarizes = chance.happens(0.4);
   const failures: string[] = [];
   derived.pages.onGone = (scope, key) => {
     if (!wasEverGone(table, scope, key)) failures.push(`marker ${key} of ${scope} was in no page, but never deleted`);
@@ -170,6 +174,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
     const ports = plant(process.ports(table, derived), world, derived);
     const consumer = createConsumer({
       ...ports,
+      days: summarizes ? ports.days : undefined,
       clock: process.clock(),
       keys,
       log: silentLog,
@@ -206,6 +211,9 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
   function planTrouble(fromMs: number, untilMs: number): void {
     const at = () => fromMs - world.now + chance.next() * (untilMs - fromMs);
     for (let count = writes; count > 0; count -= 1) world.schedule(at(), () => writeSomething(table, world));
+    if (summarizes) {
+      for (let count = writes / 3; count > 0; count -= 1) world.schedule(at(), () => writeReading(table, world));
+    }
     for (let count = chance.integer(0, 3); count > 0; count -= 1) world.schedule(at(), () => table.splitSomeShard());
     for (let count = chance.integer(0, 4); count > 0; count -= 1) {
       world.schedule(at(), () => {
@@ -272,6 +280,9 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
   // The heartbeat also stores this in the state.
   await world.run(() => false, 6_000);
 
+  if (summarizes && !(await world.run(() => derived.days.isDone, 30_000)))
+    failures.push('days are due and not summarized');
+
   const { state } = derived;
   const gap = state?.gap?.reason;
   if (state === undefined) failures.push('there is no state');
@@ -282,6 +293,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
     if (gap === undefined && table.switched) failures.push('the stream was switched off unnoticed');
     if (gap === undefined) {
       failures.push(...differences(derived.cells(), bruteForce(table)));
+      if (summarizes) failures.push(...derived.days.differences(table));
       for (const scope of SCOPES) failures.push(...pageDifferences(table, derived, scope));
       const poison = table.history.flatMap((record) =>
         changeOf(keys, record)?.fault === undefined ? [] : [record.sequence],

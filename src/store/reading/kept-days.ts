@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+
+import type { MarkerDay } from '../../keys/derived-keyspace.js';
+import type { Key } from '../../keys/document-id.js';
+import type { Collection } from '../../model/collection.js';
+import { DayFold, formatDay } from '../../model/reading-summary.js';
+import { takeTurn } from '../../turns.js';
+import type { Database, Item } from '../database.js';
+import { getMarkers } from '../marker/markers.js';
+import { batchGet } from '../request/batch-get.js';
+import { putInBulk } from '../request/batch-write.js';
+import { deleteInBulk } from '../request/batch-delete.js';
+import { isFailure } from '../request/failures.js';
+import { MAX_ITEM_BYTES, itemBytes } from '../request/item-size.js';
+import type { Call } from '../request/meter.js';
+import { queryPages } from '../request/query-pages.js';
+import { rangeRequest } from '../request/ranges.js';
+import { send } from '../request/send.js';
+import { readingFromItem } from './reading-item.js';
+import { rangesOf } from './reading-partitions.js';
+
+// A day's item is open (`open`) from its first reading until it is over, and again after each later one: then its
+// summaries are computed from the readings. Once closed, it has the summaries (`d`) and the incarnation of the marker
+// that they belong to (`of`). `v` changes with every write, and `e` is the session of the consumer that wrote it.
+
+/** A day that must be summarized once it is over, as it was listed. */
+export interface DueDay extends MarkerDay {
+  readonly token: string;
+}
+
+/** An open day as it was read. */
+export interface OpenDay {
+  readonly version: string;
+  readonly epoch: number;
+}
+
+/** A day as it is stored. */
+export interface StoredDay extends OpenDay {
+  /** Undefined while it is open. */
+  readonly kept: KeptDay | undefined;
+}
+
+/** The summaries of a day. */
+export interface KeptDay {
+  readonly incarnation: string;
+  /** See `formatDay`. */
+  readonly text: string;
+}
+
+const token = () => randomUUID().slice(0, 8);
+
+/**
+ * Opens days whose readings have changed, and lists them as due: in this order, so that whatever is listed is open. May be
+ * repeated.
+ */
+export async function openDays(
+  database: Database,
+  days: readonly MarkerDay[],
+  epoch: number,
+  call: Call,
+): Promise<void> {
+  const { keys, tables } = database;
+  const open = days.map((day) => ({ ...keys.daySummary(day), open: true, v: token(), e: epoch }));
+  await putInBulk(database, tables.derived, open, call);
+  const due = days.map((day) => ({ ...keys.dueDay(day), t: token() }));
+  await putInBulk(database, tables.derived, due, call);
+}
+
+/** The days of a collection, up to one, that must be summarized. */
+export async function* listDueDays(
+  database: Database,
+  scope: string,
+  upTo: string,
+  call: Call,
+): AsyncGenerator<readonly DueDay[]> {
+  for (const range of database.keys.dueDayRanges(scope, upTo)) {
+    const request = rangeRequest(database, { index: 'cells', ...range });
+    for await (const items of queryPages(database, request, call)) {
+      yield items.flatMap(({ pk, sk, t }) => {
+        const day = database.keys.parseDueDay({ pk: String(pk), sk: String(sk) });
+        return day ? [{ ...day, token: String(t) }] : [];
+      });
+    }
+  }
+}
+
+/** The summaries in the item of a day; undefined while it is open. */
+export function keptIn({ d, of }: Item): KeptDay | undefined {
+  return d instanceof Uint8Array ? { text: inflateRawSync(d).toString(), incarnation: String(of) } : undefined;
+}
+
+/** Summaries as they are stored: compressed, they take half of the units. */
+export const storedText = (text: string): Uint8Array => deflateRawSync(text);
+
+/** Days as they are stored, strongly consistent, in order; undefined for those that are not. */
+export async function readDays(
+  database: Database,
+  days: readonly MarkerDay[],
+  call: Call,
+): Promise<readonly (StoredDay | undefined)[]> {
+  const { keys, tables } = database;
+  const names = days.map((day) => keys.daySummary(day));
+  const items = await batchGet(database, tables.derived, names, call, { consistent: true });
+  return items.map((item) => {
+    if (item === undefined) return undefined;
+    return { version: String(item['v']), epoch: Number(item['e']), kept: keptIn(item) };
+  });
+}
+
+/** Runs a conditional write; returns whether the condition held. */
+async function holds(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    if (isFailure(error, 'ConditionalCheckFailedException')) return false;
+    throw error;
+  }
+}
+
+const unchanged = ({ version, epoch }: OpenDay) => ({
+  ConditionExpression: 'v = :v AND e = :e',
+  ExpressionAttributeValues: { ':v': version, ':e': epoch },
+});
+
+/** Takes an open day over from an earlier session; undefined if it has changed. */
+export async function claimDay(
+  database: Database,
+  day: MarkerDay,
+  seen: OpenDay,
+  epoch: number,
+  call: Call,
+): Promise<OpenDay | undefined> {
+  const { keys, tables } = database;
+  const next = { version: token(), epoch };
+  const item = { ...keys.daySummary(day), open: true, v: next.version, e: epoch };
+  const put = { TableName: tables.derived, Item: item, ...unchanged(seen) };
+  return (await holds(send(database, 'put', put, call))) ? next : undefined;
+}
+
+/**
+ * Computes the summaries of a day from the readings of the marker, strongly consistent; undefined if it has none, or does
+ * not exist.
+ */
+export async function summarizeDay(
+  database: Database,
+  collection: Collection,
+  { key, day }: MarkerDay,
+  now: number,
+  call: Call,
+): Promise<KeptDay | undefined> {
+  const reference = { collection, key };
+  const [marker] = await getMarkers(database, [reference], call, { consistent: true });
+  if (!marker) return undefined;
+  const { incarnation } = marker;
+  const fold = new DayFold();
+  for (const { range } of rangesOf(database, reference, `${day}T00:00:00.000Z`, `${day}T23:59:59.999Z`, now)) {
+    const request = rangeRequest(database, { index: 'entities', ...range, consistent: true });
+    for await (const items of queryPages(database, request, call)) {
+      for (const item of items) {
+        const reading = readingFromItem(database.keys, item, incarnation, now);
+        if (reading !== undefined) fold.add(reading);
+      }
+      await takeTurn(call.signal);
+    }
+  }
+  const summaries = fold.summaries();
+  return summaries.size === 0 ? undefined : { incarnation, text: formatDay(summaries) };
+}
+
+/**
+ * Replaces an open day by its summaries, or deletes it if there are none; returns false, having changed nothing, if it has
+ * changed since it was read. A day whose summaries are too large for an item stays open.
+ */
+export async function closeDay(
+  database: Database,
+  day: MarkerDay,
+  seen: OpenDay,
+  kept: KeptDay | undefined,
+  call: Call,
+): Promise<boolean> {
+  const { keys, tables } = database;
+  const Key = keys.daySummary(day);
+  if (kept === undefined) {
+    const deletion = { TableName: tables.derived, Key, ...unchanged(seen) };
+    return holds(send(database, 'delete', deletion, call));
+  }
+  const item: Item = { ...Key, d: storedText(kept.text), of: kept.incarnation, v: token(), e: seen.epoch };
+  if (itemBytes(item) > MAX_ITEM_BYTES) return true;
+  return holds(send(database, 'put', { TableName: tables.derived, Item: { ...item }, ...unchanged(seen) }, call));
+}
+
+/** Removes a day from the list of those that are due, unless it was listed again. */
+export async function forgetDueDay(database: Database, due: DueDay, call: Call): Promise<void> {
+  const { keys, tables } = database;
+  const condition = { ConditionExpression: 't = :t', ExpressionAttributeValues: { ':t': due.token } };
+  await holds(send(database, 'delete', { TableName: tables.derived, Key: keys.dueDay(due), ...condition }, call));
+}
+
+/** Deletes days, open or not. */
+export function removeDays(database: Database, days: readonly MarkerDay[], call: Call): Promise<void> {
+  const { keys, tables } = database;
+  const names = days.map((day) => keys.daySummary(day));
+  return deleteInBulk(database, tables.derived, names, call);
+}
+
+/**
+ * Deletes the summaries of one incarnation of a deleted marker, or all. Open days of one incarnation stay: they are empty
+ * when they are closed.
+ */
+export async function removeSummaries(
+  database: Database,
+  collection: Collection,
+  key: string,
+  incarnation: unknown,
+  call: Call,
+): Promise<void> {
+  if (!collection.readingsSummarized) return;
+  const { keys, tables } = database;
+  const range = keys.daySummaryRange(keys.scope(collection), key, '0', '9:');
+  const request = rangeRequest(database, { index: 'cells', ...range, attributes: ['pk', 'sk', 'of'] });
+  for await (const items of queryPages(database, request, call)) {
+    const own = incarnation === 'all' ? items : items.filter(({ of }) => of === (incarnation ?? ''));
+    await deleteInBulk(database, tables.derived, own as unknown as readonly Key[], call);
+  }
+}

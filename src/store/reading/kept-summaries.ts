@@ -1,0 +1,199 @@
+import type { Marker } from '../../model/marker.js';
+import {
+  type ReadingSummary,
+  beginOf,
+  dayAfter,
+  dayBefore,
+  dayOf,
+  endOf,
+  finalFrom,
+  firstLiveDay,
+  parseDay,
+  periodEnd,
+  periodStart,
+} from '../../model/reading-summary.js';
+import type { Database, Item } from '../database.js';
+import type { MarkerReference } from '../marker/markers.js';
+import { keptIn } from './kept-days.js';
+import {
+  type SummariesWanted,
+  type SummaryOptions,
+  type SummaryPage,
+  itemsUp,
+  readSummaries,
+  tooManyReadings,
+} from './reading-summaries.js';
+
+/** What is known of the summaries that the stream's consumer keeps. */
+export interface KeptTrust {
+  /** Whether they include every reading written up to a moment ago. */
+  readonly current: boolean;
+  /** Summaries that became final before, in milliseconds since 1970, are correct even if others are not. */
+  readonly finalBefore: number;
+}
+
+export interface KeptOptions extends SummaryOptions {
+  readonly trust: KeptTrust;
+}
+
+/** Collects a page from parts that follow each other in time. */
+class Page {
+  readonly summaries: ReadingSummary[] = [];
+  next: string | null = null;
+  readonly #first: number;
+
+  constructor(first: number) {
+    this.#first = first;
+  }
+
+  get left(): number {
+    return this.#first - this.summaries.length;
+  }
+
+  get isFull(): boolean {
+    return this.next !== null;
+  }
+
+  add(summaries: readonly ReadingSummary[], next: string | null = null): void {
+    const over = summaries[this.left];
+    this.summaries.push(...summaries.slice(0, this.left));
+    this.next = over?.start ?? next;
+  }
+}
+
+/** Summaries of one marker, from kept days and from readings. */
+class KeptReader {
+  readonly #database: Database;
+  readonly #reference: MarkerReference;
+  readonly #marker: Pick<Marker, 'incarnation'>;
+  readonly #wanted: SummariesWanted;
+  readonly #options: KeptOptions;
+  readonly #page: Page;
+  /** What is to be computed from readings: from an instant, up to another one, or to the end. */
+  #run: { readonly from: string; readonly to: string | undefined } | undefined;
+
+  constructor(
+    database: Database,
+    reference: MarkerReference,
+    marker: Pick<Marker, 'incarnation'>,
+    wanted: SummariesWanted,
+    options: KeptOptions,
+  ) {
+    this.#database = database;
+    this.#reference = reference;
+    this.#marker = marker;
+    this.#options = options;
+    const { period, from, to } = wanted;
+    this.#wanted = {
+      ...wanted,
+      from: periodStart(period, from),
+      to: to === undefined ? undefined : periodEnd(period, to),
+    };
+    this.#page = new Page(wanted.first);
+  }
+
+  /** The begin of the first day of which everything is read from readings; the ones before are kept. */
+  #boundary(): string {
+    const { now } = this.#options;
+    if (this.#options.trust.current) return beginOf(dayOf(new Date(now).toISOString()));
+    const live = firstLiveDay(this.#reference.collection.readingsTtlDays, now);
+    return live === undefined ? this.#wanted.from : beginOf(live);
+  }
+
+  /** The summaries in a day's item; undefined if they may be outdated, or are of an earlier marker. */
+  #keptIn(item: Item, day: string): readonly ReadingSummary[] | undefined {
+    const { current, finalBefore } = this.#options.trust;
+    if (!current && this.#finalFrom(day) >= finalBefore) return undefined;
+    const kept = keptIn(item);
+    if (kept?.incarnation !== this.#marker.incarnation) return undefined;
+    const { value, period, from, to = '9' } = this.#wanted;
+    return parseDay(kept.text, day, value, period).filter(({ start }) => start >= from && start <= to);
+  }
+
+  #finalFrom(day: string): number {
+    return finalFrom(day, this.#reference.collection.readingsTtlDays);
+  }
+
+  async #addDay(item: Item, day: string): Promise<void> {
+    const kept = this.#keptIn(item, day);
+    if (kept !== undefined) {
+      await this.#endRun();
+      if (!this.#page.isFull) this.#page.add(kept);
+    } else if (this.#finalFrom(day) > this.#options.now) {
+      // Days without an item in between have no readings.
+      this.#run = { from: this.#run?.from ?? beginOf(day), to: endOf(day) };
+    }
+  }
+
+  /** Adds the summaries of the run, computed from readings. */
+  async #endRun(): Promise<void> {
+    const { from, to } = this.#wanted;
+    const run = this.#run;
+    this.#run = undefined;
+    if (run === undefined || this.#page.isFull) return;
+    const begin = run.from > from ? run.from : from;
+    if (this.#page.left === 0) {
+      this.#page.add([], begin);
+      return;
+    }
+    const end = to !== undefined && (run.to === undefined || to < run.to) ? to : run.to;
+    const wanted = { ...this.#wanted, first: this.#page.left, from: begin, to: end };
+    const { summaries, next } = await readSummaries(
+      this.#database,
+      this.#reference,
+      this.#marker,
+      wanted,
+      this.#options,
+    );
+    this.#page.add(summaries, next);
+  }
+
+  /** Adds the days before the boundary; returns the day after the last one read if the budget was not enough for all. */
+  async #addKept(from: string, to: string): Promise<string | undefined> {
+    const { keys } = this.#database;
+    const { collection, key } = this.#reference;
+    const range = keys.daySummaryRange(keys.scope(collection), key, from, to);
+    const items = itemsUp(this.#database, { index: 'cells', consistent: true, ...range }, this.#options);
+    let next = from;
+    let step = await items.next();
+    for (; step.done !== true && !this.#page.isFull; step = await items.next()) {
+      const { pk, sk } = step.value;
+      const day = keys.parseDaySummary({ pk: String(pk), sk: String(sk) })?.day;
+      if (day === undefined) continue;
+      await this.#addDay(step.value, day);
+      next = dayAfter(day);
+    }
+    return step.done === true && !step.value ? next : undefined;
+  }
+
+  async read(): Promise<SummaryPage> {
+    const { from, to } = this.#wanted;
+    const boundary = this.#boundary();
+    const lastKept = to !== undefined && to < boundary ? dayOf(to) : dayBefore(dayOf(boundary));
+    const left = dayOf(from) <= lastKept ? await this.#addKept(dayOf(from), lastKept) : undefined;
+    if (left !== undefined) {
+      await this.#endRun();
+      const next = this.#page.next ?? beginOf(left);
+      if (next <= from) throw tooManyReadings();
+      return { summaries: this.#page.summaries, next };
+    }
+    if (to === undefined || to >= boundary) this.#run = { from: this.#run?.from ?? boundary, to: undefined };
+    await this.#endRun();
+    return { summaries: this.#page.summaries, next: this.#page.next };
+  }
+}
+
+/**
+ * Summaries of a marker's readings in a collection that keeps them: those of past days by one Query, those of days whose
+ * readings have changed lately from the readings. Periods are whole, also the first and the last. The days of expired
+ * readings remain. Otherwise like `readSummaries`.
+ */
+export function readKeptSummaries(
+  database: Database,
+  reference: MarkerReference,
+  marker: Pick<Marker, 'incarnation'>,
+  wanted: SummariesWanted,
+  options: KeptOptions,
+): Promise<SummaryPage> {
+  return new KeptReader(database, reference, marker, wanted, options).read();
+}
