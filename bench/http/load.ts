@@ -1,23 +1,32 @@
-import { Agent, request } from 'node:http';
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+
+export interface Response {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: Buffer;
+}
 
 /** Sends a POST request and reads the whole response. */
 export function post(
   agent: Agent,
   url: string,
   body: string,
-): Promise<{ readonly status: number; readonly text: Buffer }> {
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
   return new Promise((resolve, reject) => {
     const sent = request(
       url,
       {
         method: 'POST',
         agent,
-        headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+        headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...headers },
       },
       (response) => {
         const pieces: Buffer[] = [];
         response.on('data', (piece: Buffer) => pieces.push(piece));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(pieces) }));
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(pieces) }),
+        );
         response.on('error', reject);
       },
     );
