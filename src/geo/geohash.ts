@@ -54,9 +54,12 @@ export function children(geohash: string): string[] {
   return Array.from(GEOHASH_ALPHABET, (character) => geohash + character);
 }
 
+/** Whether a text is a geohash of length 1 to 12. */
+export const isGeohash = (text: string): boolean => GEOHASH.test(text);
+
 /** Validates a client's geohash; returns it in lower case. Throws BAD_USER_INPUT naming `field` if it is invalid. */
 export function readGeohash(field: string, value: unknown): string {
-  if (typeof value === 'string' && GEOHASH.test(value)) return value.toLowerCase();
+  if (typeof value === 'string' && isGeohash(value)) return value.toLowerCase();
   throw badInput(field, value, `a geohash: 1 to ${LONGEST_GEOHASH} characters of ${GEOHASH_ALPHABET}`);
 }
 

@@ -28,6 +28,8 @@ export interface HotKey extends Source, Units {
   readonly key: string;
   /** What the key names, in words. */
   readonly names: string;
+  /** The area of the geohash prefix in the key, in degrees; null if it has none. */
+  readonly bounds: Readonly<Record<'west' | 'south' | 'east' | 'north', number>> | null;
   /** Of what the server consumes, 0 to 1; a write unit weighs as much as three read units. */
   readonly share: number;
 }

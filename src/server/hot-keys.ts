@@ -1,4 +1,6 @@
 import { systemClock } from '../clock.js';
+import type { Bounds } from '../geo/bounds.js';
+import { cellBounds, isGeohash } from '../geo/geohash.js';
 import type { HotKey, Metrics } from '../http/metrics.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
@@ -30,6 +32,13 @@ export function namesOf(keys: Keyspace, { index, key }: Pick<HotKey, 'index' | '
     .map((pair) => pair.join(' '));
   const what = [words, values.join(', ')].filter((text) => text !== '').join(' ');
   return [what, scope && `of collection ${String(scope)}`, index && `in index ${index}`].filter(Boolean).join(' ');
+}
+
+/** The area of a key's geohash prefix; null if it has none, or names the whole world. */
+export function boundsOf(keys: Keyspace, { index, key }: Pick<HotKey, 'index' | 'key'>): Bounds | null {
+  const { prefix, partition } = keys.namePartition(index, key)?.parts ?? {};
+  const geohash = prefix ?? partition;
+  return typeof geohash === 'string' && isGeohash(geohash) ? cellBounds(geohash) : null;
 }
 
 /** What helps against a hot key; undefined if nothing does but DynamoDB's own splits. */
@@ -68,7 +77,8 @@ export function metricsOf(consumption: ConsumptionSampler, keys: Keyspace): Metr
   return {
     hotKeys: () => {
       const report = consumption.report(SHOWN);
-      return { ...report, keys: report.keys.map((hot) => ({ ...hot, names: namesOf(keys, hot) })) };
+      const named = report.keys.map((hot) => ({ ...hot, names: namesOf(keys, hot), bounds: boundsOf(keys, hot) }));
+      return { ...report, keys: named };
     },
     totals: () => consumption.totals(),
   };

@@ -9,6 +9,7 @@ import { encode } from '../../src/geo/geohash.js';
 import type { Services, StreamStatus } from '../../src/graphql/context.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 import type { GraphqlServer, createGraphqlServer } from '../../src/graphql/server.js';
+import type { Metrics } from '../../src/http/metrics.js';
 import type { LiveHub } from '../../src/live/hub.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import type { PageServices } from '../../src/loaders/pages/page-loader.js';
@@ -76,6 +77,7 @@ interface ServerOptions {
   /** The address to which the server considers itself bound. */
   readonly host?: string;
   readonly explain?: boolean;
+  readonly metrics?: Metrics;
   readonly drainMs?: number;
   readonly requestTimeoutMs?: number;
   readonly readOnly?: boolean;
@@ -108,6 +110,7 @@ export async function startServer(
     allowedHosts,
     host,
     explain,
+    metrics,
     drainMs,
     requestTimeoutMs,
     staticDir: page,
@@ -147,6 +150,7 @@ export async function startServer(
     allowedHosts,
     host,
     explain,
+    metrics,
     drainMs,
     requestTimeoutMs,
     log,

@@ -60,6 +60,7 @@ test('a server shows the keys that it reads most, in /hot-keys, /metrics and on 
     index: 'geoA',
     key: 'marker::parks::u3',
     names: 'marker prefix u3 of collection parks in index geoA',
+    bounds: { west: 11.25, south: 50.625, east: 22.5, north: 56.25 },
     readUnits: expect.any(Number),
     writeUnits: 0,
     share: expect.any(Number),

@@ -8,7 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Answer, MapMarker } from '../../src/client/public.js';
 import { encode, toZ } from '../../src/geo/geohash.js';
+import { metricsOf } from '../../src/server/hot-keys.js';
 import { createCollection } from '../../src/store/collection/collections.js';
+import { ConsumptionSampler } from '../../src/store/consumption/sampler.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { type LiveServer, fillCells, startServer } from '../http/live-server.js';
@@ -52,7 +54,8 @@ function isInRing(ring: readonly (readonly number[])[], lng: number, lat: number
 }
 
 describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
-  const db = await testDatabase('readable', { waitsForDisk: true });
+  const consumption = new ConsumptionSampler(() => performance.now());
+  const db = { ...(await testDatabase('readable', { waitsForDisk: true })), consumption };
   let staticDir = '';
   let browser: Browser;
   let server: LiveServer;
@@ -67,7 +70,8 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
       logLevel: 'error',
       build: { outDir: staticDir, target: 'es2022', assetsInlineLimit: 0, chunkSizeWarningLimit: 2_000 },
     });
-    server = await startServer(db, { staticDir, pageServices: testPages({ trusted: true }) });
+    const metrics = metricsOf(consumption, db.keys);
+    server = await startServer(db, { staticDir, pageServices: testPages({ trusted: true }), metrics });
     const now = new Date().toISOString();
     const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, now, newCall());
     const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `p${index}`, position: place(index) }));
@@ -224,6 +228,21 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     await page.locator('#explain .none', { hasText: 'No requests' }).waitFor({ timeout: SLOW });
     expect([await bars(), (await figures())['Query calls']]).toEqual([4, '0']);
     expect(faults).toEqual([]);
+  }, 300_000);
+
+  it('lists the hottest keys of the server, and outlines the area of the one under the pointer', async () => {
+    const { page: fresh } = await openPage();
+    const hot = fresh.locator('#explain .hot');
+    await hot.locator('summary').click();
+    const row = hot.locator('li', { hasText: 'prefix u0 of collection parks' });
+    expect(await row.locator('small').textContent()).toMatch(/^[\d.]+ %, [\d.,]+ write units\/s$/);
+    const hasArea = () => fresh.evaluate(() => 'explain-hot' in tested.map.getStyle().sources);
+    expect(await hasArea()).toBe(false);
+    await row.hover();
+    expect(await hasArea()).toBe(true);
+    await fresh.evaluate(() => tested.explain.setVisible(false));
+    expect(await hasArea()).toBe(false);
+    await fresh.close();
   }, 300_000);
 
   it('leaves nothing on the map when it is closed, and fits on a phone', async () => {

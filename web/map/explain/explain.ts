@@ -4,6 +4,7 @@ import type { Map as MapLibre } from 'maplibre-gl';
 
 import type { Answer } from '../../../src/client/public.js';
 import { MAX_VIEWS } from './history.js';
+import { createHotKeyList } from './hot-keys.js';
 import { NO_COST, type Shape, type Shown, type ViewCost, addAnswer, shapesOf } from './view-cost.js';
 import { createPanel } from './panel.js';
 import { type Colours, createRangeLayers } from './range-layers.js';
@@ -57,6 +58,9 @@ export function createExplain(map: MapLibre, place: HTMLElement): Explain {
     },
   );
 
+  const hotKeys = createHotKeyList(map, () => coloursOf(place).requested);
+  place.append(hotKeys.element);
+
   function draw(): void {
     const cost = views.at(-1);
     if (!visible || !cost) return;
@@ -106,6 +110,7 @@ export function createExplain(map: MapLibre, place: HTMLElement): Explain {
     setVisible(on) {
       visible = on;
       place.hidden = !on;
+      hotKeys.setVisible(on);
       if (on) draw();
       else layers.remove();
     },
