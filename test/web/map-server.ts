@@ -3,8 +3,10 @@ import type { Socket } from 'node:net';
 import type { Admission } from '../../src/http/admission.js';
 import { silentLog } from '../../src/log.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
+import { metricsOf } from '../../src/server/hot-keys.js';
 import { openOwnSearch } from '../../src/server/search.js';
 import { BUILT_PAGES, type Pages, createHttpServer, createServices } from '../../src/server/services.js';
+import { ConsumptionSampler } from '../../src/store/consumption/sampler.js';
 import type { Database } from '../../src/store/database.js';
 import { followChanges } from '../live/support.js';
 
@@ -45,12 +47,13 @@ export async function startMapServer(
   pages: Pages = BUILT_PAGES,
   { styleUrl, searchFolder }: MapServerOptions = {},
 ): Promise<MapServer> {
+  const consumption = new ConsumptionSampler(() => performance.now());
   const heard = followChanges(db);
   const index = { searchBytes: SEARCH_BYTES, dataDir: searchFolder ?? '', tables: db.tables };
   const search = searchFolder === undefined ? undefined : openOwnSearch(index, heard.backend, silentLog);
   search?.start();
   const services = createServices(
-    { database: db },
+    { database: { ...db, consumption } },
     {
       cacheBytes: 0,
       consumerStatus: () => heard.cells.status(),
@@ -60,7 +63,8 @@ export async function startMapServer(
       limits: { ...DEFAULT_LIMITS, deadlineMs: 60_000 },
     },
   );
-  const { http, close } = await createHttpServer(services, { pages, styleUrl, admission: EVERYBODY });
+  const metrics = metricsOf(consumption, db.keys);
+  const { http, close } = await createHttpServer(services, { pages, styleUrl, metrics, admission: EVERYBODY });
   const sockets = new Set<Socket>();
   http.server.on('connection', (socket) => sockets.add(socket));
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
