@@ -1,3 +1,4 @@
+import { LONGEST_Z, encode } from '../src/geo/geohash.js';
 import { LONGEST_BLOCK } from '../src/model/cell.js';
 import { compareBytes } from '../src/keys/byte-order.js';
 import type { PageEntry } from '../src/pages/entry.js';
@@ -41,8 +42,9 @@ class MeteredPages extends PageTable {
   }
 }
 
+const NOBODY = { collection: '', category: null, mapProperties: {}, complete: true };
 const entryOf = ({ key, position, name = null }: BenchMarker, mapVersion: number): PageEntry =>
-  pageEntry({ collection: '', key, position, name, category: null, mapVersion, mapProperties: {}, complete: true });
+  pageEntry({ ...NOBODY, key, position, geohash: encode(position, LONGEST_Z), name, mapVersion });
 
 interface Measured {
   readonly pages: number;

@@ -72,7 +72,7 @@ export async function inTurns<Result>(steps: Generator<void, Result, void>, turn
 /** Number of list items handled in one step. */
 const BATCH = 64;
 
-/** Handles each item of a list, yielding a turn after every 256. */
+/** Handles each item of a list, yielding a turn after every 64. */
 export async function eachInTurns<Item>(
   items: readonly Item[],
   turn: Turn,

@@ -1,5 +1,6 @@
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 
+import { LONGEST_Z, encode } from '../geo/geohash.js';
 import type { Budget } from '../loaders/budget.js';
 import type { MapLimits } from '../map/context.js';
 import type { MarkerFilter } from '../map/filter.js';
@@ -94,6 +95,7 @@ function markerOf({ layout, collection }: TableContext, item: Item): MapMarker |
     collection: collection.key,
     key,
     position,
+    geohash: encode(position, LONGEST_Z),
     name,
     category,
     mapVersion: 0,

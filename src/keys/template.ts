@@ -106,31 +106,38 @@ function isKnown(segment: Segment, values: Parts): boolean {
 }
 
 function written(segments: readonly Segment[], values: Parts, rules: Rules): string {
-  return segments.flatMap((segment) => writtenSegment(segment, values, rules)).join(SEPARATOR);
+  let text = '';
+  let isFirst = true;
+  for (const segment of segments) {
+    for (const piece of 'tokens' in segment
+      ? [tokensWritten(segment.tokens, values, rules)]
+      : listWritten(segment.list, values, rules)) {
+      text += isFirst ? piece : SEPARATOR + piece;
+      isFirst = false;
+    }
+  }
+  return text;
 }
 
-function writtenSegment(segment: Segment, values: Parts, rules: Rules): string | readonly string[] {
-  if ('tokens' in segment) {
-    return segment.tokens
-      .map((token) => (typeof token === 'string' ? token : writtenPart(token, values[token.name], rules)))
-      .join('');
-  }
-  const list = values[segment.list];
-  if (!Array.isArray(list)) throw badInput(`${rules.owner}.${segment.list}`, list, 'a list of text values');
-  return list.map((text: unknown, index) =>
-    writtenPart({ name: `${segment.list}[${index}]`, width: undefined }, text, rules),
-  );
+function tokensWritten(tokens: readonly (string | TextPart)[], values: Parts, rules: Rules): string {
+  let text = '';
+  for (const token of tokens) text += typeof token === 'string' ? token : writtenPart(token, values[token.name], rules);
+  return text;
+}
+
+function listWritten(name: string, values: Parts, rules: Rules): readonly string[] {
+  const list = values[name];
+  if (!Array.isArray(list)) throw badInput(`${rules.owner}.${name}`, list, 'a list of text values');
+  return list.map((text: unknown, index) => writtenPart({ name: `${name}[${index}]`, width: undefined }, text, rules));
 }
 
 function writtenPart({ name, width }: Omit<TextPart, 'optional'>, value: unknown, rules: Rules): string {
-  const field = `${rules.owner}.${name}`;
-  if (typeof value !== 'string' || (value === '' && !rules.mayBeEmpty.has(name))) {
-    throw badInput(field, value, 'non-empty text');
-  }
-  if (!isWellFormed(value)) throw badInput(field, value, 'well-formed Unicode, without lone surrogates');
+  const refused = (allowed: string) => badInput(`${rules.owner}.${name}`, value, allowed);
+  if (typeof value !== 'string' || (value === '' && !rules.mayBeEmpty.has(name))) throw refused('non-empty text');
+  if (!isWellFormed(value)) throw refused('well-formed Unicode, without lone surrogates');
   const text = escapePart(value, rules.role);
   if (width !== undefined && (value.length !== width || text !== value)) {
-    throw badInput(field, value, `text of exactly ${width} characters other than ":", "%" and "#"`);
+    throw refused(`text of exactly ${width} characters other than ":", "%" and "#"`);
   }
   return text;
 }

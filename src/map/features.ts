@@ -1,8 +1,8 @@
+import { markerId } from '../keys/ids.js';
 import { DEFAULT_RADIUS, type MapCluster, clustersOf } from './cells/clusters.js';
 import type { MapMarker, Properties } from '../model/marker.js';
 import { contentOf } from './content.js';
 import { type MapContext, requireCollection } from './context.js';
-import { idOf, oncePerMarker } from './markers/drawn.js';
 import { type MarkerFilterInput, readFilter } from './filter.js';
 import { readWhole } from './page.js';
 import type { Viewport } from './viewport.js';
@@ -17,10 +17,10 @@ export interface PointFeature {
 
 /** A marker as a Feature with the given properties, and `key`, `name` and `category`. */
 export function markerFeature(marker: MapMarker, properties: Properties): PointFeature {
-  const { key, name, category, position } = marker;
+  const { collection, key, name, category, position } = marker;
   return {
     type: 'Feature',
-    id: idOf(marker),
+    id: markerId(collection, key),
     geometry: { type: 'Point', coordinates: [position.lng, position.lat] },
     properties: { ...properties, key, name, category },
   };
@@ -33,15 +33,23 @@ const COMMON = ['key', 'name', 'category'] as const;
 export function markerFeatureText(marker: MapMarker, properties: Properties): string {
   // A property of the same name keeps its position but not its value.
   if (COMMON.some((name) => Object.hasOwn(properties, name))) return JSON.stringify(markerFeature(marker, properties));
-  const { key, name, category, position } = marker;
+  const { collection, key, name, category, position } = marker;
   const own = JSON.stringify(properties).slice(1, -1);
-  const id = JSON.stringify(idOf(marker));
+  const id = JSON.stringify(markerId(collection, key));
   const common = `"key":${JSON.stringify(key)},"name":${JSON.stringify(name)},"category":${JSON.stringify(category)}`;
   return `{"type":"Feature","id":${id},"geometry":{"type":"Point","coordinates":[${position.lng},${position.lat}]},"properties":{${own}${own === '' ? '' : ','}${common}}}`;
 }
 
-/** The Feature of a marker with the properties that a map draws. */
-export const drawnFeature = oncePerMarker((marker) => Buffer.from(markerFeatureText(marker, marker.mapProperties)));
+const drawn = new WeakMap<MapMarker, Buffer>();
+
+/** The Feature of a marker with the properties that a map draws, made once while the marker is in memory. */
+export function drawnFeature(marker: MapMarker): Buffer {
+  const known = drawn.get(marker);
+  if (known !== undefined) return known;
+  const feature = Buffer.from(markerFeatureText(marker, marker.mapProperties));
+  drawn.set(marker, feature);
+  return feature;
+}
 
 /** A cluster as a Feature; `cluster: true` distinguishes it from markers. */
 function clusterFeature({ position, count }: MapCluster): PointFeature {

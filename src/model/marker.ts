@@ -10,6 +10,8 @@ export interface MapMarker {
   readonly key: string;
   /** Exactly as given; longitude 180 stays 180. */
   readonly position: Point;
+  /** Of length 10: where it is indexed. */
+  readonly geohash: string;
   readonly name: string | null;
   readonly category: string | null;
   /** Raised only when a projected attribute changes; of two copies, the one with the higher version is newer. */

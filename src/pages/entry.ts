@@ -1,4 +1,3 @@
-import { LONGEST_Z, encode } from '../geo/geohash.js';
 import { compareBytes } from '../keys/byte-order.js';
 import { SEPARATOR, escapePart } from '../keys/escape.js';
 import type { MapMarker } from '../model/marker.js';
@@ -12,8 +11,7 @@ export interface PageEntry {
 
 /** Creates the entry of a marker. */
 export function pageEntry(marker: MapMarker): PageEntry {
-  const position = encode(marker.position, LONGEST_Z) + SEPARATOR + escapePart(marker.key, 'sort');
-  return { position, marker };
+  return { position: marker.geohash + SEPARATOR + escapePart(marker.key, 'sort'), marker };
 }
 
 /** The index of the first entry at or after a position; the number of entries if there is none. */

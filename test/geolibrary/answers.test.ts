@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { type Bounds, normalizeBounds } from '../../src/geo/bounds.js';
 import { distance } from '../../src/geo/distance.js';
+import { encode } from '../../src/geo/geohash.js';
 import { type GeoTable, collectionKeyOf, serveGeoTable } from '../../src/geolibrary/answers.js';
 import { readLayout } from '../../src/geolibrary/layout.js';
 import { planQueries } from '../../src/geolibrary/plan.js';
@@ -188,6 +189,7 @@ describe('a bounding box', () => {
         collection: EASY,
         key: '0',
         position: at,
+        geohash: encode(at, 10),
         name: 'point 0',
         category: 'park',
         mapVersion: 0,

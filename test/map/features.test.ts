@@ -5,7 +5,7 @@ import { markerFeature, markerFeatureText } from '../../src/map/features.js';
 import { awkwardMarker } from '../ingest/awkward-markers.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
 
-const marker = { collection: 'parks', mapVersion: 1, mapProperties: {}, complete: true };
+const marker = { collection: 'parks', geohash: 's000000000', mapVersion: 1, mapProperties: {}, complete: true };
 
 test('a feature serialized as text is byte for byte the one serialized from objects', () => {
   const names = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('key', 'name', 'category', '1', 'a'));

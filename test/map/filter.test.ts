@@ -7,6 +7,7 @@ const marker: Marker = {
   collection: 'c',
   key: 'k',
   position: { lng: 1, lat: 2 },
+  geohash: 's01mtw037m',
   name: null,
   category: 'park',
   mapVersion: 1,

@@ -248,7 +248,7 @@ describe('attributes that the index does not project', () => {
     const page = await queries(context);
     const before = call.meter.getItems;
     calls.reset();
-    const properties = await Promise.all(page.edges.map(({ node }) => markerProperties(context, node)));
+    const properties = await Promise.all(page.edges.map(async ({ node }) => markerProperties(context, node)));
     const long = inEurope.filter(({ properties: { long: text } }) => text !== undefined);
     expect(call.meter.getItems - before).toBe(long.length);
     expect(calls.count()).toBe(Math.ceil(long.length / 100));

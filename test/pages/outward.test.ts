@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { distance } from '../../src/geo/distance.js';
-import { LONGEST_Z, fromZ } from '../../src/geo/geohash.js';
+import { LONGEST_Z, encode, fromZ } from '../../src/geo/geohash.js';
 import { groupBy } from '../../src/loaders/group.js';
 import { type DirectoryPart, afterPartition, pagesOfParts, partsOfHints } from '../../src/pages/directory.js';
 import { pageEntry } from '../../src/pages/entry.js';
@@ -26,7 +26,11 @@ const positions = fc
       ),
     { minLength: 1, maxLength: 60 },
   )
-  .map((some) => some.map((position, index) => pageEntry({ ...MARKER, key: String(index), position })));
+  .map((some) =>
+    some.map((position, index) =>
+      pageEntry({ ...MARKER, key: String(index), position, geohash: encode(position, LONGEST_Z) }),
+    ),
+  );
 
 test('pages are ordered by minimum distance, each once, as the directory becomes known, and none that may have a marker beyond `from` is omitted', () => {
   fc.assert(

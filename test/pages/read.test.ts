@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { LONGEST_Z } from '../../src/geo/geohash.js';
 import { type PageEntry, pageEntry } from '../../src/pages/entry.js';
 import { Budget } from '../../src/loaders/budget.js';
-import { type PagesQuestion, readPages } from '../../src/loaders/pages/chain.js';
+import { type PagesQuestion, entriesOf, readPages } from '../../src/loaders/pages/chain.js';
 import { DirectoryCache } from '../../src/loaders/pages/directory-cache.js';
 import { DirectoryReader } from '../../src/loaders/pages/directory-reader.js';
 import { PageMarkers } from '../../src/map/markers/page-source.js';
@@ -123,8 +123,10 @@ test('a read finds each marker that exists throughout exactly once, while pages 
         const pages = {
           ownWrites: [],
           directory: directory.read.bind(directory),
-          read: (question: Omit<PagesQuestion, 'complete'>) =>
-            readPages(source, { ...question, complete: roundOf(1, true) }),
+          read: async (question: Omit<PagesQuestion, 'complete'>) => {
+            const answer = await readPages(source, { ...question, complete: roundOf(1, true) });
+            return { entries: await entriesOf(answer, pause), again: answer.again.length > 0 };
+          },
         };
         const reader = found(new PageMarkers(pages, { cover: WORLD, budget }), wanted).finally(() => {
           reading = false;

@@ -1,4 +1,5 @@
 import { systemClock } from '../../src/clock.js';
+import { LONGEST_Z, encode } from '../../src/geo/geohash.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import type { PageSource } from '../../src/loaders/pages/chain.js';
 import { silentLog } from '../../src/log.js';
@@ -92,6 +93,7 @@ export const markerAt = (key: string, lng: number, lat: number, mapVersion: numb
   collection: SCOPE,
   key,
   position: { lng, lat },
+  geohash: encode({ lng, lat }, LONGEST_Z),
   name: `name of ${key}`,
   category: null,
   mapVersion,

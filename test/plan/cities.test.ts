@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { beforeAll, expect, test } from 'vitest';
 
 import { type Area, areaContains, normalizeBounds } from '../../src/geo/bounds.js';
+import { LONGEST_Z, encode as geohashOf } from '../../src/geo/geohash.js';
 import { latToY, lngToX, xToLng, yToLat } from '../../src/geo/mercator.js';
 import { planBlocks } from '../../src/plan/blocks.js';
 import { groupBy } from '../../src/loaders/group.js';
@@ -26,7 +27,7 @@ const directory = new Map<string, PartitionPages>();
 
 beforeAll(() => {
   const entries = points.map((position, index) =>
-    pageEntry({ ...NOBODY, key: String(index), position: { ...position } }),
+    pageEntry({ ...NOBODY, key: String(index), position: { ...position }, geohash: geohashOf(position, LONGEST_Z) }),
   );
   entries.sort((a, b) => (a.position < b.position ? -1 : 1));
   const encode = (some: readonly unknown[]) => new Uint8Array(PACKED_BYTES * some.length);

@@ -1,6 +1,6 @@
 import { notFound } from '../../errors.js';
+import { markerId } from '../../keys/ids.js';
 import { cellOfMarker } from '../../map/cells/cells.js';
-import { geohashOf, idOf } from '../../map/markers/drawn.js';
 import { markerFeature } from '../../map/features.js';
 import { markerDetails, markerProperties } from '../../map/markers/markers.js';
 import type { Collection } from '../../model/collection.js';
@@ -25,9 +25,8 @@ const details = (marker: MapMarker, { answers }: RequestContext, field: string) 
   markerDetails(answers(marker.collection).stored(field), marker);
 
 export const marker: MarkerResolvers = {
-  id: (parent) => idOf(parent),
+  id: ({ collection, key }) => markerId(collection, key),
   collection: (parent, _args, context) => collectionOf(parent, context),
-  geohash: (parent) => geohashOf(parent),
   properties: (parent, _args, { map }) => markerProperties(map, parent),
   globalId: async (parent, _args, context) => {
     const { globalIds } = await collectionOf(parent, context);

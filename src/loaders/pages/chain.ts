@@ -5,6 +5,7 @@ import { type Directory, type PageHint, afterPartition, partitionRange } from '.
 import { type PageEntry, firstFrom } from '../../pages/entry.js';
 import type { PlannedRead } from '../../pages/plan-reads.js';
 import type { StoredPage } from '../../store/page/pages.js';
+import { type Turn, eachInTurns } from '../../turns.js';
 
 /** Reads the pages of one collection. */
 export interface PageSource {
@@ -202,15 +203,22 @@ export async function readPages(source: PageSource, question: PagesQuestion): Pr
 }
 
 /** The entries of pages in order, each marker once: of several copies, the one with the highest map version. */
-export function entriesOf({ found, again }: PagesFound): PageEntry[] {
+export async function entriesOf({ found, again }: PagesFound, turn: Turn): Promise<readonly PageEntry[]> {
   const newest = new Map<string, PageEntry>();
-  for (const pages of [...found, ...again]) {
-    for (const { entries } of pages) {
-      for (const entry of entries) {
-        const known = newest.get(entry.marker.key);
-        if (!known || known.marker.mapVersion < entry.marker.mapVersion) newest.set(entry.marker.key, entry);
-      }
+  let isSorted = true;
+  let last = '';
+  await eachInTurns([...found, ...again].flat(), turn, ({ entries }) => {
+    for (const entry of entries) {
+      const { position, marker } = entry;
+      const known = newest.get(marker.key);
+      if (known && known.marker.mapVersion >= marker.mapVersion) continue;
+      newest.set(marker.key, entry);
+      // A newer copy takes the older one's place in the map.
+      isSorted &&= !known && before(last, position);
+      last = position;
     }
-  }
-  return [...newest.values()].sort((a, b) => compareBytes(a.position, b.position));
+  });
+  const entries = [...newest.values()];
+  // Only if markers moved meanwhile: a few sorted runs, which are merged in milliseconds.
+  return isSorted ? entries : entries.sort((a, b) => compareBytes(a.position, b.position));
 }

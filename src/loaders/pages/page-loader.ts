@@ -4,6 +4,7 @@ import type { LimitFunction } from 'p-limit';
 import { boundsAround } from '../../geo/bounds.js';
 import type { ZRange } from '../../geo/ranges.js';
 import type { Collection } from '../../model/collection.js';
+import type { PageEntry } from '../../pages/entry.js';
 import { MOST_KEYS } from '../../pages/plan-reads.js';
 import type { Database, Item } from '../../store/database.js';
 import { findDirectoryPart, readDirectory } from '../../store/page/page-directory.js';
@@ -17,11 +18,11 @@ import {
 } from '../../store/page/pages.js';
 import { type Call, noteSource } from '../../store/request/meter.js';
 import type { PageRead, RangeRead } from '../../store/request/read-log.js';
-import { afterTurns, takeTurn } from '../../turns.js';
+import { type Turn, afterTurns, eachInTurns, takeTurn } from '../../turns.js';
 import type { Budget } from '../budget.js';
 import type { FillToken } from '../followed-cache.js';
 import type { RangeLoader } from '../range-loader.js';
-import { type PageSource, type PagesFound, PagesGone, type PagesQuestion, readPages } from './chain.js';
+import { type PageSource, PagesGone, type PagesQuestion, entriesOf, readPages } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
 import { DirectoryReader, type DirectorySource, type KnownDirectory } from './directory-reader.js';
 import type { OwnWrite, OwnWrites } from './own-writes.js';
@@ -95,6 +96,7 @@ export class OpenPages {
   readonly #directory: DirectoryReader;
   readonly #decoded = new WeakMap<Item, StoredPage>();
   readonly #keys: DataLoader<string, StoredPage | undefined>;
+  readonly #turn: Turn = () => takeTurn(this.#options.call.signal);
 
   constructor(options: PageLoaderOptions, of: PagesOf, trusted: TrustedPages) {
     this.#options = options;
@@ -120,18 +122,21 @@ export class OpenPages {
     return this.#directory.read(cover, markers, budget);
   }
 
-  /** Makes planned reads of pages. */
-  async read(question: Omit<PagesQuestion, 'complete'>, budget: Budget): Promise<PagesFound> {
+  /** Makes planned reads of pages. `again`: whether pages of earlier reads for the same answer were read again. */
+  async read(
+    question: Omit<PagesQuestion, 'complete'>,
+    budget: Budget,
+  ): Promise<{ readonly entries: readonly PageEntry[]; readonly again: boolean }> {
     const complete = 2 * this.#trusted.complete + 1;
     const answer = await readPages(this.#source(budget), { ...question, complete });
     // All fields that share a Query resume at the same moment, each with thousands of markers.
-    await takeTurn(this.#options.call.signal);
+    await this.#turn();
     question.reads.forEach(({ partition }, index) => {
       const pages = answer.found[index] ?? [];
       this.#options.directories.learn({ ...this.of, partition }, pages);
       this.#options.call.pages?.push(...pages.map((page) => this.#explained(page)));
     });
-    return answer;
+    return { entries: await entriesOf(answer, this.#turn), again: answer.again.length > 0 };
   }
 
   #readByKey({ begin, bytes }: StoredPage, consistent: boolean): RangeRead {
@@ -181,7 +186,9 @@ export class OpenPages {
           limit: Infinity,
           budget: budget.upTo(Infinity),
         });
-        return items.map((item) => this.#keep(this.#decode(item), token));
+        const pages: StoredPage[] = [];
+        await eachInTurns(items, this.#turn, (item) => pages.push(this.#keep(this.#decode(item), token)));
+        return pages;
       },
     };
   }

@@ -43,7 +43,8 @@ export async function markerDetails(context: MapContext, marker: MapMarker | Mar
 }
 
 /** All properties of a marker; its base item is read only if the index does not project all of them. */
-export async function markerProperties(context: MapContext, marker: MapMarker | Marker): Promise<Properties> {
+export function markerProperties(context: MapContext, marker: MapMarker | Marker): Properties | Promise<Properties> {
   if ('properties' in marker) return marker.properties;
-  return marker.complete ? marker.mapProperties : (await markerDetails(context, marker)).properties;
+  // Without a promise: a map has thousands of markers.
+  return marker.complete ? marker.mapProperties : markerDetails(context, marker).then(({ properties }) => properties);
 }

@@ -2,7 +2,6 @@ import { LONGEST_Z, fromZ, toZ } from '../../geo/geohash.js';
 import { type ZRange, intersect } from '../../geo/ranges.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Budget } from '../../loaders/budget.js';
-import { entriesOf } from '../../loaders/pages/chain.js';
 import type { OpenPages } from '../../loaders/pages/page-loader.js';
 import { type Directory, type PartitionPages, positionOf } from '../../pages/directory.js';
 import type { PageEntry } from '../../pages/entry.js';
@@ -73,17 +72,16 @@ export class PageMarkers implements MarkerSource {
     if (isSpent && this.#left.length + this.#rest.length > 0) return undefined;
     const { taken, left } = takeReads(this.#left, { markers: most, calls: budget.calls });
     const question = { directory: this.#directory, reads: taken, earlier: this.#done, cover: this.#cover };
-    const found = await this.#pages.read(question, budget);
+    const { entries, again } = await this.#pages.read(question, budget);
     this.#done.push(...taken);
     this.#left = left;
-    const entries = entriesOf(found);
     budget.debit({ items: Math.ceil(entries.length / MARKERS_AN_ITEM) });
     const rest = this.#rest[0] && fromZ(this.#rest[0].from, LONGEST_Z);
     const next = left[0]?.pages.hints[left[0].first]?.begin ?? rest;
     const markers = withOwn(entries, this.#pages.ownWrites, after, next);
     return {
       markers: markers.map(({ position, marker }): OrderedMarker => ({ cursorPosition: position, marker })),
-      again: found.again.length > 0,
+      again,
       upTo: markers.at(-1)?.position ?? after,
       ended: next === undefined,
     };

@@ -2,7 +2,6 @@ import { leastDistance } from '../../geo/circle.js';
 import { distance } from '../../geo/distance.js';
 import { GEOHASH_ALPHABET, cellBounds } from '../../geo/geohash.js';
 import type { ZRange } from '../../geo/ranges.js';
-import { entriesOf } from '../../loaders/pages/chain.js';
 import type { OpenPages } from '../../loaders/pages/page-loader.js';
 import type { MapMarker } from '../../model/marker.js';
 import { type PartitionPages, partitionRange } from '../../pages/directory.js';
@@ -165,7 +164,7 @@ export class PageWalk {
   async #read(reads: readonly PlannedRead[]): Promise<void> {
     const { center, budget } = this.#query;
     const question = { directory: this.#directory, reads, earlier: this.#done, cover: this.#cover };
-    const entries = entriesOf(await this.#pages.read(question, budget));
+    const { entries } = await this.#pages.read(question, budget);
     this.#done.push(...reads);
     budget.debit({ items: Math.ceil(entries.length / MARKERS_AN_ITEM) });
     const versionOf = (key: string) => this.#markers.get(key)?.marker.mapVersion ?? -1;

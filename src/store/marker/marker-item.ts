@@ -163,6 +163,7 @@ export function mapMarkerFromIndex(
     collection: collection.key,
     key,
     position,
+    geohash: encode(position, LONGEST_Z),
     name: text(item['name']),
     category: text(item['category']),
     mapVersion: typeof mv === 'number' ? mv : 0,

@@ -1,6 +1,7 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 
-import type { MapMarker, Properties } from '../../model/marker.js';
+import { LONGEST_Z, encode } from '../../geo/geohash.js';
+import type { Properties } from '../../model/marker.js';
 import { type PageEntry, pageEntry } from '../../pages/entry.js';
 import type { PackOptions } from '../../pages/pack.js';
 
@@ -59,6 +60,10 @@ function propertyColumns(all: readonly Properties[]): Pick<Columns, 'shapes' | '
   return { shapes: [...shapes.values()].map(({ names }) => names), shapeOf, values };
 }
 
+/** An assignment to this name would not make a property. */
+const PROTOTYPE = '__proto__';
+const OWN = { enumerable: true, configurable: true, writable: true } as const;
+
 /** The properties of each marker. */
 function propertiesOf({ shapes, shapeOf, values }: Pick<Columns, 'shapes' | 'shapeOf' | 'values'>): Properties[] {
   const members = shapes.map(() => 0);
@@ -73,9 +78,15 @@ function propertiesOf({ shapes, shapeOf, values }: Pick<Columns, 'shapes' | 'sha
   return shapeOf.map((shape) => {
     const nth = taken[shape] ?? 0;
     taken[shape] = nth + 1;
-    const at = (index: number) => values[(starts[shape] ?? 0) + index * (members[shape] ?? 0) + nth];
-    // Defines even a property named `__proto__`.
-    return Object.fromEntries((shapes[shape] ?? []).map((name, index) => [name, at(index)]));
+    const step = members[shape] ?? 0;
+    let at = (starts[shape] ?? 0) + nth;
+    const properties: Record<string, unknown> = {};
+    for (const name of shapes[shape] ?? []) {
+      if (name === PROTOTYPE) Object.defineProperty(properties, name, { ...OWN, value: values[at] });
+      else properties[name] = values[at];
+      at += step;
+    }
+    return properties;
   });
 }
 
@@ -125,16 +136,17 @@ export function decodePage(data: Uint8Array, collection: string): PageEntry[] | 
   const [keys, lngs, lats, names, categories, versions, complete, shapes, shapeOf, values] = stored;
   const properties = propertiesOf({ shapes, shapeOf, values });
   return keys.map((key, index): PageEntry => {
-    const marker: MapMarker = {
+    const position = { lng: lngs[index] ?? 0, lat: lats[index] ?? 0 };
+    return pageEntry({
       collection,
       key,
-      position: { lng: lngs[index] ?? 0, lat: lats[index] ?? 0 },
+      position,
+      geohash: encode(position, LONGEST_Z),
       name: names[index] ?? null,
       category: categories[index] ?? null,
       mapVersion: versions[index] ?? 0,
       mapProperties: properties[index] ?? {},
       complete: complete[index] === 1,
-    };
-    return pageEntry(marker);
+    });
   });
 }
