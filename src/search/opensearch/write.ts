@@ -5,7 +5,7 @@ import type { SearchChange } from '../engine.js';
 import { chunks } from '../../store/request/concurrency.js';
 import { type Client, isConnectionError, mayPass, statusOf } from './client.js';
 import { type ShapedChange, type Stored, afterChanges, idOf } from '../stored.js';
-import { type Operation, writeInBulk } from './bulk.js';
+import { type Operation, type Outcome, writeInBulk } from './bulk.js';
 
 /** A document that OpenSearch does not take. */
 export interface Refusal {
@@ -74,13 +74,17 @@ export class IndexWriter {
     const attempt = async () => {
       const operations = await this.#operations(index, pending);
       const outcomes = await writeInBulk({ client, index, refresh }, operations);
-      const refused = outcomes.filter(({ status }) => status >= 400 && status !== 409 && !mayPass(status));
+      const refused = outcomes.filter(isRefused);
       const lost = refused.find(({ status }) => status === 404);
       if (lost) throw new Error(`the search index ${index} is gone: ${lost.reason}`);
       if (refused.length > 0)
         await this.#options.onRefused(refused.map(({ operation: { key }, reason }) => ({ key, reason })));
-      for (const { operation, status } of outcomes) {
-        if (status < 400 || refused.some((one) => one.operation === operation)) pending.delete(operation.id);
+      for (const { operation, status } of outcomes) if (status < 400) pending.delete(operation.id);
+      for (const { operation } of refused) {
+        // OpenSearch rejects outlines that cross themselves, as many do; the zone must be found nevertheless.
+        const changes = pending.get(operation.id) ?? [];
+        if (changes.some(({ shape }) => shape !== undefined)) pending.set(operation.id, changes.map(withoutShape));
+        else pending.delete(operation.id);
       }
       // After a 409 the document is read again: what another writer made of it mostly leaves nothing to do.
       if (pending.size > 0)
@@ -111,6 +115,10 @@ export class IndexWriter {
     return operations;
   }
 }
+
+const isRefused = ({ status }: Outcome) => status >= 400 && status !== 409 && !mayPass(status);
+
+const withoutShape = (change: ShapedChange): ShapedChange => ({ ...change, shape: undefined });
 
 /** Whether an attempt may succeed later. */
 function isPassing(error: unknown): boolean {

@@ -61,6 +61,27 @@ describe.skipIf(!HAS_OPENSEARCH)('writes to OpenSearch', () => {
     expect(await engine.count(EVERYTHING)).toBe(2);
   });
 
+  test('a zone whose outline OpenSearch does not take is a dead letter, and found nevertheless', async () => {
+    const letters: Refusal[] = [];
+    const bowTie = [
+      [0, 0],
+      [2, 2],
+      [2, 0],
+      [0, 2],
+      [0, 0],
+    ];
+    const own = await newEngine(client, {
+      shapeOf: () => Promise.resolve({ type: 'Polygon', coordinates: [bowTie] }),
+      onRefused: (some) => Promise.resolve(void letters.push(...some)),
+    });
+    const bounds = { west: 0, south: 0, east: 2, north: 2 };
+    await own.write([put('zone', { name: 'Bow Tie', bounds })], 'one');
+    expect(letters).toMatchObject([{ key: documentOf('zone').key, reason: expect.stringContaining('shape') }]);
+    const area = normalizeBounds('b', { west: 1, south: 1, east: 1.5, north: 1.5 });
+    expect(await own.count({ ...named('bow tie'), area })).toBe(1);
+    expect(await own.checkpoint()).toBe('one');
+  });
+
   test.each([429, 503, 'no answer'] as const)('writes are repeated after %s', async (fault) => {
     await engine.clear();
     let left = 3;
