@@ -24,6 +24,8 @@ const hasAll = (words: readonly string[], typed: readonly string[]) =>
 /** Finds the ten best cities for a text by a linear scan. */
 export class Scan {
   readonly #cities: readonly City[];
+  /** By text: the same questions are put to each engine, and a scan takes longer than their answers. */
+  readonly #places = new Map<string, ReadonlyMap<string, number>>();
 
   constructor(markers: readonly BenchMarker[]) {
     this.#cities = markers.map(({ key, name, category, properties }) => {
@@ -35,9 +37,12 @@ export class Scan {
   }
 
   /** The place of every match in the order, the lowest first: those with all words, then by edits; in each by population. */
-  #placesOf(typed: readonly string[]): Map<string, number> {
+  #placesOf(typed: readonly string[]): ReadonlyMap<string, number> {
     const text = typed.join(' ');
+    const known = this.#places.get(text);
+    if (known) return known;
     const places = new Map<string, number>();
+    this.#places.set(text, places);
     for (const { key, name, own, all, population } of this.#cities) {
       if (hasAll(all, typed)) places.set(key, (name === text ? 0 : hasAll(own, typed) ? 1 : 2) * TIER - population);
     }

@@ -7,7 +7,7 @@ const SCORES: Readonly<Record<Tier, number>> = { 'same name': 1, 'in the name': 
 /** Typos are searched only if fewer documents match the words as typed. */
 export const ENOUGH = 10;
 /** Number of names, with the most groups of three letters in common, that are compared letter by letter. */
-export const CANDIDATES = 300;
+export const CANDIDATES = 1_000;
 /** Maximum length up to which names are compared with the typed text. */
 export const LONGEST_FOLDED = 100;
 
