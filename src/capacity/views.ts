@@ -5,7 +5,7 @@ import type { Point } from '../geo/point.js';
 import type { ZRange } from '../geo/ranges.js';
 import { LONGEST_BLOCK } from '../model/cell.js';
 import { DEFAULT_LIMITS } from '../model/limits.js';
-import { planReads, requestsOf, takeReads } from '../pages/plan-reads.js';
+import { planReads, readUnitsOf, requestsOf, takeReads, unitsOf } from '../pages/plan-reads.js';
 import { planBlocks } from '../plan/blocks.js';
 import { coverForPlan, planMarkers } from '../plan/markers.js';
 import { precisionForZoom } from '../plan/precision.js';
@@ -39,9 +39,6 @@ export interface View {
   /** Approximate number of markers inside. */
   readonly inside: number;
 }
-
-/** Read units of one request for a number of bytes: half a unit per 4 KB, and at least that. */
-export const unitsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / 4_096)) / 2;
 
 const sumOf = (costs: readonly ReadCost[]): ReadCost => ({
   calls: costs.reduce((sum, { calls }) => sum + calls, 0),
@@ -94,11 +91,7 @@ export function costOnPages(distribution: Distribution, { cover }: View, page: P
   const directory = modelDirectory(distribution, wanted, page);
   const portion = { markers: PORTION, calls: DEFAULT_LIMITS.rangesPerPage };
   const { taken } = takeReads(planReads(directory, wanted), portion);
-  const units = taken.map(({ pages, first, last, by }) => {
-    if (by === 'query') return unitsOf(pages.bytes(first, last));
-    return pages.hints.slice(first, last + 1).reduce((sum, { bytes }) => sum + unitsOf(bytes), 0);
-  });
-  return { calls: requestsOf(taken), units: units.reduce((sum, each) => sum + each, 0) };
+  return { calls: requestsOf(taken), units: readUnitsOf(taken) };
 }
 
 /** The layout of a collection's geo index. */

@@ -27,7 +27,7 @@ async function printPlan(options: PlanOptions): Promise<void> {
     for (const { pk, from, to } of cells) console.log(`  ${pk}  ${from} .. ${to}`);
   }
   console.log(
-    `\nmarkers: ${calls(markers)} on index ${markers[0]?.index ?? 'geoA'}, assuming unknown counts${more ? '; more on the next page' : ''}`,
+    `\nmarkers: ${calls(markers)} on index ${markers[0]?.index ?? 'geoA'}${more ? '; more on the next page' : ''}`,
   );
   for (const { pk, from, to, bounds: covered } of markers)
     console.log(`  ${pk}  ${from} .. ${to}  (${edges(covered)})`);
@@ -35,7 +35,9 @@ async function printPlan(options: PlanOptions): Promise<void> {
 
 export function planCommand(): Command {
   return new Command('plan')
-    .description('Print the key ranges that a viewport reads; uses no database, so counts are unknown')
+    .description(
+      'Print the key ranges that a viewport reads while pages are not available; uses no database (Viewport.plan shows the current plan)',
+    )
     .addOption(boundsOption('bounding box in degrees').makeOptionMandatory())
     .addOption(
       new Option('-z, --zoom <zoom>', 'zoom level as in MapLibre, -2 to 30').argParser(anyNumber).makeOptionMandatory(),

@@ -340,6 +340,10 @@ export type MarkerInput = {
   readonly properties?: InputMaybe<Scalars['JSONObject']['input']>;
 };
 
+export type MarkerSource =
+  | 'INDEX'
+  | 'PAGES';
+
 export type Mutation = {
   readonly __typename?: 'Mutation';
   readonly createCollection: Collection;
@@ -727,6 +731,9 @@ export type ViewportPlan = {
   readonly __typename?: 'ViewportPlan';
   readonly precision: Scalars['Int']['output'];
   readonly ranges: ReadonlyArray<KeyRange>;
+  readonly readUnits?: Maybe<Scalars['Float']['output']>;
+  readonly requests: Scalars['Int']['output'];
+  readonly source: MarkerSource;
 };
 
 export type Zone = Node & {
@@ -898,6 +905,7 @@ export type ResolversTypes = {
   MarkerFailure: ResolverTypeWrapper<MarkerFailure>;
   MarkerFilter: MarkerFilter;
   MarkerInput: MarkerInput;
+  MarkerSource: MarkerSource;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
   NearbyConnection: ResolverTypeWrapper<NearbyPage>;
   NearbyEdge: ResolverTypeWrapper<NearbyMarkerEdge>;
@@ -1286,6 +1294,9 @@ export type ViewportContentResolvers<ContextType = RequestContext, ParentType ex
 export type ViewportPlanResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['ViewportPlan'] = ResolversParentTypes['ViewportPlan']> = {
   precision?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   ranges?: Resolver<ReadonlyArray<ResolversTypes['KeyRange']>, ParentType, ContextType>;
+  readUnits?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  requests?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  source?: Resolver<ResolversTypes['MarkerSource'], ParentType, ContextType>;
 };
 
 export type ZoneResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Zone'] = ResolversParentTypes['Zone']> = {

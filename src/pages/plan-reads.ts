@@ -64,10 +64,9 @@ function cheapest({ partition, pages, runs }: PartitionRuns, withKeys: boolean, 
 
 /** Cost in steps of reading pages by key, each of which is rounded up. */
 function stepsByKeys(pages: PartitionPages, first: number, last: number): number {
-  let steps = 0;
-  for (let index = first; index <= last; index++)
-    steps += Math.max(1, Math.ceil((pages.hints[index]?.bytes ?? 0) / STEP_BYTES));
-  return steps;
+  let units = 0;
+  for (let index = first; index <= last; index++) units += unitsOf(pages.hints[index]?.bytes ?? 0);
+  return 2 * units;
 }
 
 /** Joins runs across the smallest gaps between them, except gaps in the directory, until there are at most `MOST_RUNS`. */
@@ -99,6 +98,16 @@ const keysOf = (reads: readonly PlannedRead[]): number =>
 /** Number of requests that planned reads take. */
 export const requestsOf = (reads: readonly PlannedRead[]): number =>
   reads.filter(({ by }) => by === 'query').length + Math.ceil(keysOf(reads) / MOST_KEYS);
+
+/** Read units of one request for a number of bytes: half a unit per 4 KB, and at least that. */
+export const unitsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / STEP_BYTES)) / 2;
+
+/** Expected read units of planned reads. */
+export const readUnitsOf = (reads: readonly PlannedRead[]): number =>
+  reads.reduce((sum, { pages, first, last, by }) => {
+    if (by === 'query') return sum + unitsOf(pages.bytes(first, last));
+    return pages.hints.slice(first, last + 1).reduce((total, { bytes }) => total + unitsOf(bytes), sum);
+  }, 0);
 
 /**
  * The reads, in Z-order, that return all pages which may have markers in sorted, disjoint ranges of Z-order at length

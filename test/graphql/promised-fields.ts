@@ -61,7 +61,11 @@ ViewportContent.clusters: [Cluster!]!
 ViewportContent.precision: Int!
 enum ContentMode = MARKERS | CLUSTERS
 ViewportPlan.precision: Int!
+ViewportPlan.source: MarkerSource!
 ViewportPlan.ranges: [KeyRange!]!
+ViewportPlan.requests: Int!
+ViewportPlan.readUnits: Float
+enum MarkerSource = PAGES | INDEX
 KeyRange.index: String!
 KeyRange.pk: String!
 KeyRange.from: String!

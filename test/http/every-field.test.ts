@@ -164,7 +164,7 @@ const VIEWPORT = `
       auto(collection: $key, limit: 3) {mode total markers {key} clusters {count} precision}
       few: auto(collection: $key, limit: 2) {mode total markers {key} clusters {count}}
       features(collection: $key)
-      plan(collection: $key) {precision ranges {index pk from to bounds {west south east north}}}
+      plan(collection: $key) {precision source requests readUnits ranges {index pk from to bounds {west south east north}}}
     }
   } ${MARKER}`;
 

@@ -5,7 +5,7 @@ import { boundsAround } from '../../geo/bounds.js';
 import type { ZRange } from '../../geo/ranges.js';
 import type { Collection } from '../../model/collection.js';
 import type { PageEntry } from '../../pages/entry.js';
-import { MOST_KEYS } from '../../pages/plan-reads.js';
+import { MOST_KEYS, unitsOf } from '../../pages/plan-reads.js';
 import type { Database, Item } from '../../store/database.js';
 import { findDirectoryPart, readDirectory } from '../../store/page/page-directory.js';
 import {
@@ -142,7 +142,7 @@ export class OpenPages {
   #readByKey({ begin, bytes }: StoredPage, consistent: boolean): RangeRead {
     const { scope, generation } = this.of;
     const { pk } = this.#options.db.keys.page(scope, generation, begin);
-    const readUnits = Math.ceil(bytes / 4_096) / (consistent ? 1 : 2);
+    const readUnits = unitsOf(bytes) * (consistent ? 2 : 1);
     return { index: 'pages', pk, from: begin, to: begin, items: 1, readUnits, cached: false };
   }
 
