@@ -34,6 +34,7 @@ import { send } from '../../src/store/request/send.js';
 import { createConsumer } from '../../src/stream/consumer.js';
 import { openDaysPort } from '../../src/stream/days-port.js';
 import { MarkerDays } from '../../src/stream/marker-days.js';
+import { RecountDays } from '../../src/stream/recount-days.js';
 import { openRecount } from '../../src/stream/recount-reads.js';
 import { recount } from '../../src/stream/recount.js';
 import { recordCalls } from '../support/record-calls.js';
@@ -144,6 +145,42 @@ function scanned(readings: readonly Reading[], { period, from, to = '9' }: Summa
 }
 
 const everything = { value: 'n', period: 'DAY', from: at(-400 * DAY), to: undefined, first: 1_000 } as const;
+
+// Before the others: it compares all days that there are.
+describe('a recount', () => {
+  const recounting = (checkOnly: boolean) =>
+    recount(
+      {
+        ...streamParts(db),
+        clock: { ...clock, sleep: (ms, wake) => systemClock.sleep(ms / 20, wake) },
+        tables: openRecount(db, CONSUMER),
+        checkOnly,
+      },
+      new AbortController().signal,
+    );
+
+  const wrongDays = async () => (await recounting(true)).wrongDays;
+
+  test('finds summaries that differ from the readings, and has them computed again', async () => {
+    const [wrong, missing] = await newMarkers(collections[0]!, 2);
+    await record(wrong!, [[-2 * DAY, 3]]);
+    await record(missing!, [[-2 * DAY, 4]]);
+    await untilSummarized();
+    expect(await wrongDays()).toEqual([]);
+    const dayOf = (name: Name) => ({ scope: 'kept', key: name.key, day: '2026-11-19' });
+    await removeDays(db, [dayOf(missing!)], newCall());
+    const item = { ...db.keys.daySummary(dayOf(wrong!)), d: storedText('[]'), of: '', v: 'x', e: 0 };
+    await send(db, 'put', { TableName: db.tables.derived, Item: item }, newCall());
+    const found = await wrongDays();
+    expect(found).toHaveLength(2);
+    expect(found).toEqual(expect.arrayContaining([dayOf(wrong!), dayOf(missing!)]));
+    expect((await recounting(false)).days).toBeGreaterThan(1);
+    await untilSummarized();
+    expect(await wrongDays()).toEqual([]);
+    expect(await pages(wrong!, everything)).toMatchObject([{ min: 3 }]);
+    expect(await pages(missing!, everything)).toMatchObject([{ min: 4 }]);
+  });
+});
 
 describe('kept summaries of readings', () => {
   const moment = fc.integer({ min: -6 * DAY, max: HOUR });
@@ -352,6 +389,16 @@ describe('summaries of readings that expire', () => {
     // Records may have been lost before they became final.
     const gap = { current: false, finalBefore: NOW.getTime() + 20 * DAY };
     expect(await pages(name, everything, gap, later, lonely)).toEqual([]);
+    // Then a recount deletes them.
+    const recounting = async (inexactSince: number) => {
+      const days = session(40 * DAY, 1_000_002);
+      const recounted = new RecountDays({ keys: lonely.keys, port: openDaysPort(lonely), days, checkOnly: false });
+      await recounted.addStored([day], inexactSince);
+    };
+    await recounting(NOW.getTime() + 27 * DAY);
+    expect(await pages(name, everything, CURRENT, later, lonely)).toEqual(expected);
+    await recounting(NOW.getTime() + 20 * DAY);
+    expect(await pages(name, everything, CURRENT, later, lonely)).toEqual([]);
   });
 
   test('are none if some had expired before the day was summarized', async () => {
@@ -363,40 +410,5 @@ describe('summaries of readings that expire', () => {
       return db.keys.parseDaySummary({ pk: String(pk), sk: String(sk) })?.scope === 'late';
     });
     expect(days).toEqual([]);
-  });
-});
-
-describe('a recount', () => {
-  const recounting = (checkOnly: boolean) =>
-    recount(
-      {
-        ...streamParts(db),
-        clock: { ...clock, sleep: (ms, wake) => systemClock.sleep(ms / 20, wake) },
-        tables: openRecount(db, CONSUMER),
-        checkOnly,
-      },
-      new AbortController().signal,
-    );
-
-  const wrongDays = async () => (await recounting(true)).wrongDays;
-
-  test('finds summaries that differ from the readings, and has them computed again', async () => {
-    const [wrong, missing] = await newMarkers(collections[0]!, 2);
-    await record(wrong!, [[-2 * DAY, 3]]);
-    await record(missing!, [[-2 * DAY, 4]]);
-    await untilSummarized();
-    expect(await wrongDays()).toEqual([]);
-    const dayOf = (name: Name) => ({ scope: 'kept', key: name.key, day: '2026-11-19' });
-    await removeDays(db, [dayOf(missing!)], newCall());
-    const item = { ...db.keys.daySummary(dayOf(wrong!)), d: storedText('[]'), of: '', v: 'x', e: 0 };
-    await send(db, 'put', { TableName: db.tables.derived, Item: item }, newCall());
-    const found = await wrongDays();
-    expect(found).toHaveLength(2);
-    expect(found).toEqual(expect.arrayContaining([dayOf(wrong!), dayOf(missing!)]));
-    expect((await recounting(false)).days).toBeGreaterThan(1);
-    await untilSummarized();
-    expect(await wrongDays()).toEqual([]);
-    expect(await pages(wrong!, everything)).toMatchObject([{ min: 3 }]);
-    expect(await pages(missing!, everything)).toMatchObject([{ min: 4 }]);
   });
 });

@@ -140,8 +140,7 @@ export async function claimDay(
 }
 
 /**
- * Computes the summaries of a day from the readings of the marker, strongly consistent; undefined if it has none, or does
- * not exist.
+ * Computes the summaries of a day from the readings of the marker, strongly consistent; undefined if it has none.
  */
 export async function summarizeDay(
   database: Database,
@@ -152,8 +151,8 @@ export async function summarizeDay(
 ): Promise<KeptDay | undefined> {
   const reference = { collection, key };
   const [marker] = await getMarkers(database, [reference], call, { consistent: true });
-  if (!marker) return undefined;
-  const { incarnation } = marker;
+  // Readings that another program wrote before their marker: its incarnation will be another, and have them computed.
+  const incarnation = marker?.incarnation ?? '';
   const fold = new DayFold();
   for (const { range } of rangesOf(database, reference, `${day}T00:00:00.000Z`, `${day}T23:59:59.999Z`, now)) {
     const request = rangeRequest(database, { index: 'entities', ...range, consistent: true });

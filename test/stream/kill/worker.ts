@@ -20,6 +20,7 @@ const consumer = createConsumer({
   ...parts,
   // Small pages, so that they split often.
   pages: { ...parts.pages, pack: { ...parts.pages.pack, mostBytes: 250 } },
+  days: { ...parts.days, everyMs: 100 },
   ownerIsGone,
   // Small batches and frequent heartbeats, so that there are many moments at which to kill it.
   leaseMs: 2_000,
