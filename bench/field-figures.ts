@@ -28,8 +28,8 @@ async function timed(rig: Rig, work: () => Promise<unknown>) {
   return { ms: quantile(times, 0.5), units: rig.wire.readUnits };
 }
 
-/** Compares reading neighbouring blocks of cells by one Query and by BatchGetItem. */
-async function neighbours(rig: Rig, collection: Collection, count: number) {
+/** Compares reading neighboring blocks of cells by one Query and by BatchGetItem. */
+async function neighbors(rig: Rig, collection: Collection, count: number) {
   const { db } = rig;
   const scope = db.keys.scope(collection);
   const first = toZ(encode({ lng: 2.3, lat: 48.8 }, BLOCK_LENGTH));
@@ -97,10 +97,10 @@ async function run({ say }: BenchOptions): Promise<Section> {
     const markers = cityMarkers();
     const collection = await rig.fill('cities', markers);
     const stored = markers.map(({ position }) => toZ(encode(position, LONGEST_Z))).sort((a, b) => a - b);
-    say('neighbouring cells');
+    say('neighboring cells');
     const cells: (string | number)[][] = [];
     for (const count of [1, 4, 16, 64]) {
-      const { query, batch } = await neighbours(rig, collection, count);
+      const { query, batch } = await neighbors(rig, collection, count);
       cells.push([count, shown(query.units), shown(batch.units), shown(batch.ms / query.ms, 2)]);
     }
     say('one more range');
@@ -112,9 +112,9 @@ async function run({ say }: BenchOptions): Promise<Section> {
     }
     say(
       [
-        'reading neighbouring blocks of 32 cells, about 200 B each:\n',
+        'reading neighboring blocks of 32 cells, about 200 B each:\n',
         table([
-          ['neighbouring items', 'read units by Query', 'read units by BatchGetItem', 'time of BatchGetItem / Query'],
+          ['neighboring items', 'read units by Query', 'read units by BatchGetItem', 'time of BatchGetItem / Query'],
           ...cells,
         ]),
         `\nreading a map of Paris at zoom 9, ${scan(markers, view).length} markers inside, in more and more ranges:\n`,

@@ -43,7 +43,7 @@ interface Result {
   readonly peakBytes: number;
 }
 
-/** Rows like those of a list of stops, about 200 bytes each; neighbouring rows are close together on the map. */
+/** Rows like those of a list of stops, about 200 bytes each; neighboring rows are close together on the map. */
 function* markers(count: number) {
   const chance = randomFrom(SEED);
   for (let at = 0; at < count; at += 1) {
@@ -135,7 +135,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
       return (created / ms) * 1000;
     };
     for (let round = 1; round <= ROUNDS; round += 1) {
-      // The order alternates, so that a drift of the machine's speed favours neither.
+      // The order alternates, so that a drift of the machine's speed favors neither.
       const early = round % 2 === 0 ? await measureImport() : undefined;
       const bare = await bareLoop(ROWS);
       const imported = early ?? (await measureImport());

@@ -8,7 +8,7 @@ import type { Rig } from './rig/rig.js';
 /** Random queries of each kind. */
 const QUESTIONS = { within: 1_500, nearest: 500, inside: 1_000 };
 const SEED = 5;
-/** Both sides round: markers this close to the radius or to each other's distance, in metres, may be in either order. */
+/** Both sides round: markers this close to the radius or to each other's distance, in meters, may be in either order. */
 const ROUNDING = 0.001;
 
 interface Circle {

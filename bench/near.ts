@@ -37,8 +37,8 @@ const questions = CENTERS.flatMap((center) => RADII.map((radius) => ({ center, r
 type Question = (typeof questions)[number];
 
 function isRight(markers: readonly BenchMarker[], { center, radius }: Question, keys: ReadonlySet<string>): boolean {
-  const metres = markers.map(({ key, position }) => ({ key, far: distance(center, position) / radius }));
-  return metres.every(({ key, far }) => Math.abs(far - 1) < TOLERANCE || keys.has(key) === far <= 1);
+  const meters = markers.map(({ key, position }) => ({ key, far: distance(center, position) / radius }));
+  return meters.every(({ key, far }) => Math.abs(far - 1) < TOLERANCE || keys.has(key) === far <= 1);
 }
 
 const WITHIN = `query ($collection: String!, $center: PointInput!, $radius: Float!, $after: String) {
@@ -210,7 +210,7 @@ async function run(options: BenchOptions): Promise<Section> {
         summary('Cellport, repeated', warm, byAll, cold),
         ...theirs.map(({ length, answers }) => summary(`dynamodb-geo (${length})`, answers, byAll, cold)),
       ]),
-      '\nPostGIS (`apt-get install postgresql postgis`) answers by ST_DistanceSphere with our Earth radius, to a millimetre, and by',
+      '\nPostGIS (`apt-get install postgresql postgis`) answers by ST_DistanceSphere with our Earth radius, to a millimeter, and by',
       'ST_Covers on the plane.',
     ].join('\n'),
   };

@@ -47,7 +47,7 @@ function isRight(markers: readonly BenchMarker[], center: Point, { collection: {
   const far = new Map(markers.map(({ key, position }) => [key, distance(center, position)]));
   const right = Float64Array.from(far.values()).sort().subarray(0, WANTED);
   const keys = found.map(({ node }) => node.key);
-  return new Set(keys).size === WANTED && right.every((metres, index) => metres === far.get(keys[index] ?? ''));
+  return new Set(keys).size === WANTED && right.every((meters, index) => meters === far.get(keys[index] ?? ''));
 }
 
 async function measure(rig: Rig, markers: readonly BenchMarker[], centers: readonly Point[]) {

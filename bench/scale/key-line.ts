@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { Units } from './published.js';
 
-/** Neighbouring items of one partition key, or a single item, which no partition boundary can divide. */
+/** Neighboring items of one partition key, or a single item, which no partition boundary can divide. */
 export interface Stretch {
   readonly pk: string;
   /** Its position among the items of the partition key. */

@@ -10,7 +10,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 
-import { PLACE_ENTRY, SENSOR, listedSensor, normalised, placeCondition } from './keys.js';
+import { PLACE_ENTRY, SENSOR, listedSensor, normalized, placeCondition } from './keys.js';
 import type { Sensor, SensorRegister } from './register.js';
 
 type Writes = NonNullable<TransactWriteCommandInput['TransactItems']>;
@@ -113,7 +113,7 @@ export function extraItemRegister(client: DynamoDBDocumentClient, table: string)
 
   return {
     async create({ id, name, place: given }) {
-      const sensor = { id, name, place: normalised(given) };
+      const sensor = { id, name, place: normalized(given) };
       const Item = { ...SENSOR.format({ id }), name, place: sensor.place, revision: randomUUID() };
       const put = { Put: { TableName: table, Item, ConditionExpression: 'attribute_not_exists(pk)' } };
       await transact([put, ...entry(sensor)]);
@@ -124,7 +124,7 @@ export function extraItemRegister(client: DynamoDBDocumentClient, table: string)
       return found && { id, name: found.name, place: found.place };
     },
 
-    move: (id, place) => change(id, (found) => becomes(found, { ...found, place: normalised(place) })),
+    move: (id, place) => change(id, (found) => becomes(found, { ...found, place: normalized(place) })),
 
     rename: (id, name) => change(id, (found) => becomes(found, { ...found, name })),
 

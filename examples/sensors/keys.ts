@@ -24,11 +24,11 @@ export const PLACE_ENTRY = defineEntity({
 });
 
 /** Makes Unicode spellings of a name equal: `ń` may be one character, or `n` and an accent. */
-export const normalised = (place: readonly string[]): readonly string[] => place.map((name) => name.normalize('NFC'));
+export const normalized = (place: readonly string[]): readonly string[] => place.map((name) => name.normalize('NFC'));
 
 /** The key condition for all entries at a place and below it, given the names of the key attributes. */
 export function placeCondition(place: readonly [string, ...string[]], pk: string, sk: string) {
-  const [outermost = '', ...inner] = normalised(place);
+  const [outermost = '', ...inner] = normalized(place);
   const partition = { ':pk': PLACE_ENTRY.pk.format({ outermost }) };
   if (inner.length === 0) return { KeyConditionExpression: `${pk} = :pk`, ExpressionAttributeValues: partition };
   // Whole names only: `A::1::` to `A::1:;` does not contain `A::12::`.

@@ -28,7 +28,7 @@ function sensorsIn({ key, place, position, floors, rooms }) {
       key: `${key}-${floor}-${number}-${category[0]}`,
       name: `${name} in ${number}`,
       category,
-      // Rooms are some metres apart, floors above one another.
+      // Rooms are some meters apart, floors above one another.
       position: { lng: position.lng + room * 1e-5, lat: position.lat + room * 1e-5 },
       place: [...place, String(floor), number],
       properties: { unit },

@@ -8,7 +8,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 
-import { SENSOR, listedSensor, normalised, placeCondition } from './keys.js';
+import { SENSOR, listedSensor, normalized, placeCondition } from './keys.js';
 import type { SensorRegister } from './register.js';
 
 const INDEX = 'place';
@@ -48,7 +48,7 @@ export function sparseIndexRegister(client: DynamoDBDocumentClient, table: strin
 
   return {
     async create({ id, name, place: given }) {
-      const place = normalised(given);
+      const place = normalized(given);
       const Item = { ...SENSOR.format({ id }), ...SENSOR.indexes.place.format({ id, place }), name, place };
       await client.send(new PutCommand({ TableName: table, Item, ConditionExpression: 'attribute_not_exists(pk)' }));
     },
@@ -59,7 +59,7 @@ export function sparseIndexRegister(client: DynamoDBDocumentClient, table: strin
     },
 
     async move(id, given) {
-      const place = normalised(given);
+      const place = normalized(given);
       const { [PK]: pk, [SK]: sk } = SENSOR.indexes.place.format({ id, place });
       // Without a place it leaves the index.
       const keys = pk === undefined ? ` REMOVE ${PK}, ${SK}` : `, ${PK} = :pk, ${SK} = :sk`;

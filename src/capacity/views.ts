@@ -12,7 +12,7 @@ import { precisionForZoom } from '../plan/precision.js';
 import type { Distribution } from './distribution.js';
 import { type PageSizes, modelDirectory } from './page-model.js';
 
-/** Size of the modelled map in px. */
+/** Size of the modeled map in px. */
 const MAP = { width: 1280, height: 800 } as const;
 export const ZOOMS = [2, 4, 6, 8, 10, 12, 14, 16] as const;
 /** Number of maps per zoom. */

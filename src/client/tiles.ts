@@ -114,7 +114,7 @@ export function surroundings({ level, column, row, columns, rows }: TileRect): B
     : tileBounds({ ...wide, column: (2 * column - 1 + count) % count, columns: 2 * columns + 2 });
 }
 
-/** Joins the wanted tiles of a rectangle into few rectangles: first neighbours in a row, then equal rows. */
+/** Joins the wanted tiles of a rectangle into few rectangles: first neighbors in a row, then equal rows. */
 export function joinTiles(rect: TileRect, isWanted: (key: TileKey) => boolean): TileRect[] {
   const { level, column, row, columns, rows } = rect;
   const wanted = tileKeys(rect).map(isWanted);

@@ -5,7 +5,7 @@ import type { Point } from './point.js';
 
 const TURN = 360;
 
-/** Cells being merged. Longitudes may exceed 180 as long as those of neighbours do. */
+/** Cells being merged. Longitudes may exceed 180 as long as those of neighbors do. */
 export interface Group extends CellSums {
   readonly west: number;
   readonly east: number;

@@ -82,7 +82,7 @@ export function areaContains(area: Area, { lng, lat }: Point): boolean {
 
 /**
  * Whether any position of a cell lies in the area. The eastern and northern edges belong to the cell, the western and
- * southern edges to its neighbours, except at -180 and -90, where there are none.
+ * southern edges to its neighbors, except at -180 and -90, where there are none.
  */
 export function areaOverlapsCell(area: Area, cell: Bounds): boolean {
   return area.parts.some(

@@ -5,13 +5,13 @@ import { type Point, canonicalLng } from './point.js';
 
 const RADIANS = Math.PI / 180;
 
-/** Half of a great circle in metres, the maximum distance on the globe. */
+/** Half of a great circle in meters, the maximum distance on the globe. */
 export const HALF_AROUND = Math.PI * EARTH_RADIUS;
 
-/** Maximum error of a distance in metres, which occurs between nearly antipodal points. */
+/** Maximum error of a distance in meters, which occurs between nearly antipodal points. */
 const TOLERANCE = 1;
 
-/** The bounding box of a circle with a radius in metres; over a pole it spans all longitudes. */
+/** The bounding box of a circle with a radius in meters; over a pole it spans all longitudes. */
 export function circleArea({ lng, lat }: Point, radius: number): Area {
   const angle = (radius + TOLERANCE) / EARTH_RADIUS;
   const south = lat - angle / RADIANS;
@@ -22,7 +22,7 @@ export function circleArea({ lng, lat }: Point, radius: number): Area {
   return normalizeBounds('bounds', { west: lng - wide, south, east: lng + wide, north });
 }
 
-/** The minimum distance in metres from a point to a cell, edges included; 0 inside. */
+/** The minimum distance in meters from a point to a cell, edges included; 0 inside. */
 export function leastDistance(point: Point, { west, south, east, north }: Bounds): number {
   const { lat } = point;
   const lng = canonicalLng(point.lng);
@@ -39,12 +39,12 @@ export function leastDistance(point: Point, { west, south, east, north }: Bounds
   return Math.min(toMeridian(west), toMeridian(east));
 }
 
-/** The maximum distance in metres from a point to a cell: half a great circle minus the distance from the antipode. */
+/** The maximum distance in meters from a point to a cell: half a great circle minus the distance from the antipode. */
 export function greatestDistance({ lng, lat }: Point, cell: Bounds): number {
   return HALF_AROUND - leastDistance({ lng: lng > 0 ? lng - 180 : lng + 180, lat: -lat }, cell);
 }
 
-/** How cells relate to the ring between two distances, in metres, from a center. */
+/** How cells relate to the ring between two distances, in meters, from a center. */
 export function ringRelation(center: Point, from: number, to: number): (cell: Bounds) => Relation {
   return (cell) => {
     const least = leastDistance(center, cell);

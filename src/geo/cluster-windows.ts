@@ -66,7 +66,7 @@ export function westOf({ count }: Windows, shift: Shift, window: number): number
   return (((window % count) + shift.x / 2) / count) * 360 - 180;
 }
 
-/** An unshifted window and its neighbours on all sides, without duplicates. */
+/** An unshifted window and its neighbors on all sides, without duplicates. */
 export function windowsAround({ count }: Windows, window: number): ReadonlySet<number> {
   const column = window % count;
   const around = [-1, 0, 1].flatMap((down) =>

@@ -19,7 +19,7 @@ import type { Steps } from './steps.js';
 /** Number of groups handled in one step. */
 const STEP = 256;
 
-/** Neighbouring cells that a map draws as one circle. */
+/** Neighboring cells that a map draws as one circle. */
 export interface Cluster {
   /** The mean position of all markers in it. */
   readonly position: Point;
@@ -80,7 +80,7 @@ function* joinCells(cells: Iterable<Cell>, windows: Windows): Steps<Group[]> {
  * The world is divided into windows. In each, the two closest clusters are merged repeatedly until all are `distance`
  * px apart. Three more passes with shifted windows merge clusters on both sides of an edge. So a cluster depends only
  * on its surroundings within a few distances. A pass may move a cluster closer to one in another window: of a thousand
- * clusters on a map, one or two remain too close to a neighbour. Finally, clusters of two or three markers are split
+ * clusters on a map, one or two remain too close to a neighbor. Finally, clusters of two or three markers are split
  * where their markers fit.
  */
 export function* clusterCells(area: Area, cells: Iterable<Cell>, spacing: Spacing): Steps<Cluster[]> {

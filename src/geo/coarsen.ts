@@ -66,7 +66,7 @@ function geometryOf(type: ZoneGeometry['type'], parts: readonly (readonly (reado
 
 /**
  * A geometry without details smaller than `tolerance` degrees: its positions are snapped to a grid of a quarter of
- * that, and those are removed whose triangle with their neighbours is smaller than its square. Parts and holes that
+ * that, and those are removed whose triangle with their neighbors is smaller than its square. Parts and holes that
  * small are dropped, but the largest part stays. A border shared by two geometries stays the same in both, up to the
  * tolerance at its ends, because the result for a position depends only on those around it.
  */

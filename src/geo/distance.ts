@@ -1,6 +1,6 @@
 import { type Point, canonicalLng } from './point.js';
 
-/** The mean radius of the Earth, which Cellport treats as a sphere, in metres (IUGG). */
+/** The mean radius of the Earth, which Cellport treats as a sphere, in meters (IUGG). */
 export const EARTH_RADIUS = 6_371_008.8;
 
 const RADIANS = Math.PI / 180;
@@ -9,8 +9,8 @@ const RADIANS = Math.PI / 180;
 const cosine = (lat: number) => (Math.abs(lat) === 90 ? 0 : Math.cos(lat * RADIANS));
 
 /**
- * Great-circle distance in metres by the haversine formula. It is accurate for close points, where the law of cosines
- * loses digits, over the poles and across the antimeridian; for nearly antipodal points its error is a few decimetres.
+ * Great-circle distance in meters by the haversine formula. It is accurate for close points, where the law of cosines
+ * loses digits, over the poles and across the antimeridian; for nearly antipodal points its error is a few decimeters.
  * All coordinates of the same position (a pole, the antimeridian) give the same distance.
  */
 export function distance(a: Point, b: Point): number {

@@ -11,7 +11,7 @@ export const GEOHASH_ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz';
 export const LONGEST_GEOHASH = 12;
 
 /**
- * The length of a marker's geohash, about a metre: the maximum for which the position in Z-order, at 5 bits per
+ * The length of a marker's geohash, about a meter: the maximum for which the position in Z-order, at 5 bits per
  * character, is a safe integer.
  */
 export const LONGEST_Z = 10;

@@ -161,7 +161,7 @@ class IndexedShape implements Shape {
           isCut = true;
           whole.delete(partOf[edge] ?? 0);
         }
-        // The western and southern edges of a cell belong to its neighbours, except at the edge of the world.
+        // The western and southern edges of a cell belong to its neighbors, except at the edge of the world.
         else if (touch === 'rim') {
           isCut ||= (Math.max(ax, bx) > cell.west || west === -180) && (by > south || south === -90);
         }

@@ -48,7 +48,7 @@ class Removal implements RemovalOrder {
   readonly #paths: readonly Path[];
   readonly #x: Float64Array;
   readonly #y: Float64Array;
-  /** The remaining neighbours of each vertex; -1 beyond the end of a line. */
+  /** The remaining neighbors of each vertex; -1 beyond the end of a line. */
   readonly #before: Int32Array;
   readonly #after: Int32Array;
   readonly #pathOf: Int32Array;
@@ -115,7 +115,7 @@ class Removal implements RemovalOrder {
     return this.removedAt[vertex] === Infinity;
   }
 
-  /** Queues a vertex with twice the area of the triangle with its neighbours, unless it is the end of a line. */
+  /** Queues a vertex with twice the area of the triangle with its neighbors, unless it is the end of a line. */
   #weigh(vertex: number): void {
     const [a = -1, c = -1] = [this.#before[vertex], this.#after[vertex]];
     if (a < 0 || c < 0) return;
@@ -238,7 +238,7 @@ class Removal implements RemovalOrder {
 
 /**
  * The order in which the algorithm of Visvalingam and Whyatt removes the vertices of some paths: always the vertex
- * whose triangle with its neighbours is smallest, provided that no other vertex lies in that triangle, so that edges
+ * whose triangle with its neighbors is smallest, provided that no other vertex lies in that triangle, so that edges
  * never cross. A ring of three vertices and a line of two are removed as a whole. The last part is kept. Ends at the
  * first vertex for which twice that area, or the square of a line's length, exceeds `limit` square degrees. With a
  * limit, edges may cross within that area.

@@ -15,7 +15,7 @@ export const COVER_LENGTHS = [1, 3, 5] as const;
 /** Maximum number of cells that cover one zone. */
 export const MOST_COVERS = 16;
 
-/** Bits of a geohash by length; at length 1, two neighbouring cells count as one, so that 16 cover the globe. */
+/** Bits of a geohash by length; at length 1, two neighboring cells count as one, so that 16 cover the globe. */
 const BITS: Readonly<Record<number, number>> = { 1: 4, 3: 15, 5: 25 };
 
 /** One of the cells that cover a zone. */

@@ -2,7 +2,7 @@ import { distance } from '../geo/distance.js';
 import type { Point } from '../geo/point.js';
 import type { Properties } from '../model/marker.js';
 import type { Item } from '../store/database.js';
-import { centreOf, isLeafId } from './s2.js';
+import { centerOf, isLeafId } from './s2.js';
 
 /** The table's names for the library's attributes. */
 export interface Attributes {
@@ -23,8 +23,8 @@ export interface GeoItem {
   readonly properties: Properties;
 }
 
-/** Maximum distance in metres between an item's position and its geohash, which is a square of a centimetre. */
-const TOLERANCE_METRES = 1;
+/** Maximum distance in meters between an item's position and its geohash, which is a square of a centimeter. */
+const TOLERANCE_METERS = 1;
 const MANTISSA = 15;
 
 /**
@@ -77,13 +77,13 @@ export function readGeoItem(item: Item, attributes: Attributes): GeoItem | { rea
   const coordinates = coordinatesIn(item[geoJson]);
   if (coordinates === undefined) return { reason: `${geoJson} is not the GeoJSON of a point` };
   const [first, second] = coordinates;
-  const centre = centreOf(leaf);
-  const fits = (at: Point) => isPosition(at) && distance(at, centre) < TOLERANCE_METRES;
+  const center = centerOf(leaf);
+  const fits = (at: Point) => isPosition(at) && distance(at, center) < TOLERANCE_METERS;
   const asGeoJson = { lng: first, lat: second };
   const swapped = { lng: second, lat: first };
   const [fitsAsGeoJson, fitsSwapped] = [fits(asGeoJson), fits(swapped)];
   if (!fitsAsGeoJson && !fitsSwapped) {
-    const where = [centre.lng, centre.lat]
+    const where = [center.lng, center.lat]
       .map((degrees) => Number(degrees.toPrecision(MANTISSA)).toFixed(6))
       .join(', ');
     return { reason: `${geoJson} is not at the position of ${geohash}, longitude and latitude ${where}` };

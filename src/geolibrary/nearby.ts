@@ -16,7 +16,7 @@ import { coverRegion, ringRegion } from './s2.js';
 
 export interface NearbyQuery extends PageInput {
   readonly center: Point;
-  /** In metres. */
+  /** In meters. */
   readonly radius: number;
   readonly filter?: MarkerFilterInput | null | undefined;
 }
@@ -44,7 +44,7 @@ export async function readNearby(
   const { limits, layout, collection } = context;
   const center = readPoint('center', at.lng, at.lat);
   if (typeof radius !== 'number' || !(radius >= 0 && radius < Infinity)) {
-    throw badInput('radius', radius, 'metres, 0 or more');
+    throw badInput('radius', radius, 'meters, 0 or more');
   }
   const end = { distance: Math.min(radius, HALF_AROUND), key: null };
   const name = listName(['geo-table within', center, collection.key, filterInput ?? null]);

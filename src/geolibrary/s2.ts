@@ -22,19 +22,19 @@ const FINEST = 30;
 const DEGREES = 180 / Math.PI;
 /**
  * Cells are enlarged by this margin: the library rounds positions to cells with its own arithmetic, and across the edge
- * of a face the neighbour's IDs are far away.
+ * of a face the neighbor's IDs are far away.
  */
 const MARGIN_DEGREES = 1e-6;
-/** The same for distances, whose error is a few metres between antipodes. */
-const MARGIN_METRES = 10;
+/** The same for distances, whose error is a few meters between antipodes. */
+const MARGIN_METERS = 10;
 
-/** The ID of the leaf cell (about a centimetre) that contains a position. */
+/** The ID of the leaf cell (about a centimeter) that contains a position. */
 export function idAt({ lng, lat }: Point): bigint {
   return BigInt.asIntN(BITS, S2CellId.fromPoint(S2LatLng.fromDegrees(lat, lng).toPoint()).id);
 }
 
 /** The center of a cell. */
-export function centreOf(id: bigint): Point {
+export function centerOf(id: bigint): Point {
   const { lngDegrees: lng, latDegrees: lat } = new S2CellId(BigInt.asUintN(BITS, id)).toLatLng();
   return { lng, lat };
 }
@@ -76,12 +76,12 @@ export function areaRegion({ bounds }: Area): S2Region {
   };
 }
 
-/** The region between two circles around a point, radii in metres, both circles included. */
+/** The region between two circles around a point, radii in meters, both circles included. */
 export function ringRegion(center: Point, inner: number, outer: number): S2Region {
   return (cell) => {
     const cap = cell.getCapBound();
     const { lngDegrees: lng, latDegrees: lat } = S2LatLng.fromPoint(cap.axis);
-    const radius = cap.angle().radians * EARTH_RADIUS + MARGIN_METRES;
+    const radius = cap.angle().radians * EARTH_RADIUS + MARGIN_METERS;
     const away = distance(center, { lng, lat });
     if (away - radius > outer || away + radius < inner) return 'outside';
     return away + radius <= outer && away - radius >= inner ? 'inside' : 'across';

@@ -16,7 +16,7 @@ let splicing: Splicing | undefined;
 const pending = new Map<string, readonly Buffer[]>();
 const MARK_LENGTH = 36;
 
-/** An already serialised JSON value in UTF-8, which may appear anywhere in a value passed to `stringify`. */
+/** An already serialized JSON value in UTF-8, which may appear anywhere in a value passed to `stringify`. */
 export class JsonText {
   readonly bytes: Buffer;
 
@@ -181,7 +181,7 @@ class Writer {
 }
 
 /**
- * Serialises a value as JSON in pieces, with at most a few milliseconds between two of them. Throws LIMIT_EXCEEDED as
+ * Serializes a value as JSON in pieces, with at most a few milliseconds between two of them. Throws LIMIT_EXCEEDED as
  * soon as the text is longer than `maxBytes`. Pass the result to `spliced` exactly once; its end may be changed before.
  */
 export async function stringify(value: unknown, maxBytes: number): Promise<string> {
@@ -190,7 +190,7 @@ export async function stringify(value: unknown, maxBytes: number): Promise<strin
   return writer.end();
 }
 
-/** The full text of a result of `stringify`, without parsing or serialising anything again. */
+/** The full text of a result of `stringify`, without parsing or serializing anything again. */
 export function spliced(answer: string): string | Buffer {
   const mark = answer.slice(0, MARK_LENGTH);
   const chunks = pending.get(mark);

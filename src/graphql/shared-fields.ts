@@ -9,7 +9,7 @@ type Arguments = Readonly<Record<string, unknown>>;
 /** The fields that a request has resolved: by parent, then by field and arguments. */
 class Resolved {
   readonly #byParent = new WeakMap<object, Map<string, unknown>>();
-  /** Numbers for JSON values, the same for equal texts: an object that many fields share is serialised once. */
+  /** Numbers for JSON values, the same for equal texts: an object that many fields share is serialized once. */
   readonly #numbers = new Map<string, number>();
   readonly #known = new WeakMap<object, number>();
   #unwritable = 0;

@@ -9,7 +9,7 @@ const BEFORE = '{"';
 const AFTER = '":0}}';
 
 /**
- * Answers sent through graphql-ws, which writes each message with one JSON.stringify. Each answer is serialised
+ * Answers sent through graphql-ws, which writes each message with one JSON.stringify. Each answer is serialized
  * beforehand, in pieces and up to a limit, and replaces a mark in the message.
  */
 export class SocketAnswers {

@@ -125,7 +125,7 @@ export class BlockLoader {
     return names.map((name) => known.get(nameOf(name)) ?? emptyBlock(name.parent));
   }
 
-  /** Counts neighbouring blocks of one partition that needed no call, and reports them as a range from the cache. */
+  /** Counts neighboring blocks of one partition that needed no call, and reports them as a range from the cache. */
   #hit(scope: string, cached: readonly (CellBlock | undefined)[]): CellBlock[] {
     const blocks = cached.filter((block) => block !== undefined);
     const { meter, reads } = this.#call;

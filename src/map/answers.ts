@@ -13,7 +13,7 @@ import type { Viewport } from './viewport.js';
 
 type Filter = MarkerFilterInput | null | undefined;
 
-/** A radius query for all markers at most `radius` metres from a point. */
+/** A radius query for all markers at most `radius` meters from a point. */
 export interface Circle {
   readonly center: Point;
   readonly radius: number;

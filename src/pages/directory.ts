@@ -11,7 +11,7 @@ export interface PageHint {
   readonly isGap?: true;
 }
 
-/** Neighbouring pages of a partition, as listed in one item of the directory: those that begin between its begin and its end. */
+/** Neighboring pages of a partition, as listed in one item of the directory: those that begin between its begin and its end. */
 export interface DirectoryPart {
   readonly begin: string;
   readonly hints: readonly PageHint[];
@@ -19,7 +19,7 @@ export interface DirectoryPart {
   readonly end: string;
 }
 
-/** Hints of neighbouring pages as parts of `size` pages; the last one ends at `end`. */
+/** Hints of neighboring pages as parts of `size` pages; the last one ends at `end`. */
 export function partsOfHints(hints: readonly PageHint[], end: string, size: number): DirectoryPart[] {
   const parts: DirectoryPart[] = [];
   for (let from = 0; from < hints.length; from += size) {
@@ -89,7 +89,7 @@ function sumsOf(numbers: readonly number[]): number[] {
   return sums;
 }
 
-/** Neighbouring pages, by first and last index in a directory, both included. */
+/** Neighboring pages, by first and last index in a directory, both included. */
 export interface PageRun {
   readonly first: number;
   readonly last: number;
@@ -144,7 +144,7 @@ export class PartitionPages {
     return { first: firstAbove(this.#to, from), last: firstAbove(this.#from, to - 1) - 1 };
   }
 
-  /** The runs of neighbouring pages whose stretches overlap sorted, disjoint ranges of Z-order. */
+  /** The runs of neighboring pages whose stretches overlap sorted, disjoint ranges of Z-order. */
   overlapping(cover: readonly ZRange[]): PageRun[] {
     const runs: { first: number; last: number }[] = [];
     for (const range of cover) {

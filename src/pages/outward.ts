@@ -9,14 +9,14 @@ import type { PageHint, PartitionPages } from './directory.js';
 import type { ChosenPage } from './plan-reads.js';
 
 const BITS = 5 * LONGEST_Z;
-const inMillimetres = (metres: number) => Math.floor(1_000 * metres);
+const inMillimeters = (meters: number) => Math.floor(1_000 * meters);
 /** The smallest of equally near cells first: all cells across the circle of `from`, or round a pole, are equally near. */
 const nearer = (a: OpenCell, b: OpenCell) =>
-  inMillimetres(a.distance) - inMillimetres(b.distance) || b.cell.depth - a.cell.depth;
+  inMillimeters(a.distance) - inMillimeters(b.distance) || b.cell.depth - a.cell.depth;
 
 /** A Z-order cell with the pages whose stretches overlap it. */
 interface OpenCell {
-  /** The minimum distance in metres from the center to its markers that are not nearer than `from`. */
+  /** The minimum distance in meters from the center to its markers that are not nearer than `from`. */
   readonly distance: number;
   readonly partition: string;
   readonly pages: PartitionPages;
@@ -27,7 +27,7 @@ interface OpenCell {
 
 /** A page of a directory that may have markers to return. */
 export interface PageAhead extends ChosenPage {
-  /** The minimum distance in metres from the center to its markers that are not nearer than `from`. */
+  /** The minimum distance in meters from the center to its markers that are not nearer than `from`. */
   readonly distance: number;
   readonly page: PageHint;
   /** The nearest cell of length 10 in the page's stretch, if that is a gap in the directory. */
@@ -37,7 +37,7 @@ export interface PageAhead extends ChosenPage {
 /**
  * Yields the pages of partitions by increasing minimum distance from a center (best first: Hjaltason and Samet 1999): the nearest
  * cell is halved until it overlaps only one page, or is a cell of length 10 in a gap of the directory. Pages whose markers are all
- * nearer than `from` metres are skipped.
+ * nearer than `from` meters are skipped.
  */
 export class PagesOutward {
   readonly #center: Point;

@@ -1,7 +1,7 @@
 import { type ZRange, intersect } from '../geo/ranges.js';
 import { type Directory, GAP_BYTES, type PageRun, type PartitionPages, partitionRange } from './directory.js';
 
-/** One read: neighbouring pages of a partition. */
+/** One read: neighboring pages of a partition. */
 export interface PlannedRead extends PageRun {
   readonly partition: string;
   /** The pages to which the indexes `first` and `last` refer. */
@@ -111,7 +111,7 @@ export const readUnitsOf = (reads: readonly PlannedRead[]): number =>
 
 /**
  * The reads, in Z-order, that return all pages which may have markers in sorted, disjoint ranges of Z-order at length
- * 10, for the fewest read units and requests. Neighbours are read by one Query, across gaps that cost less than another
+ * 10, for the fewest read units and requests. Neighbors are read by one Query, across gaps that cost less than another
  * Query, and scattered pages by key, up to 100 in one request.
  */
 export function planReads(directory: Directory, cover: readonly ZRange[]): PlannedRead[] {
@@ -167,7 +167,7 @@ export function planChosen(chosen: readonly ChosenPage[], calls: number): Planne
   );
 }
 
-/** Groups indexes into runs of neighbours. */
+/** Groups indexes into runs of neighbors. */
 function runsOf(indexes: readonly number[]): PageRun[] {
   const runs: { first: number; last: number }[] = [];
   for (const index of indexes.toSorted((a, b) => a - b)) {

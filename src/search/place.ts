@@ -1,6 +1,6 @@
 import { TYPO } from './score.js';
 
-/** A hit's position in the order: tier, then edits of a typo or metres, then rank, then ID. */
+/** A hit's position in the order: tier, then edits of a typo or meters, then rank, then ID. */
 export type Place = readonly [tier: number, by: number, rank: number, id: string];
 
 export const comparePlaces = (a: Place, b: Place): number =>

@@ -16,8 +16,8 @@ export function relevance(tier: number, edits: number): number {
   return SCORES[TIERS[tier] ?? 'typo'] / Math.max(1, edits);
 }
 
-/** The score of a distance in metres, half of the maximum at 10 km; typos score below all others. */
-export function closeness(tier: number, metres: number): number {
-  const close = 1 / (1 + metres / 10_000);
+/** The score of a distance in meters, half of the maximum at 10 km; typos score below all others. */
+export function closeness(tier: number, meters: number): number {
+  const close = 1 / (1 + meters / 10_000);
   return tier === TYPO ? close * SCORES.typo : SCORES.typo + (1 - SCORES.typo) * close;
 }

@@ -28,7 +28,7 @@ const ordered = (bounds: Bounds): Bounds => ({
 });
 
 /**
- * Rectangles of every kind: any corners (including across the antimeridian), from the world down to a square metre, a
+ * Rectangles of every kind: any corners (including across the antimeridian), from the world down to a square meter, a
  * point or a line.
  */
 const aRectangle: fc.Arbitrary<Bounds> = fc.oneof(

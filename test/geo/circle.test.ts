@@ -15,9 +15,9 @@ const aRadius = fc.oneof(
 );
 
 /** The destination from a point in a direction, computed with vectors rather than the distance formula. */
-function from({ lng, lat }: Point, metres: number, bearing: number): Point {
+function from({ lng, lat }: Point, meters: number, bearing: number): Point {
   const rad = Math.PI / 180;
-  const angle = metres / EARTH_RADIUS;
+  const angle = meters / EARTH_RADIUS;
   const sine = Math.sin(lat * rad) * Math.cos(angle) + Math.cos(lat * rad) * Math.sin(angle) * Math.cos(bearing);
   const y = Math.sin(bearing) * Math.sin(angle) * Math.cos(lat * rad);
   const x = Math.cos(angle) - Math.sin(lat * rad) * sine;
@@ -55,8 +55,8 @@ test('positions in a cell are between its minimum and maximum distance, and both
           lng: cell.west + u * (cell.east - cell.west),
           lat: cell.south + v * (cell.north - cell.south),
         });
-      const metres = at(x, y);
-      expect(metres > least - 0.5 && metres < greatest + 0.5).toBe(true);
+      const meters = at(x, y);
+      expect(meters > least - 0.5 && meters < greatest + 0.5).toBe(true);
       // Samples along the edge and across the cell come close to both.
       let nearest = Infinity;
       let farthest = 0;
@@ -89,8 +89,8 @@ test('every position of a ring is in its cover, which stays within the budget', 
           true,
         );
         const point = from(center, least + share * (radius - least), bearing);
-        const metres = distance(center, point);
-        if (metres < least || metres > radius) return;
+        const meters = distance(center, point);
+        if (meters < least || meters > radius) return;
         const z = toZ(encode(point, LONGEST_Z));
         expect(ranges.some((range) => range.from <= z && z < range.to)).toBe(true);
         if (!ranges.some((range) => range.from <= 0 && 0 < range.to)) apart++;

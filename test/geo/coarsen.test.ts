@@ -13,7 +13,7 @@ const ringsOf = (geometry: ZoneGeometry) => polygonsOf(geometry).flat();
 const square = (x: number, y: number, size: number): Position[] =>
   [[x, y], [x + size, y], [x + size, y + size], [x, y + size], [x, y]] as Position[]; // prettier-ignore
 
-test('neighbours keep their common border, except near its ends', () => {
+test('neighbors keep their common border, except near its ends', () => {
   fc.assert(
     fc.property(fc.integer(), (seed) => {
       const random = randomFrom(seed);

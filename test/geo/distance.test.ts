@@ -24,9 +24,9 @@ test('a degree is a 360th of the circumference, along meridians and the equator,
 test('distance is symmetric, never NaN and never more than half the circumference', () => {
   fc.assert(
     fc.property(aPoint, aPoint, (a, b) => {
-      const metres = distance(a, b);
-      expect(metres).toBe(distance(b, a));
-      expect(metres >= 0 && metres <= Math.PI * EARTH_RADIUS + 1e-6).toBe(true);
+      const meters = distance(a, b);
+      expect(meters).toBe(distance(b, a));
+      expect(meters >= 0 && meters <= Math.PI * EARTH_RADIUS + 1e-6).toBe(true);
     }),
   );
 });

@@ -222,7 +222,7 @@ describe('a polygon', () => {
     expect(Math.min(cut, whole)).toBeGreaterThan(500);
   });
 
-  test('with the edges of a cell contains that cell, and crosses only the neighbours that own one of these edges', () => {
+  test('with the edges of a cell contains that cell, and crosses only the neighbors that own one of these edges', () => {
     const { west, south, east, north } = cellBounds('u33d');
     const shape = polygon(box(west, south, east, north));
     expect(shape.relationToCell({ west, south, east, north })).toBe('inside');

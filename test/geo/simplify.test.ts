@@ -38,10 +38,10 @@ const archipelago = fc.array(starWithHole, { minLength: 1, maxLength: 4 }).map((
     const [[x0, y0]] = [ring[0]!];
     const moved = (path: readonly Xy[], scale: number): Xy[] =>
       path.map(([x, y]) => [index * 1000 + (x - x0) * scale, (y - y0) * scale]);
-    const centre = hole.reduce(([sx, sy], [x, y]) => [sx + x / hole.length, sy + y / hole.length] as const, [
+    const center = hole.reduce(([sx, sy], [x, y]) => [sx + x / hole.length, sy + y / hole.length] as const, [
       0, 0,
     ] as Xy);
-    const island = hole.map(([x, y]): Xy => [centre[0] + (x - centre[0]) / 20, centre[1] + (y - centre[1]) / 20]);
+    const island = hole.map(([x, y]): Xy => [center[0] + (x - center[0]) / 20, center[1] + (y - center[1]) / 20]);
     return [[moved(ring, 1), moved(hole, 1).toReversed()], [moved(island, 1)]];
   }),
 );

@@ -70,7 +70,7 @@ describe('the cover of a zone', () => {
     expect(area).toBe(360 * 180);
   });
 
-  test('of a zone that is exactly a cell is that cell alone, although it touches the neighbours', () => {
+  test('of a zone that is exactly a cell is that cell alone, although it touches the neighbors', () => {
     for (const geohash of ['u', 'u3h', 'u3h5k']) {
       const bounds = coverBounds(geohash);
       const inner = { ...bounds, west: bounds.west + 1e-7, south: bounds.south + 1e-7 };

@@ -232,9 +232,9 @@ describe('a radius query', () => {
     );
     const radius = fc.oneof(fc.constantFrom(0, 50_000, 3e7), fc.double({ min: 0, max: 2e6, noNaN: true }));
     await fc.assert(
-      fc.asyncProperty(center, radius, fc.constantFrom(30, 500), async (at, metres, first) => {
-        const { found, most } = await nearby(EASY, at, metres, first);
-        expect(found).toEqual(bruteNearby(at, metres));
+      fc.asyncProperty(center, radius, fc.constantFrom(30, 500), async (at, meters, first) => {
+        const { found, most } = await nearby(EASY, at, meters, first);
+        expect(found).toEqual(bruteNearby(at, meters));
         expect(most).toBeLessThanOrEqual(64);
       }),
       { numRuns: someOf(12) },

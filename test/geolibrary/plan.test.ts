@@ -6,7 +6,7 @@ import { distance } from '../../src/geo/distance.js';
 import type { Point } from '../../src/geo/point.js';
 import { hashKeyOf, hashKeysOf, partsUnder } from '../../src/geolibrary/hash-keys.js';
 import { type PlannedQuery, planQueries } from '../../src/geolibrary/plan.js';
-import { type IdRange, areaRegion, centreOf, coverRegion, idAt, ringRegion } from '../../src/geolibrary/s2.js';
+import { type IdRange, areaRegion, centerOf, coverRegion, idAt, ringRegion } from '../../src/geolibrary/s2.js';
 import { rounds } from '../support/rounds.js';
 
 const LENGTHS = [2, 3, 4, 5, 6];
@@ -71,8 +71,8 @@ describe('a cover by S2 cells', () => {
     const area = normalizeBounds('bounds', { west: 16.8, south: 52.3, east: 17, north: 52.5 });
     const sizes = coverRegion(areaRegion(area), 48).reduce((sum, { from, to }) => sum + Number(to - from), 0);
     // The IDs of a face cover a sixth of the globe.
-    const squareMetres = (sizes / 2 ** 61) * (5.1e14 / 6);
-    expect(squareMetres / (13_600 * 22_240)).toBeLessThan(2);
+    const squareMeters = (sizes / 2 ** 61) * (5.1e14 / 6);
+    expect(squareMeters / (13_600 * 22_240)).toBeLessThan(2);
   });
 });
 
@@ -145,7 +145,7 @@ describe('a plan', () => {
 test('the center of a cell is at the position that the cell was made from', () => {
   fc.assert(
     fc.property(point, (at) => {
-      expect(distance(at, centreOf(idAt(at)))).toBeLessThan(0.02);
+      expect(distance(at, centerOf(idAt(at)))).toBeLessThan(0.02);
     }),
   );
 });

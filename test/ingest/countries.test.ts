@@ -145,7 +145,7 @@ test('every country exists once, keyed by number or name, with large ones in obj
 test(`zonesAt agrees with an independent point-in-polygon test at ${POSITIONS} positions, with three Query calls each`, async () => {
   const random = randomFrom(5);
   const points = Array.from({ length: POSITIONS }, (_, n) => {
-    // Alternately anywhere in a country and close to its border, but never on it, because neighbours share borders.
+    // Alternately anywhere in a country and close to its border, but never on it, because neighbors share borders.
     const { rings } = BORDERS[n % BORDERS.length]!;
     const ring = rings[Math.floor(random() * rings.length)]!;
     const [ax, ay] = ring[Math.floor(random() * ring.length)]!;

@@ -117,7 +117,7 @@ describe.each(['readable', 'compact'] as const)('a deleted collection, with %s k
   const db = databases[style];
 
   test('disappears at once for every reader; its key and code are reserved until nothing is left of it', async () => {
-    const neighbour = await fill(db, { key: 'neighbour', code: 'Nb' }, 20);
+    const neighbor = await fill(db, { key: 'neighbor', code: 'Nb' }, 20);
     const parks = await fill(db, { key: 'parks', code: 'Pk' });
     const own = newDatabase(style, { tables: db.tables });
     const calls = recordCalls(own);
@@ -126,7 +126,7 @@ describe.each(['readable', 'compact'] as const)('a deleted collection, with %s k
     expect(collection).toEqual(parks);
     expect(await getCollections(db, ['parks'], newCall())).toEqual([null]);
     expect((await listCollections(db, { first: 10 }, newCall())).collections.map(({ key }) => key)).toEqual([
-      'neighbour',
+      'neighbor',
     ]);
     const again = { key: 'parks', name: 'Parks', code: 'Pk' };
     await expect(createCollection(db, again, NOW, newCall())).rejects.toMatchObject({ code: 'CONFLICT' });
@@ -142,7 +142,7 @@ describe.each(['readable', 'compact'] as const)('a deleted collection, with %s k
     expect(calls.count('Scan')).toBe(0);
     own.client.destroy();
     expect(await leftOf(db, parks)).toEqual([]);
-    expect((await leftOf(db, neighbour)).length).toBeGreaterThan(20);
+    expect((await leftOf(db, neighbor)).length).toBeGreaterThan(20);
 
     const recreated = await createCollection(db, { ...again, idStrategy: 'SEQUENCE' }, NOW, newCall());
     expect((await createMarker(db, recreated, { position: { lng: 1, lat: 2 } }, NOW, newCall())).marker.key).toBe('1');

@@ -79,9 +79,9 @@ test('a change carries the marker after the change and does not modify its image
     key: 'a',
     before: [1, 2],
     after: [3, 4],
-    properties: { colour: 'red' },
+    properties: { color: 'red' },
   });
-  const after = { ...record.after, m: { M: { colour: { S: 'red' }, empty: {} } } };
+  const after = { ...record.after, m: { M: { color: { S: 'red' }, empty: {} } } };
   const event = eventOf(keys, { ...record, at: 1_795_000_000_000, after });
   if (event?.type !== 'marker') throw new Error('no event');
   const change = markerChange(keys, event, 'MOVED', 'parks');
@@ -94,8 +94,8 @@ test('a change carries the marker after the change and does not modify its image
   expect(change.marker).toMatchObject({
     key: 'a',
     position: { lng: 3, lat: 4 },
-    properties: { colour: 'red', empty: {} },
+    properties: { color: 'red', empty: {} },
   });
   expect(markerChange(keys, event, 'LEFT', 'parks').marker).toBe(change.marker);
-  expect(after.m).toEqual({ M: { colour: { S: 'red' }, empty: {} } });
+  expect(after.m).toEqual({ M: { color: { S: 'red' }, empty: {} } });
 });

@@ -61,7 +61,7 @@ async function server(
   return { world, put, read, known };
 }
 
-test('neighbouring partitions are read once, by one Query', async () => {
+test('neighboring partitions are read once, by one Query', async () => {
   const { world, read } = await server([['s', 's4'], ['t'], ['u', 'u1', 'u2'], ['u8', 'ub']], ['s', 't', 'u'], 'near');
   expect(await read('stu')).toEqual({ begins: ['s s4', 't', 'u u1 u2 u8 ub'], queries: 1, debited: 1 });
   expect(await read('tu')).toEqual({ begins: ['t', 'u u1 u2 u8 ub'], queries: 0, debited: 0 });

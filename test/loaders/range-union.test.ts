@@ -20,7 +20,7 @@ describe('uniting ranges', () => {
     expect(uniteRanges([ask('20', '40:;'), other])).toHaveLength(2);
   });
 
-  test('joins ranges of neighbouring geohashes, even if more than one character differs', () => {
+  test('joins ranges of neighboring geohashes, even if more than one character differs', () => {
     expect(spans([ask('90', '9z:;'), ask('b0', 'b5:;')])).toEqual(['p 90..b5:;']);
     expect(spans([ask('b0', 'b5'), ask('b6', 'b6')])).toEqual(['p b0..b6']);
     expect(spans([ask('90', '9z:;'), ask('b1', 'b5:;')])).toHaveLength(2);

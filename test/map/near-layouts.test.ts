@@ -89,7 +89,7 @@ async function pages(
     const { context } = requestContext(database, options);
     const page: NearbyPage = await markersWithin(context, collection, { center, radius }, { first, after }, filter);
     expect(count() - before).toBeLessThanOrEqual(options.limits?.rangesPerPage ?? 64);
-    found.push(...page.edges.map(({ node: { key }, distance: metres }) => ({ key, distance: metres })));
+    found.push(...page.edges.map(({ node: { key }, distance: meters }) => ({ key, distance: meters })));
     if (!page.pageInfo.hasNextPage) return { found, number };
     expect(page.pageInfo.endCursor).not.toBe(after);
     expect(Buffer.byteLength(page.pageInfo.endCursor ?? '')).toBeLessThan(9_000);

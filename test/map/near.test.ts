@@ -51,7 +51,7 @@ function byVectors(a: Point, b: Point): number {
 }
 
 const toNear = ({ edges }: Pick<NearbyPage, 'edges'>): Near[] =>
-  edges.map(({ node, distance: metres }) => ({ key: node.key, distance: metres }));
+  edges.map(({ node, distance: meters }) => ({ key: node.key, distance: meters }));
 
 const places: readonly Point[] = [
   ...edgePositions(),
@@ -154,7 +154,7 @@ describe.each(LAYOUTS)('radius queries in the collection $key', ({ style, ...inp
   });
 
   test.each([true, false])(
-    'k nearest never returns a wrong neighbour, in a desert and in a crowd (counts trusted: %s)',
+    'k nearest never returns a wrong neighbor, in a desert and in a crowd (counts trusted: %s)',
     async (trusted) => {
       const collection = await made;
       await fc.assert(
@@ -197,13 +197,13 @@ describe('queries by distance', () => {
   });
   const context = () => requestContext(database).context;
 
-  test('give great-circle distances in metres', async () => {
+  test('give great-circle distances in meters', async () => {
     const center = { lng: 179.9, lat: 10 };
     const { found } = await pages(context(), cities, { center, radius: FARTHEST, first: 5_000 }, count);
     expect(found).toHaveLength(MARKERS.length);
     const positions = new Map(MARKERS.map(({ key, position }) => [key, position]));
-    for (const { key, distance: metres } of found) {
-      expect(Math.abs(metres - byVectors(center, positions.get(key)!))).toBeLessThan(0.5);
+    for (const { key, distance: meters } of found) {
+      expect(Math.abs(meters - byVectors(center, positions.get(key)!))).toBeLessThan(0.5);
     }
   });
 
@@ -381,7 +381,7 @@ describe('queries by distance', () => {
     for (const radius of [-1, Number.NaN, Infinity, 20_015_115, 1e300]) {
       await expect(within(radius)).rejects.toMatchObject({
         code: 'BAD_USER_INPUT',
-        details: { field: 'radius', value: String(radius), allowed: expect.stringContaining('20015114.35 metres') },
+        details: { field: 'radius', value: String(radius), allowed: expect.stringContaining('20015114.35 meters') },
       });
     }
     const nearest = (count: number, maxRadius?: number) =>

@@ -109,12 +109,12 @@ export function describeEngine(
           expect(new Set(keysOf(exact))).toEqual(
             new Set(expected.map(({ document }) => document.key.pk.split('::')[2])),
           );
-          const metres = exact.map(({ key }) => {
+          const meters = exact.map(({ key }) => {
             const { bounds } = given.find((document) => document.key.pk === key.pk) ?? {};
             return distance(near, { lng: bounds?.west ?? 0, lat: bounds?.south ?? 0 });
           });
-          for (const [index, { metres: expectedMetres }] of expected.entries()) {
-            expect(Math.abs((metres[index] ?? NaN) - expectedMetres)).toBeLessThan(1);
+          for (const [index, { meters: expectedMeters }] of expected.entries()) {
+            expect(Math.abs((meters[index] ?? NaN) - expectedMeters)).toBeLessThan(1);
           }
           expect(hits.map(({ score }) => score)).toEqual(hits.map(({ score }) => score).toSorted((a, b) => b - a));
         }),

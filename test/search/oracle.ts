@@ -49,9 +49,9 @@ export function scan(documents: readonly SearchDocument[], wanted: Wanted) {
     .toSorted((a, b) => b.score - a.score || (b.document.rank ?? -Infinity) - (a.document.rank ?? -Infinity));
 }
 
-/** Every matching document with its distance in metres, nearest first. */
+/** Every matching document with its distance in meters, nearest first. */
 export function scanNear(documents: readonly SearchDocument[], wanted: Wanted, near: Point) {
   return scan(documents, wanted)
-    .map(({ document }) => ({ document, metres: distance(near, pointOf(document) ?? near) }))
-    .toSorted((a, b) => a.metres - b.metres);
+    .map(({ document }) => ({ document, meters: distance(near, pointOf(document) ?? near) }))
+    .toSorted((a, b) => a.meters - b.meters);
 }

@@ -83,7 +83,7 @@ describe.each([
     ]);
   });
 
-  test('is found by a range over its neighbours of the same length, and by no other', async () => {
+  test('is found by a range over its neighbors of the same length, and by no other', async () => {
     for (const parent of ['g00', 'g0z', 'gzz', 'g0', 'g0z0', 'h00']) await apply(parent, 1, { d: 1 });
     const { pk, from, to } = database.keys.cellRange(scope, 'g00', 'gzz');
     const range = rangeRequest(database, { index: 'cells', pk, from, to, consistent: true });

@@ -416,7 +416,7 @@ function transactWriteItems(input: Input): Input {
     const table = tableOf(put['TableName']);
     return !holds(put['ConditionExpression'], find(table, put['Item'] as Item), put);
   });
-  if (failing.includes(true)) throw new Refusal('TransactionCanceledException', 'Transaction cancelled');
+  if (failing.includes(true)) throw new Refusal('TransactionCanceledException', 'Transaction canceled');
   for (const { TableName: name, Item: item } of puts) replace(tableOf(name), item as Item, item as Item);
   return { ConsumedCapacity: [] };
 }

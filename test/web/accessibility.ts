@@ -17,7 +17,7 @@ export async function accessibilityFaults(page: Page, { schemes, exempt = {} }: 
   const faults: string[] = [];
   for (const colorScheme of schemes ?? both) {
     await page.emulateMedia({ colorScheme });
-    // Colours that fade would be measured halfway. What never ends is not one of them.
+    // Colors that fade would be measured halfway. What never ends is not one of them.
     await page.evaluate(`Promise.all(
       document.getAnimations()
         .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)

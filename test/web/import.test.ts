@@ -203,14 +203,14 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
   });
 
   it('shows collections created by others, more than 50 of them, and removes deleted ones', async () => {
-    const colourOf = (name: string) =>
+    const colorOf = (name: string) =>
       page.locator('#layers li', { hasText: name }).locator('.dot').getAttribute('style');
-    const before = [await colourOf('City shops'), await colourOf('Parks')];
+    const before = [await colorOf('City shops'), await colorOf('Parks')];
     expect(before[0]).not.toBe(before[1]);
     await server.ask(`mutation { ${Array.from({ length: 52 }, (_, at) => `c${at}: createCollection(input: { key: "a${at}", name: "A ${at}" }) { key }`).join(' ')} }`); // prettier-ignore
     await readAgain();
     await expectSoon(page, `document.querySelectorAll('#layers b').length === 55`);
-    expect([await colourOf('City shops'), await colourOf('Parks')]).toEqual(before);
+    expect([await colorOf('City shops'), await colorOf('Parks')]).toEqual(before);
     await server.ask(`mutation { deleteCollection(key: "a7") { key } }`);
     await until(async () => {
       await readAgain();

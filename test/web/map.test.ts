@@ -438,17 +438,17 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     });
   });
 
-  it('filters, colours and sizes places by their properties, as the link says', async () => {
+  it('filters, colors and sizes places by their properties, as the link says', async () => {
     const page = await show('#at=5/50/10&on=cities&range=cities/population/2000000..');
     const populations = () =>
       page.evaluate<number[]>(`${HANDLE}.layers[0].content.markers.map(({ properties }) => properties.population)`);
     const all = (await populations()).length;
     expect(all).toBeGreaterThan(2);
     expect(Math.min(...(await populations()))).toBeGreaterThanOrEqual(2_000_000);
-    await page.getByRole('button', { name: 'Filter and colour' }).click();
+    await page.getByRole('button', { name: 'Filter and color' }).click();
     const panel = page.locator('#filter');
     expect(await panel.getByLabel('population from').inputValue()).toBe('2000000');
-    await panel.getByLabel('Colour by').selectOption('population');
+    await panel.getByLabel('Color by').selectOption('population');
     await panel.getByLabel('Size by').selectOption('population');
     await panel.getByLabel('population from').fill('3000000');
     await page.keyboard.press('Tab');

@@ -23,11 +23,11 @@ const range = fc.record({ field: text, interval }).map(({ field, interval: ends 
 const choice = fc.record({ field: fc.option(text), values: fc.array(text, { minLength: 1 }) });
 const rules = fc.record({
   conditions: fc.array(fc.oneof(range, choice), { maxLength: 3 }),
-  colour: fc.option(fc.oneof(range, choice), { nil: undefined }),
+  color: fc.option(fc.oneof(range, choice), { nil: undefined }),
   size: fc.option(range, { nil: undefined }),
 });
 
-test('an address restores filters, colours and sizes by properties of any name and values', () => {
+test('an address restores filters, colors and sizes by properties of any name and values', () => {
   fc.assert(
     fc.property(fc.dictionary(key, rules, { minKeys: 1, maxKeys: 3 }), (byKey) => {
       const given = new Map(Object.entries(byKey).filter(([, each]) => JSON.stringify(each) !== '{"conditions":[]}'));

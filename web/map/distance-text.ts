@@ -1,7 +1,7 @@
 import { formatNumber } from './numbers.js';
 
-/** A distance in metres in readable form. */
-export function distanceText(metres: number): string {
-  if (metres < 1_000) return `${Math.round(metres)} m`;
-  return `${formatNumber(metres < 10_000 ? metres / 1_000 : Math.round(metres / 1_000))} km`;
+/** A distance in meters in readable form. */
+export function distanceText(meters: number): string {
+  if (meters < 1_000) return `${Math.round(meters)} m`;
+  return `${formatNumber(meters < 10_000 ? meters / 1_000 : Math.round(meters / 1_000))} km`;
 }

@@ -58,7 +58,7 @@ export interface Marker {
   readonly version: number;
 }
 
-/** The marker nearest to a position; `distance` is in metres. */
+/** The marker nearest to a position; `distance` is in meters. */
 export interface Nearest {
   readonly distance: number;
   readonly node: Pick<Marker, 'name' | 'key' | 'position'>;

@@ -1,6 +1,6 @@
 import { svgElement } from './element.js';
 
-/** Line icons, 20 by 20 units, in the colour of the text. */
+/** Line icons, 20 by 20 units, in the color of the text. */
 const PATHS = {
   plus: 'M10 4v12M4 10h12',
   minus: 'M4 10h12',

@@ -3,7 +3,7 @@ import { type Map as MapLibre, Marker } from 'maplibre-gl';
 import { element } from './element.js';
 import type { Status } from './status.js';
 
-/** Width in metres of 512 px at zoom 0. */
+/** Width in meters of 512 px at zoom 0. */
 const WORLD_M = 40_075_017;
 const CLOSEST = 15;
 const MESSAGES: Readonly<Record<number, string>> = {

@@ -47,7 +47,7 @@ export interface ToolActions extends MoreActions {
 /** The buttons beside the map. */
 export function createTools(place: HTMLElement, map: MapLibre, actions: ToolActions): Tools {
   const list = toggle('list', 'List places in view', actions.onList);
-  const filter = toggle('filter', 'Filter and colour', actions.onFilter);
+  const filter = toggle('filter', 'Filter and color', actions.onFilter);
   const edit = toggle('pencil', 'Edit', actions.onEdit);
   const { onExplain, onLocate } = actions;
   const explain = onExplain && toggle('explain', 'Explain: what this view reads', onExplain);

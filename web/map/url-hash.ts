@@ -9,7 +9,7 @@ export interface PageState {
   readonly on?: readonly string[];
   /** Those drawn as heatmaps. */
   readonly heat?: readonly string[];
-  /** Filters, colours and sizes by collection. */
+  /** Filters, colors and sizes by collection. */
   readonly rules?: ReadonlyMap<string, Rules>;
   /** ID of the marker or zone whose card is open. */
   readonly place?: string;

@@ -10,8 +10,8 @@ function mixed(number: number): number {
 }
 
 /**
- * The numbers 0 to `count` - 1 in a pseudo-random order determined by a 32-bit seed. Neighbours in a file are often
- * neighbours on the globe, and would hit one partition at the same time in file order.
+ * The numbers 0 to `count` - 1 in a pseudo-random order determined by a 32-bit seed. Neighbors in a file are often
+ * neighbors on the globe, and would hit one partition at the same time in file order.
  */
 export function shuffledOrder(count: number, seed: number): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, at) => at);

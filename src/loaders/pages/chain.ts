@@ -97,7 +97,7 @@ async function query(
 }
 
 /**
- * Makes planned reads: those by key together, each Query separately. Returns neighbouring pages without gaps, by read.
+ * Makes planned reads: those by key together, each Query separately. Returns neighboring pages without gaps, by read.
  */
 export async function readOnce(
   source: PageSource,

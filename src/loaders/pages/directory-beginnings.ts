@@ -16,12 +16,12 @@ export interface BeginningsOptions {
 /** A partition with at most this many parts is read by one Query, and cached whole. */
 export const WHOLE_PARTS = 8;
 
-/** Reads the first parts of partitions' directories, with one Query for neighbours if they are short; none if there are no pages. */
+/** Reads the first parts of partitions' directories, with one Query for neighbors if they are short; none if there are no pages. */
 export async function readBeginnings(
   options: BeginningsOptions,
   partitions: readonly string[],
 ): Promise<Map<string, readonly DirectoryPart[]>> {
-  const found = await Promise.all(neighbours(partitions).map((run) => readRun(options, run)));
+  const found = await Promise.all(neighbors(partitions).map((run) => readRun(options, run)));
   return new Map(found.flat());
 }
 
@@ -66,7 +66,7 @@ export async function firstPart(
 }
 
 /** Groups partitions, in order, into runs that are adjacent in a directory. */
-function neighbours(partitions: readonly string[]): string[][] {
+function neighbors(partitions: readonly string[]): string[][] {
   const runs: string[][] = [];
   for (const partition of partitions) {
     const run = runs.at(-1);

@@ -22,7 +22,7 @@ export interface MapCluster extends Cluster {
   readonly expansionZoom: () => Promise<number>;
 }
 
-/** Default distance in px below which neighbours are merged. */
+/** Default distance in px below which neighbors are merged. */
 export const DEFAULT_RADIUS = 60;
 const MAX_RADIUS = 512;
 

@@ -10,13 +10,13 @@ import type { MarkerFilter } from '../filter.js';
 
 /** A position in the order of distance from a center, then of keys by their bytes. */
 export interface NearPosition {
-  /** In metres. */
+  /** In meters. */
   readonly distance: number;
   /** '' precedes all markers at that distance, null follows them. */
   readonly key: string | null;
 }
 
-/** A marker and its great-circle distance from a center, in metres. */
+/** A marker and its great-circle distance from a center, in meters. */
 export interface NearMarker {
   readonly distance: number;
   readonly marker: MapMarker;
@@ -67,7 +67,7 @@ export interface NearCursor {
   readonly resumeAfter: NearPosition;
   /** The ring being scanned. */
   readonly scan?: RingScan | undefined;
-  /** Maximum width of the next ring in metres, if nothing else is known. */
+  /** Maximum width of the next ring in meters, if nothing else is known. */
   readonly width?: number | undefined;
 }
 
@@ -75,7 +75,7 @@ export interface NearCursor {
 export interface NearQuery {
   readonly collection: Collection;
   readonly center: Point;
-  /** In metres, at most half the circumference of the globe. */
+  /** In meters, at most half the circumference of the globe. */
   readonly radius: number;
   /** Where it starts. */
   readonly cursor: NearCursor;
@@ -91,11 +91,11 @@ export interface NearResult {
   readonly rest: NearCursor | undefined;
 }
 
-const metres = z.number().min(0).max(HALF_AROUND);
-const positionShape = z.tuple([metres, z.string().nullable()]);
-const pendingShape = z.tuple([metres, z.string(), z.string()]);
+const meters = z.number().min(0).max(HALF_AROUND);
+const positionShape = z.tuple([meters, z.string().nullable()]);
+const pendingShape = z.tuple([meters, z.string(), z.string()]);
 const scanShape = z.tuple([positionShape, z.string().nullable(), z.array(pendingShape)]);
-const cursorShape = z.tuple([positionShape, scanShape.nullable(), metres.nullable()]);
+const cursorShape = z.tuple([positionShape, scanShape.nullable(), meters.nullable()]);
 
 const toPair = ({ distance, key }: NearPosition) => [distance, key] as const;
 const fromPair = ([distance, key]: z.infer<typeof positionShape>): NearPosition => ({ distance, key });

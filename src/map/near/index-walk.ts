@@ -8,7 +8,7 @@ import { type ScanSource, walkRings } from './scan.js';
 
 /** Number of Z-order ranges into which a ring is cut before they are joined. */
 const FINENESS = 512;
-/** Width of the first ring in metres, and growth factor of further ones. */
+/** Width of the first ring in meters, and growth factor of further ones. */
 const FIRST_RING = 1_500;
 const GROWTH = 3;
 

@@ -26,7 +26,7 @@ import { cannotRead } from '../../loaders/pages/page-loader.js';
 
 /** A marker in a list by distance. */
 export class NearbyEdge extends Edge<MapMarker> {
-  /** Great-circle distance in metres. */
+  /** Great-circle distance in meters. */
   readonly distance: number;
 
   constructor(list: string, near: NearMarker) {
@@ -39,13 +39,13 @@ export class NearbyEdge extends Edge<MapMarker> {
 export type NearbyPage = Page<NearbyEdge>;
 
 /**
- * Half the circumference of the globe is 20,015,114.35 metres; values that exceed it only in further decimals are
+ * Half the circumference of the globe is 20,015,114.35 meters; values that exceed it only in further decimals are
  * accepted.
  */
 const FARTHEST = 20_015_114.35;
-const readMetres = (field: string, value: unknown): number => {
+const readMeters = (field: string, value: unknown): number => {
   if (typeof value === 'number' && value >= 0 && value <= HALF_AROUND) return value < FARTHEST ? value : HALF_AROUND;
-  throw badInput(field, value, `a distance from 0 to ${FARTHEST} metres, half the circumference of the globe`);
+  throw badInput(field, value, `a distance from 0 to ${FARTHEST} meters, half the circumference of the globe`);
 };
 
 const cursorOf = (list: string, cursor: NearCursor) => writeCursor(list, formatNearCursor(cursor));
@@ -87,7 +87,7 @@ const nameOf = (collection: Collection, center: Point, filter: MarkerFilterInput
   listName(['near', center, collection.key, filter ?? null]);
 
 /**
- * A page of the markers within a radius in metres (0 to half the circumference of the globe) of a center, both
+ * A page of the markers within a radius in meters (0 to half the circumference of the globe) of a center, both
  * included, that match the filter: nearest first, ties in key order. A page that its budget ends has fewer than `first`
  * markers, possibly none, and a next page. Throws BAD_USER_INPUT naming the invalid argument, and LIMIT_EXCEEDED if a
  * page cannot even read one prefix of the collection.
@@ -100,7 +100,7 @@ export async function markersWithin(
   filterInput?: MarkerFilterInput | null,
 ): Promise<NearbyPage> {
   const center = readPoint('center', circle.center.lng, circle.center.lat);
-  const radius = readMetres('radius', circle.radius);
+  const radius = readMeters('radius', circle.radius);
   const filter = readFilter(filterInput);
   const list = nameOf(collection, center, filterInput);
   const { request, cursor } = readNearInput(context.limits, list, page, isCursorPosition);
@@ -135,16 +135,16 @@ async function walkOutward(context: MapContext, query: NearQuery): Promise<NearR
   return walkIndex(context, query);
 }
 
-/** Width in metres of a ring that has more markers than can be read at once. */
+/** Width in meters of a ring that has more markers than can be read at once. */
 const CROWD = 4;
 
 /** Maximum number of markers that `nearest` returns. */
 const MOST_NEAREST = 1_000;
 
 /**
- * The nearest markers that match the filter, at most `count` (1 to 1,000) and none farther than `maxRadius` metres:
+ * The nearest markers that match the filter, at most `count` (1 to 1,000) and none farther than `maxRadius` meters:
  * nearest first, ties in key order. Throws BAD_USER_INPUT naming the invalid argument, and LIMIT_EXCEEDED if that takes
- * more reads than one field may make: it never returns a wrong neighbour.
+ * more reads than one field may make: it never returns a wrong neighbor.
  */
 export async function nearestMarkers(
   context: MapContext,
@@ -155,7 +155,7 @@ export async function nearestMarkers(
   const { rangesPerPage, itemsPerField } = context.limits;
   const wanted = readWhole('count', asked.count, 1, MOST_NEAREST);
   const center = readPoint('center', asked.center.lng, asked.center.lat);
-  const radius = readMetres('maxRadius', asked.maxRadius ?? HALF_AROUND);
+  const radius = readMeters('maxRadius', asked.maxRadius ?? HALF_AROUND);
   const filter = readFilter(filterInput);
   const limits = { rangesPerPage: 2 * rangesPerPage, itemsPerField };
   const cursor = { resumeAfter: BEGIN };

@@ -21,9 +21,9 @@ import {
   positionOf,
 } from './by-distance.js';
 
-/** The greatest error of a distance, in metres. */
+/** The greatest error of a distance, in meters. */
 const TOLERANCE = 1;
-/** So far around the center, in metres, the directory is read at least. */
+/** So far around the center, in meters, the directory is read at least. */
 const DIRECTORY_AHEAD = 1_000_000;
 /** Pages of a batch after the first: at least so many, and so many times those that were read before it. */
 const LEAST_PAGES = 8;

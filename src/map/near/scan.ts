@@ -130,7 +130,7 @@ export interface RingWalk {
   readonly budget: Budget;
   readonly source: ScanSource;
   /**
-   * Width of the first ring in metres if the previous page does not specify it, and the maximum growth factor of the
+   * Width of the first ring in meters if the previous page does not specify it, and the maximum growth factor of the
    * next.
    */
   readonly width: number;

@@ -70,7 +70,7 @@ function rangesOf({ keys }: MapContext, scope: string, area: Area, length: numbe
   return ranges;
 }
 
-/** The largest cells that overlap an area, with neighbours in key order joined. */
+/** The largest cells that overlap an area, with neighbors in key order joined. */
 function pairsIn(area: Area): { readonly from: string; readonly to: string }[] {
   const runs: { from: string; to: string }[] = [];
   let touching = false;

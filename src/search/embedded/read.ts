@@ -5,9 +5,9 @@ import { CANDIDATES, ENOUGH, LONGEST_FOLDED, TIERS, TYPO, type Tier, closeness, 
 import { editsAllowed, editsBetween, trigramsOf } from '../typos.js';
 import { type Sql, conditionsOf, idsIn, isSmall, join } from './filter.js';
 import type { Row, Sqlite } from './open.js';
-import { chordOf, metresOf, vectorOf } from './vector.js';
+import { chordOf, metersOf, vectorOf } from './vector.js';
 
-/** Radii in metres within which the nearest documents are searched before searching everywhere. */
+/** Radii in meters within which the nearest documents are searched before searching everywhere. */
 const RINGS = [20_000, 200_000, 1_000_000];
 /** Documents without a position come last: farther than the antipode, whose chord is 2. */
 const NOWHERE = 9;
@@ -158,7 +158,7 @@ function chordBetween(from: Readonly<Record<'x' | 'y' | 'z', number>>, row: Row)
 
 function scoreOf([tier, by]: Place, isByDistance: boolean): number {
   if (!isByDistance) return relevance(tier, by);
-  return closeness(tier, by >= NOWHERE ? Infinity : metresOf(by));
+  return closeness(tier, by >= NOWHERE ? Infinity : metersOf(by));
 }
 
 /** The conditions of a query. Small areas, and the ring around a point, restrict `id` through the R-tree. */

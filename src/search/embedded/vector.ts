@@ -21,9 +21,9 @@ export function vectorOf(place: Point | Bounds): Vector {
   return { x: around * Math.cos(lng * RADIANS), y: around * Math.sin(lng * RADIANS), z: Math.sin(lat * RADIANS) };
 }
 
-/** The square of the straight-line distance between two unit vectors that are this many metres apart on the globe. */
-export const chordOf = (metres: number): number =>
-  4 * Math.sin(Math.min(Math.PI / 2, metres / (2 * EARTH_RADIUS))) ** 2;
+/** The square of the straight-line distance between two unit vectors that are this many meters apart on the globe. */
+export const chordOf = (meters: number): number =>
+  4 * Math.sin(Math.min(Math.PI / 2, meters / (2 * EARTH_RADIUS))) ** 2;
 
-/** The inverse of `chordOf`, in metres. */
-export const metresOf = (chord: number): number => 2 * EARTH_RADIUS * Math.asin(Math.min(1, Math.sqrt(chord) / 2));
+/** The inverse of `chordOf`, in meters. */
+export const metersOf = (chord: number): number => 2 * EARTH_RADIUS * Math.asin(Math.min(1, Math.sqrt(chord) / 2));

@@ -43,7 +43,7 @@ function passes(document: Stored, { scopes, area }: SearchQuery): boolean {
   return area === undefined || isInArea(document, area);
 }
 
-const metresTo = ({ location }: Stored, near: NonNullable<SearchQuery['near']>) =>
+const metersTo = ({ location }: Stored, near: NonNullable<SearchQuery['near']>) =>
   location ? distance(near, { lng: location.lon, lat: location.lat }) : Infinity;
 
 /** An index in the memory of this process, without an index proper: a search reads all documents. */
@@ -108,7 +108,7 @@ class MemoryIndex {
       }
       const inName = words.length > 0 && patterns.every((pattern) => name.includes(pattern));
       const isSame = inName && folded === typed && typed.length <= LONGEST_FOLDED;
-      const place: Place = near ? [0, metresTo(document, near), rank, id] : [isSame ? 0 : inName ? 1 : 2, 0, rank, id];
+      const place: Place = near ? [0, metersTo(document, near), rank, id] : [isSame ? 0 : inName ? 1 : 2, 0, rank, id];
       exact.push({ place, document });
     });
     const found = exact.length < ENOUGH && words.length > 0 ? [...exact, ...(await this.#typos(query, others))] : exact;
@@ -123,7 +123,7 @@ class MemoryIndex {
       const edits = editsBetween(typed, document.folded ?? '');
       if (edits === Infinity) return;
       const { rank = 0, id } = document;
-      found.push({ place: [TYPO, near ? metresTo(document, near) : edits, rank, id], document });
+      found.push({ place: [TYPO, near ? metersTo(document, near) : edits, rank, id], document });
     });
     return found;
   }

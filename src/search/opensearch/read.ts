@@ -80,13 +80,13 @@ export class IndexReader {
         const edits = editsBetween(typed, source?.folded ?? '');
         if (source === undefined || edits === Infinity) return [];
         const { pk, sk, id, rank = 0 } = source;
-        return [{ place: [TYPO, query.near ? metresTo(source, query) : edits, rank, id], pk, sk }];
+        return [{ place: [TYPO, query.near ? metersTo(source, query) : edits, rank, id], pk, sk }];
       })
       .toSorted((a, b) => comparePlaces(a.place, b.place))
       .filter(({ place }) => after === undefined || comparePlaces(place, after) > 0);
   }
 }
 
-function metresTo({ location }: Stored, { near }: SearchQuery): number {
+function metersTo({ location }: Stored, { near }: SearchQuery): number {
   return near && location ? distance(near, { lng: location.lon, lat: location.lat }) : Infinity;
 }

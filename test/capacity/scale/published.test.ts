@@ -48,7 +48,7 @@ const ITEM: Stretch = { pk: 'item', sort: 0, bytes: 1_000, isItem: true };
 const KEY: Stretch = { pk: 'key', sort: 0, bytes: 0 };
 
 /**
- * Every figure that AWS publishes about the simulated behaviour: its text and source, the simulated table's figure, and
+ * Every figure that AWS publishes about the simulated behavior: its text and source, the simulated table's figure, and
  * the published one.
  */
 const FIGURES: readonly (readonly [what: string, source: string, simulated: () => unknown, figure: unknown])[] = [

@@ -60,7 +60,7 @@ test('a flow over a day equals the reads of all maps of that day', () => {
   );
 });
 
-test('the modelled cache misses about as often as a real one', () => {
+test('the modeled cache misses about as often as a real one', () => {
   const kinds = [
     { count: 200, bytes: 10, asked: 0.5, dropped: 0 },
     { count: 50, bytes: 40, asked: 1, dropped: 0.25 },

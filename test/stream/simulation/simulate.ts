@@ -203,7 +203,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
   const knowsTheDead = chance.happens(0.5);
   const alive = () => running.filter(({ process }) => process.alive);
 
-  // The behaviour of every process during the next minute.
+  // The behavior of every process during the next minute.
   const writes = chance.integer(20, 70);
   const consumers = chance.integer(1, 3);
   const outage = chance.happens(0.12);

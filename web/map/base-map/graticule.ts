@@ -14,7 +14,7 @@ const MIN_SPACING = 180;
 const MIN_ZOOM = 6;
 const MAX_LAT = 85;
 
-/** Lines of latitude and longitude, labelled with their degrees. */
+/** Lines of latitude and longitude, labeled with their degrees. */
 export function graticuleLayers(palette: Palette): LayerSpecification[] {
   const shown = (opacity: number) => ['interpolate', ['linear'], ['zoom'], MIN_ZOOM, 0, MIN_ZOOM + 1.5, opacity];
   return [

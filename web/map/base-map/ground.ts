@@ -3,7 +3,7 @@ import type { ExpressionSpecification, LayerSpecification } from 'maplibre-gl';
 import type { Palette } from './palette.js';
 
 /**
- * Natural Earth's lines are accurate to about a kilometre: beyond this zoom they fade out, to suggest no more than
+ * Natural Earth's lines are accurate to about a kilometer: beyond this zoom they fade out, to suggest no more than
  * that.
  */
 export const COARSE_FROM_ZOOM = 9;

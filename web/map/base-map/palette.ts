@@ -1,7 +1,7 @@
 /** Theme of the page. */
 export type Theme = 'light' | 'dark';
 
-/** Colours of the base map in one theme. */
+/** Colors of the base map in one theme. */
 export interface Palette {
   readonly water: string;
   readonly land: string;
@@ -44,16 +44,16 @@ export const PALETTES: Readonly<Record<Theme, Palette>> = {
   },
 };
 
-/** Accent colours of the collections. */
+/** Accent colors of the collections. */
 const ACCENTS: Readonly<Record<Theme, readonly string[]>> = {
   light: ['#0b6e99', '#b4461d', '#6a4cb3', '#2c7a4b', '#b02a6b', '#806400'],
   dark: ['#56b6e0', '#f0916a', '#ab93f2', '#68c690', '#ee80b2', '#d6b84a'],
 };
 
-/** Number of accent colours. */
+/** Number of accent colors. */
 export const ACCENT_COUNT = ACCENTS.light.length;
 
-/** The accent colour with an index. */
+/** The accent color with an index. */
 export function accentOf(index: number, theme: Theme): string {
   const accents = ACCENTS[theme];
   return accents[index % accents.length] ?? '#0b6e99';

@@ -27,7 +27,7 @@ function boundsOfBits(prefix: number, bits: number): Bounds {
     else row = row * 2 + digit;
   }
   const [columns, rows] = [2 ** Math.ceil(bits / 2), 2 ** Math.floor(bits / 2)];
-  // Exact in a double, so that neighbours have identical edges.
+  // Exact in a double, so that neighbors have identical edges.
   return {
     west: (column * 360) / columns - 180,
     south: (row * 180) / rows - 90,

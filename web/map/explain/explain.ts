@@ -7,7 +7,7 @@ import { MAX_VIEWS } from './history.js';
 import { createHotKeyList } from './hot-keys.js';
 import { NO_COST, type Shape, type Shown, type ViewCost, addAnswer, shapesOf } from './view-cost.js';
 import { createPanel } from './panel.js';
-import { type Colours, createRangeLayers } from './range-layers.js';
+import { type Colors, createRangeLayers } from './range-layers.js';
 
 /** Shows what each view read, on the map and in a panel. */
 export interface Explain {
@@ -24,10 +24,10 @@ const NO_REQUEST_MS = 900;
 /** A response that arrives this much later without a move is due to changed data, and counts as a new view. */
 const SAME_VIEW_MS = 2_000;
 
-function coloursOf(place: HTMLElement): Colours {
+function colorsOf(place: HTMLElement): Colors {
   const style = getComputedStyle(place);
-  const colour = (name: string) => style.getPropertyValue(`--explain-${name}`).trim();
-  return { read: colour('read'), cached: colour('cached'), requested: colour('requested'), halo: colour('halo') };
+  const color = (name: string) => style.getPropertyValue(`--explain-${name}`).trim();
+  return { read: color('read'), cached: color('cached'), requested: color('requested'), halo: color('halo') };
 }
 
 /** Explain mode for a map whose style is loaded. It is hidden until `setVisible(true)`. */
@@ -51,14 +51,14 @@ export function createExplain(map: MapLibre, place: HTMLElement): Explain {
   });
   const layers = createRangeLayers(
     map,
-    () => coloursOf(place),
+    () => colorsOf(place),
     (id) => {
       layers.highlight(id === undefined ? [] : [id]);
       panel.mark(shapes.find((shape) => shape.id === id)?.reads ?? [], true);
     },
   );
 
-  const hotKeys = createHotKeyList(map, () => coloursOf(place).requested);
+  const hotKeys = createHotKeyList(map, () => colorsOf(place).requested);
   place.append(hotKeys.element);
 
   function draw(): void {

@@ -13,8 +13,8 @@ import { outlineOf } from './cells.js';
 import { labelsOf } from './range-labels.js';
 import type { Shape, ViewCost } from './view-cost.js';
 
-/** Colours of the current theme. */
-export interface Colours {
+/** Colors of the current theme. */
+export interface Colors {
   readonly read: string;
   readonly cached: string;
   readonly requested: string;
@@ -59,9 +59,9 @@ function featuresOf({ id, cells, cached }: Shape): Feature[] {
 const areaOf = ({ cells }: Shape) =>
   cells.reduce((sum, { west, south, east, north }) => sum + (east - west) * (north - south), 0);
 
-function layers({ read, cached, requested, halo }: Colours, font: Font | undefined): LayerSpecification[] {
+function layers({ read, cached, requested, halo }: Colors, font: Font | undefined): LayerSpecification[] {
   const isCached: ExpressionSpecification = ['get', 'cached'];
-  const colour: ExpressionSpecification = ['case', isCached, cached, read];
+  const color: ExpressionSpecification = ['case', isCached, cached, read];
   const isOn: ExpressionSpecification = ['boolean', ['feature-state', 'on'], false];
   const of = (kind: string, and?: ExpressionSpecification): ExpressionSpecification => [
     'all',
@@ -76,7 +76,7 @@ function layers({ read, cached, requested, halo }: Colours, font: Font | undefin
       type: 'fill',
       filter: of('range'),
       paint: {
-        'fill-color': colour,
+        'fill-color': color,
         'fill-opacity': ['case', isOn, 0.3, isCached, 0.055, 0.11],
         'fill-antialias': false,
       },
@@ -86,7 +86,7 @@ function layers({ read, cached, requested, halo }: Colours, font: Font | undefin
       source: RANGES,
       type: 'line',
       filter: of('cells'),
-      paint: { 'line-color': colour, 'line-width': 0.6, 'line-opacity': ['case', isOn, 0.7, 0.32] },
+      paint: { 'line-color': color, 'line-width': 0.6, 'line-opacity': ['case', isOn, 0.7, 0.32] },
     },
     {
       id: 'explain-requested',
@@ -127,7 +127,7 @@ function layers({ read, cached, requested, halo }: Colours, font: Font | undefin
               'text-padding': 1,
               'symbol-sort-key': ['get', 'order'],
             },
-            paint: { 'text-color': colour, 'text-halo-color': halo, 'text-halo-width': 1.6 },
+            paint: { 'text-color': color, 'text-halo-color': halo, 'text-halo-width': 1.6 },
           } satisfies LayerSpecification,
         ]),
   ];
@@ -136,7 +136,7 @@ function layers({ read, cached, requested, halo }: Colours, font: Font | undefin
 /** Draws ranges on a map whose style is loaded. `onPoint` gets the ID of the range under the pointer. */
 export function createRangeLayers(
   map: MapLibre,
-  colours: () => Colours,
+  colors: () => Colors,
   onPoint: (id: number | undefined) => void,
 ): RangeLayers {
   let drawn: readonly Shape[] = [];
@@ -144,7 +144,7 @@ export function createRangeLayers(
   let following: readonly Subscription[] = [];
 
   const source = (id: string) => map.getSource<GeoJSONSource>(id);
-  const ids = () => layers(colours(), []).map(({ id }) => id);
+  const ids = () => layers(colors(), []).map(({ id }) => id);
 
   function ensure(): void {
     if (source(RANGES)) return;
@@ -152,7 +152,7 @@ export function createRangeLayers(
     map.addSource(LABELS, { type: 'geojson', data: collection([]) });
     const symbols = map.getStyle().layers.filter((layer) => layer.type === 'symbol');
     const font = symbols.find((layer) => layer.layout?.['text-font'] !== undefined)?.layout?.['text-font'];
-    for (const layer of layers(colours(), font)) map.addLayer(layer);
+    for (const layer of layers(colors(), font)) map.addLayer(layer);
     following = [map.on('mousemove', FILL, point), map.on('mouseleave', FILL, leave), map.on('moveend', drawLabels)];
   }
 
@@ -194,7 +194,7 @@ export function createRangeLayers(
       for (const id of lit) map.setFeatureState({ source: RANGES, id }, { on: true });
     },
     repaint() {
-      for (const { id, paint = {} } of layers(colours(), [])) {
+      for (const { id, paint = {} } of layers(colors(), [])) {
         if (!map.getLayer(id)) continue;
         for (const [name, value] of Object.entries(paint)) map.setPaintProperty(id, name as never, value as never);
       }

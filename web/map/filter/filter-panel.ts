@@ -5,7 +5,7 @@ import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { Seen } from '../seen.js';
 import { checkboxes, fieldSelect, labelOf, rangeInputs } from './controls.js';
 import { type LearnedField, type NumberField, learnFields } from './learn.js';
-import { COLOURS } from '../rules/look.js';
+import { COLORS } from '../rules/look.js';
 import { type Condition, NO_RULES, type Range, type Rules } from '../rules/rules.js';
 
 const isNumeric = (field: LearnedField): field is NumberField => 'least' in field;
@@ -20,14 +20,14 @@ export interface FilterOptions {
 }
 
 const asRange = ({ field, least, greatest }: NumberField): Range => ({ field, from: least, to: greatest });
-const asColour = (field: LearnedField): Condition =>
+const asColor = (field: LearnedField): Condition =>
   isNumeric(field)
     ? asRange(field)
-    : { field: field.field, values: field.values.slice(0, COLOURS.light.length).map(([value]) => value) };
+    : { field: field.field, values: field.values.slice(0, COLORS.light.length).map(([value]) => value) };
 
 const NOTHING_LEARNED = 'Zoom in until individual places appear. Their properties become the filters.';
 
-/** The panel for the filters, colours and sizes of one collection at a time. */
+/** The panel for the filters, colors and sizes of one collection at a time. */
 export class FilterPanel {
   readonly #options: FilterOptions;
   #key: string | undefined;
@@ -70,7 +70,7 @@ export class FilterPanel {
 
   #content(layer: CollectionLayer | undefined, fields: readonly LearnedField[]): HTMLElement[] {
     const close = button({ class: 'icon', 'aria-label': 'Close', 'data-key': 'close' }, this.#options.onClose, icon('close')); // prettier-ignore
-    const head = element('header', {}, element('h2', {}, 'Filter and colour'), close);
+    const head = element('header', {}, element('h2', {}, 'Filter and color'), close);
     if (!layer) return [head, element('p', {}, 'Turn on a layer that has places.')];
     const { rules } = layer;
     const set = (next: Rules) => {
@@ -84,11 +84,11 @@ export class FilterPanel {
       return element('fieldset', {}, element('legend', {}, labelOf(field.field)), ...content);
     });
     const clear = button({ 'data-key': 'clear' }, () => set(NO_RULES), 'Clear all');
-    clear.disabled = rules.conditions.length === 0 && !rules.colour && !rules.size;
+    clear.disabled = rules.conditions.length === 0 && !rules.color && !rules.size;
     return [
       head,
       this.#collectionSelect(layer),
-      fieldSelect('Colour by', fields, rules.colour?.field, (field) => set({ ...rules, colour: field && asColour(field) })), // prettier-ignore
+      fieldSelect('Color by', fields, rules.color?.field, (field) => set({ ...rules, color: field && asColor(field) })), // prettier-ignore
       fieldSelect('Size by', fields.filter(isNumeric), rules.size?.field, (field) =>
         set({ ...rules, size: field && isNumeric(field) ? asRange(field) : undefined }),
       ),

@@ -37,7 +37,7 @@ export function createFilters({ layers, seen, theme, onSet, onOpen, onMissing }:
   };
   async function drawLegend(): Promise<void> {
     const isNeeded = layers().some(
-      ({ heat, rules: { conditions, colour, size } }) => heat || conditions.length > 0 || colour || size,
+      ({ heat, rules: { conditions, color, size } }) => heat || conditions.length > 0 || color || size,
     );
     if (!isNeeded && legend.hidden) return;
     const module = await import('./legend.js');

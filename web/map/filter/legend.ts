@@ -6,7 +6,7 @@ import { gradientOf } from '../heat/draw.js';
 import { ticksOf, unitText } from '../heat/text.js';
 import type { Heat } from '../heat/heat-drawing.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
-import { COLOURS, OTHER, RAMP, middleOf } from '../rules/look.js';
+import { COLORS, OTHER, RAMP, middleOf } from '../rules/look.js';
 import { type Condition, type Range, type Rules, isRange } from '../rules/rules.js';
 
 const COMPACT = Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
@@ -43,17 +43,17 @@ function ramp(range: Range, theme: Theme): HTMLElement[] {
   return [bar, scaleLabels(range)];
 }
 
-function swatch(colour: string, text: string): HTMLElement {
+function swatch(color: string, text: string): HTMLElement {
   const dot = element('i', {});
-  dot.style.background = colour;
+  dot.style.background = color;
   return element('li', {}, dot, text);
 }
 
-function colourKey(rule: Condition, theme: Theme): HTMLElement[] {
-  const title = element('h3', {}, `Colour: ${fieldName(rule)}`);
+function colorKey(rule: Condition, theme: Theme): HTMLElement[] {
+  const title = element('h3', {}, `Color: ${fieldName(rule)}`);
   if (isRange(rule)) return [title, ...ramp(rule, theme)];
-  const values = rule.values.slice(0, COLOURS[theme].length);
-  const items = values.map((value, index) => swatch(COLOURS[theme][index] ?? '', value));
+  const values = rule.values.slice(0, COLORS[theme].length);
+  const items = values.map((value, index) => swatch(COLORS[theme][index] ?? '', value));
   return [title, element('ul', {}, ...items, swatch(OTHER[theme], 'other'))];
 }
 
@@ -82,8 +82,8 @@ function heatKey(layer: CollectionLayer, heat: Heat, theme: Theme): HTMLElement[
 
 function layerKey(layer: CollectionLayer, theme: Theme, onSet: (rules: Rules) => void): HTMLElement[] {
   const { rules, drawn, isUnfiltered, collection, heat } = layer;
-  const { conditions, colour, size } = rules;
-  const isEmpty = conditions.length === 0 && !colour && !size;
+  const { conditions, color, size } = rules;
+  const isEmpty = conditions.length === 0 && !color && !size;
   if (drawn === 'off' || (isEmpty && !heat)) return [];
   const rows = conditions.map((each) =>
     conditionRow(each, () => onSet({ ...rules, conditions: conditions.filter((other) => other !== each) })),
@@ -93,12 +93,12 @@ function layerKey(layer: CollectionLayer, theme: Theme, onSet: (rules: Rules) =>
     ...(heat ? heatKey(layer, heat, theme) : []),
     ...rows,
     ...(isUnfiltered ? [element('p', { class: 'note', role: 'status' }, UNFILTERED[drawn])] : []),
-    ...(colour && drawn !== 'heat' ? colourKey(colour, theme) : []),
+    ...(color && drawn !== 'heat' ? colorKey(color, theme) : []),
     ...(size && drawn !== 'heat' ? sizeKey(size) : []),
   ];
 }
 
-/** Draws the legend: the meaning of heatmap colours, and the filters, colours and sizes in use. */
+/** Draws the legend: the meaning of heatmap colors, and the filters, colors and sizes in use. */
 export function drawLegend(
   place: HTMLElement,
   layers: readonly CollectionLayer[],

@@ -15,11 +15,11 @@ const HEIGHT = 1 / Math.sqrt(2 * Math.PI);
 
 /** Opacity by share of the scale. */
 const OPACITIES = [0, 0.18, 0.34, 0.5, 0.64, 0.76, 0.86, 0.92] as const;
-/** How far the strongest colour is mixed with black on a light map, or with white on a dark one. */
+/** How far the strongest color is mixed with black on a light map, or with white on a dark one. */
 const DEEPEST = { light: 0.62, dark: 0.7 };
 
-/** The colour for a share of the scale, 0 to 1. */
-function colourAt(share: number, accent: number, theme: Theme): string {
+/** The color for a share of the scale, 0 to 1. */
+function colorAt(share: number, accent: number, theme: Theme): string {
   const at = share * (OPACITIES.length - 1);
   const [low = 0, high = low] = OPACITIES.slice(Math.floor(at), Math.floor(at) + 2);
   const opacity = low + (high - low) * (at - Math.floor(at));
@@ -36,11 +36,11 @@ const shares = Array.from({ length: STEPS + 1 }, (_, step) => step / STEPS);
 
 /** The scale as a CSS background for the legend, from zero to the top. */
 export const gradientOf = (accent: number, theme: Theme): string =>
-  `linear-gradient(to right, ${shares.map((share) => colourAt(share, accent, theme)).join(', ')})`;
+  `linear-gradient(to right, ${shares.map((share) => colorAt(share, accent, theme)).join(', ')})`;
 
 /** Layers for a heatmap. */
 export function heatSketches(accent: number, theme: Theme): Sketch[] {
-  const stops = shares.flatMap((share) => [valueOfShare(share), colourAt(share, accent, theme)]);
+  const stops = shares.flatMap((share) => [valueOfShare(share), colorAt(share, accent, theme)]);
   const radius = (zoom: number) => [zoom, ['*', 2 ** zoom, ['get', 'reach']]] as const;
   return [
     {
@@ -68,9 +68,9 @@ export function heatSketches(accent: number, theme: Theme): Sketch[] {
   ];
 }
 
-/** Layers for the cells themselves, in the colours of the heatmap. */
+/** Layers for the cells themselves, in the colors of the heatmap. */
 export function cellSketches(accent: number, theme: Theme): Sketch[] {
-  const stops = shares.flatMap((share) => [share, colourAt(share, accent, theme)]);
+  const stops = shares.flatMap((share) => [share, colorAt(share, accent, theme)]);
   return [
     {
       name: 'cells',

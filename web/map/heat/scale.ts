@@ -1,10 +1,10 @@
 import { sideKm } from './kernel.js';
 
-/** The meaning of a heatmap's colours: the same everywhere on the map for cells of the same length. */
+/** The meaning of a heatmap's colors: the same everywhere on the map for cells of the same length. */
 export interface Scale {
   /** Geohash length of the cells. */
   readonly length: number;
-  /** Value of `markersAround` from which the colour is strongest. */
+  /** Value of `markersAround` from which the color is strongest. */
   readonly top: number;
   /** Side in km of the square to which the legend's numbers refer. */
   readonly unitKm: number;
@@ -12,7 +12,7 @@ export interface Scale {
   readonly perUnit: number;
 }
 
-/** Minimum top of a scale: collections below it never reach the strongest colour. */
+/** Minimum top of a scale: collections below it never reach the strongest color. */
 const LEAST_TOP = 5;
 
 /** The largest of 1, 2 and 5 times a power of ten that does not exceed a number. */

@@ -4,7 +4,7 @@ import { levelOf } from './kernel.js';
 import { type Scale, scaleOf } from './scale.js';
 
 /**
- * The scales of a collection. They depend on its densest cells anywhere, not on those in view, so a colour means the
+ * The scales of a collection. They depend on its densest cells anywhere, not on those in view, so a color means the
  * same after panning, and to everyone who opens a link. Undefined until these are read; `onReady` is then called.
  */
 export function createScales(key: string, onReady: () => void): (cells: readonly MapCell[]) => Scale | undefined {

@@ -36,7 +36,7 @@ export async function runImport(frame: Frame, { onWrite, onRetry, ...options }: 
   try {
     await writeFile({ ...options, rejects, onProgress });
   } catch (error) {
-    failed = signal.aborted ? 'Cancelled. Rows already written are kept.' : messageOf(error);
+    failed = signal.aborted ? 'Canceled. Rows already written are kept.' : messageOf(error);
   }
   frame.isWriting = false;
   onWrite(collection);

@@ -9,8 +9,8 @@ function hashOf(text: string): number {
 }
 
 /**
- * The accent colour of each collection, as an index. It is derived from the key; if two collections' keys give the same
- * colour, the one created later takes the next free one. So a new collection never changes the colour of another. Those
+ * The accent color of each collection, as an index. It is derived from the key; if two collections' keys give the same
+ * color, the one created later takes the next free one. So a new collection never changes the color of another. Those
  * in `known` keep theirs.
  */
 export function accentsOf(

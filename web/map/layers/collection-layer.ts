@@ -49,7 +49,7 @@ const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stri
 export class CollectionLayer {
   /** Its latest name and count. */
   collection: Collection;
-  /** Index of its accent colour. */
+  /** Index of its accent color. */
   readonly accent: number;
   readonly #map: MapLibre;
   readonly #options: LayerOptions;

@@ -19,7 +19,7 @@ export interface Crossfade {
    * out.
    */
   draw(features: FeatureCollection, areOthers: boolean): void;
-  /** Changes colours only. */
+  /** Changes colors only. */
   repaint(sketches: readonly Sketch[]): void;
   /** IDs of the map layers that show the latest features. */
   readonly layers: readonly string[];

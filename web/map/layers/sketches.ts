@@ -7,7 +7,7 @@ import type { Sketch } from '../base-map/sketch.js';
 
 /** Layers for markers and clusters, bottom first. */
 export function pointSketches(accent: number, theme: Theme): Sketch[] {
-  const colour = accentOf(accent, theme);
+  const color = accentOf(accent, theme);
   const { halo } = PALETTES[theme];
   const paper = theme === 'light' ? '#ffffff' : '#10161b';
   const ink = theme === 'light' ? '#2b3238' : '#e3e9ee';
@@ -28,12 +28,12 @@ export function pointSketches(accent: number, theme: Theme): Sketch[] {
       filter: isCluster,
       layout: { 'circle-sort-key': ['get', 'count'] },
       paint: {
-        'circle-color': colour,
+        'circle-color': color,
         'circle-opacity': theme === 'light' ? 0.9 : 0.85,
         // The smallest circle fits two digits; the largest, including its rim, is as wide as the distance between
         // clusters.
         'circle-radius': ['interpolate', ['linear'], ['get', 'size'], 0.3, 10, 5, 24],
-        'circle-stroke-color': colour,
+        'circle-stroke-color': color,
         'circle-stroke-width': ['interpolate', ['linear'], ['get', 'size'], 0.3, 3, 5, 6],
         'circle-stroke-opacity': 0.22,
       },
@@ -54,7 +54,7 @@ export function pointSketches(accent: number, theme: Theme): Sketch[] {
       // Small circles stay visible on large ones.
       layout: { 'circle-sort-key': ['-', scale] },
       paint: {
-        'circle-color': ['to-color', ['get', 'tint'], colour],
+        'circle-color': ['to-color', ['get', 'tint'], color],
         'circle-opacity': 1,
         'circle-radius': ['interpolate', ['linear'], ['zoom'], 3, ['*', 4, scale], 10, ['*', 6.5, scale]],
         'circle-stroke-color': paper,
@@ -93,15 +93,15 @@ export function pointSketches(accent: number, theme: Theme): Sketch[] {
 
 /** Layers for zones: outlines with a light fill, below the names of countries. */
 export function zoneSketches(accent: number, theme: Theme): Sketch[] {
-  const colour = accentOf(accent, theme);
+  const color = accentOf(accent, theme);
   return [
-    { name: 'zone-fill', before: BELOW_NAMES, type: 'fill', paint: { 'fill-color': colour, 'fill-opacity': 0.07 } },
+    { name: 'zone-fill', before: BELOW_NAMES, type: 'fill', paint: { 'fill-color': color, 'fill-opacity': 0.07 } },
     {
       name: 'zone-line',
       before: BELOW_NAMES,
       type: 'line',
       layout: { 'line-join': 'round' },
-      paint: { 'line-color': colour, 'line-width': 1.4, 'line-opacity': 0.75 },
+      paint: { 'line-color': color, 'line-width': 1.4, 'line-opacity': 0.75 },
     },
   ];
 }

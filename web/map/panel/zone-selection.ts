@@ -9,7 +9,7 @@ import { countOf } from '../numbers.js';
 import { zoneCard } from './card.js';
 
 const SOURCE = 'selected-zone';
-const COLOUR = '#e79a2b';
+const COLOR = '#e79a2b';
 /** Maximum number of collections whose markers in a zone are counted. */
 const MAX_COUNTED = 3;
 /** The outline has the detail of a pixel at this zoom, and is used for other zooms, too. */
@@ -32,13 +32,13 @@ function countedOf(layers: readonly CollectionLayer[]): readonly Collection[] {
 /** The zone whose card is open, drawn above the others. */
 export function createZoneSelection(map: MapLibre, layers: () => readonly CollectionLayer[]): ZoneSelection {
   map.addSource(SOURCE, { type: 'geojson', data: { type: 'FeatureCollection', features: [] } });
-  map.addLayer({ id: SOURCE, source: SOURCE, type: 'fill', paint: { 'fill-color': COLOUR, 'fill-opacity': 0.14 } });
+  map.addLayer({ id: SOURCE, source: SOURCE, type: 'fill', paint: { 'fill-color': COLOR, 'fill-opacity': 0.14 } });
   map.addLayer({
     id: `${SOURCE}/line`,
     source: SOURCE,
     type: 'line',
     layout: { 'line-join': 'round' },
-    paint: { 'line-color': COLOUR, 'line-width': 2.5 },
+    paint: { 'line-color': COLOR, 'line-width': 2.5 },
   });
 
   const draw = (geometry: ZoneDetails['geometry']) =>

@@ -1,7 +1,7 @@
 import { type Condition, type Field, NO_RULES, type Range, type Rules, isRange } from './rules.js';
 
 // `range=COLLECTION/PROPERTY/FROM..TO`, `only=COLLECTION/PROPERTY/VALUE,…`, `shade=` and `size=` like `range`,
-// `colour=` like `only`. Without a property, the rule is for the category. Parts contain no `/` or `,`: these and `%`
+// `color=` like `only`. Without a property, the rule is for the category. Parts contain no `/` or `,`: these and `%`
 // are escaped once more.
 
 const escape = (text: string) => text.replaceAll(/[%/,]/g, encodeURIComponent);
@@ -21,7 +21,7 @@ function readChoice(path: readonly string[], values: readonly string[]): Conditi
   return field === undefined || values.length === 0 ? undefined : { field, values };
 }
 
-const KINDS = ['range', 'only', 'shade', 'colour', 'size'] as const;
+const KINDS = ['range', 'only', 'shade', 'color', 'size'] as const;
 type Kind = (typeof KINDS)[number];
 
 function readRule(rules: Rules, kind: Kind, segments: readonly string[]): Rules {
@@ -34,7 +34,7 @@ function readRule(rules: Rules, kind: Kind, segments: readonly string[]): Rules 
   // A scale needs both ends.
   if (isRange(rule) && !(Number.isFinite(rule.from) && Number.isFinite(rule.to))) return rules;
   if (kind === 'size') return isRange(rule) ? { ...rules, size: rule } : rules;
-  return { ...rules, colour: rule };
+  return { ...rules, color: rule };
 }
 
 /** The rules in the parts of a hash, by collection; invalid ones are ignored. */
@@ -61,11 +61,11 @@ function pathOf(key: string, rule: Condition): string {
 
 /** The parts of a hash for these rules. */
 export function writeRules(byCollection: ReadonlyMap<string, Rules>): string[] {
-  return [...byCollection].flatMap(([key, { conditions, colour, size }]) => {
+  return [...byCollection].flatMap(([key, { conditions, color, size }]) => {
     const part = (kind: Kind, rule: Condition) => `${kind}=${pathOf(key, rule)}`;
     return [
       ...conditions.map((each) => part(isRange(each) ? 'range' : 'only', each)),
-      ...(colour ? [part(isRange(colour) ? 'shade' : 'colour', colour)] : []),
+      ...(color ? [part(isRange(color) ? 'shade' : 'color', color)] : []),
       ...(size ? [part('size', size)] : []),
     ];
   });

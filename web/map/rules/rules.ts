@@ -23,13 +23,13 @@ export type Condition = Range | Choice;
 export interface Rules {
   /** Markers must match all of them. */
   readonly conditions: readonly Condition[];
-  /** A colour scale between two numbers, or one colour per value. */
-  readonly colour: Condition | undefined;
+  /** A color scale between two numbers, or one color per value. */
+  readonly color: Condition | undefined;
   /** The smallest circle stands for `from`, the largest for `to`. */
   readonly size: Range | undefined;
 }
 
-export const NO_RULES: Rules = { conditions: [], colour: undefined, size: undefined };
+export const NO_RULES: Rules = { conditions: [], color: undefined, size: undefined };
 
 export const isRange = (condition: Condition): condition is Range => 'from' in condition;
 

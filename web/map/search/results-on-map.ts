@@ -3,7 +3,7 @@ import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
 import type { Result } from './results.js';
 
 const SOURCE = 'search-results';
-const COLOUR = '#e79a2b';
+const COLOR = '#e79a2b';
 
 /** Returns a function that circles results on the map, the active one with a wider ring. */
 export function createResultsOnMap(map: MapLibre): (results: readonly Result[], active: number) => void {
@@ -15,10 +15,10 @@ export function createResultsOnMap(map: MapLibre): (results: readonly Result[], 
     type: 'circle',
     paint: {
       'circle-radius': ['case', [...isActive], 12, 8],
-      'circle-color': COLOUR,
+      'circle-color': COLOR,
       'circle-opacity': ['case', [...isActive], 0.35, 0.1],
       'circle-stroke-width': ['case', [...isActive], 3, 2],
-      'circle-stroke-color': COLOUR,
+      'circle-stroke-color': COLOR,
     },
   });
   return (results, active) => {

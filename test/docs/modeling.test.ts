@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EntityDeclaration, type EntityOf, defineEntity } from '../../src/keys/public.js';
 import { newDatabase } from '../support/test-database.js';
 
-const page = readFileSync(new URL('../../docs/modelling.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/modeling.md', import.meta.url), 'utf8');
 const code = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block = '']) => block).join('\n');
 
 type AnyEntity = EntityOf<EntityDeclaration>;
