@@ -141,6 +141,7 @@ async function preview(browser, url) {
   await page.goto(`${url}/#at=4.3/47/9&on=cities`);
   await page.locator('#tools button').first().waitFor();
   await page.evaluate(`document.querySelectorAll('.column, #tools').forEach((each) => (each.style.display = 'none'))`);
+  await page.evaluate(`void (document.querySelector('#map').style.right = '0')`);
   await settled(page);
   await page.screenshot({ path: PREVIEW, type: 'jpeg', quality: 80 });
 }
