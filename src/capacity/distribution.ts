@@ -1,5 +1,6 @@
 import { LONGEST_Z, fromZ } from '../geo/geohash.js';
 import type { ZRange } from '../geo/ranges.js';
+import { firstIndex } from '../pages/bisect.js';
 
 /** A stretch of Z-order at length 10 with a number of markers, assumed to be evenly spread. */
 export interface Stretch extends ZRange {
@@ -98,13 +99,6 @@ export class Distribution {
 
   /** The index of the first stretch that does not begin before a position. */
   #firstFrom(z: number): number {
-    let low = 0;
-    let high = this.stretches.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.stretches[middle]?.from ?? 0) < z) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstIndex(this.stretches.length, (index) => (this.stretches[index]?.from ?? 0) >= z);
   }
 }

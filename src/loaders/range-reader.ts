@@ -1,6 +1,7 @@
 import type { KeyRange } from '../model/key-range.js';
 import type { Item } from '../store/database.js';
 import { compareBytes } from '../keys/byte-order.js';
+import { firstIndex } from '../pages/bisect.js';
 import type { RangeRequest, RangeUnion } from './range-union.js';
 
 /** One caller's part of a range. */
@@ -31,15 +32,10 @@ interface Slice extends RangeRequest {
 
 /** The index of the first sort key at or after `key`; with `orAfter`, of the first one after it. */
 function indexOf(sortKeys: readonly string[], key: string, orAfter: boolean): number {
-  let low = 0;
-  let high = sortKeys.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const order = compareBytes(sortKeys[middle] ?? '', key);
-    if (order < 0 || (orAfter && order === 0)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstIndex(sortKeys.length, (index) => {
+    const order = compareBytes(sortKeys[index] ?? '', key);
+    return order > 0 || (order === 0 && !orAfter);
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { GEOHASH_ALPHABET, LONGEST_Z, toZ } from '../geo/geohash.js';
 import { type ZRange, intersect } from '../geo/ranges.js';
 import { compareBytes } from '../keys/byte-order.js';
+import { firstIndex } from './bisect.js';
 
 /** A directory's entry for a page: its begin, and its approximate number of markers and bytes. */
 export interface PageHint {
@@ -71,16 +72,8 @@ export const overlaps = (partition: string, cover: readonly ZRange[]): boolean =
   intersect(cover, [partitionRange(partition)]).length > 0;
 
 /** The index of the first of some sorted numbers that exceeds a value; their number if none does. */
-function firstAbove(sorted: readonly number[], value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? Infinity) > value) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
+const firstAbove = (sorted: readonly number[], value: number) =>
+  firstIndex(sorted.length, (index) => (sorted[index] ?? Infinity) > value);
 
 /** The prefix sums of some numbers: before each of them, and the total. */
 function sumsOf(numbers: readonly number[]): number[] {

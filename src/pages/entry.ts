@@ -1,6 +1,7 @@
 import { compareBytes } from '../keys/byte-order.js';
 import { SEPARATOR, escapePart } from '../keys/escape.js';
 import type { MapMarker } from '../model/marker.js';
+import { firstIndex } from './bisect.js';
 
 /** A marker in a page, and its position in the order of its collection. */
 export interface PageEntry {
@@ -16,12 +17,5 @@ export function pageEntry(marker: MapMarker): PageEntry {
 
 /** The index of the first entry at or after a position; the number of entries if there is none. */
 export function firstFrom(entries: readonly PageEntry[], position: string): number {
-  let low = 0;
-  let high = entries.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (compareBytes(entries[middle]?.position ?? '', position) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstIndex(entries.length, (index) => compareBytes(entries[index]?.position ?? '', position) >= 0);
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 import { compareBytes } from '../keys/byte-order.js';
+import { firstIndex } from './bisect.js';
 
 interface Kept<Value> {
   readonly group: string;
@@ -10,14 +11,7 @@ interface Kept<Value> {
 
 /** The number of sorted begins at or before a position. */
 export function beginsUpTo(begins: readonly string[], position: string): number {
-  let low = 0;
-  let high = begins.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (compareBytes(begins[middle] ?? '', position) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstIndex(begins.length, (index) => compareBytes(begins[index] ?? '', position) > 0);
 }
 
 /** Caches values by group and by the position at which they begin, within a limit in bytes; the least recently used are evicted. */
