@@ -132,8 +132,10 @@ describe('summaries of readings', () => {
     await recordReadings(database, name, [{ at: at(-HOUR), values: { n: 1 } }], NOW, newCall());
     const db = newDatabase('readable', { tables: database.tables });
     // Its readings stay behind.
-    interceptCalls(db, 'BatchExecuteStatement', async () => ({ Responses: [] }));
-    await deleteMarker(db, name, { now: NOW.toISOString() }, newCall()).catch(() => undefined);
+    interceptCalls(db, 'BatchExecuteStatement', async () => {
+      throw Object.assign(new Error('refused'), { name: 'AccessDeniedException' });
+    });
+    await expect(deleteMarker(db, name, { now: NOW.toISOString() }, newCall())).rejects.toThrow('refused');
     const position = { lng: 1, lat: 1 };
     await createMarker(database, name.collection, { key: name.key, position }, NOW.toISOString(), newCall());
     await recordReadings(database, name, [{ at: at(-HOUR + 1), values: { n: 5 } }], NOW, newCall());
