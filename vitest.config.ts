@@ -9,6 +9,7 @@ const SOAK = [
   'test/stream/simulation/*.test.ts',
   'test/stream/kill/*.test.ts',
   'test/map/{model,near-layouts}.test.ts',
+  'test/jobs/repartition.test.ts',
   'test/fuzz/*.test.ts',
 ];
 /** They need Chromium. */

@@ -19,6 +19,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'cellport recount': ['cellport recount --check', 'cellport recount'],
   'cellport reindex': ['cellport reindex --check', 'cellport reindex'],
+  'cellport repartition': [
+    'cellport repartition shops --prefix-length 3 --shards 4 --max-wcu 200',
+    'cellport repartition shops',
+    'cellport repartition shops --undo',
+  ],
   'cellport table': ['cellport table create', 'cellport table describe'],
   'cellport table create': ['AWS_REGION=eu-central-1 CELLPORT_TABLE=places cellport table create'],
   'cellport table describe': ['cellport table describe --json'],

@@ -12,6 +12,7 @@ import { EXIT_CODES } from './options.js';
 import { planCommand } from './plan.js';
 import { recountCommand } from './recount.js';
 import { reindexCommand } from './reindex.js';
+import { repartitionCommand } from './repartition.js';
 import { searchCommand } from './search.js';
 import { serveCommand } from './serve.js';
 import { sweepCommand } from './sweep.js';
@@ -60,6 +61,7 @@ function buildProgram(): Command {
     searchCommand(),
     recountCommand(),
     reindexCommand(),
+    repartitionCommand(),
     tableCommand(),
     keysCommand(),
     sweepCommand(),

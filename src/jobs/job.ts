@@ -1,5 +1,5 @@
 import type { Key } from '../keys/document-id.js';
-import { loadJob, putJob } from '../store/collection/job-item.js';
+import { type Job, loadJob, putJob } from '../store/collection/job-item.js';
 import type { Database } from '../store/database.js';
 import { type Contender, type Sighting, tryLease, whileLeased } from '../store/lease.js';
 import { newCall } from '../store/request/meter.js';
@@ -11,10 +11,10 @@ export interface Worker extends Contender {
 
 /** A job whose lease this process holds. */
 export interface OwnJob {
-  /** Progress so far, in units of the job. */
-  done(): number;
+  /** Progress so far, in units of the job; 0 if it was made in another step of the job. */
+  done(step?: number): number;
   /** Records the progress, which is stored with the next renewal of the lease. */
-  reach(done: number): void;
+  reach(done: number, step?: number): void;
   /** Aborted when this process stops or another one takes over the job. */
   readonly signal: AbortSignal;
 }
@@ -41,10 +41,16 @@ export async function doJob(
     signal,
   );
   if (lease === undefined) return false;
-  let reached = lease.current.done;
-  const progress = { done: () => reached, reach: (done: number) => (reached = done) };
+  const { done: before, step: of } = lease.current;
+  let reached: Pick<Job, 'done' | 'step'> = of === undefined ? { done: before } : { done: before, step: of };
+  const progress = {
+    done: (step?: number) => (reached.step === step ? reached.done : 0),
+    reach(done: number, step?: number) {
+      reached = step === undefined ? { done } : { done, step };
+    },
+  };
   await whileLeased(lease, (working) => work({ ...progress, signal: working }), signal, {
-    refresh: (job) => ({ ...job, done: reached }),
+    refresh: (job) => ({ ...job, ...reached }),
   });
   return true;
 }

@@ -92,17 +92,15 @@ export const ZONE = {
   key: { pk: { readable: 'zone::{scope}', compact: '{scope:2}Zo#' }, sk: '{key}' },
 } as const satisfies EntityDeclaration;
 
-const ZONES_BY_GEOHASH = {
-  pk: { readable: 'zone::{scope}::{length}::{prefix}', compact: '{scope:2}Zg#{length}::{prefix}' },
-  sk: '{suffix}::{key}',
-} as const;
-
 export const ZONE_COVER = {
   name: 'zoneCover',
   key: { pk: { readable: 'cover::{scope}::{key}', compact: '{scope:2}Zc#{key}' }, sk: '{geohash}' },
   indexes: {
-    geoA: { attributes: INDEXES.geoA, ...ZONES_BY_GEOHASH },
-    geoB: { attributes: INDEXES.geoB, ...ZONES_BY_GEOHASH },
+    geoA: {
+      attributes: INDEXES.geoA,
+      pk: { readable: 'zone::{scope}::{length}::{prefix}', compact: '{scope:2}Zg#{length}::{prefix}' },
+      sk: '{suffix}::{key}',
+    },
   },
   derived: {
     length: derive({ geohash: 'text' }, ({ geohash }) => String(geohash.length)),

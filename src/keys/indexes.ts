@@ -23,3 +23,6 @@ const GEO_INDEX = { A: 'geoA', B: 'geoB' } as const satisfies Record<GeoSlot, Ge
 export function geoIndexOf(slot: GeoSlot): GeoIndexName {
   return GEO_INDEX[slot];
 }
+
+/** All attributes with the keys of geo indexes. */
+export const GEO_ATTRIBUTES: readonly string[] = [INDEXES.geoA, INDEXES.geoB].flatMap(({ pk, sk }) => [pk, sk]);

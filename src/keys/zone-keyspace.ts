@@ -1,9 +1,7 @@
-import type { GeoSlot } from '../model/collection.js';
 import { ZONE, ZONE_COVER } from './declarations.js';
 import type { Key } from './document-id.js';
 import type { KeyStyle } from './entity-types.js';
 import { defineEntity } from './entity.js';
-import { geoIndexOf } from './indexes.js';
 import type { PartitionRange } from './template.js';
 
 /** Keys of zones, of their covers and of the index entries of these. */
@@ -21,9 +19,8 @@ export function zoneKeyspace(style: KeyStyle) {
     zoneCover: (scope: string, key: string, geohash: string): Key => covers.format({ scope, key, geohash }),
     zoneCoversPartition: (scope: string, key: string) => covers.pk.format({ scope, key }),
     parseZoneCover: (key: Key) => covers.parse(key),
-    /** The two attributes that put a cover into the geo index of its collection. */
-    zoneEntry: (scope: string, key: string, geohash: string, geoSlot: GeoSlot) =>
-      covers.indexes[geoIndexOf(geoSlot)].format({ scope, key, geohash }),
+    /** The two attributes that put a cover into `geoA`, whichever geo index its collection's markers are in. */
+    zoneEntry: (scope: string, key: string, geohash: string) => entries.format({ scope, key, geohash }),
     /** Bounds of the covers in the cells from one geohash to another of the same length and partition, both included. */
     zoneRange(scope: string, firstGeohash: string, lastGeohash: string): PartitionRange {
       const entryOf = (geohash: string) => {

@@ -1,6 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { type Area, areaContains } from '../geo/bounds.js';
 import { type Point, canonicalLng } from '../geo/point.js';
 import { markerId } from '../keys/ids.js';
+import { GEO_ATTRIBUTES } from '../keys/indexes.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker, Properties } from '../model/marker.js';
@@ -68,6 +71,14 @@ function positionIn(image: WireImage | undefined): Point | undefined {
   return lng === undefined || lat === undefined ? undefined : { lng, lat };
 }
 
+/** Whether two images of a marker differ only in the entries of the geo index, as when its layout changes. */
+function isSameContent(old: WireImage, image: WireImage): boolean {
+  // Cellport raises the version with every other change.
+  if (old['version']?.['N'] !== image['version']?.['N']) return false;
+  const names = new Set([...Object.keys(old), ...Object.keys(image)]);
+  return [...names].every((name) => GEO_ATTRIBUTES.includes(name) || isDeepStrictEqual(old[name], image[name]));
+}
+
 /** The event in a record that is relevant to clients; undefined if there is none. */
 export function eventOf(
   keys: Pick<Keyspace, 'parseMarker' | 'parseReading'>,
@@ -81,6 +92,7 @@ export function eventOf(
     const before = positionIn(old);
     const after = positionIn(image);
     if (before === undefined && after === undefined) return undefined;
+    if (old !== undefined && image !== undefined && isSameContent(old, image)) return undefined;
     const createdAt = textOf(image ?? old ?? {}, 'createdAt');
     return { type: 'marker', ...marker, at, before, after, createdAt, image };
   }

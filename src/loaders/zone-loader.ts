@@ -21,7 +21,7 @@ export interface ZoneLoader {
   /** Zones by key, null for those that do not exist; those requested in one tick are read in one batch. */
   zones(collection: Collection, keys: readonly string[]): Promise<(Zone | null)[]>;
   /** The covers in a range of the geo index, read once; undefined if there are more than `most`. */
-  zoneEntries(collection: Collection, range: PartitionRange, most: number): Promise<ZoneEntry[] | undefined>;
+  zoneEntries(range: PartitionRange, most: number): Promise<ZoneEntry[] | undefined>;
   /** A page of zones in key order, from one Query; `next` is the key after which there may be more. */
   zonePage(
     collection: Collection,
@@ -93,11 +93,11 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
       const found = await Promise.all(wanted.map((key) => items.load(keys.zone(scope, key))));
       return found.map((item) => (item && zoneFromItem(keys, item, collection)) ?? null);
     },
-    zoneEntries(collection, range, most) {
+    zoneEntries(range, most) {
       const name = `${range.pk}\n${range.from}\n${range.to}`;
       const known = entries.get(name);
       if (known) return known;
-      const reading = slots(() => readZoneEntries(db, collection, range, most, call));
+      const reading = slots(() => readZoneEntries(db, range, most, call));
       entries.set(name, reading);
       return reading;
     },

@@ -26,8 +26,10 @@ export interface Collection {
   readonly readingsBucket: ReadingsBucket;
   /** Whether the consumer of the stream keeps summaries of readings by hour and day. */
   readonly readingsSummarized: boolean;
-  /** The geo index with its markers; the other one is free for a change of the prefix length. */
+  /** The geo index that readers use; the other one is free for a change of the layout. */
   readonly geoSlot: GeoSlot;
+  /** A change of its layout in progress. */
+  readonly layoutChange?: LayoutChange;
   readonly version: number;
   /** RFC 3339, UTC, milliseconds. */
   readonly createdAt: string;
@@ -35,6 +37,35 @@ export interface Collection {
 }
 
 export type GeoSlot = 'A' | 'B';
+
+/** How the markers of a collection are partitioned in one of the geo indexes. */
+export type GeoLayout = Pick<Collection, 'prefixLength' | 'writeShards' | 'geoSlot'>;
+
+/** A change of a collection's layout in progress, with the layout of the geo index that readers do not use. */
+export interface LayoutChange extends Pick<Collection, 'prefixLength' | 'writeShards'> {
+  readonly phase: LayoutPhase;
+  /** Identifies the phase: the collection's version at its beginning. */
+  readonly step: number;
+}
+
+/**
+ * `FILL`: markers are entered into the other index. `SWITCH`: both are complete; readers have switched. `DRAIN`: markers
+ * are removed from the other index.
+ */
+export type LayoutPhase = 'FILL' | 'SWITCH' | 'DRAIN';
+
+/** The layout of a collection's index that readers do not use; undefined if no change is in progress. */
+export function otherLayout({ geoSlot, layoutChange }: Collection): GeoLayout | undefined {
+  if (layoutChange === undefined) return undefined;
+  const { prefixLength, writeShards } = layoutChange;
+  return { prefixLength, writeShards, geoSlot: geoSlot === 'A' ? 'B' : 'A' };
+}
+
+/** The layouts in which a writer enters a marker: both while readers may use either. */
+export function writtenLayouts(collection: Collection): readonly GeoLayout[] {
+  const other = collection.layoutChange?.phase === 'DRAIN' ? undefined : otherLayout(collection);
+  return other === undefined ? [collection] : [collection, other];
+}
 
 export type ReadingsBucket = 'NONE' | 'DAY' | 'HOUR';
 /** Keys are chosen by clients, numbered from 1, or version 7 UUIDs. */

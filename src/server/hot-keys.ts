@@ -44,7 +44,8 @@ export function boundsOf(keys: Keyspace, { index, key }: Pick<HotKey, 'index' | 
 /** What helps against a hot key; undefined if nothing does but DynamoDB's own splits. */
 function remedyFor(keys: Keyspace, { index, key, writeUnits }: HotKey): string | undefined {
   const entity = keys.namePartition(index, key)?.entity;
-  if (index?.startsWith('geo') === true) return '`cellport advise` compares prefixLength and writeShards';
+  if (index?.startsWith('geo') === true)
+    return '`cellport advise` compares prefixLength and writeShards, and `cellport repartition` changes them';
   if (entity === 'marker' && writeUnits > 0) return 'readingsBucket spreads the readings of a marker';
   if (entity === 'cell' || entity?.startsWith('page') === true) return 'a larger CELLPORT_CACHE_MB saves reads';
   return undefined;

@@ -6,10 +6,10 @@ import type { Backend } from './backend.js';
 import type { Cells } from './cells.js';
 
 /**
- * How long other processes may still write to a deleted collection, beyond the deadline of a request: a server caches
+ * How long other processes may still use a collection as they read it, beyond the deadline of a request: a server caches
  * collections for 2 s; an import checks every 5 s and stops when the check has failed for 40 s.
  */
-const SETTLE_MS = 50_000;
+export const SETTLE_MS = 50_000;
 const LEASE_MS = 20_000;
 const LOOK_EVERY_MS = 15_000;
 

@@ -15,6 +15,7 @@ describe('the command line', () => {
       ['export'],
       ['search'],
       ['recount'],
+      ['repartition'],
       ['sweep'],
       ['table'],
       ['keys'],
@@ -53,6 +54,8 @@ describe('the command line', () => {
       [['keys', 'marker', 'x'], /missing required argument 'key'\s+Usage: cellport keys marker/],
       [['import', 'README.md', '--collection', 'x'], /--format/],
       [['search', 'x', '--near', '1'], /Expected two numbers: lng,lat/],
+      [['repartition', '--undo'], /missing required argument 'key'\s+Usage: cellport repartition/],
+      [['repartition', 'x', '--prefix-length', '7'], /--prefix-length.*0 to 6/],
       [['table', 'delete'], /--yes/],
     ];
     for (const [args, message] of wrong) {

@@ -38,6 +38,8 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { replacedMarkerItem } from '../../src/store/marker/marker-update.js';
+import { beginLayoutChange } from '../../src/store/collection/layout-change.js';
+import { batchGet } from '../../src/store/request/batch-get.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { interceptCalls } from '../support/faults.js';
@@ -436,6 +438,24 @@ describe('importing a file', () => {
       expect(await run(collection, path)).toMatchObject({ resumed: 0, counts: counts(0, 0, 250, 3) });
     },
   );
+
+  it('writes into the layout that the collection has now, even if it was given an earlier one', async () => {
+    const collection = await newCollection();
+    const changed = await beginLayoutChange(database, collection.key, { prefixLength: 1 }, call);
+    const path = await file('layout.ndjson', many(300));
+    expect(await run(collection, path, { fresh: true })).toMatchObject({ counts: counts(300, 0, 0, 0) });
+    const written = await load(
+      changed,
+      many(300).map(({ key }) => key),
+    );
+    const entered = await batchGet(
+      database,
+      database.tables.entities,
+      written.map((marker) => database.keys.marker(database.keys.scope(changed), marker?.key ?? '')),
+      call,
+    );
+    expect(entered.filter((item) => item?.['gpkA'] !== undefined && item['gpkB'] !== undefined)).toHaveLength(300);
+  });
 
   it('resumes in the same order wherever it was interrupted, and writes every row exactly once', async () => {
     const total = 450;

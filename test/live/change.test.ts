@@ -99,3 +99,17 @@ test('a change carries the marker after the change and does not modify its image
   expect(markerChange(keys, event, 'LEFT', 'parks').marker).toBe(change.marker);
   expect(after.m).toEqual({ M: { color: { S: 'red' }, empty: {} } });
 });
+
+test('a change of the geo index alone is no event, and any other change is one', () => {
+  const { after: image = {}, ...record } = markerRecord(keys, { sequence: '1', key: 'a', after: [1, 2] });
+  const before = { ...image, version: { N: '3' }, gpkA: { S: 'marker::parks::s0' } };
+  const { gpkA: _, ...left } = before;
+  const entered = { ...left, gpkB: { S: 'marker::parks::s' } };
+  expect(eventOf(keys, { ...record, before, after: entered })).toBeUndefined();
+  const by = [{ version: { N: '4' } }, { name: { S: 'x' } }, { lng: { N: '1.5' } }];
+  for (const change of by) {
+    expect(eventOf(keys, { ...record, before, after: { ...entered, ...change } })).toMatchObject({ type: 'marker' });
+  }
+  expect(eventOf(keys, { ...record, before: undefined, after: entered })).toBeDefined();
+  expect(eventOf(keys, { ...record, before: entered, after: undefined })).toBeDefined();
+});

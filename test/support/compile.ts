@@ -8,7 +8,12 @@ import { transformWithOxc } from 'vite';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Programs of tests that run in processes of their own. */
-const PROGRAMS = ['test/engine/user.ts', 'test/search/opensearch/worker.ts', 'test/stream/kill/worker.ts'];
+const PROGRAMS = [
+  'test/engine/user.ts',
+  'test/jobs/repartition-worker.ts',
+  'test/search/opensearch/worker.ts',
+  'test/stream/kill/worker.ts',
+];
 /** The files that compiled code reads outside `src/`, where they are. */
 const LINKED = ['node_modules', 'package.json', 'schema', 'dist'];
 

@@ -11,6 +11,9 @@ const ROUNDS = {
   killsOfSearch: [2, 4],
   /** The same for each of the two halves of a comparison with a model. */
   killsOfModel: [1, 3],
+  /** How often the process that changes a layout is killed, and the phases in which the change is undone. */
+  killsOfRepartition: [3, 7],
+  undosOfRepartition: [1, 3],
   /** Radius queries in each of 18 key layouts. */
   radiusQueriesOfLayout: [1, 2],
   /** Radius and k-nearest queries in each of four collections. */

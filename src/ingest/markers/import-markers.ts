@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
+import { LayoutChanged, whileLayoutStays } from '../../store/collection/watch-collection.js';
 import type { Database, Item } from '../../store/database.js';
 import { newMarkerItem } from '../../store/marker/marker-item.js';
 import { checkImportedKey, countFrom } from '../../store/marker/marker-keys.js';
@@ -9,7 +10,6 @@ import { chunks, mapAhead } from '../../store/request/concurrency.js';
 import type { Call } from '../../store/request/meter.js';
 import { type CheckJob, checkRows } from '../check-rows.js';
 import type { RowOffset, RowOffsets } from '../read/row-offset.js';
-import { whileCollectionExists } from '../watch-collection.js';
 import { windowsOf } from '../windows.js';
 import type { ImportCounts, ImportState, ImportStateFile } from './import-state.js';
 import type { MarkerRow } from '../rows/marker-row.js';
@@ -99,14 +99,22 @@ function windowWriter({ database, call }: ImportJob, mode: WriteMode): (items: r
   };
 }
 
-/** Writes all remaining windows and saves the state after each; returns the last state. */
+/** The rows to be written, and the state of the import when this run began. */
+interface Remaining {
+  readonly offsets: RowOffsets;
+  /** The greatest number that is a key in the file. */
+  readonly greatest: number;
+  readonly begun: ImportState;
+}
+
+/** Writes all windows that remain in a state and saves the state after each; returns the last one. */
 async function writeWindows(
   job: ImportJob,
-  begun: ImportState,
-  offsets: RowOffsets,
+  { offsets, begun }: Pick<Remaining, 'offsets' | 'begun'>,
+  from: ImportState,
   mode: WriteMode,
 ): Promise<ImportState> {
-  let state = begun;
+  let state = from;
   const report = () =>
     job.onProgress({
       counts: state.counts,
@@ -116,7 +124,7 @@ async function writeWindows(
   await report();
   const now = job.now().toISOString();
   const write = windowWriter(job, mode);
-  const remaining = inOrder(offsets, orderOf(offsets.count, begun), begun.written);
+  const remaining = inOrder(offsets, orderOf(offsets.count, begun), from.written);
   const windows = windowsOf(remaining, job.windowRows);
   let failed = false;
   const writeNext = async (window: readonly RowOffset[]): Promise<Written> => {
@@ -145,6 +153,30 @@ async function writeWindows(
     await report();
   }
   return state;
+}
+
+/**
+ * The same, whatever the layout of the collection: when it changes, the windows in progress are abandoned, and compared
+ * like those of an interrupted run.
+ */
+async function writeInAnyLayout(job: ImportJob, rows: Remaining, mode: WriteMode): Promise<ImportState> {
+  let { collection } = job;
+  let state = rows.begun;
+  let next = mode;
+  for (;;) {
+    try {
+      return await whileLayoutStays(job.database, collection, job.call, async (call) => {
+        // Before the first write, so that no other writer is assigned such a number.
+        if (rows.greatest > 0) await countFrom(job.database, collection, rows.greatest, call);
+        return writeWindows({ ...job, collection, call }, rows, state, next);
+      });
+    } catch (error) {
+      if (!(error instanceof LayoutChanged)) throw error;
+      collection = error.collection;
+      state = (await job.state.read()) ?? state;
+      if (next === 'blind') next = 'alone';
+    }
+  }
 }
 
 /**
@@ -181,11 +213,7 @@ export async function importMarkers(job: ImportJob): Promise<ImportProgress> {
     const begun = { ...from, markers: offsets.count, counts: { ...from.counts, rejected } };
     await job.state.write(begun);
     const mode = !begun.bulk ? 'shared' : interrupted === undefined ? 'blind' : 'alone';
-    const state = await whileCollectionExists(job.database, job.collection, job.call, async (call) => {
-      // Before the first write, so that no other writer is assigned a number that is a key in the file.
-      if (greatest > 0) await countFrom(job.database, job.collection, greatest, call);
-      return writeWindows({ ...job, call }, begun, offsets, mode);
-    });
+    const state = await writeInAnyLayout(job, { offsets, greatest, begun }, mode);
     if (job.once) await job.state.write({ ...state, done: true });
     else await job.state.clear();
     return { counts: state.counts, resumed: markersIn(begun.counts), part: 1 };

@@ -1,4 +1,5 @@
 import { readMarkerKey } from '../../keys/validate.js';
+import { whileCollectionExists } from '../../store/collection/watch-collection.js';
 import type { Database } from '../../store/database.js';
 import { checkImportedKey, countFrom } from '../../store/marker/marker-keys.js';
 import { mapAhead } from '../../store/request/concurrency.js';
@@ -9,7 +10,6 @@ import { putZone } from '../../store/zone/put-zone.js';
 import { type CheckJob, checkRows } from '../check-rows.js';
 import type { ImportCounts } from '../markers/import-state.js';
 import type { RowOffset } from '../read/row-offset.js';
-import { whileCollectionExists } from '../watch-collection.js';
 import type { ZoneRow } from './zone-row.js';
 
 /** A small number, because a zone can have megabytes. */

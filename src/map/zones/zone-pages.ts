@@ -102,7 +102,7 @@ async function readCovers(
   const { loaders, keys, limits } = context;
   const ranges = rangesIn(context, keys.scope(collection), area);
   if (!ranges) return undefined;
-  const lists = await Promise.all(ranges.map((range) => loaders.zoneEntries(collection, range, limits.itemsPerField)));
+  const lists = await Promise.all(ranges.map((range) => loaders.zoneEntries(range, limits.itemsPerField)));
   const inArea = new Set<string>();
   for (const entries of lists) {
     if (!entries) return undefined;

@@ -28,9 +28,7 @@ export async function zonesAt(
   const point = { lng: canonicalLng(lng), lat };
   const scope = keys.scope(collection);
   const lists = await Promise.all(
-    coversOfPoint(point).map((cell) =>
-      loaders.zoneEntries(collection, keys.zoneRange(scope, cell, cell), limits.itemsPerField),
-    ),
+    coversOfPoint(point).map((cell) => loaders.zoneEntries(keys.zoneRange(scope, cell, cell), limits.itemsPerField)),
   );
   const near = new Set<string>();
   for (const entries of lists) {

@@ -11,6 +11,7 @@ import {
   readText,
 } from './collection-item.js';
 import type { BatchGetOptions } from '../request/batch-get.js';
+import { repartitionJob } from './layout-change.js';
 import { type ConditionalChange, changeItem, checkVersion, readItem } from '../request/conditional-change.js';
 import type { Database, Item } from '../database.js';
 import { isFailure } from '../request/failures.js';
@@ -124,7 +125,7 @@ export function emptyingJob({ keys }: Database, collection: Collection): Key {
 }
 
 /**
- * Removes the rest of an emptied collection in one transaction: its item, counters, code reservation and job. Its key
+ * Removes the rest of an emptied collection in one transaction: its item, counters, code reservation and jobs. Its key
  * and code can then be used again. Changes nothing if the key meanwhile belongs to another collection.
  */
 export async function releaseCollection(database: Database, collection: Collection, call: Call): Promise<void> {
@@ -139,7 +140,8 @@ export async function releaseCollection(database: Database, collection: Collecti
   };
   const claims = keys.style === 'compact' && code !== null ? [keys.codeClaim(code)] : [];
   const counters = (['marker', 'zone'] as const).map((counted) => counterKey(database, collection, counted));
-  const others = [...counters, emptyingJob(database, collection), ...claims].map((other) => ({
+  const jobs = [emptyingJob(database, collection), repartitionJob(database, collection)];
+  const others = [...counters, ...jobs, ...claims].map((other) => ({
     TableName: tables.entities,
     Key: { ...other },
   }));

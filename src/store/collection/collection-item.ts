@@ -1,7 +1,7 @@
 import { badInput } from '../../errors.js';
 import { isWellFormed } from '../../keys/escape.js';
 import { readCode, readCollectionKey } from '../../keys/validate.js';
-import type { Collection, IdStrategy, ReadingsBucket } from '../../model/collection.js';
+import type { Collection, IdStrategy, LayoutChange, LayoutPhase, ReadingsBucket } from '../../model/collection.js';
 import { partitionsOf } from '../../model/reading.js';
 import type { Database, Item } from '../database.js';
 import { checkItemSize } from '../request/item-size.js';
@@ -42,6 +42,17 @@ function readInteger<T>(field: string, value: unknown, least: number, most: numb
     throw badInput(field, value, `an integer from ${least} to ${most}`);
   }
   return value;
+}
+
+/** How the geo index is to be partitioned; what is omitted is as in `otherwise`. Throws BAD_USER_INPUT. */
+export function readPartitioning(
+  { prefixLength, writeShards }: Pick<CollectionInput, 'prefixLength' | 'writeShards'>,
+  otherwise: Pick<Collection, 'prefixLength' | 'writeShards'>,
+): Pick<Collection, 'prefixLength' | 'writeShards'> {
+  return {
+    prefixLength: readInteger('prefixLength', prefixLength, 0, LONGEST_PREFIX, otherwise.prefixLength),
+    writeShards: readInteger('writeShards', writeShards, 1, MOST_WRITE_SHARDS, otherwise.writeShards),
+  };
 }
 
 const ID_STRATEGIES: readonly unknown[] = ['GIVEN', 'SEQUENCE', 'UUID'] satisfies IdStrategy[];
@@ -115,8 +126,7 @@ export function newCollection(input: CollectionInput, now: string): Collection {
     globalIds: input.globalIds ?? false,
     mapProperties: readMapProperties(input.mapProperties),
     rankBy: readRankBy(input.rankBy),
-    prefixLength: readInteger('prefixLength', input.prefixLength, 0, LONGEST_PREFIX, DEFAULT_PREFIX_LENGTH),
-    writeShards: readInteger('writeShards', input.writeShards, 1, MOST_WRITE_SHARDS, 1),
+    ...readPartitioning(input, { prefixLength: DEFAULT_PREFIX_LENGTH, writeShards: 1 }),
     code: input.code === undefined || input.code === null ? null : readCode('code', input.code),
     ...readReadingsSettings(input),
     geoSlot: 'A',
@@ -147,6 +157,14 @@ export function collectionItem({ keys }: Pick<Database, 'keys'>, collection: Col
  */
 export const EMPTYING = 'emptying';
 
+const PHASES: readonly unknown[] = ['FILL', 'SWITCH', 'DRAIN'] satisfies LayoutPhase[];
+
+function layoutChangeOf(value: unknown): { readonly layoutChange?: LayoutChange } {
+  const { phase, prefixLength, writeShards, step } = (value ?? {}) as Record<string, unknown>;
+  if (!PHASES.includes(phase) || [prefixLength, writeShards, step].some((each) => typeof each !== 'number')) return {};
+  return { layoutChange: { phase, prefixLength, writeShards, step } as LayoutChange };
+}
+
 /** A collection from its item; undefined if the item is invalid, e.g. written by hand, or being emptied. */
 export function collectionFromItem(database: Pick<Database, 'keys'>, item: Item): Collection | undefined {
   return item[EMPTYING] === undefined ? anyCollectionFromItem(database, item) : undefined;
@@ -155,8 +173,8 @@ export function collectionFromItem(database: Pick<Database, 'keys'>, item: Item)
 /** A collection from its item, even if it is being emptied; undefined if the item is invalid. */
 export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item): Collection | undefined {
   const { pk, sk, name, description, mapProperties, prefixLength, writeShards, code, geoSlot, version } = item;
-  const { createdAt, updatedAt, readingsTtlDays, readingsBucket, idStrategy, globalIds, rankBy, readingsSummarized } =
-    item;
+  const { createdAt, updatedAt, readingsTtlDays, readingsBucket, readingsSummarized } = item;
+  const { idStrategy, globalIds, rankBy, layoutChange } = item;
   const key = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCollection({ pk, sk }) : undefined;
   if (key === undefined || typeof prefixLength !== 'number' || typeof writeShards !== 'number') return undefined;
   return {
@@ -174,6 +192,7 @@ export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: It
     readingsBucket: readingsBucket === 'DAY' || readingsBucket === 'HOUR' ? readingsBucket : 'NONE',
     readingsSummarized: readingsSummarized === true,
     geoSlot: geoSlot === 'B' ? 'B' : 'A',
+    ...layoutChangeOf(layoutChange),
     version: typeof version === 'number' ? version : 0,
     createdAt: typeof createdAt === 'string' ? createdAt : '',
     updatedAt: typeof updatedAt === 'string' ? updatedAt : '',

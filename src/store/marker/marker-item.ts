@@ -3,7 +3,7 @@ import { type Point, readPoint } from '../../geo/point.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import { checkPlaceFits, readPlace } from '../../keys/place.js';
 import { readMarkerKey } from '../../keys/validate.js';
-import type { Collection } from '../../model/collection.js';
+import { type Collection, writtenLayouts } from '../../model/collection.js';
 import type { MapMarker, Marker, Properties } from '../../model/marker.js';
 import type { Place } from '../../model/place.js';
 import type { Item } from '../database.js';
@@ -53,6 +53,15 @@ function layProperties(properties: Properties, mapProperties: readonly string[])
   return { m: pick(properties, mapProperties), mc: false, properties };
 }
 
+/** The attributes that enter a marker into the geo index of its collection, or into both while its layout changes. */
+export function geoAttributes(keys: Keyspace, collection: Collection, key: string, position: Point): Item {
+  const marker = { scope: keys.scope(collection), key, geohash: encode(position, LONGEST_Z) };
+  const entries = writtenLayouts(collection).map(({ prefixLength, writeShards, geoSlot }) =>
+    keys.geoEntry({ ...marker, prefixLength, writeShards, geoSlot }),
+  );
+  return entries.length === 1 ? (entries[0] ?? {}) : Object.assign({}, ...entries);
+}
+
 /** The attributes of a marker that depend on its key: the keys of its item and of its index entries. */
 export function keyAttributes(
   keys: Keyspace,
@@ -60,16 +69,14 @@ export function keyAttributes(
   key: string,
   { position, place }: Pick<Content, 'position' | 'place'>,
 ): Item {
-  const { prefixLength, writeShards, geoSlot } = collection;
   const scope = keys.scope(collection);
-  const geohash = encode(position, LONGEST_Z);
   checkPlaceFits(place, key);
   const { pk, sk } = keys.marker(scope, key);
   // Spreads come last: V8 takes twice as long to make an object that begins with one.
   return {
     pk,
     sk,
-    ...keys.geoEntry({ scope, key, geohash, prefixLength, writeShards, geoSlot }),
+    ...geoAttributes(keys, collection, key, position),
     ...(place.length === 0 ? {} : keys.placeEntry(scope, key, place)),
   };
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { badInput } from '../../errors.js';
 import type { Point } from '../../geo/point.js';
-import { INDEXES } from '../../keys/indexes.js';
+import { GEO_ATTRIBUTES, INDEXES } from '../../keys/indexes.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import { readPlace } from '../../keys/place.js';
 import type { Collection } from '../../model/collection.js';
@@ -24,7 +24,7 @@ export type MarkerUpdate = Partial<Omit<MarkerInput, 'key' | 'position'>> & {
   readonly position?: Point | null | undefined;
 };
 
-/** Attributes derived from a marker's content, whether or not this one has them, except those of the geo indexes. */
+/** Attributes derived from a marker's content alone. */
 const CONTENT_ATTRIBUTES = [
   'lng',
   'lat',
@@ -37,14 +37,9 @@ const CONTENT_ATTRIBUTES = [
   INDEXES.place.pk,
   INDEXES.place.sk,
 ] as const;
-const { geoA, geoB } = INDEXES;
-const GEO_ATTRIBUTES: readonly string[] = [geoA.pk, geoA.sk, geoB.pk, geoB.sk];
-
-/** Names of the attributes derived from content; of the geo indexes only those of the index the item is in. */
-const attributesOf = (content: Item): readonly string[] => [
-  ...CONTENT_ATTRIBUTES,
-  ...GEO_ATTRIBUTES.filter((name) => content[name] !== undefined),
-];
+const GEO_INDEXES = [INDEXES.geoA, INDEXES.geoB] as const;
+/** Everything that a writer derives; entries in a geo index that the collection's layout does not need are removed. */
+const ATTRIBUTES: readonly string[] = [...CONTENT_ATTRIBUTES, ...GEO_ATTRIBUTES];
 
 /** The item as DynamoDB returns it: without undefined values, and with 0 for -0. */
 const stored = (item: Item): Item => JSON.parse(JSON.stringify(item)) as Item;
@@ -53,14 +48,13 @@ const number = (value: unknown): number => (typeof value === 'number' ? value : 
 /**
  * The next state of a marker's item, with this content. Its incarnation, its creation time and attributes of others are
  * kept; content that is omitted is removed. The version is raised, and the map version only if an attribute changes
- * that a geo index projects.
+ * that a geo index projects: those with its keys follow from the position and the layout.
  */
 function successor(found: Item, content: Item, now: string): Item {
   const says = stored(content);
-  const attributes = attributesOf(says);
-  const drawn = attributes.filter((name) => DRAWN_ATTRIBUTES.includes(name) || GEO_ATTRIBUTES.includes(name));
+  const drawn = ATTRIBUTES.filter((name) => DRAWN_ATTRIBUTES.includes(name));
   const redrawn = drawn.some((name) => !isDeepStrictEqual(found[name], says[name]));
-  const kept = Object.entries(found).filter(([name]) => !attributes.includes(name));
+  const kept = Object.entries(found).filter(([name]) => !ATTRIBUTES.includes(name));
   return {
     ...Object.fromEntries(kept),
     ...says,
@@ -73,9 +67,12 @@ function successor(found: Item, content: Item, now: string): Item {
 /** The next state of a marker's item, with the content of an item made by `newMarkerItem`; undefined if it has it already. */
 export function replacedMarkerItem(found: Item, made: Item): Item | undefined {
   const says = stored(made);
-  const attributes = attributesOf(says);
-  if (attributes.every((name) => isDeepStrictEqual(found[name], says[name]))) return undefined;
-  const content = Object.fromEntries(attributes.map((name) => [name, says[name]]));
+  // A marker that lacks an entry in the index to be filled, or has one in that to be drained, is left to that job.
+  const isEntered = GEO_INDEXES.some(
+    ({ pk, sk }) => says[pk] !== undefined && says[pk] === found[pk] && says[sk] === found[sk],
+  );
+  if (isEntered && CONTENT_ATTRIBUTES.every((name) => isDeepStrictEqual(found[name], says[name]))) return undefined;
+  const content = Object.fromEntries(ATTRIBUTES.map((name) => [name, says[name]]));
   return successor(found, content, String(made['updatedAt']));
 }
 

@@ -1,4 +1,3 @@
-import { geoIndexOf } from '../../keys/indexes.js';
 import type { PartitionRange } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
 import type { Zone } from '../../model/zone.js';
@@ -12,14 +11,12 @@ import { type ZoneEntry, zoneEntryOf, zoneFromItem } from './zone-item.js';
 /** The covers in a range of the geo index, from one Query per MB; undefined if there are more than `most`. */
 export async function readZoneEntries(
   database: Database,
-  collection: Collection,
   range: PartitionRange,
   most: number,
   call: Call,
 ): Promise<ZoneEntry[] | undefined> {
   const entries: ZoneEntry[] = [];
-  const index = geoIndexOf(collection.geoSlot);
-  for await (const items of queryPages(database, rangeRequest(database, { index, ...range }), call, most + 1)) {
+  for await (const items of queryPages(database, rangeRequest(database, { index: 'geoA', ...range }), call, most + 1)) {
     entries.push(...items.flatMap((item) => zoneEntryOf(database.keys, item) ?? []));
   }
   return entries.length > most ? undefined : entries;

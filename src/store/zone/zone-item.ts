@@ -90,7 +90,7 @@ export function coverItems(
   const scope = keys.scope(collection);
   return covers.map(({ geohash, box }) => ({
     ...keys.zoneCover(scope, key, geohash),
-    ...keys.zoneEntry(scope, key, geohash, collection.geoSlot),
+    ...keys.zoneEntry(scope, key, geohash),
     // Projected by the index, so that most zones can be ruled out for a position without reading them.
     m: boxAttribute(box),
     mv: zone['version'],

@@ -1,0 +1,83 @@
+import { Command, Option } from 'commander';
+
+import type { RepartitionProgress } from '../jobs/repartition.js';
+import type { Collection } from '../model/collection.js';
+import { findCollection } from './find-collection.js';
+import { EXIT_CODES, prefixLengthOption, wholeNumber } from './options.js';
+import { type ProgressBar, duration, grouped, progressBar } from './progress.js';
+import { type Session, withDatabase } from './session.js';
+
+interface RepartitionOptions {
+  readonly prefixLength?: number;
+  readonly shards?: number;
+  readonly undo?: boolean;
+  readonly maxWcu: number;
+}
+
+const LABELS = { FILL: 'filling the new index', SWITCH: 'switching readers', DRAIN: 'emptying the old index' } as const;
+
+/** A bar for each phase that is not a wait, which is only named. */
+function phaseBars() {
+  let bar: ProgressBar | undefined;
+  let shown = '';
+  const end = () => {
+    bar?.end();
+    bar = undefined;
+  };
+  const onProgress = ({ phase, markers, part }: RepartitionProgress) => {
+    const label = part === undefined ? `${LABELS[phase]}: waiting for all servers and writers` : LABELS[phase];
+    if (label !== shown) {
+      end();
+      if (part === undefined) console.error(label);
+      else bar = progressBar(label);
+    }
+    shown = label;
+    if (part !== undefined) bar?.update({ rows: markers, resumed: 0, part });
+  };
+  return { onProgress, end };
+}
+
+/** Begins or undoes a change as requested; undefined if there is nothing to complete. */
+async function prepare({ database, signal }: Session, key: string, options: RepartitionOptions) {
+  const { beginLayoutChange, undoLayoutChange } = await import('../store/collection/layout-change.js');
+  const { newCall } = await import('../store/request/meter.js');
+  const { prefixLength, shards: writeShards, undo = false } = options;
+  const found = await findCollection(database, key, signal);
+  const call = newCall(signal);
+  if (undo) return undoLayoutChange(database, key, call);
+  const isResumed = prefixLength === undefined && writeShards === undefined && found.layoutChange !== undefined;
+  return isResumed ? found : beginLayoutChange(database, key, { prefixLength, writeShards }, call);
+}
+
+async function run(session: Session, key: string, options: RepartitionOptions): Promise<void> {
+  const { config, database, signal } = session;
+  const { completeRepartition } = await import('../server/repartition.js');
+  const { checkTables } = await import('../store/table/table-check.js');
+  await checkTables(database);
+  const began = performance.now();
+  const collection: Collection = await prepare(session, key, options);
+  const { onProgress, end } = phaseBars();
+  const { deadlineMs } = config.limits;
+  try {
+    await completeRepartition(session, collection, { deadlineMs, maxWcu: options.maxWcu, onProgress }, signal);
+  } finally {
+    end();
+  }
+  const { prefixLength, writeShards } = await findCollection(database, key, signal);
+  const took = duration(performance.now() - began);
+  console.log(`${key} has prefix length ${prefixLength} and write shards ${grouped(writeShards)} now, after ${took}`);
+}
+
+export function repartitionCommand(): Command {
+  return new Command('repartition')
+    .description('Change the prefix length and write shards of a collection while it is read and written')
+    .argument('<key>', 'key of the collection')
+    .addOption(prefixLengthOption())
+    .addOption(new Option('--shards <n>', 'number of partitions per prefix').argParser(wholeNumber(1, 32)))
+    .option('--undo', 'return to the layout before the change that is in progress')
+    .addOption(
+      new Option('--max-wcu <n>', 'write units to consume per second').argParser(wholeNumber(1, 40_000)).default(500),
+    )
+    .addHelpText('after', `\nWithout a layout, resumes an interrupted change. See docs/performance.md.\n${EXIT_CODES}`)
+    .action((key: string, options: RepartitionOptions) => withDatabase((session) => run(session, key, options)));
+}

@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import { systemClock } from '../../clock.js';
+import { CellportError, notFound } from '../../errors.js';
+import type { Collection } from '../../model/collection.js';
+import type { Database } from '../database.js';
+import { readItem } from '../request/conditional-change.js';
+import type { Call } from '../request/meter.js';
+import { collectionFromItem } from './collection-item.js';
+
+const CHECK_EVERY_MS = 5_000;
+/** How long a successful check remains valid; jobs wait longer before they rely on what writers know. */
+const TRUSTED_MS = 40_000;
+
+/** The layout of the collection has changed: what was prepared for the former one must not be written. */
+export class LayoutChanged extends CellportError {
+  readonly collection: Collection;
+
+  constructor(collection: Collection) {
+    super('CONFLICT', `the layout of collection ${collection.key} has changed; retry`);
+    this.collection = collection;
+  }
+}
+
+const layoutOf = ({ prefixLength, writeShards, geoSlot, layoutChange }: Collection) => {
+  return { prefixLength, writeShards, geoSlot, layoutChange };
+};
+
+/**
+ * Runs writes to a collection with a call that is aborted when the collection is deleted, or when checks have failed
+ * for 40 s. Throws NOT_FOUND if the collection was deleted, even if it was created again, and so does the call.
+ */
+export function whileCollectionExists<T>(
+  database: Database,
+  collection: Collection,
+  call: Call,
+  write: (call: Call) => Promise<T>,
+): Promise<T> {
+  return whileValid(database, collection, () => undefined, call, write);
+}
+
+/** The same for writes that depend on the layout. Throws LayoutChanged if it is no longer that of `collection`. */
+export function whileLayoutStays<T>(
+  database: Database,
+  collection: Collection,
+  call: Call,
+  write: (call: Call) => Promise<T>,
+): Promise<T> {
+  const check = (found: Collection) => {
+    if (!isDeepStrictEqual(layoutOf(found), layoutOf(collection))) throw new LayoutChanged(found);
+  };
+  return whileValid(database, collection, check, call, write);
+}
+
+/** Runs writes while the collection exists and `validate`, which may throw, accepts it. */
+async function whileValid<T>(
+  database: Database,
+  { key, createdAt }: Collection,
+  validate: (found: Collection) => void,
+  call: Call,
+  write: (call: Call) => Promise<T>,
+): Promise<T> {
+  const stopped = new AbortController();
+  const changed = new AbortController();
+  const signal = AbortSignal.any([changed.signal, ...(call.signal === undefined ? [] : [call.signal])]);
+  const watched = { ...call, signal };
+
+  async function check(): Promise<void> {
+    const item = await readItem(database, database.keys.collection(key), watched);
+    const found = item && collectionFromItem(database, item);
+    if (found?.createdAt !== createdAt) throw notFound('collection', key);
+    validate(found);
+  }
+
+  async function watch(): Promise<void> {
+    // Wall-clock time, because a monotonic clock may stop while the machine sleeps.
+    for (let confirmed = systemClock.wall(); ;) {
+      await systemClock.sleep(CHECK_EVERY_MS, stopped.signal);
+      if (stopped.signal.aborted) return;
+      try {
+        const began = systemClock.wall();
+        await check();
+        confirmed = began;
+      } catch (error) {
+        const transient =
+          error instanceof CellportError && error.code !== 'NOT_FOUND' && !(error instanceof LayoutChanged);
+        if (transient && systemClock.wall() - confirmed <= TRUSTED_MS) continue;
+        return changed.abort(error);
+      }
+    }
+  }
+
+  await check();
+  const watching = watch();
+  try {
+    return await write(watched);
+  } catch (error) {
+    throw changed.signal.aborted ? changed.signal.reason : error;
+  } finally {
+    stopped.abort();
+    await watching;
+  }
+}

@@ -1,0 +1,175 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Bounds } from '../../src/geo/bounds.js';
+import type { Point } from '../../src/geo/point.js';
+import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { createLoaders } from '../../src/loaders/loaders.js';
+import { ownWrite } from '../../src/loaders/pages/own-writes.js';
+import { viewportMarkers } from '../../src/map/markers/markers.js';
+import { readViewport } from '../../src/map/viewport.js';
+import type { Collection } from '../../src/model/collection.js';
+import { createServices } from '../../src/server/services.js';
+import { getCollections } from '../../src/store/collection/collections.js';
+import type { Database } from '../../src/store/database.js';
+import { deleteMarker, updateMarker } from '../../src/store/marker/marker-changes.js';
+import { createMarker, createMarkers } from '../../src/store/marker/markers.js';
+import { upsertMarkers } from '../../src/store/marker/upsert.js';
+import { newCall } from '../../src/store/request/meter.js';
+import type { ConditionalChange } from '../../src/store/request/conditional-change.js';
+import { takeTurn } from '../../src/turns.js';
+import type { ConsumerStatus } from '../../src/stream/consumer.js';
+import { LIMITS, NOW, bruteInside } from '../map/fixture.js';
+import { randomFrom } from '../support/random.js';
+
+export const positionAt = (random: () => number): Point =>
+  // Half of them in a small area, so that partitions have many.
+  random() < 0.5
+    ? { lng: 10 + random() * 10, lat: 48 + random() * 6 }
+    : { lng: random() * 360 - 180, lat: random() * 180 - 90 };
+
+/**
+ * Clients that read and write a collection. Each knows it as it was when the client last read it, which may be long
+ * ago, but is never before the last `settle` that was completed: servers with the oldest knowledge that a job allows.
+ */
+export class Fleet {
+  readonly #db: Database;
+  readonly #key: string;
+  readonly #steady: ReadonlyMap<string, Point>;
+  readonly #status: () => ConsumerStatus;
+  #asked = 0;
+  /** The last request to read the collection that each client has followed. */
+  readonly #followed: number[] = [];
+  readonly #running: Promise<void>[] = [];
+  #stopping = false;
+  /** Viewports compared, by what markers were read from. */
+  readonly compared = { INDEX: 0, PAGES: 0 };
+
+  /** `steady` are markers that nobody changes. */
+  constructor(db: Database, key: string, steady: ReadonlyMap<string, Point>, status: () => ConsumerStatus) {
+    this.#db = db;
+    this.#key = key;
+    this.#steady = steady;
+    this.#status = status;
+  }
+
+  async #read(): Promise<Collection> {
+    const [collection] = await getCollections(this.#db, [this.#key], newCall(), { consistent: true });
+    if (!collection) throw new Error('the collection is gone');
+    return collection;
+  }
+
+  /** Resolves once every client has read the collection since the call. */
+  async settle(): Promise<void> {
+    const mine = (this.#asked += 1);
+    while (!this.#stopping && this.#followed.some((followed) => followed < mine)) await sleep(2);
+  }
+
+  start(seed: number): void {
+    const client = this.#followed.push(0) - 1;
+    const running = this.#run(client, randomFrom(seed));
+    running.catch(() => (this.#stopping = true));
+    this.#running.push(running);
+  }
+
+  /** Ends all clients; rejects if one found a difference. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all(this.#running);
+  }
+
+  async #run(client: number, random: () => number): Promise<void> {
+    const db = this.#db;
+    const services = createServices({ database: db }, { consumerStatus: this.#status, cacheBytes: 0 });
+    const model = new Map<string, Point>();
+    const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+    let collection = await this.#read();
+    const written = (...changes: readonly ConditionalChange[]) =>
+      services.pageServices.ownWrites.add(
+        this.#key,
+        changes.flatMap((change) => ownWrite(db.keys, collection, change) ?? []),
+      );
+    for (let counter = 0; !this.#stopping;) {
+      const asked = this.#asked;
+      if ((this.#followed[client] ?? 0) < asked || random() < 0.01) {
+        collection = await this.#read();
+        this.#followed[client] = asked;
+      }
+      const chance = random();
+      const position = positionAt(random);
+      const key = model.size > 0 ? pick([...model.keys()]) : undefined;
+      if (chance < 0.15 || key === undefined) {
+        const inputs = Array.from({ length: 1 + Math.floor(random() * 3) }, () => ({
+          key: `${client}-${(counter += 1)}`,
+          position: positionAt(random),
+        }));
+        if (inputs.length === 1) written(await createMarker(db, collection, inputs[0]!, NOW, newCall()));
+        else written(...(await createMarkers(db, collection, inputs, NOW, newCall())).written);
+        for (const input of inputs) model.set(input.key, input.position);
+      } else if (chance < 0.3) {
+        written(await updateMarker(db, { collection, key }, { position }, { now: NOW }, newCall()));
+        model.set(key, position);
+      } else if (chance < 0.4) {
+        written(...(await upsertMarkers(db, collection, [{ key, position }], NOW, newCall())).written);
+        model.set(key, position);
+      } else if (chance < 0.45) {
+        written(await updateMarker(db, { collection, key }, { name: `n${chance}` }, { now: NOW }, newCall()));
+      } else if (chance < 0.5) {
+        written(await deleteMarker(db, { collection, key }, { now: NOW }, newCall()));
+        model.delete(key);
+      } else await this.#compare(services, collection, client, model, random);
+    }
+    // Even a client without any change reads everything once more.
+    await this.#compare(services, await this.#read(), client, model, random);
+  }
+
+  /** Reads a viewport and compares its markers, each with how often it was found, with those of the model. */
+  async #compare(
+    services: ReturnType<typeof createServices>,
+    collection: Collection,
+    client: number,
+    model: ReadonlyMap<string, Point>,
+    random: () => number,
+  ): Promise<void> {
+    const [lng, lat] = [random() * 340 - 170, random() * 160 - 80];
+    const size = random();
+    const bounds: Bounds =
+      size < 0.3
+        ? { west: -180, south: -90, east: 180, north: 90 }
+        : size < 0.6
+          ? { west: 11 + random() * 4, south: 49, east: 15 + random() * 4, north: 50 + random() * 3 }
+          : { west: lng, south: lat, east: lng + random() * 60, north: Math.min(90, lat + random() * 40) };
+    const call = newCall();
+    const collectionCache = createCollectionCache({ now: () => 0 });
+    collectionCache.set(this.#key, collection);
+    // By pages where they may be read, or by the index.
+    const none = { pages: async () => undefined, summaries: async () => undefined, forget: () => undefined };
+    const trust = random() < 0.5 ? services.pageServices.trust : none;
+    const pageServices = { ...services.pageServices, trust };
+    const loaders = createLoaders({ ...services, pageServices, collectionCache, call, concurrency: 8 });
+    const context = { loaders, keys: this.#db.keys, limits: { ...LIMITS, rangesPerPage: 100_000 }, turn: takeTurn };
+    const viewport = readViewport({ bounds, zoom: 8 });
+    const found: string[] = [];
+    for (let after: string | null = null; ;) {
+      const page = await viewportMarkers(context, viewport, this.#key, { first: random() < 0.5 ? 40 : 4_000, after });
+      found.push(...page.edges.map(({ node }) => node.key));
+      if (!page.pageInfo.hasNextPage) break;
+      after = page.pageInfo.endCursor;
+    }
+    const isKnown = (key: string) => key.startsWith(`${client}-`) || this.#steady.has(key);
+    const expected = [...this.#steady, ...model].filter(([, position]) => bruteInside(bounds, position));
+    const { prefixLength, writeShards, geoSlot, layoutChange } = collection;
+    const { markersFrom } = call.meter;
+    const layout = JSON.stringify({ prefixLength, writeShards, geoSlot, layoutChange, markersFrom });
+    deepStrictEqual(
+      { layout, found: found.filter(isKnown).toSorted() },
+      {
+        layout,
+        found: expected.map(([key]) => key).toSorted(),
+      },
+    );
+    if (call.meter.markersFrom === 'PAGES' || call.meter.markersFrom === 'INDEX') {
+      this.compared[call.meter.markersFrom] += 1;
+    }
+  }
+}

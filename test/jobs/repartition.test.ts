@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+
+import type { RepartitionProgress } from '../../src/jobs/repartition.js';
+import type { LayoutPhase } from '../../src/model/collection.js';
+import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { beginLayoutChange, undoLayoutChange } from '../../src/store/collection/layout-change.js';
+import type { CollectionInput } from '../../src/store/collection/collection-item.js';
+import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { createConsumer } from '../../src/stream/consumer.js';
+import { NOW } from '../map/fixture.js';
+import { allItems, markerEntries, storedEntries, streamParts, untilRead } from '../stream/support.js';
+import { randomFrom } from '../support/random.js';
+import { rounds } from '../support/rounds.js';
+import { engine, testDatabase } from '../support/test-database.js';
+import { Fleet, positionAt } from './repartition-clients.js';
+import type { WorkerMessage, WorkerOptions } from './repartition-worker.js';
+
+const db = await testDatabase('readable', { stream: true });
+const stop = new AbortController();
+const consumer = createConsumer(streamParts(db));
+let running: Promise<void> | undefined;
+beforeAll(() => {
+  running = consumer.run(stop.signal);
+});
+afterAll(async () => {
+  stop.abort();
+  await running;
+});
+
+const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
+
+/** A collection of markers that stay, and clients that change others and compare what they read. */
+async function begin(input: Partial<CollectionInput> & { readonly key: string }, markers: number, clients = 3) {
+  const random = randomFrom(seed);
+  const collection = await createCollection(db, { name: input.key, ...input }, NOW, newCall());
+  const steady = new Map(Array.from({ length: markers }, (_, n) => [`steady-${n}`, positionAt(random)]));
+  const items = [...steady].map(([key, position]) => newMarkerItem(db, collection, { key, position }, NOW));
+  await putMarkersInBulk(db, items, newCall());
+  await untilRead(db);
+  const fleet = new Fleet(db, input.key, steady, () => consumer.status());
+  for (let client = 0; client < clients; client += 1) fleet.start(seed + client);
+  return fleet;
+}
+
+/** Runs the job in a process of its own; resolves with its exit code, or the signal that ended it. */
+async function work(
+  fleet: Fleet,
+  key: string,
+  maxWcu: number,
+  onProgress: (progress: RepartitionProgress, worker: ChildProcess) => void,
+) {
+  const options: WorkerOptions = { engine: engine(), tables: db.tables, key, maxWcu };
+  const program = join(inject('compiled'), 'test/jobs/repartition-worker.js');
+  const worker = spawn(process.execPath, [program, JSON.stringify(options)], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  worker.on('message', (message: WorkerMessage) => {
+    if ('progress' in message) onProgress(message.progress, worker);
+    else void fleet.settle().then(() => worker.connected && worker.send('settled', () => undefined));
+  });
+  const [code, signal] = (await once(worker, 'exit')) as [number | null, string | null];
+  return signal ?? code;
+}
+
+/** Asserts that every marker of a collection is in the index of its layout, and in no other. */
+async function expectOneLayout(key: string, wanted: { readonly prefixLength: number; readonly writeShards: number }) {
+  const [collection] = await getCollections(db, [key], newCall(), { consistent: true });
+  expect(collection).toMatchObject(wanted);
+  expect(collection).not.toHaveProperty('layoutChange');
+  const items = (await allItems(db, db.tables.entities)).filter(({ pk }) => String(pk).startsWith(`marker::${key}::`));
+  expect(items.length).toBeGreaterThan(100);
+  for (const item of items) {
+    const own = db.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) })!;
+    const position = { lng: Number(item['lng']), lat: Number(item['lat']) };
+    const made = newMarkerItem(db, collection!, { key: own.key, position }, NOW);
+    const entries = ['gpkA', 'gskA', 'gpkB', 'gskB'].map((name) => [name, item[name]]);
+    expect(entries).toEqual(entries.map(([name]) => [name, made[String(name)]]));
+  }
+  return collection!;
+}
+
+const phases = ['FILL', 'SWITCH', 'DRAIN'] as const satisfies LayoutPhase[];
+/** The first one is another in each run. */
+const shuffled = phases.map((_, at) => phases[(at + seed) % phases.length] ?? 'FILL');
+
+describe('the layout of a collection', () => {
+  test(`changes while it is read and written and the process is killed again and again: every viewport has every marker once (seed ${seed})`, async () => {
+    const fleet = await begin({ key: 'killed', prefixLength: 1, writeShards: 2 }, 200);
+    const target = { prefixLength: 2, writeShards: 1 };
+    await beginLayoutChange(db, 'killed', target, newCall());
+    // While waiting and while working, in each phase that works.
+    const all = ['FILL work', 'DRAIN wait', 'DRAIN work', 'FILL wait', 'SWITCH wait', 'DRAIN work', 'FILL work'];
+    const order = ['FILL', 'SWITCH', 'DRAIN'];
+    const kills = all
+      .slice(0, rounds('killsOfRepartition'))
+      .toSorted((a, b) => order.indexOf(a.split(' ')[0] ?? '') - order.indexOf(b.split(' ')[0] ?? ''));
+    const random = randomFrom(seed);
+    let end: string | number | null;
+    let skipped = 0;
+    do {
+      skipped = Math.floor(random() * 4);
+      end = await work(fleet, 'killed', 600, ({ phase, part }, worker) => {
+        if (kills[0] !== `${phase} ${part === undefined ? 'wait' : 'work'}` || worker.killed) return;
+        if (part !== undefined && (skipped -= 1) >= 0 && part < 1) return;
+        kills.shift();
+        worker.kill('SIGKILL');
+      });
+    } while (end === 'SIGKILL');
+    expect(end).toBe(0);
+    expect(kills).toEqual([]);
+    await fleet.stop();
+    expect(fleet.compared.INDEX).toBeGreaterThan(5);
+    expect(fleet.compared.PAGES).toBeGreaterThan(5);
+    expect((await expectOneLayout('killed', target)).geoSlot).toBe('B');
+    await untilRead(db);
+    expect(await storedEntries(db)).toEqual(await markerEntries(db));
+  });
+
+  test.each(shuffled.slice(0, rounds('undosOfRepartition')))(
+    'returns to what it was when the change is undone in phase %s, and can then change again',
+    async (undoneIn: LayoutPhase) => {
+      const key = `undone-${undoneIn.toLowerCase()}`;
+      const before = { prefixLength: 1, writeShards: 1 };
+      const fleet = await begin({ key, ...before }, 120);
+      await beginLayoutChange(db, key, { prefixLength: 0, writeShards: 2 }, newCall());
+      let undone: Promise<unknown> | undefined;
+      const end = await work(fleet, key, 1_000, ({ phase, part }) => {
+        if (phase === undoneIn && (part !== undefined || phase === 'SWITCH')) {
+          undone ??= undoLayoutChange(db, key, newCall());
+        }
+      });
+      expect(end).toBe(0);
+      await undone;
+      expect(undone).toBeDefined();
+      await expectOneLayout(key, before);
+      await beginLayoutChange(db, key, { prefixLength: 0 }, newCall());
+      expect(await work(fleet, key, 40_000, () => undefined)).toBe(0);
+      await fleet.stop();
+      await expectOneLayout(key, { prefixLength: 0, writeShards: 1 });
+    },
+  );
+
+  test('changes from and to more partitions than can be read', async () => {
+    // Without clients: a map of so many partitions cannot be read from the index either.
+    const fleet = await begin({ key: 'deep', prefixLength: 5, writeShards: 2 }, 120, 0);
+    await beginLayoutChange(db, 'deep', { prefixLength: 4, writeShards: 1 }, newCall());
+    expect(await work(fleet, 'deep', 40_000, () => undefined)).toBe(0);
+    await fleet.stop();
+    await expectOneLayout('deep', { prefixLength: 4, writeShards: 1 });
+  });
+});
