@@ -86,6 +86,7 @@ describe('creating a marker', () => {
     expect(marker).toEqual({
       collection: 'parks',
       key: 'citadel',
+      geohash: 'u3k41hrur6',
       position: POZNAN,
       name: 'Cytadela',
       category: 'park',
