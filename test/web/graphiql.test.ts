@@ -9,9 +9,12 @@ import { accessibilityFaults } from './accessibility.js';
 import { SMALL, hasChromium, openBrowser } from './browser.js';
 import { type MapServer, startMapServer } from './map-server.js';
 
-/** Waits for the editor, which loads after tabs and button: clicks before that show the first example. */
-const readFirstExample = (page: Page) =>
-  page.locator('.graphiql-query-editor .view-lines', { hasText: 'pageInfo' }).waitFor({ timeout: 50_000 });
+/**
+ * Waits for the editor, which loads after tabs and button: clicks before that show the first example. It shows the last tab
+ * of the page before.
+ */
+const editorIsReady = (page: Page) =>
+  page.locator('.graphiql-query-editor .view-lines', { hasText: 'query' }).waitFor({ timeout: 50_000 });
 
 /** GraphiQL's own: its tabs contain buttons, to select and to close. No setting changes that. */
 const EXEMPT = { 'nested-interactive': '.graphiql-tab' };
@@ -57,7 +60,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
       if (message.type() === 'error') faults.push(message.text());
     });
     const response = await page.goto(`${server.url}/`);
-    await readFirstExample(page);
+    await editorIsReady(page);
     return { page, response, elsewhere, faults };
   }
 
@@ -105,7 +108,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     const page = await context.newPage();
     await page.goto(`${server.url}/graphiql/`);
     await page.locator('#no-schema', { hasText: 'CELLPORT_INTROSPECTION' }).waitFor({ timeout: 50_000 });
-    await readFirstExample(page);
+    await editorIsReady(page);
     await page.locator('.graphiql-execute-button').click();
     await page.locator('.result-window', { hasText: 'London' }).waitFor({ timeout: 50_000 });
     expect(await page.locator('.result-window', { hasText: 'introspection' }).count()).toBe(0);
