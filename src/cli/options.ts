@@ -53,8 +53,8 @@ export const prefixLengthOption = () =>
     wholeNumber(0, 6),
   );
 
-export const writeShardsOption = () =>
-  new Option('--write-shards <n>', 'number of partitions per prefix').argParser(wholeNumber(1, 32));
+export const writeShardsOption = (flag = '--write-shards') =>
+  new Option(`${flag} <n>`, 'number of partitions per prefix').argParser(wholeNumber(1, 32));
 
 export const geohashIndexOption = () =>
   new Option('--geohash-index <name>', 'geohash index of the Geo Library table (geohash-index)');

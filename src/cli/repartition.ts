@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import type { RepartitionProgress } from '../jobs/repartition.js';
 import type { Collection } from '../model/collection.js';
 import { findCollection } from './find-collection.js';
-import { EXIT_CODES, prefixLengthOption, wholeNumber } from './options.js';
+import { EXIT_CODES, prefixLengthOption, wholeNumber, writeShardsOption } from './options.js';
 import { type ProgressBar, duration, grouped, progressBar } from './progress.js';
 import { type Session, withDatabase } from './session.js';
 
@@ -37,8 +37,8 @@ function phaseBars() {
   return { onProgress, end };
 }
 
-/** Begins or undoes a change as requested; undefined if there is nothing to complete. */
-async function prepare({ database, signal }: Session, key: string, options: RepartitionOptions) {
+/** Begins, resumes or undoes a change as requested; returns the collection with the change to be completed. */
+async function prepare({ database, signal }: Session, key: string, options: RepartitionOptions): Promise<Collection> {
   const { beginLayoutChange, undoLayoutChange } = await import('../store/collection/layout-change.js');
   const { newCall } = await import('../store/request/meter.js');
   const { prefixLength, shards: writeShards, undo = false } = options;
@@ -55,7 +55,7 @@ async function run(session: Session, key: string, options: RepartitionOptions): 
   const { checkTables } = await import('../store/table/table-check.js');
   await checkTables(database);
   const began = performance.now();
-  const collection: Collection = await prepare(session, key, options);
+  const collection = await prepare(session, key, options);
   const { onProgress, end } = phaseBars();
   const { deadlineMs } = config.limits;
   try {
@@ -73,7 +73,7 @@ export function repartitionCommand(): Command {
     .description('Change the prefix length and write shards of a collection while it is read and written')
     .argument('<key>', 'key of the collection')
     .addOption(prefixLengthOption())
-    .addOption(new Option('--shards <n>', 'number of partitions per prefix').argParser(wholeNumber(1, 32)))
+    .addOption(writeShardsOption('--shards'))
     .option('--undo', 'return to the layout before the change that is in progress')
     .addOption(
       new Option('--max-wcu <n>', 'write units to consume per second').argParser(wholeNumber(1, 40_000)).default(500),

@@ -7,6 +7,7 @@ import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import { isInstant } from '../model/instant.js';
+import { DAY_MS } from '../model/reading.js';
 import { dayOf, finalFrom } from '../model/reading-summary.js';
 import { retry } from '../retry.js';
 import type { DueDay } from '../store/reading/kept-days.js';
@@ -172,7 +173,7 @@ export class MarkerDays {
   async closeDue(): Promise<void> {
     const { port, clock, waitMs = WAIT_MS, signal } = this.#options;
     // The last day that has been over for long enough.
-    const upTo = dayOf(new Date(clock.wall() - waitMs - 86_400_000).toISOString());
+    const upTo = dayOf(new Date(clock.wall() - waitMs - DAY_MS).toISOString());
     for (const collection of (await this.#known([])).values()) {
       if (!collection.readingsSummarized) continue;
       for await (const days of port.due(collection, upTo)) {

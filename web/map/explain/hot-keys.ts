@@ -5,11 +5,7 @@ import type { Bounds } from '../../../src/client/public.js';
 import { element } from '../element.js';
 import { formatNumber } from '../numbers.js';
 
-/** What the page uses of the answer of /hot-keys. */
-interface HotKeys {
-  readonly keys: readonly HotKey[];
-}
-
+/** What the page uses of a key in the answer of /hot-keys. */
 interface HotKey {
   readonly key: string;
   readonly names: string;
@@ -31,25 +27,31 @@ const TITLE = 'Partition keys for which this server consumed most in the last mi
 
 const percent = (share: number) => `${formatNumber(100 * share)} %`;
 
-/** Undefined if the server does not answer or does not show them. */
-async function fetchHotKeys(): Promise<HotKeys | undefined> {
+/** None if the server does not answer or does not show them. */
+async function fetchHotKeys(): Promise<readonly HotKey[]> {
   const answer = await fetch('/hot-keys').catch(() => undefined);
-  return answer?.ok === true ? ((await answer.json()) as HotKeys) : undefined;
+  return answer?.ok === true ? ((await answer.json()) as { readonly keys: readonly HotKey[] }).keys : [];
 }
 
-function rowOf({ key, names, readUnits, writeUnits, share }: HotKey): HTMLLIElement {
+/** The rates of a key that do not round to 0. */
+function ratesOf({ readUnits, writeUnits }: HotKey): string {
+  const rates = Object.entries({ read: readUnits, write: writeUnits }).filter(
+    ([, units]) => formatNumber(units) !== '0',
+  );
+  return rates.map(([kind, units]) => `${formatNumber(units)} ${kind} units/s`).join(', ');
+}
+
+function rowOf(hot: HotKey): HTMLLIElement {
+  const { key, names, share } = hot;
   const bar = element('i', { 'aria-hidden': 'true' });
   // Set by script, because the page's content security policy forbids style attributes.
   bar.style.width = `${100 * share}%`;
-  const units = [`${formatNumber(readUnits)} read`, `${formatNumber(writeUnits)} write`].filter(
-    (text) => !text.startsWith('0 '),
-  );
   return element(
     'li',
     { tabindex: '0', title: key },
     bar,
     element('span', {}, names),
-    element('small', {}, [percent(share), ...(units.length > 0 ? [`${units.join(' and ')} units/s`] : [])].join(', ')),
+    element('small', {}, [percent(share), ratesOf(hot)].filter(Boolean).join(', ')),
   );
 }
 
@@ -96,7 +98,7 @@ export function createHotKeyList(map: MapLibre, color: () => string): HotKeyList
     if (!list.matches(':hover, :focus-within')) list.replaceChildren(...rows);
   }
 
-  const poll = async () => show((await fetchHotKeys())?.keys ?? []);
+  const poll = async () => show(await fetchHotKeys());
 
   return {
     element: details,
