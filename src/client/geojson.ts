@@ -36,7 +36,7 @@ const feature = (geometry: Geometry, properties: Record<string, unknown>) => ({
 
 /**
  * Converts the content of a viewport to GeoJSON features. Their property `kind` is `marker`, `cluster`, `cell` or
- * `zone`; markers and zones have their own properties beside `id`, `key` and `name`, clusters and cells have a `count`.
+ * `zone`; markers and zones have their own properties besides `id`, `key` and `name`, clusters and cells have a `count`.
  * Zones whose geometry could not be read are omitted.
  */
 export function toFeatures({ markers, clusters, cells, zones }: TileContent): Features {

@@ -34,7 +34,7 @@ export interface HotKey extends Source, Units {
   readonly share: number;
 }
 
-/** What is known of the capacity that a server consumes. */
+/** The capacity that a server consumes. */
 export interface Metrics {
   hotKeys(): HotKeys;
   /** All units since the start, by table and index. */
@@ -77,8 +77,8 @@ function prometheusText(metrics: Metrics): string {
 const HIDDEN = new CellportError('FORBIDDEN', 'CELLPORT_EXPLAIN is off: this server does not show what it reads');
 
 /**
- * `/metrics`: consumed capacity for Prometheus. `/hot-keys`: the hottest partition keys as JSON. Keys show what data there is
- * and what is asked for, so both are refused where clients may not ask what a request reads.
+ * `/metrics`: consumed capacity for Prometheus. `/hot-keys`: the hottest partition keys as JSON. Keys reveal which data
+ * exist and are read, so both are refused where clients may not ask what a request reads.
  */
 export function addMetrics(server: FastifyInstance, metrics: Metrics, explain: boolean): void {
   const serve = (url: string, type: string, body: () => unknown) =>

@@ -3,7 +3,7 @@ import type { EntityDeclaration, KeyStyle } from './entity-types.js';
 import { type Entity, defineEntity } from './entity.js';
 import type { Parts } from './template-types.js';
 
-/** The entity whose items are under a partition key, and what the key says of them. */
+/** The entity whose items are under a partition key, and what the key says about them. */
 export interface NamedPartition {
   readonly entity: string;
   readonly parts: Parts;

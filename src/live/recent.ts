@@ -21,7 +21,7 @@ interface Entry {
 
 /**
  * The latest time at which an event may have been written. Times are truncated to the second, or by DynamoDB Local to
- * the minute, which cannot be told from a time that happens to be a whole minute.
+ * the minute, which looks the same as a time that happens to be a whole minute.
  */
 const writtenBy = ({ at }: LiveEvent) => at + (at % 60_000 === 0 ? 59_999 : 999);
 

@@ -35,7 +35,7 @@ export interface Database {
   /** See `DatabaseOptions`. */
   readonly waitsForDisk: boolean;
   readonly geometry: GeometryStore;
-  /** Learns what each request consumes; undefined where nobody looks. */
+  /** Receives what each request consumes; undefined if consumption is not sampled. */
   readonly consumption?: ConsumptionSampler | undefined;
 }
 

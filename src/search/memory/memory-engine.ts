@@ -6,7 +6,7 @@ import { ENOUGH, LONGEST_FOLDED, TYPO, closeness, relevance } from '../score.js'
 import { GONE_KEPT_MS, type Stored, afterChanges, idOf } from '../stored.js';
 import { editsBetween } from '../typos.js';
 
-/** 1.3 KB and a microsecond of each search apiece. */
+/** Each takes 1.3 KB, and a microsecond of every search. */
 const MOST_DOCUMENTS = 150_000;
 const PURGE_EVERY_MS = 3_600_000;
 const NONE: readonly string[] = [];
@@ -16,13 +16,13 @@ interface Found {
   readonly document: Stored;
 }
 
-/** What is kept of a document: words with a space on both sides, to be found as parts of one text. */
+/** A document as stored here: its words have a space on both sides, so that they are found as parts of one text. */
 function kept(document: Stored): Stored {
   const { text = '', name = '' } = document;
   return { ...document, text: ` ${text} `, name: ` ${name} `, trigrams: NONE };
 }
 
-/** What the words of a query are in a text as it is kept; the last one may be the beginning of one. */
+/** The words of a query as they occur in a stored text; the last one may be the beginning of a word. */
 const patternsOf = (words: readonly string[]) =>
   words.map((word, index) => (index === words.length - 1 ? ` ${word}` : ` ${word} `));
 
@@ -36,7 +36,7 @@ function isInArea({ lng, lat }: Stored, { parts }: NonNullable<SearchQuery['area
   );
 }
 
-/** Whether a document is one that a query may find by other words. */
+/** Whether a document meets the conditions of a query apart from its words. */
 function passes(document: Stored, { scopes, area }: SearchQuery): boolean {
   if (document.deletedAt !== undefined) return false;
   if (scopes && !scopes.includes(document.scope ?? '')) return false;

@@ -2,7 +2,7 @@ import { INDEXES } from '../../keys/indexes.js';
 
 type Attributes = Readonly<Record<string, unknown>>;
 
-/** What requests name the items by that they read or write: each operation has some of these. */
+/** The fields by which requests name the items that they read or write: each operation has some of these. */
 export interface Request {
   readonly TableName?: string | undefined;
   readonly IndexName?: string | undefined;
@@ -42,7 +42,7 @@ interface CapacityOfTable extends Capacity {
   readonly GlobalSecondaryIndexes?: Readonly<Record<string, Capacity>> | undefined;
 }
 
-/** What answers say of the capacity that they took. */
+/** The fields in which responses report the capacity that they consumed. */
 export interface Answer {
   readonly ConsumedCapacity?: CapacityOfTable | readonly CapacityOfTable[] | undefined;
   /** The item after an update. */

@@ -1,11 +1,11 @@
 import { type Answer, type Request, attribute } from './attribution.js';
 import { TopKeys, type Units, weightOf } from './top-keys.js';
 
-/** Half of the longest time that a report covers. */
+/** Half of the maximum time that a report covers. */
 const HALF_MS = 30_000;
-/** The shortest: less says nothing about a second. */
+/** The minimum: a shorter one says little about the rate per second. */
 const SHORTEST_MS = 10_000;
-/** So a key misses at most a 256th of what this server consumes. */
+/** With these, a key lacks at most a 256th of what this server consumes. */
 const COUNTERS = 256;
 
 /** A partition key with what it consumes. */
@@ -14,7 +14,7 @@ export interface HotKey extends Units {
   /** Null for the table itself. */
   readonly index: string | null;
   readonly key: string;
-  /** Of what the server consumes, 0 to 1; a write unit weighs as much as three read units. */
+  /** Share of what the server consumes, 0 to 1; a write unit weighs as much as three read units. */
   readonly share: number;
 }
 
@@ -23,7 +23,7 @@ export interface Consumption extends Units {
   /** The time that this is a mean of: 30 to 60 s, less after the start. */
   readonly seconds: number;
   readonly keys: readonly HotKey[];
-  /** The most that a key can miss, as a share of what the server consumes. */
+  /** The maximum that a key may lack, as a share of what the server consumes. */
   readonly missedAtMost: number;
 }
 
@@ -72,7 +72,7 @@ export class ConsumptionSampler {
     this.#began = now();
   }
 
-  /** Takes note of what a request consumed. */
+  /** Records what a request consumed. */
   note(request: Request, answer: Answer, writes: boolean): void {
     this.#turn();
     attribute(request, answer, (table, index = '', pk, amount) => {
@@ -129,7 +129,7 @@ export class ConsumptionSampler {
     return sum;
   }
 
-  /** Begins the next half when the current one is over; both are forgotten when nothing was asked for as long. */
+  /** Begins the next half when the current one is over; discards both if a whole half has passed since. */
   #turn(): void {
     const over = this.#now() - this.#began;
     if (over < HALF_MS) return;

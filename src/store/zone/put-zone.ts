@@ -14,7 +14,7 @@ export type ZoneOutcome = 'created' | 'updated' | 'unchanged';
 
 /**
  * Creates a zone from a draft, or updates the existing one, writing only what differs: nothing, its item, or all of it with
- * another object. May be repeated, and safe beside other writers. `now` is RFC 3339 in UTC.
+ * another object. May be repeated, and is safe next to other writers. `now` is RFC 3339 in UTC.
  */
 export async function putZone(
   database: Database,
