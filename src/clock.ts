@@ -1,5 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
-
 /** Time and randomness, passed in so that tests control both. Take only the methods you need: `Pick<Clock, 'now'>`. */
 export interface Clock {
   /** Monotonic time in milliseconds; only differences are meaningful. */
@@ -12,10 +10,23 @@ export interface Clock {
   random(): number;
 }
 
-/** The clock of this process. */
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve();
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+  });
+}
+
+/** The clock of this process or browser. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   wall: () => Date.now(),
-  sleep: (ms, signal) => wait(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
+  sleep,
   random: () => Math.random(),
 };

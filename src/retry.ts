@@ -1,11 +1,15 @@
 import { type Clock, systemClock } from './clock.js';
 
-/** How long to pause between attempts. */
-export interface Pauses {
+/** Bounds of the pauses between attempts. */
+export interface Backoff {
   /** Maximum pause before the first retry, in milliseconds; doubles with each further one. Default: 25. */
   readonly firstMs?: number | undefined;
   /** Maximum pause before any retry, in milliseconds. Default: 2,000. */
   readonly longestMs?: number | undefined;
+}
+
+/** How to pause between attempts. */
+export interface Pauses extends Backoff {
   /** Ends the pause at once; its reason is thrown. */
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Pick<Clock, 'sleep' | 'random'> | undefined;
@@ -18,18 +22,30 @@ export interface RetryOptions extends Pauses {
   readonly retryable?: ((error: unknown) => boolean) | undefined;
   /** Called before each pause; `attempt` is 0 for the first call. */
   readonly onRetry?: ((error: unknown, attempt: number) => void) | undefined;
+  /** The pause that a failure asks for, in milliseconds. */
+  readonly retryAfterMs?: ((error: unknown) => number | undefined) | undefined;
 }
 
 /**
- * Waits before retry number `retries` (0 for the first): exponential backoff with full jitter, so that clients refused
- * together do not return together. Throws the signal's reason when it is aborted.
+ * Milliseconds to wait before retry number `retries` (0 for the first): exponential backoff with full jitter, so that
+ * clients refused together do not return together.
  */
-export async function pause(
+export function backoffMs(
   retries: number,
-  { firstMs = 25, longestMs = 2_000, signal, clock = systemClock }: Pauses = {},
-): Promise<void> {
+  { firstMs = 25, longestMs = 2_000 }: Backoff = {},
+  clock: Pick<Clock, 'random'> = systemClock,
+): number {
+  return clock.random() * Math.min(longestMs, firstMs * 2 ** retries);
+}
+
+/**
+ * Waits before retry number `retries`, for `ms` milliseconds if a failure asks for that. Throws the signal's reason when
+ * it is aborted.
+ */
+export async function pause(retries: number, pauses: Pauses = {}, ms?: number): Promise<void> {
+  const { signal, clock = systemClock } = pauses;
   signal?.throwIfAborted();
-  await clock.sleep(clock.random() * Math.min(longestMs, firstMs * 2 ** retries), signal);
+  await clock.sleep(ms ?? backoffMs(retries, pauses, clock), signal);
   signal?.throwIfAborted();
 }
 
@@ -38,15 +54,17 @@ export async function pause(
  * retryable or the signal was aborted during the call; throws the signal's reason if it is aborted during a pause.
  */
 export async function retry<T>(work: (attempt: number) => Promise<T>, options: RetryOptions): Promise<T> {
-  const { attempts, retryable, onRetry, signal } = options;
+  const { attempts, retryable, onRetry, retryAfterMs, signal } = options;
   for (let attempt = 0; ; attempt += 1) {
+    let askedMs: number | undefined;
     try {
       return await work(attempt);
     } catch (error) {
       if (signal?.aborted === true || attempt + 1 >= attempts || retryable?.(error) === false) throw error;
       onRetry?.(error, attempt);
+      askedMs = retryAfterMs?.(error);
     }
-    await pause(attempt, options);
+    await pause(attempt, options, askedMs);
   }
 }
 

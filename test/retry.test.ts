@@ -60,6 +60,13 @@ describe('the pauses between retries', () => {
     expect(clock.slept).toEqual([75, 150, 300, 600, 750]);
   });
 
+  test('are as long as the failure asks for, if it does', async () => {
+    const clock = recordedClock(0.75);
+    const retryAfterMs = (error: unknown) => (String(error).includes('call 1') ? 3_000 : undefined);
+    await retry(failing(2), { attempts: 3, firstMs: 100, clock, retryAfterMs });
+    expect(clock.slept).toEqual([3_000, 150]);
+  });
+
   test('may be zero', async () => {
     const clock = recordedClock(0);
     await pause(5, { clock });

@@ -1,10 +1,9 @@
+import { backoffMs } from '../retry.js';
 import { CHANGES_SUBSCRIPTION } from './documents.js';
 import type { ClientChangesSubscription } from './generated.js';
 import type { Bounds } from './tiles.js';
 
-/** Delay before the next attempt to connect, doubled each time, in ms. */
-const FIRST_WAIT = 1_000;
-const LONGEST_WAIT = 30_000;
+const RECONNECT = { firstMs: 1_000, longestMs: 30_000 };
 
 export type MarkerChange = ClientChangesSubscription['markerChanged'];
 
@@ -43,7 +42,7 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
   let isOpen = false;
   let watched: Bounds | undefined;
   let subscription = 0;
-  let wait = FIRST_WAIT;
+  let failures = 0;
   let openedAt = 0;
   let changesFrom = Number.NaN;
   let retry: ReturnType<typeof setTimeout> | undefined;
@@ -100,10 +99,9 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
       settle();
       if (socket !== opened) return;
       // A connection that drops soon after it opens counts as a failed attempt.
-      if (isOpen && Date.now() - openedAt > LONGEST_WAIT) wait = FIRST_WAIT;
+      if (isOpen && Date.now() - openedAt > RECONNECT.longestMs) failures = 0;
       isOpen = false;
-      retry = setTimeout(connect, wait);
-      wait = Math.min(2 * wait, LONGEST_WAIT);
+      retry = setTimeout(connect, backoffMs(failures++, RECONNECT));
     };
   };
 

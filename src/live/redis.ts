@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
+import { backoffMs } from '../retry.js';
 import type { StreamRecord } from '../stream/change.js';
 import { deletedCollection, eventOf } from './change.js';
 import type { LiveHub } from './hub.js';
@@ -42,7 +43,6 @@ const HEARTBEAT_MS = 1_000;
 const SILENCE_MS = 10_000;
 /** Records are dropped while this many are unacknowledged, which shows as a jump. */
 const MOST_IN_FLIGHT = 20_000;
-const LONGEST_PAUSE_MS = 2_000;
 
 /**
  * Joins a channel of Redis. Redis stores nothing and does not report dropped messages, so records are counted: when one
@@ -70,7 +70,7 @@ class RedisRelay implements Relay {
     const connection = {
       enableOfflineQueue: false,
       maxRetriesPerRequest: null,
-      retryStrategy: (times: number) => Math.min(LONGEST_PAUSE_MS, 50 * 2 ** times),
+      retryStrategy: (times: number) => backoffMs(times),
     };
     this.#options = options;
     this.#publisher = new Redis(url, connection);

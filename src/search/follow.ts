@@ -57,6 +57,9 @@ export function readCheckpoint(checkpoint: string) {
   return { complete, read, asOf: state.listedAt };
 }
 
+/** Pauses between attempts to follow the stream. */
+export const FOLLOW_RETRIES = { firstMs: 100, longestMs: 10_000 };
+
 const POLL_MS = 500;
 /** Pause between reads while there is more to read, so that other work goes first. */
 const REST_MS = 25;
@@ -109,7 +112,7 @@ export class IndexFollower {
           log.error({ err: error }, 'The search index is full and is no longer updated');
         }
       },
-      { clock, signal, firstMs: 100, longestMs: 10_000, onFailure: (error) => this.#recover(error) },
+      { clock, signal, ...FOLLOW_RETRIES, onFailure: (error) => this.#recover(error) },
     );
   }
 

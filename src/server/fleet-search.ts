@@ -1,10 +1,9 @@
-import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
 import type { Log } from '../log.js';
 import type { IndexStatus } from '../search/engine.js';
-import { type IndexFollower, readCheckpoint } from '../search/follow.js';
+import { type IndexFollower, FOLLOW_RETRIES, readCheckpoint } from '../search/follow.js';
 import { IN_USE, type SearchState } from '../search/opensearch/state.js';
-import { pause } from '../retry.js';
+import { restartOnFailure } from '../retry.js';
 import { LeaseLost, takeLease, whileLeased } from '../store/lease.js';
 import type { StreamBackend } from './backend.js';
 import { type ServerSearch, unavailable } from './search.js';
@@ -34,11 +33,12 @@ export function openFleetSearch(
   let running: Promise<void> | undefined;
 
   /** Waits for the lease, then follows the stream until another process takes over. */
-  async function follow(opened: SearchCluster): Promise<void> {
+  async function follow(opened: SearchCluster, progressed: () => void): Promise<void> {
     const look = (state: SearchState) => {
       latest = () => state;
     };
     const lease = await takeLease(opened.lease(IN_USE, look), signal);
+    progressed();
     latest = () => lease.current;
     const { index } = lease.current;
     if (index !== '' && !opened.names.isCurrent(index))
@@ -52,18 +52,20 @@ export function openFleetSearch(
     }
   }
 
-  async function run(): Promise<void> {
-    for (let failures = 0; !signal.aborted; failures += 1) {
-      try {
+  const run = () =>
+    restartOnFailure(
+      async (progressed) => {
         cluster ??= await openCluster(url, config, backend, log);
-        await follow(cluster);
-      } catch (err) {
-        if (!signal.aborted && !(err instanceof LeaseLost))
-          log.warn({ err }, 'Cannot follow the stream into OpenSearch');
-      }
-      await pause(failures, { signal, firstMs: 100, longestMs: 10_000, clock: systemClock }).catch(() => undefined);
-    }
-  }
+        while (!signal.aborted) await follow(cluster, progressed);
+      },
+      {
+        signal,
+        ...FOLLOW_RETRIES,
+        onFailure(err) {
+          if (!(err instanceof LeaseLost)) log.warn({ err }, 'Cannot follow the stream into OpenSearch');
+        },
+      },
+    );
 
   const status = (): IndexStatus => (follower?.status.state === 'failed' ? follower.status : statusOf(latest()));
   return {

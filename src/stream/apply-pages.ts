@@ -1,7 +1,7 @@
 import type { PageEntry } from '../pages/entry.js';
-import { pause } from '../retry.js';
 import type { PageReplacement } from '../store/page/pages.js';
 import { chunks, mapConcurrently } from '../store/request/concurrency.js';
+import { processAll } from '../store/request/retries.js';
 import { type ApplyPagesOptions, PagesFailed, checkPasses } from './kept-pages.js';
 import { noteInDirectory } from './note-in-directory.js';
 import { type Place, locatePages } from './locate-pages.js';
@@ -68,26 +68,22 @@ const isSecond = (round: number) => round % 2 === 1;
 async function applyRound(options: ApplyPagesOptions, round: number, edits: readonly Edit[]): Promise<Round> {
   const { memory, clock, signal, log } = options;
   const done: Round = { written: [], later: [] };
-  let left = edits;
-  for (let failures = 0; left.length > 0;) {
-    if (failures > 0) await pause(failures - 1, { clock, signal });
+  async function applySome(left: readonly Edit[]): Promise<readonly Edit[]> {
     signal.throwIfAborted();
-    try {
-      const { rewrites, later } = await rewritesOf(options, left, isSecond(round));
-      done.later.push(...later);
-      const tries = chunks(rewrites, PAGES_AT_A_TIME);
-      const results = await mapConcurrently(tries, CHUNKS_AT_A_TIME, (some) => rewrite(options, round, some));
-      left = results.flatMap((result) => result.left);
-      done.written.push(...results.flatMap(({ written }) => written));
-      failures = results.some(({ failed }) => failed) ? failures + 1 : 0;
-    } catch (err) {
-      if (err instanceof PagesFailed) throw err;
-      checkPasses(err);
-      memory.clear();
-      failures += 1;
-      log.warn({ err, attempt: failures }, 'cannot read pages; retrying');
-    }
+    const { rewrites, later } = await rewritesOf(options, left, isSecond(round));
+    done.later.push(...later);
+    const tries = chunks(rewrites, PAGES_AT_A_TIME);
+    const results = await mapConcurrently(tries, CHUNKS_AT_A_TIME, (some) => rewrite(options, round, some));
+    done.written.push(...results.flatMap(({ written }) => written));
+    return results.flatMap((result) => result.left);
   }
+  function onRetry(err: unknown, attempt: number): void {
+    checkPasses(err);
+    memory.clear();
+    log.warn({ err, attempt }, 'cannot read pages; retrying');
+  }
+  const retryable = (err: unknown) => !(err instanceof PagesFailed);
+  await processAll(edits, applySome, { attempts: Infinity, retryable, onRetry, clock, signal });
   return done;
 }
 
@@ -139,7 +135,6 @@ interface Tried {
   readonly written: readonly PageReplacement[];
   /** Edits still to be made. */
   readonly left: readonly Edit[];
-  readonly failed: boolean;
 }
 
 /** Rewrites pages, each only if it has not changed since it was read. */
@@ -147,8 +142,8 @@ async function rewrite(options: ApplyPagesOptions, round: number, rewrites: read
   const { pages, memory, holds, log } = options;
   const open = await replacementsOf(options, round, rewrites);
   const editsOf = (some: typeof open) => some.flatMap(({ edits }) => edits);
-  if (open.length === 0) return { written: [], left: [], failed: false };
-  if (!holds()) return { written: [], left: editsOf(open), failed: true };
+  if (open.length === 0) return { written: [], left: [] };
+  if (!holds()) return { written: [], left: editsOf(open) };
   try {
     const outcomes = await pages.write(open.map(({ replacement }) => replacement));
     const written = open.filter((_, index) => outcomes[index] === true);
@@ -160,16 +155,12 @@ async function rewrite(options: ApplyPagesOptions, round: number, rewrites: read
     }
     // A page that was only cut must still be brought to the round.
     const cut = written.filter(({ replacement }) => replacement.round < round);
-    return {
-      written: written.map(({ replacement }) => replacement),
-      left: editsOf([...refused, ...cut]),
-      failed: refused.length > 0,
-    };
+    return { written: written.map(({ replacement }) => replacement), left: editsOf([...refused, ...cut]) };
   } catch (err) {
     checkPasses(err);
     // Some may have been written: the pages themselves show which.
     for (const { scope, page } of open) memory.forget(scope, page.begin);
     log.warn({ err }, 'cannot write pages; retrying');
-    return { written: [], left: editsOf(open), failed: true };
+    return { written: [], left: editsOf(open) };
   }
 }

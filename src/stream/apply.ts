@@ -2,9 +2,9 @@ import type { Clock } from '../clock.js';
 import { type CellSums, NO_SUMS, addSums, isZero } from '../geo/cell-sums.js';
 import type { Log } from '../log.js';
 import type { CellChanges } from '../model/cell.js';
-import { pause } from '../retry.js';
 import type { BlockDelta, BlockName, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
 import { chunks, mapConcurrently } from '../store/request/concurrency.js';
+import { processAll } from '../store/request/retries.js';
 import type { BlockMemory } from './block-memory.js';
 import type { CellsPort } from './ports.js';
 
@@ -95,31 +95,28 @@ export async function writeBlocks<T extends BlockName>(
   const { port, clock, signal, log, holds, memory } = options;
   const written: BlockWrite[] = [];
   await mapConcurrently(chunks(blocks, BLOCKS_AT_A_TIME), CHUNKS_AT_A_TIME, async (chunk) => {
-    let left: readonly T[] = chunk;
-    for (let attempt = 0; left.length > 0; attempt += 1) {
-      if (attempt > 0) await pause(attempt - 1, { clock, signal });
+    let isFirst = true;
+    async function writeSome(left: readonly T[]): Promise<readonly T[]> {
       signal.throwIfAborted();
-      try {
-        const stored = await findBlocks(options, left, attempt);
-        const open = left.flatMap((block, index) => {
-          const found = stored[index] ?? ABSENT;
-          const write = writeOf(block, found);
-          return write === undefined ? [] : [{ block, found, write }];
-        });
-        left = open.map(({ block }) => block);
-        // A process that was suspended after a read may assume blocks are absent that a recount has since written.
-        if (open.length === 0 || !holds()) continue;
-        const outcomes = await port.write(open.map(({ write }) => write));
-        left = left.filter((_, index) => outcomes[index] !== 'written');
-        for (const { found, write } of open.filter((_, index) => outcomes[index] === 'written')) {
-          memory?.remember(write, writtenBlock(found, write));
-          written.push(write);
-        }
-      } catch (err) {
-        // The blocks themselves show which were written before the failure.
-        log.warn({ err, attempt }, 'cannot write blocks of cells; retrying');
+      const stored = await findBlocks(options, left, isFirst);
+      isFirst = false;
+      const open = left.flatMap((block, index) => {
+        const found = stored[index] ?? ABSENT;
+        const write = writeOf(block, found);
+        return write === undefined ? [] : [{ block, found, write }];
+      });
+      // A process that was suspended after a read may assume blocks are absent that a recount has since written.
+      const outcomes = open.length > 0 && holds() ? await port.write(open.map(({ write }) => write)) : [];
+      for (const { found, write } of open.filter((_, index) => outcomes[index] === 'written')) {
+        memory?.remember(write, writtenBlock(found, write));
+        written.push(write);
       }
+      return open.filter((_, index) => outcomes[index] !== 'written').map(({ block }) => block);
     }
+    const onRetry = (err: unknown, attempt: number) =>
+      log.warn({ err, attempt }, 'cannot write blocks of cells; retrying');
+    // After a failure, the blocks themselves show which were written.
+    await processAll(chunk, writeSome, { attempts: Infinity, retryable: () => true, onRetry, clock, signal });
   });
   return written;
 }
@@ -128,12 +125,12 @@ export async function writeBlocks<T extends BlockName>(
 async function findBlocks(
   { port, memory, consistent = false }: ApplyOptions,
   names: readonly BlockName[],
-  attempt: number,
+  isFirst: boolean,
 ): Promise<readonly StoredBlock[]> {
-  const known = names.map((name) => (attempt === 0 ? memory?.take(name) : undefined));
+  const known = names.map((name) => (isFirst ? memory?.take(name) : undefined));
   const missing = names.filter((_, index) => known[index] === undefined);
   // The write after a stale read is rejected, and the next read is consistent.
-  const read = missing.length === 0 ? [] : await port.read(missing, consistent || attempt > 0);
+  const read = missing.length === 0 ? [] : await port.read(missing, consistent || !isFirst);
   let next = 0;
   return known.map((block) => block ?? read[next++] ?? ABSENT);
 }

@@ -20,13 +20,14 @@ export const CONFLICT_RETRIES = {
 } satisfies RetryOptions;
 
 /**
- * Passes a batch to `process`, which returns what DynamoDB left unprocessed, until nothing is left. Throws THROTTLED if
- * nothing is processed in `attempts` consecutive calls; rethrows other errors of `process` that are not retryable.
+ * Passes a batch to `process`, which returns what is left to process, until nothing is left. Throws THROTTLED if nothing
+ * is processed in `attempts` consecutive calls; rethrows errors of `process` that are not retryable. `onRetry` is called
+ * for errors of `process` only.
  */
 export async function processAll<T>(
   batch: readonly T[],
   process: (left: readonly T[]) => Promise<readonly T[]>,
-  { retryable, ...options }: RetryOptions,
+  { retryable, onRetry, ...options }: RetryOptions,
 ): Promise<void> {
   const nothingProcessed = throttled();
   async function step(left: readonly T[]): Promise<readonly T[]> {
@@ -40,6 +41,7 @@ export async function processAll<T>(
     left = await retry(() => step(before), {
       ...options,
       retryable: (error) => error === nothingProcessed || retryable?.(error) === true,
+      onRetry: (error, attempt) => error !== nothingProcessed && onRetry?.(error, attempt),
     });
     if (left.length > 0) await pause(0, options);
   }

@@ -1,6 +1,7 @@
 import { ViewportError } from '../../../src/client/public.js';
 import { send } from '../../../src/client/request.js';
 import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
+import { retry } from '../../../src/retry.js';
 import { UPSERT } from '../documents.js';
 import type { ImportRow } from './row.js';
 import { readRows } from './rows.js';
@@ -12,8 +13,8 @@ import type { Rejects, Survey } from './survey.js';
  */
 const BATCH_ROWS = 100;
 const BATCH_CHARACTERS = 1_000_000;
-const ATTEMPTS = 8;
-const FIRST_WAIT_MS = 500;
+/** More than a minute in all: long enough for a restart of the server. */
+const RETRIES = { attempts: 10, firstMs: 1_000, longestMs: 30_000 };
 
 export interface Written {
   readonly created: number;
@@ -44,30 +45,20 @@ export interface WriteOptions {
   readonly onProgress: (written: Written, rows: number) => void;
 }
 
-const isTransient = ({ code }: ViewportError) => code === 'THROTTLED' || code === 'UNAVAILABLE';
+const isTransient = (error: unknown) =>
+  error instanceof ViewportError && (error.code === 'THROTTLED' || error.code === 'UNAVAILABLE');
 
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-  });
-}
+const retryAfterMs = (error: unknown) => (error instanceof ViewportError ? error.retryAfterMs : undefined);
 
 /** Sends one request, and repeats it while the server is busy or unreachable: writing a batch twice changes nothing. */
-async function upsert(collection: string, entries: readonly Entry[], signal: AbortSignal): Promise<Result> {
+function upsert(collection: string, entries: readonly Entry[], signal: AbortSignal): Promise<Result> {
   const variables = { collection, markers: entries.map(({ input }) => input) };
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const { data, error } = await send({ url: '/graphql' }, UPSERT, variables, signal);
-      if (error) throw error;
-      return (data as { readonly upsertMarkers: Result }).upsertMarkers;
-    } catch (error) {
-      const mayPass = error instanceof ViewportError && isTransient(error) && attempt < ATTEMPTS;
-      if (!mayPass) throw error;
-      await wait(error.retryAfterMs ?? FIRST_WAIT_MS * 2 ** attempt, signal);
-      signal.throwIfAborted();
-    }
-  }
+  const write = async () => {
+    const { data, error } = await send({ url: '/graphql' }, UPSERT, variables, signal);
+    if (error) throw error;
+    return (data as { readonly upsertMarkers: Result }).upsertMarkers;
+  };
+  return retry(write, { ...RETRIES, retryable: isTransient, retryAfterMs, signal });
 }
 
 const sum = (a: Written, b: Written): Written => ({
