@@ -99,8 +99,8 @@ async function measure(url: string, say: (line: string) => void): Promise<Row[]>
   return [
     {
       what: 'answered at three times the capacity',
-      bar: 'at least 80 % of the best',
-      measured: `${three.goodput.toFixed(0)}/s, ${((100 * three.goodput) / best).toFixed(0)} %`,
+      bar: 'at least 80% of the best',
+      measured: `${three.goodput.toFixed(0)}/s, ${((100 * three.goodput) / best).toFixed(0)}%`,
       against: `${CONNECTIONS} connections: ${capacity.toFixed(0)}/s; at that rate: ${one.goodput.toFixed(0)}/s, ${one.refused.length} refused`,
       holds: three.goodput >= 0.8 * best,
     },

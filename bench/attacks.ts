@@ -100,7 +100,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         holds: worst.ms <= most,
       },
       {
-        what: "longest wait of another client's `/healthz`",
+        what: 'longest wait of `/healthz`',
         bar: `at most ${HEALTH_MS} ms`,
         measured: `${shown(longest, 0)} ms`,
         against: `${waits.length} reads, p99 ${shown(quantile(waits, 0.99), 0)} ms`,
@@ -115,7 +115,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         holds: failed === 0,
       },
     ],
-    text: `${CONNECTIONS} connections, seed ${SEED}. A status of 0 is a connection that the server closed.`,
+    text: `${CONNECTIONS} connections, seed ${SEED}. Status 0: the server closed the connection.`,
   };
 }
 

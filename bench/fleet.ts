@@ -13,8 +13,8 @@ export const fleet: Benchmark = {
       title: 'Fleets of servers on the same tables',
       rows: [...rows, ...killed.rows],
       text: [
-        'New servers: up to 2,000 markers a map, around random cities; only the directory is cached.',
-        `Fleets under fire: ${killed.text}`,
+        'New servers: maps with up to 2,000 markers around random cities; only the directory is cached.',
+        killed.text,
       ].join('\n\n'),
     };
   },

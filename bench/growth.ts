@@ -6,7 +6,7 @@ import { type MeasuredView, entryBytes, keysIn, measureView, requests, scan, wir
 import { type View, viewOf, viewsAbout } from './rig/places.js';
 import { type BenchMarker, pointsAroundCities } from './rig/points.js';
 import { type Rig, startRig } from './rig/rig.js';
-import { mean, quantile, shown, table } from './rig/statistics.js';
+import { mean, quantile, shown } from './rig/statistics.js';
 import type { Wire } from './rig/wire.js';
 import type { BenchOptions, Benchmark, Row, Section } from './section.js';
 
@@ -245,7 +245,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         ? []
         : [
             {
-              what: `read units of an exact count of 100,000 of 1,000,000 markers around ${counted.map(({ view }) => view.name).join(', ')}, cells cached`,
+              what: `read units of an exact count of 100,000 of them around ${counted.map(({ view }) => view.name).join(', ')}, cells cached`,
               bar: `at most ${COUNT_UNITS.map((most) => shown(most)).join(', ')}`,
               measured: units.map((each) => shown(each)).join(', '),
               against: 'reading them: 2,000',
@@ -254,20 +254,9 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
           ]),
     ],
     text: [
-      '120 maps of 1280x800 px at zooms 2 to 18 over seeded points around cities, requested with `auto` (up to 500 markers, else',
-      'clusters) a second time. A map is refused if its edge takes more than 64 Query calls or 20,000 items.\n',
-      table([
-        ['markers', 'Query calls, mean', 'read units, mean', 'ms, p50', 'refused'],
-        ...sizes.map(({ markers, queries, readUnits, p50, refused }) => [
-          markers.toLocaleString('en'),
-          shown(queries),
-          shown(readUnits),
-          shown(p50),
-          refused,
-        ]),
-      ]),
-      '\n![The same maps at three sizes](growth.svg)\n',
-      `The exact counts take ${counted.map(({ cold }) => cold.queries).join(', ')} Query calls without caches, and ${counted.map(({ warm }) => warm.queries).join(', ')} with cells cached, depending on what the edge crosses.`,
+      `The counts take ${counted.map(({ cold }) => cold.queries).join(', ')} Query calls without caches, and ${counted.map(({ warm }) => warm.queries).join(', ')} with cells cached.\n`,
+      'The maps of "Scale, measured", in the time of this run:\n',
+      '![Query calls, read units and time of a map by number of markers](growth.svg)',
     ].join('\n'),
   };
 }

@@ -73,14 +73,14 @@ function barsOf(cached: Run, uncached: Run): Row[] {
     },
     {
       what: 'maps a second without caches',
-      bar: `at least ${TIMES} times those before pages`,
+      bar: `at least ${TIMES} times`,
       measured: shown(uncached.perSecond, 0),
-      against: `${BEFORE_PAGES}; ${shown(uncached.perSecond / BEFORE_PAGES)} times`,
+      against: `before pages: ${BEFORE_PAGES}; ${shown(uncached.perSecond / BEFORE_PAGES)} times`,
       holds: uncached.perSecond >= TIMES * BEFORE_PAGES,
     },
     {
-      what: 'resident memory at the end, relative to that after a third',
-      bar: 'flat: at most 1.2',
+      what: 'resident memory at the end, relative to after a third',
+      bar: 'at most 1.2',
       measured: shown(last / Math.max(1, settled), 2),
       against: `${Math.round(last)} MB`,
       holds: last <= 1.2 * settled,
@@ -98,9 +98,8 @@ async function run({ say }: BenchOptions): Promise<Section> {
     title: `Load: ${CLIENTS} clients panning over ${cities.length.toLocaleString('en')} cities`,
     rows: barsOf(cached, uncached),
     text: [
-      `For ${SECONDS} s, each client pans (four steps in five), zooms or jumps to another city, and requests \`auto\` with at most 300`,
-      'markers as soon as it has its response. A client that is refused waits as long as Retry-After says, and its map takes as',
-      `much longer. The heap has ${HEAP_MB} MB. The first sixth begins with empty caches.\n`,
+      `For ${SECONDS} s, each client requests \`auto\` with at most 300 markers, pans (four steps in five), zooms or jumps to another`,
+      `city. If refused, it waits as Retry-After says, which counts as time of the map. Heap of ${HEAP_MB} MB; empty caches at first.\n`,
       table([head, rowOf('caches of 64 MB', cached), rowOf('no caches', uncached)]),
     ].join('\n'),
   };

@@ -185,7 +185,7 @@ async function run(options: BenchOptions): Promise<Section> {
         holds: right(cold) === questions.length && right(warm) === questions.length,
       },
       {
-        what: 'Query calls for up to 50 km, cells included, maximum',
+        what: 'Query calls for up to 50 km, maximum',
         bar: '32',
         measured: String(most),
         against: '',
@@ -202,16 +202,15 @@ async function run(options: BenchOptions): Promise<Section> {
       },
     ],
     text: [
-      `All of ${markers.length.toLocaleString('en')} cities within ${RADII.map((radius) => radius / 1000).join(', ')} km of ${CENTERS.length} centers; Cellport also sorts them. Means and sums are over the circles`,
-      'that both answer correctly; within 0.2 % of the radius either answer is, as the peer has another Earth radius.\n',
+      `Within ${RADII.map((radius) => radius / 1000).join(', ')} km of ${CENTERS.length} centers, of ${markers.length.toLocaleString('en')} cities; Cellport also sorts. Means and sums are over circles that all answer`,
+      'correctly; Earth radii differ, so 0.2% of the radius are allowed.\n',
       table([
-        ['', 'correct', 'wrong', 'throws or gives up', 'Query mean', 'max', 'read units, sum', 'time, ours cold = 1'],
+        ['', 'correct', 'wrong', 'no answer', 'Query mean', 'max', 'read units, sum', 'time / ours, cold'],
         summary('Cellport, cold', cold, byAll, cold),
         summary('Cellport, repeated', warm, byAll, cold),
         ...theirs.map(({ length, answers }) => summary(`dynamodb-geo (${length})`, answers, byAll, cold)),
       ]),
-      '\nPostGIS (`apt-get install postgresql postgis`) answers by ST_DistanceSphere with our Earth radius, to a millimeter, and by',
-      'ST_Covers on the plane.',
+      '\nPostGIS: ST_DistanceSphere with our Earth radius, to a millimeter; ST_Covers on the plane.',
     ].join('\n'),
   };
 }

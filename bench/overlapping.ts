@@ -103,7 +103,7 @@ export async function overlapping(rig: Rig, collection: Collection, quick: boole
     0.5,
   );
   rows.push({
-    what: 'the time of the same, p50',
+    what: 'their time, p50',
     bar: 'at most 1.2 times',
     measured: `${shown(ours)} ms, ${shown(ours / least, 2)} times`,
     against: `union ${shown(least)} ms`,

@@ -122,7 +122,7 @@ async function walkWithClient(rig: Rig): Promise<Walked> {
 const fromCache = ({ tiles, requested, queries, cacheHits }: Walked) =>
   (tiles - requested + (requested * cacheHits) / Math.max(1, cacheHits + queries)) / tiles;
 
-const percent = (share: number) => `${Math.round(100 * share)} %`;
+const percent = (share: number) => `${Math.round(100 * share)}%`;
 
 async function run({ quick, say }: BenchOptions): Promise<Section> {
   const rig = await startRig();
@@ -140,8 +140,8 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
     const client = await walkWithClient(rig);
     const rows: Row[] = [
       {
-        what: `${STEPS} steps over London with cellport/client: cells from a cache`,
-        bar: 'at least 60 %',
+        what: `cells from a cache in ${STEPS} steps over London with cellport/client`,
+        bar: 'at least 60%',
         measured: percent(fromCache(client)),
         against: `exact bounds ${percent(fromCache(plain))}`,
         holds: fromCache(client) >= 0.6,
@@ -166,7 +166,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         against: `exact bounds ${shown(plain.readUnits)}`,
       },
     ];
-    const text = `Caches are empty at the start, and markers are not cached. ${client.requested} of ${client.tiles} tiles shown are requested.`;
+    const text = `Caches are empty at first, markers not cached. ${client.requested} of ${client.tiles} tiles shown are requested.`;
     return { title: 'Panning', rows, text: quick ? '' : text };
   } finally {
     await rig.close();

@@ -43,7 +43,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
     title: 'Prefix lengths',
     rows: [],
     text: [
-      `${views.length} maps around random ones of ${markers.length.toLocaleString('en')} cities, at most ${MOST_INSIDE.toLocaleString('en')} markers inside, read from the geo index:\n`,
+      `${views.length} maps around random ones of ${markers.length.toLocaleString('en')} cities, up to ${MOST_INSIDE.toLocaleString('en')} markers inside, from the geo index:\n`,
       table([['P', 'Query calls', 'p90', 'max', 'read units / floor'], ...rows]),
     ].join('\n'),
   };

@@ -69,9 +69,9 @@ async function run({ say }: { readonly say: (line: string) => void }): Promise<S
     });
   }
   return {
-    title: 'What sampling hot keys costs',
+    title: 'Sampling hot keys',
     rows,
-    text: `Median of ${ROUNDS} pairs of ${REQUESTS} requests, on a store in memory whose CPU time is included. The sampler has DynamoDB report capacity, which is otherwise asked for only if a client asks.`,
+    text: `Median of ${ROUNDS} pairs of ${REQUESTS} requests on a store in memory, whose CPU is included.`,
   };
 }
 

@@ -138,11 +138,11 @@ async function run({ say }: BenchOptions): Promise<Section> {
     return {
       title: 'The first start',
       rows: [
-        row('`npm start` on a built tree until the page answers', answered, 12),
-        row('until the first clusters of the world are answered', drawn, 12),
-        row('until all 49,025 cities have exact cells', exact, 60),
+        row('from `npm start` on a built tree until the page answers', answered, 12),
+        row('until the first clusters', drawn, 12),
+        row('until all 49,025 cities are counted exactly', exact, 60),
         {
-          what: 'warnings and traces on the terminal meanwhile',
+          what: 'warnings and traces on the terminal',
           bar: 'none',
           measured: String(warnings),
           against: '',
@@ -152,7 +152,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
         row(`import of ${ROWS} rows beside the server`, imported, 4),
         row('export of 2 markers beside the server', exported, 2),
       ],
-      text: 'On a quiet machine. The embedded engine stores its data on disk.',
+      text: 'The embedded engine, with its data on disk.',
     };
   } finally {
     if (child !== undefined && child.exitCode === null) await stop(child);

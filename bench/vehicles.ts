@@ -96,7 +96,7 @@ export const vehicles: Benchmark = {
     const cases = [
       ['in one city', pointsAroundOneCity(VEHICLES, SEED), []],
       ['around cities of the world', [...pointsAroundCities(VEHICLES, SEED)], []],
-      ['the same among 135,233 cities that stay', [...pointsAroundCities(VEHICLES, SEED)], cityMarkers()],
+      ['these among 135,233 cities that stay', [...pointsAroundCities(VEHICLES, SEED)], cityMarkers()],
     ] as const;
     const rows: string[][] = [];
     for (const [where, fleet, others] of cases) {
@@ -105,7 +105,7 @@ export const vehicles: Benchmark = {
       const { pages, pageUnits, blockUnits } = await measure(keyed, others);
       const without = UNITS_OF_A_MOVE * VEHICLES + blockUnits;
       const whole = (value: number) => Math.round(value).toLocaleString('en');
-      const share = `${shown((100 * pageUnits) / without)} %`;
+      const share = `${shown((100 * pageUnits) / without)}%`;
       rows.push([where, whole(pages), whole(UNITS_OF_A_MOVE * VEHICLES), whole(blockUnits), whole(pageUnits), share]);
     }
     return {
@@ -114,8 +114,8 @@ export const vehicles: Benchmark = {
       text: [
         table([['vehicles', 'pages', 'markers and geo index', 'cells', 'pages, written', 'more for pages'], ...rows]),
         '',
-        `Counted over ${SECONDS} seconds, on pages in memory; each vehicle moves 15 m a second. The consumer takes one batch a second; with`,
-        'several, it writes cells and pages as many times.',
+        `Counted over ${SECONDS} seconds at 15 m/s, on pages in memory, with one batch a second; with more, cells and pages are written as`,
+        'often.',
       ].join('\n'),
     };
   },

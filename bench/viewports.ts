@@ -190,7 +190,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
       title: `Viewports over ${markers.length.toLocaleString('en')} cities`,
       rows: [
         {
-          what: `maps answered correctly, of ${right.length} from zoom 2 to 18, poles and antimeridian included`,
+          what: `maps answered correctly, of ${right.length} from zoom 2 to 18, with poles and antimeridian`,
           bar: 'all',
           measured: String(right.length - wrong),
           against: 'a linear scan',
@@ -210,12 +210,9 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
           2,
         ),
         ...loader,
-        bar('read units with 4 KB of properties not requested, relative to 300 B', large / small, 1.1, shown(small), 2),
+        bar('read units with 4 KB of unrequested properties, relative to 300 B', large / small, 1.1, shown(small), 2),
       ],
-      text: [
-        `Maps of 1280x800 px, fixed ones and some around random cities: ${both.length} with at most ${MOST_INSIDE.toLocaleString('en')} markers inside. The bars for`,
-        'markers leave out empty ones.',
-      ].join('\n'),
+      text: `Maps of 1280x800 px; for markers, ${both.length} fixed ones and around random cities with at most ${MOST_INSIDE.toLocaleString('en')} inside.`,
     };
   } finally {
     await rig.close();

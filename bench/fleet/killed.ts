@@ -171,14 +171,14 @@ function rowsOf(runs: readonly Run[]): Row[] {
   const retried = runs.reduce((sum, { seen }) => sum + seen.retried, 0);
   return [
     {
-      what: `requests that failed although they were retried once, in ${kills} kills of a server`,
+      what: `requests that failed twice, in ${kills} kills of a server`,
       bar: 'none',
       measured: [`${failed.length}`, ...new Set(failed)].slice(0, 3).join(': '),
       against: `${requests.toLocaleString('en')} requests, ${retried} of them retried`,
       holds: failed.length === 0,
     },
     {
-      what: 'counts of cities, and counts and markers of vehicles once writers rest, that differ from a linear scan',
+      what: 'counts and, once writers rest, markers that differ from a linear scan',
       bar: 'none',
       measured: [`${wrong.length}`, ...new Set(wrong)].slice(0, 3).join(': '),
       against: '',
@@ -189,24 +189,25 @@ function rowsOf(runs: readonly Run[]): Row[] {
 
 const textOf = (runs: readonly Run[]): string =>
   [
-    `${CLIENTS} clients pan five times a second each for ${SECONDS} s, a writer moves one of 500 vehicles as often, and one server is killed (\`kill -9\`) and started again, every 20 s. A failed request is sent once more, to the next server.\n`,
+    `Kills: for ${SECONDS} s, ${CLIENTS} clients pan and a writer moves one of 500 vehicles, five times a second each; every 20 s, one server is`,
+    'killed (`kill -9`) and started again. A failed request goes to the next server once. Least to most by server:\n',
     table([
       [
         'fleet',
         'maps',
         'p50 / p99 ms',
-        'read units a map, by server',
-        'Query calls a map, by server',
-        'markers read from pages alone, by server',
-        'a write seen by the server that wrote it, p50 / p99 s',
-        'by another one',
+        'read units a map',
+        'Query calls a map',
+        '% from pages alone',
+        'a write seen by its server, p50 / p99 s',
+        'by another',
       ],
       ...runs.map(({ fleet, seen }) => [
         nameOf(fleet),
         seen.ms.length,
         `${shown(quantile(seen.ms, 0.5), 0)} / ${shown(quantile(seen.ms, 0.99), 0)}`,
-        seen.costs.map((costs) => shown(mean(costs.map(({ readUnits }) => readUnits)))).join(', '),
-        seen.costs.map((costs) => shown(mean(costs.map(({ queries }) => queries)))).join(', '),
+        spread(seen.costs, (costs) => mean(costs.map(({ readUnits }) => readUnits))),
+        spread(seen.costs, (costs) => mean(costs.map(({ queries }) => queries))),
         fromPages(seen),
         latency(seen.own),
         fleet.servers > 1 ? latency(seen.other) : '',
@@ -215,11 +216,17 @@ const textOf = (runs: readonly Run[]): string =>
   ].join('\n');
 
 function fromPages({ costs }: Seen): string {
-  const shares = costs.map((some) => {
+  const share = (some: Seen['costs'][number]) => {
     const sources = some.flatMap(({ markersFrom }) => markersFrom ?? []);
     return (100 * sources.filter((source) => source === 'PAGES').length) / Math.max(1, sources.length);
-  });
-  return shares.map((share) => `${shown(share, 0)} %`).join(', ');
+  };
+  return spread(costs, share, 0);
+}
+
+/** The least and the greatest figure of the servers. */
+function spread<T>(servers: readonly T[], figure: (of: T) => number, digits = 1): string {
+  const figures = servers.map(figure);
+  return [...new Set([Math.min(...figures), Math.max(...figures)].map((each) => shown(each, digits)))].join('–');
 }
 
 const latency = (ms: readonly number[]) =>

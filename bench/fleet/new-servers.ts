@@ -149,7 +149,7 @@ export async function newServerRows(say: (line: string) => void): Promise<Row[]>
     const base = owner ? of(owner) : 0;
     return {
       what: `${what} of ${MAPS} maps on a second and a third new server`,
-      bar: `those of the one that keeps the pages, within ${100 * WITHIN} %`,
+      bar: `those of the owner, within ${100 * WITHIN}%`,
       measured: others.map((wire) => shown(of(wire))).join(', '),
       against: shown(base),
       holds: others.every((wire) => of(wire) <= (1 + WITHIN) * base),
@@ -159,14 +159,14 @@ export async function newServerRows(say: (line: string) => void): Promise<Row[]>
     row('read units', ({ readUnits }) => readUnits),
     row('requests', requests),
     {
-      what: 'successive round trips of the first map of each',
+      what: 'successive round trips of their first maps',
       bar: `at most ${MOST_ROUND_TRIPS}`,
       measured: chains.join(', '),
       against: '',
       holds: chains.every((length) => length <= MOST_ROUND_TRIPS),
     },
     {
-      what: `cells of length 6 to 8 and clusters of a street with ${IN_STREET.toLocaleString('en')} markers in view`,
+      what: `cells of length 6 to 8 and clusters with ${IN_STREET.toLocaleString('en')} markers in view`,
       bar: 'answered',
       measured: found ? `answered, ${found.right ? 'right' : 'wrong'}` : 'refused',
       against: 'a linear scan',

@@ -24,5 +24,5 @@ export async function profiled(process: Measured, work: () => Promise<unknown>):
   });
   const busy = [...times.values()].reduce((sum, time) => sum + time, 0);
   const top = [...times].toSorted(([, a], [, b]) => b - a).slice(0, SHOWN);
-  return top.map(([place, time]) => `- ${((100 * time) / busy).toFixed(1)} % \`${place}\``).join('\n');
+  return top.map(([place, time]) => `- ${((100 * time) / busy).toFixed(1)}% \`${place}\``).join('\n');
 }

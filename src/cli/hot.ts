@@ -34,7 +34,7 @@ async function askServer(url: string): Promise<HotKeys> {
 }
 
 const figure = (units: number) => units.toFixed(1);
-const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
 
 function printTable({ seconds, readUnits, writeUnits, missedAtMost, keys }: HotKeys): void {
   const units = `${figure(readUnits)} read and ${figure(writeUnits)} write units a second`;

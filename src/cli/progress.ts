@@ -32,7 +32,7 @@ export function progressLine(label: string, { rows, resumed, part }: Done, start
   const rate = ms > 0 ? ((rows - resumed) / ms) * 1000 : 0;
   const pace = ms > 0 ? (part - startPart) / ms : 0;
   const left = pace > 0 && part < 1 ? `, ${duration((1 - part) / pace)} left` : '';
-  return `${label} ${bar} ${Math.floor(part * 100)} %  ${grouped(rows)}, ${grouped(rate)}/s${left}`;
+  return `${label} ${bar} ${Math.floor(part * 100)}%  ${grouped(rows)}, ${grouped(rate)}/s${left}`;
 }
 
 export interface ProgressBar {

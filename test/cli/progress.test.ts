@@ -5,13 +5,13 @@ import { duration, progressLine } from '../../src/cli/progress.js';
 
 it('a progress line shows the percentage done, the rate of this run and the time left', () => {
   expect(progressLine('Cities', { rows: 20_000, resumed: 0, part: 0.4 }, 0, 4000)).toMatch(
-    /^Cities █+░+ 40 % {2}20,000, 5,000\/s, 6 s left$/,
+    /^Cities █+░+ 40% {2}20,000, 5,000\/s, 6 s left$/,
   );
   expect(progressLine('x', { rows: 30_000, resumed: 20_000, part: 0.6 }, 0.4, 2000)).toMatch(
     /30,000, 5,000\/s, 4 s left$/,
   );
-  expect(progressLine('x', { rows: 0, resumed: 0, part: 0 }, 0, 0)).toMatch(/0 % {2}0, 0\/s$/);
-  expect(progressLine('x', { rows: 7, resumed: 0, part: 1 }, 0, 1000)).toMatch(/100 % {2}7, 7\/s$/);
+  expect(progressLine('x', { rows: 0, resumed: 0, part: 0 }, 0, 0)).toMatch(/0% {2}0, 0\/s$/);
+  expect(progressLine('x', { rows: 7, resumed: 0, part: 1 }, 0, 1000)).toMatch(/100% {2}7, 7\/s$/);
 });
 
 it('durations are formatted for people', () => {

@@ -77,7 +77,7 @@ test('a server shows the keys that it reads most, in /hot-keys, /metrics and on 
 
   const table = await runCliHere(['hot', '--url', url], engineSettings());
   expect(table).toMatchObject({ code: 0 });
-  expect(table.output).toMatch(/ %\s+\d+\.\d\s+0\.0\s+marker::parks::u3\s+marker prefix u3 of collection parks/);
+  expect(table.output).toMatch(/%\s+\d+\.\d\s+0\.0\s+marker::parks::u3\s+marker prefix u3 of collection parks/);
   const json = await runCliHere(['hot', '--url', `${url}/`, '--json'], engineSettings());
   expect((JSON.parse(json.output) as HotKeys).keys.map(({ key }) => key)).toContain('marker::parks::u3');
 });

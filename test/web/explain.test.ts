@@ -235,7 +235,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     const hot = fresh.locator('#explain .hot');
     await hot.locator('summary').click();
     const row = hot.locator('li', { hasText: 'prefix u0 of collection parks' });
-    expect(await row.locator('small').textContent()).toMatch(/^[\d.]+ %, [\d.,]+ write units\/s$/);
+    expect(await row.locator('small').textContent()).toMatch(/^[\d.]+%, [\d.,]+ write units\/s$/);
     const hasArea = () => fresh.evaluate(() => 'explain-hot' in tested.map.getStyle().sources);
     expect(await hasArea()).toBe(false);
     await row.hover();

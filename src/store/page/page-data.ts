@@ -7,7 +7,7 @@ import type { PackOptions } from '../../pages/pack.js';
 
 /** The first byte of a page's data. Data in another format is not read; the index is used instead. */
 export const PAGE_FORMAT = 1;
-/** By trial on cities: 9 saves 1 % and takes twice the time; 11 saves 7 % and takes 30 times the time. */
+/** By trial on cities: 9 saves 1% and takes twice the time; 11 saves 7% and takes 30 times the time. */
 const QUALITY = 5;
 
 /** Properties in columns: markers with the same names in the same order share a shape. */

@@ -25,7 +25,7 @@ const SHOWN = 5;
 const AREA = 'explain-hot';
 const TITLE = 'Partition keys for which this server consumed most in the last minute, for all clients';
 
-const percent = (share: number) => `${formatNumber(100 * share)} %`;
+const percent = (share: number) => `${formatNumber(100 * share)}%`;
 
 /** None if the server does not answer or does not show them. */
 async function fetchHotKeys(): Promise<readonly HotKey[]> {

@@ -24,7 +24,7 @@ export interface PreviewOptions {
   readonly onWrite: (key: string) => void;
 }
 
-const percent = (part: number) => `${Math.floor(100 * Math.min(1, part))} %`;
+const percent = (part: number) => `${Math.floor(100 * Math.min(1, part))}%`;
 const commandFor = (file: File) => copyCommand(`npx cellport import ${file.name} --collection ${keyFor(file)}`);
 
 /** Shows a file's content with the detected or chosen columns, and offers to import it. */
