@@ -49,6 +49,9 @@ export function clientOptions(
   };
 }
 
+/** How long a command to AWS may take, retries and their pauses included: less than the 10 s that a request may take. */
+export const GIVE_UP_AFTER_MS = 8_000;
+
 /** How long a command may take, including retries, and the error with which it then fails. */
 export interface Deadline {
   readonly ms: number;

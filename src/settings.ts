@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { LOG_LEVELS } from './log.js';
-import { DEFAULT_CACHE_MB, DEFAULT_LIMITS, type Limits } from './model/limits.js';
+import { DEFAULT_CACHE_MB, DEFAULT_LIMITS, LAYOUT_LIMITS, type Limits } from './model/limits.js';
 
 /** Digits only: `1e3`, `0x10` and `12px` are refused. */
 function digits(from: number, to: number) {
@@ -79,8 +79,7 @@ const LIMIT_VARIABLES = {
   maxDocumentBytes: ['CELLPORT_MAX_DOCUMENT_BYTES', 1024, 10_000_000],
   maxAnswerBytes: ['CELLPORT_MAX_ANSWER_BYTES', 100_000, 400_000_000],
   deadlineMs: ['CELLPORT_DEADLINE_MS', 100, 600_000],
-  // At least the maximum number of write shards of a collection: each one is queried.
-  rangesPerPage: ['CELLPORT_MAX_RANGES', 32, 10_000],
+  rangesPerPage: ['CELLPORT_MAX_RANGES', LAYOUT_LIMITS.writeShards, 10_000],
   itemsPerField: ['CELLPORT_MAX_ITEMS', 100, 10_000_000],
   inlineGeometryBytes: ['CELLPORT_INLINE_GEOMETRY_BYTES', 0, 300_000],
   readingQueries: ['CELLPORT_MAX_READING_QUERIES', 1, 1_000_000],

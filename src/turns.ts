@@ -6,7 +6,7 @@ import { afterArrivals } from './arrivals.js';
 export type Turn = () => Promise<void>;
 
 /** Maximum time that one piece of work may block the event loop, in milliseconds. */
-const SLICE_MS = 10;
+export const SLICE_MS = 10;
 
 /** When the first step of this turn of the event loop began. */
 let began: number | undefined;

@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   live: ['stream', 'store', 'keys', 'geo', 'model'],
   jobs: ['store', 'objects', 'keys', 'geo', 'model'],
   ingest: ['map', 'plan', 'store', 'keys', 'geo', 'model'],
-  geolibrary: ['ingest', 'map', 'loaders', 'store', 'geo', 'model'],
+  geolibrary: ['ingest', 'map', 'plan', 'loaders', 'store', 'geo', 'model'],
   graphql: [
     'geolibrary',
     'map',

@@ -1,5 +1,5 @@
 import { type Candidate, type IndexLoad, bestOf, candidatesOf } from './candidates.js';
-import { PARTITION_LIMITS } from '../model/partition-limits.js';
+import { PARTITION_LIMITS } from '../model/dynamodb-limits.js';
 import { type Demand, type Partitions, partitionsOf } from './partitions.js';
 import { derivedWrites } from './derived-writes.js';
 import type { Distribution } from './distribution.js';
@@ -8,7 +8,7 @@ import { type MonthlyCost, type Prices, onDemandCost, provisionedCost } from './
 import { reasonsOf } from './reasons.js';
 import { MOST_MARKERS, type ReadCost, ZOOMS, costOfCells, costOnIndex, costOnPages, meanOf, viewsAt } from './views.js';
 
-const GIGABYTE = 2 ** 30;
+export const GIGABYTE = 2 ** 30;
 const WRITE_UNIT = 1_024;
 const SECONDS_A_DAY = 86_400;
 /** Overhead that DynamoDB bills per item of a table and of an index, in bytes. */

@@ -1,9 +1,8 @@
 import type { Distribution } from './distribution.js';
-import { PARTITION_LIMITS } from '../model/partition-limits.js';
+import { PARTITION_LIMITS } from '../model/dynamodb-limits.js';
 import { MOST_MARKERS, type ReadCost, type View, costOnIndex, meanOf } from './views.js';
+import { LAYOUT_LIMITS } from '../model/limits.js';
 
-const LONGEST_PREFIX = 6;
-export const MOST_SHARDS = 32;
 /** Tolerance for floating-point errors in a quotient. */
 const ROUNDING = 1e-9;
 
@@ -41,7 +40,7 @@ export function candidatesOf(
 ): Candidate[] {
   const some = views.filter(({ inside }) => inside <= MOST_MARKERS);
   const counted = some.length > 0 ? some : views;
-  return Array.from({ length: LONGEST_PREFIX + 1 }, (_, prefixLength) => {
+  return Array.from({ length: LAYOUT_LIMITS.prefixLength + 1 }, (_, prefixLength) => {
     const hottest = distribution.hottest(prefixLength);
     const parts = [
       load.readUnits / PARTITION_LIMITS.readUnits,
@@ -49,12 +48,12 @@ export function candidatesOf(
       load.gigabytes / PARTITION_LIMITS.gigabytes,
     ];
     const needed = Math.max(1, ...parts.map((part) => Math.ceil(part * hottest.share - ROUNDING)));
-    const writeShards = Math.min(MOST_SHARDS, needed);
+    const writeShards = Math.min(LAYOUT_LIMITS.writeShards, needed);
     const part = hottest.share / writeShards;
     return {
       prefixLength,
       writeShards,
-      fits: needed <= MOST_SHARDS,
+      fits: needed <= LAYOUT_LIMITS.writeShards,
       hottest,
       hottestKey: {
         readUnits: load.readUnits * part,

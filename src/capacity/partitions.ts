@@ -1,4 +1,4 @@
-import { PARTITION_LIMITS } from '../model/partition-limits.js';
+import { PARTITION_LIMITS } from '../model/dynamodb-limits.js';
 
 /** Peak load of a table per second, and its stored size. */
 export interface Demand {

@@ -1,5 +1,6 @@
-import { type Candidate, type IndexLoad, MOST_SHARDS } from './candidates.js';
-import { PARTITION_LIMITS } from '../model/partition-limits.js';
+import type { Candidate, IndexLoad } from './candidates.js';
+import { PARTITION_LIMITS } from '../model/dynamodb-limits.js';
+import { LAYOUT_LIMITS } from '../model/limits.js';
 
 /** The facts that explain a recommendation. */
 export interface Grounds {
@@ -30,7 +31,7 @@ function ofKey({ best }: Grounds): string {
   const key = `With prefixLength ${prefixLength} the hottest partition key (${nameOf(hottest.prefix)}, ${percent(hottest.share)} of the markers${shard}) uses ${bears}.`;
   return fits
     ? key
-    : `${key} No layout stays within the limits, even with the maximum of ${MOST_SHARDS} shards. Split these markers into several collections.`;
+    : `${key} No layout stays within the limits, even with the maximum of ${LAYOUT_LIMITS.writeShards} shards. Split these markers into several collections.`;
 }
 
 function ofCost({ best, candidates }: Grounds): string {
@@ -49,7 +50,7 @@ function ofShorter({ best, candidates }: Grounds): string[] {
   return [
     fits
       ? `prefixLength ${prefixLength} would need ${shards(writeShards)} and ${figure(map.calls)} Query calls.`
-      : `prefixLength ${prefixLength} would need more than ${MOST_SHARDS} write shards.`,
+      : `prefixLength ${prefixLength} would need more than ${LAYOUT_LIMITS.writeShards} write shards.`,
   ];
 }
 

@@ -11,6 +11,7 @@ import { coverForPlan, planMarkers } from '../plan/markers.js';
 import { precisionForZoom } from '../plan/precision.js';
 import type { Distribution } from './distribution.js';
 import { type PageSizes, modelDirectory } from './page-model.js';
+import { itemsFor } from '../plan/wave.js';
 
 /** Size of the modeled map in px. */
 const MAP = { width: 1280, height: 800 } as const;
@@ -20,7 +21,7 @@ const VIEWS = 24;
 /** Maximum number of markers requested for a map; more are drawn as cells. */
 export const MOST_MARKERS = 2_000;
 /** Number of markers that a reader of pages plans for, so that enough of them are inside. */
-export const PORTION = 2 * MOST_MARKERS + 50;
+export const PORTION = itemsFor(MOST_MARKERS);
 /** Size in bytes of a block with all of its 32 children. */
 export const BLOCK_BYTES = 600;
 const QUERY_PAGE_BYTES = 1_048_576;

@@ -18,7 +18,7 @@ import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
 import type { Layout } from './layout.js';
 import { readNearby } from './nearby.js';
-import { planQueries } from './plan.js';
+import { COVER, planQueries } from './plan.js';
 import { isGeoPosition } from './position.js';
 import { type TableContext, readMarkers } from './read.js';
 import { areaRegion, coverRegion } from './s2.js';
@@ -31,9 +31,6 @@ export interface GeoTable {
   /** Answers within one request. Fields that such a table does not support throw BAD_USER_INPUT. */
   answers(call: Call, limits: MapLimits): CollectionAnswers;
 }
-
-/** Maximum number of cells in a cover: enough for a plan to skip most of what is outside. */
-const COVER = 48;
 
 /** The key under which a table is served: its name, with characters that collection keys do not allow replaced. */
 export function collectionKeyOf(table: string): string {

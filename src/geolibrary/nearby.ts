@@ -9,7 +9,7 @@ import { type NearbyPage, nearbyPage, readNearInput } from '../map/near/near.js'
 import type { PageInput } from '../map/page.js';
 import { type ScanSource, walkRings } from '../map/near/scan.js';
 import type { MapMarker } from '../model/marker.js';
-import { planQueries } from './plan.js';
+import { COVER, planQueries } from './plan.js';
 import { isGeoPosition } from './position.js';
 import { type TableContext, readAt, readMarkers } from './read.js';
 import { coverRegion, ringRegion } from './s2.js';
@@ -21,7 +21,6 @@ export interface NearbyQuery extends PageInput {
   readonly filter?: MarkerFilterInput | null | undefined;
 }
 
-const COVER = 48;
 /** Smaller cells cover a long ring with fewer hash keys. */
 const FINE_COVER = 600;
 /** The first ring's width is at most the radius divided by this. */

@@ -14,6 +14,8 @@ export interface QueryPlan {
   queries(from?: bigint): Iterable<PlannedQuery>;
 }
 
+/** Number of cells in a cover: enough for a plan to skip most of what is outside. */
+export const COVER = 48;
 /** Maximum number of queries, unless there are more hash keys. */
 const MAX_QUERIES = 6;
 /** Reading a gap with less than one in this many of all IDs searched costs less than another Query. */

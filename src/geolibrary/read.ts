@@ -15,6 +15,7 @@ import { readGeoItem } from './item.js';
 import type { Layout } from './layout.js';
 import type { PlannedQuery, QueryPlan } from './plan.js';
 import { FIRST, type TablePosition, formatPosition, parsePosition } from './position.js';
+import { concurrentRanges, itemsFor } from '../plan/wave.js';
 
 /** What one request reads a table with. */
 export interface TableContext {
@@ -37,13 +38,6 @@ export interface Search {
   /** Only markers after this position in the order of hash keys, then IDs. */
   readonly after?: string | undefined;
 }
-
-/** Concurrent queries; fewer for a small page, which the first ones will probably fill. */
-const WAVE = 16;
-const SMALL_WAVE = 4;
-const SMALL_PAGE = 100;
-/** Items read beyond those wanted, as some are outside of the search. */
-const SPARE = 50;
 
 /** The part of a query that remains to be read. */
 interface RemainingQuery extends PlannedQuery {
@@ -152,7 +146,7 @@ class TableRead {
     const { plan, budget, wanted, after } = this.#search;
     const queries = queriesAfter(plan, after === undefined ? undefined : parsePosition(after), this.#context.layout);
     for (;;) {
-      const most = Math.min(budget.calls, wanted < SMALL_PAGE ? SMALL_WAVE : WAVE);
+      const most = Math.min(budget.calls, concurrentRanges(wanted));
       if (most < 1 || budget.items < 1) return queries.next().done === true ? this.#full(true) : this.#cut();
       const wave: RemainingQuery[] = [];
       while (wave.length < most) {
@@ -205,7 +199,7 @@ class TableRead {
   async #read(query: RemainingQuery, budget: Budget, mostItems: number): Promise<PartialRead> {
     const { database, layout, call, inLane } = this.#context;
     const { rangeKey, geohash } = layout.attributes;
-    const limit = Math.max(1, Math.min(mostItems, 2 * (this.#search.wanted - this.#found.length) + SPARE));
+    const limit = Math.max(1, Math.min(mostItems, itemsFor(this.#search.wanted - this.#found.length)));
     const items: { position: TablePosition; marker: MapMarker }[] = [];
     let seen = 0;
     let rest: RemainingQuery | undefined = query;

@@ -4,7 +4,6 @@ import type { LiveChanges } from '../live/hub.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { CollectionCache } from '../loaders/collection-cache.js';
 import type { GeometryCache } from '../loaders/geometry-cache.js';
-import { TRUSTED_MS } from '../loaders/pages/trust.js';
 import { CONCURRENT_QUERIES, createLoaders } from '../loaders/loaders.js';
 import type { PageServices } from '../loaders/pages/page-loader.js';
 import { type CollectionAnswers, storedAnswers } from '../map/answers.js';
@@ -13,6 +12,7 @@ import type { Database } from '../store/database.js';
 import type { TextSearch } from '../search/engine.js';
 import type { Limits } from '../model/limits.js';
 import type { Work } from './work.js';
+import { STALE_AFTER_MS } from '../model/limits.js';
 
 /** The state of the stream consumer on which answers depend. */
 export interface StreamStatus {
@@ -65,7 +65,7 @@ export interface RequestContext {
 
 /** Whether this process runs the consumer and has not fallen behind, so that its caches see every change at once. */
 export function isFollowing(status: StreamStatus | undefined): boolean {
-  return status?.owner === true && status.behindMs !== undefined && status.behindMs <= TRUSTED_MS;
+  return status?.owner === true && status.behindMs !== undefined && status.behindMs <= STALE_AFTER_MS;
 }
 
 /** The context of one request. */

@@ -25,8 +25,8 @@ export interface DocumentOptions {
   readonly format: FormatError;
 }
 
-/** The first errors are enough to fix a document; each one costs a search for similar names. */
-const MAX_ERRORS = 20;
+/** The first errors are enough to fix a document or its variables; each one costs a search for similar names. */
+export const MAX_ERRORS = 20;
 
 /** Memory for cached verdicts. A token of a parsed document takes about 500 bytes. */
 const CACHE_BYTES = 48 * 1024 * 1024;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 
 import { limitExceeded } from '../errors.js';
+import { SLICE_MS } from '../turns.js';
 
 /** The JSON texts found by JSON.stringify, in order; each is replaced by the same mark. */
 interface Splicing {
@@ -42,8 +43,6 @@ export class JsonText {
  */
 const PIECE = 1_000;
 const CHARACTERS_OF_VALUE = 64;
-/** Maximum time that other requests wait, in milliseconds. */
-const SLICE_MS = 10;
 /** Text is encoded in chunks of about this length. */
 const CHUNK = 64 * 1024;
 

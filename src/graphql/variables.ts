@@ -10,6 +10,7 @@ import {
 } from 'graphql';
 
 import { badInput, shown } from '../errors.js';
+import { MAX_ERRORS } from './documents.js';
 
 type Values = Readonly<Record<string, unknown>>;
 type Path = readonly (string | number)[];
@@ -19,7 +20,6 @@ type Path = readonly (string | number)[];
  * stack of code that reads them.
  */
 export const MAX_NESTING = 64;
-const MAX_ERRORS = 20;
 /** Longer names are not compared with known ones: that takes longer than refusing them. */
 const LONGEST_SIMILAR_NAME = 100;
 

@@ -8,10 +8,8 @@ import { writtenAnswer } from '../graphql/written-answer.js';
 import type { OperationResult } from '../graphql/operation-result.js';
 import type { SubscriptionRequest } from '../graphql/pipeline.js';
 import { foreignPage, isForeignPage } from './origins.js';
-import type { SubscriptionsOptions } from './websocket.js';
+import { PING_EVERY_MS, type SubscriptionsOptions } from './websocket.js';
 
-/** Keeps proxies from closing an idle connection, and detects clients that have disconnected. */
-const PING_EVERY_MS = 12_000;
 /** A client that has read nothing for this long is disconnected. */
 const READ_TIMEOUT_MS = 20_000;
 

@@ -18,9 +18,9 @@ export interface GraphqlRouteOptions {
 
 /** Refusing a body this small would cost as much as reading and parsing it. */
 const SMALL_BODY_BYTES = 16 * 1024;
-const RETRY_AFTER_MS = 1_000;
+const RETRY_AFTER_S = 1;
 const TOO_MUCH = new CellportError('UNAVAILABLE', 'the server is overloaded; retry later', {
-  retryAfterMs: RETRY_AFTER_MS,
+  retryAfterMs: 1_000 * RETRY_AFTER_S,
 });
 const REFUSAL = `${JSON.stringify({ errors: [formatted(TOO_MUCH)] })}\n`;
 
@@ -51,7 +51,7 @@ export function addGraphql(
   function refuse(reply: FastifyReply) {
     log.warn({}, TOO_MUCH.message);
     const body = withExtensions(REFUSAL, reply.request.headers);
-    return reply.code(503).header('retry-after', '1').type('application/json; charset=utf-8').send(body);
+    return reply.code(503).header('retry-after', RETRY_AFTER_S).type('application/json; charset=utf-8').send(body);
   }
 
   server.route({

@@ -27,8 +27,11 @@ export interface SubscriptionsOptions {
   readonly log: Log;
 }
 
-/** A client that has not answered a ping when the next one is due is disconnected. */
-const PING_EVERY_MS = 12_000;
+/**
+ * Pings keep proxies from closing an idle connection. A client of a WebSocket that has not answered one when the next is
+ * due is disconnected.
+ */
+export const PING_EVERY_MS = 12_000;
 const CLOSES_WITHIN_MS = 1_000;
 const GOING_AWAY = 1001;
 /** The maximum that a close frame holds. */

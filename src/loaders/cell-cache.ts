@@ -1,10 +1,10 @@
 import { type CellSums, NO_SUMS, addSums } from '../geo/cell-sums.js';
 import { type CellBlock, type CellChanges, placeOfParent } from '../model/cell.js';
 import { FollowedCache, type FollowedCacheOptions } from './followed-cache.js';
+import { STALE_AFTER_MS } from '../model/limits.js';
 
 type CellCacheOptions = Pick<FollowedCacheOptions<CellBlock>, 'maxBytes' | 'trusted' | 'now'>;
 
-const UNTRUSTED_MS = 2_000;
 const BLOCK_BYTES = 200;
 const CHILD_BYTES = 120;
 
@@ -27,7 +27,7 @@ export class CellCache extends FollowedCache<CellBlock> {
   constructor(options: CellCacheOptions) {
     super({
       ...options,
-      untrustedMs: UNTRUSTED_MS,
+      untrustedMs: STALE_AFTER_MS,
       versionOf: ({ batch }) => batch,
       bytesOf: ({ children }, name) => BLOCK_BYTES + 2 * name.length + CHILD_BYTES * children.size,
     });

@@ -39,3 +39,12 @@ export const DEFAULT_CACHE_MB = 64;
 
 /** Default limit of the search index, in MB on disk. */
 export const DEFAULT_SEARCH_MB = 1024;
+
+/** Maximum prefix length and write shards of a collection. Each shard of a prefix costs a map a Query call. */
+export const LAYOUT_LIMITS = { prefixLength: 6, writeShards: 32 } as const;
+
+/**
+ * How old an answer may be while changes are not followed, in milliseconds: cached collections and cells, and pages,
+ * whose consumer must have been at the stream's end within this time. Clocks may differ by as much.
+ */
+export const STALE_AFTER_MS = 2_000;

@@ -8,7 +8,7 @@ import {
 import { type Readable, addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 
-import { type Connection, type Deadline, clientOptions, withDeadline } from '../connection.js';
+import { type Connection, type Deadline, GIVE_UP_AFTER_MS, clientOptions, withDeadline } from '../connection.js';
 import { storeFailed, storeUnavailable } from './failures.js';
 import { type ObjectStore, checkObjectName, isObjectName } from './object-store.js';
 
@@ -19,8 +19,6 @@ export interface S3Options extends Connection {
   /** Milliseconds that a call may take, including retries and the whole body, before it fails with UNAVAILABLE. */
   readonly giveUpAfterMs?: number | undefined;
 }
-
-const GIVE_UP_AFTER_MS = 8_000;
 
 /** An object store in a bucket of S3 or a compatible service; `close` closes its connections. */
 export function createS3Store(options: S3Options): ObjectStore & { close(): void } {

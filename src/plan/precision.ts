@@ -1,7 +1,7 @@
 import { LONGEST_GEOHASH, lngBits } from '../geo/geohash.js';
+import { worldSize } from '../geo/mercator.js';
 
 /** The width of the world in px at zoom 0, as in MapLibre. */
-const WORLD_PX = 512;
 
 /**
  * Minimum width of a drawn cell. Widths of successive lengths differ by a factor of 4 or 8, so the maximum is under 192
@@ -27,7 +27,7 @@ export const precisionForZoom = (zoom: number): number => finestOf(zoom, NARROWE
 
 /** The greatest geohash length whose cells are at least `px` wide. */
 function finestOf(zoom: number, px: number): number {
-  const world = WORLD_PX * 2 ** zoom;
+  const world = worldSize(zoom);
   let precision = LONGEST_GEOHASH;
   while (precision > 1 && world / 2 ** lngBits(precision) < px) precision--;
   return precision;

@@ -13,6 +13,8 @@ import { wordsOf } from './words.js';
  * one.
  */
 export const GONE_KEPT_MS = 48 * 3_600_000;
+/** How often an index forgets older ones. */
+export const PURGE_EVERY_MS = 3_600_000;
 /** OpenSearch rejects a whole request if one ID is longer. */
 const ID_BYTES = 512;
 /** The rank of documents without one. */

@@ -4,7 +4,7 @@ import { cellBounds, isGeohash } from '../geo/geohash.js';
 import type { HotKey, Metrics } from '../http/metrics.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
-import { PARTITION_LIMITS } from '../model/partition-limits.js';
+import { PARTITION_LIMITS } from '../model/dynamodb-limits.js';
 import { ConsumptionSampler } from '../store/consumption/sampler.js';
 import type { Database } from '../store/database.js';
 import type { Backend } from './backend.js';

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
-import { type Connection, clientOptions } from '../connection.js';
+import { type Connection, GIVE_UP_AFTER_MS, clientOptions } from '../connection.js';
 import { type KeyStyle, type Keyspace, createKeyspace } from '../keys/keyspace.js';
 import { DEFAULT_LIMITS } from '../model/limits.js';
 import type { ObjectStore } from '../objects/object-store.js';
@@ -55,9 +55,8 @@ export interface DatabaseOptions extends Connection {
   readonly geometry?: GeometryStore | undefined;
 }
 
-/** Including the pauses before them, these take less than the 10 s that a request may take. */
+/** With the pauses before them, they take less than `GIVE_UP_AFTER_MS`. */
 const ATTEMPTS = 4;
-const GIVE_UP_AFTER_MS = 8_000;
 
 /** Creates a database to send commands to. Nothing is sent before the first command. */
 export function createDatabase(options: DatabaseOptions): Database {

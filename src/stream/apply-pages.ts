@@ -7,6 +7,7 @@ import { noteInDirectory } from './note-in-directory.js';
 import { type Place, locatePages } from './locate-pages.js';
 import { isIn } from './page-memory.js';
 import { type PageEdits, replacementOf } from './replace-page.js';
+import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 
 /**
  * The net change of a marker in a batch: its position before the first of its records, and its state after the last.
@@ -72,7 +73,7 @@ async function applyRound(options: ApplyPagesOptions, round: number, edits: read
     signal.throwIfAborted();
     const { rewrites, later } = await rewritesOf(options, left, isSecond(round));
     done.later.push(...later);
-    const tries = chunks(rewrites, PAGES_AT_A_TIME);
+    const tries = chunks(rewrites, REQUEST_LIMITS.batchExecute);
     const results = await mapConcurrently(tries, CHUNKS_AT_A_TIME, (some) => rewrite(options, round, some));
     done.written.push(...results.flatMap(({ written }) => written));
     return results.flatMap((result) => result.left);
@@ -87,8 +88,6 @@ async function applyRound(options: ApplyPagesOptions, round: number, edits: read
   return done;
 }
 
-/** DynamoDB's limit of statements in one request. */
-const PAGES_AT_A_TIME = 25;
 const CHUNKS_AT_A_TIME = 4;
 
 /** Collects the edits of each page; a marker that moves to another page leaves its own page in the second round. */

@@ -3,12 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import { retry } from '../retry.js';
-import {
-  ITEMS_IN_A_TRANSACTION,
-  type MarkerRecords,
-  type RecordsOutcome,
-  comparable,
-} from '../store/cell/apply-records.js';
+import { type MarkerRecords, type RecordsOutcome, comparable } from '../store/cell/apply-records.js';
 import type { BlockDelta } from '../store/cell/blocks.js';
 import { placeParent } from '../model/cell.js';
 import type { DeadLetter } from '../store/cell/stream-state.js';
@@ -16,6 +11,7 @@ import { blockChanges } from './apply.js';
 import { type Contribution, type StreamRecord, changeOf } from './change.js';
 import { createFold } from './fold.js';
 import { deadLetterOf, type RecordKeys } from './record-fold.js';
+import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 
 export interface ApplyRecordsOptions {
   readonly keys: RecordKeys;
@@ -66,7 +62,7 @@ function pieces(effects: readonly Effect[]): Effect[][] {
   for (const effect of effects) {
     const piece = all.at(-1);
     const names = touched(effect);
-    if (piece !== undefined && new Set([...items, ...names]).size <= ITEMS_IN_A_TRANSACTION) piece.push(effect);
+    if (piece !== undefined && new Set([...items, ...names]).size <= REQUEST_LIMITS.transactWrite) piece.push(effect);
     else {
       all.push([effect]);
       items = new Set();

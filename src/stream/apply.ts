@@ -7,6 +7,7 @@ import { chunks, mapConcurrently } from '../store/request/concurrency.js';
 import { processAll } from '../store/request/retries.js';
 import type { BlockMemory } from './block-memory.js';
 import type { CellsPort } from './ports.js';
+import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 
 /** The result of applying a batch. */
 export interface Applied {
@@ -18,8 +19,6 @@ export interface Applied {
   readonly suspects: readonly BlockName[];
 }
 
-/** DynamoDB's limit of keys in one read. */
-const BLOCKS_AT_A_TIME = 100;
 const CHUNKS_AT_A_TIME = 4;
 /** More suspects than this are not needed. */
 const MOST_SUSPECTS = 20;
@@ -94,7 +93,7 @@ export async function writeBlocks<T extends BlockName>(
 ): Promise<BlockWrite[]> {
   const { port, clock, signal, log, holds, memory } = options;
   const written: BlockWrite[] = [];
-  await mapConcurrently(chunks(blocks, BLOCKS_AT_A_TIME), CHUNKS_AT_A_TIME, async (chunk) => {
+  await mapConcurrently(chunks(blocks, REQUEST_LIMITS.batchGet), CHUNKS_AT_A_TIME, async (chunk) => {
     let isFirst = true;
     async function writeSome(left: readonly T[]): Promise<readonly T[]> {
       signal.throwIfAborted();

@@ -15,13 +15,13 @@ import { queryPages } from '../../store/request/query-pages.js';
 import { rangeRequest } from '../../store/request/ranges.js';
 import { findCollection } from '../find-collection.js';
 import type { Source } from './from-rows.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 /**
  * Maximum number of cell blocks to read, fullest first: 1,024 read units. Markers in other blocks are assumed to be
  * spread evenly in their cells.
  */
 const MOST_BLOCKS = 2_048;
-const BLOCKS_AT_A_TIME = 100;
 /** Number of places where markers are sampled, and of markers at each: 128 read units. */
 const SAMPLED_PLACES = 8;
 const SAMPLED_MARKERS = 32;
@@ -40,7 +40,7 @@ async function distributionOf(database: Database, collection: Collection, call: 
   let read = 0;
   while (open.length > 0 && read < MOST_BLOCKS) {
     const cells: CountedCell[] = [];
-    while (cells.length < BLOCKS_AT_A_TIME && read + cells.length < MOST_BLOCKS) {
+    while (cells.length < REQUEST_LIMITS.batchGet && read + cells.length < MOST_BLOCKS) {
       const cell = open.pop();
       if (!cell) break;
       cells.push(cell);

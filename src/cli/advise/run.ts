@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 
-import { type Advice, adviceFor } from '../../capacity/advice.js';
+import { type Advice, GIGABYTE, adviceFor } from '../../capacity/advice.js';
 import { PRICE_LIST } from '../../capacity/prices.js';
 import { badInput } from '../../errors.js';
 import { withDatabase } from '../session.js';
@@ -8,8 +8,6 @@ import { type Source, fromCities, fromFile } from './from-rows.js';
 import type { AdviseOptions } from './options.js';
 import { sectionsOf, textOf } from './sections.js';
 import { sizesOf } from './sizes.js';
-
-const GIGABYTE = 2 ** 30;
 
 async function sourceOf(file: string | undefined, options: AdviseOptions): Promise<Source> {
   if (file !== undefined) return fromFile(file, options);

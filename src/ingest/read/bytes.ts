@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 
-import { isGzip, unzipped } from './gzip.js';
+import { CHUNK_BYTES, isGzip, unzipped } from './gzip.js';
 
-const CHUNK_BYTES = 64 * 1024;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**

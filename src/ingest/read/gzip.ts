@@ -10,7 +10,8 @@ import { badInput } from '../../errors.js';
 /** The extension of compressed files, appended to that of their format. */
 export const GZIP = '.gz';
 
-const CHUNK_BYTES = 64 * 1024;
+/** Files are read and decompressed in pieces of this size. */
+export const CHUNK_BYTES = 64 * 1024;
 
 export const isGzip = (path: string): boolean => extname(path).toLowerCase() === GZIP;
 

@@ -1,6 +1,7 @@
 import type { StreamState } from '../../store/cell/stream-state.js';
 import type { KeptTrust } from '../../store/reading/kept-summaries.js';
 import { LAG_MS } from '../followed-cache.js';
+import { STALE_AFTER_MS } from '../../model/limits.js';
 
 /** The consumer's progress, as far as pages depend on it. */
 export interface ConsumerReport extends Pick<StreamState, 'pages' | 'gap' | 'summariesSince'> {
@@ -34,11 +35,6 @@ export interface PageTrustOptions {
   readonly wall: () => number;
 }
 
-/**
- * Pages are used while the consumer was at the stream's end within this time, in milliseconds; clocks may differ by as
- * much.
- */
-export const TRUSTED_MS = 2_000;
 /** Minimum interval between reads of the stored report. */
 const READ_EVERY_MS = 1_000;
 
@@ -84,7 +80,7 @@ export class PageTrust {
     const { gap, endAt } = report;
     // A stored report was current when it was read, and is used until the next read is due.
     const at = own ? this.#options.wall() : (this.#report?.at ?? -Infinity);
-    return { report, current: gap === null && endAt !== null && Math.abs(at - endAt) <= TRUSTED_MS };
+    return { report, current: gap === null && endAt !== null && Math.abs(at - endAt) <= STALE_AFTER_MS };
   }
 
   /** Forces the next call to read the report again, because it may be outdated. */

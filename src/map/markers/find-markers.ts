@@ -9,6 +9,7 @@ import { IndexedSearch } from './index-source.js';
 import { PageMarkers } from './page-source.js';
 import { passing } from './passing.js';
 import type { MarkerSearch, MarkerSource, OrderedMarker, Part, QueryResult } from './search.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 export interface MarkerQuery extends MarkerSearch {
   /** Start after this position. */
@@ -20,7 +21,6 @@ export interface MarkerQuery extends MarkerSearch {
   readonly wanted: number;
 }
 
-const KEYS_IN_A_BATCH = 100;
 /**
  * The share of a page's Query calls reserved for looking up base items that a filter needs, so that each page makes
  * progress.
@@ -68,7 +68,7 @@ class Finding {
     if (!query.filter) return;
     const batches = Math.ceil(context.limits.rangesPerPage * KEPT_FOR_LOOKUPS);
     query.budget.debit({ calls: batches });
-    this.#lookups = batches * KEYS_IN_A_BATCH;
+    this.#lookups = batches * REQUEST_LIMITS.batchGet;
   }
 
   async run(source: MarkerSource): Promise<QueryResult> {
@@ -100,9 +100,10 @@ class Finding {
       if (accept(one)) accepted.push(one);
     });
     const current = accepted.filter((one) => newer.get(one.marker.key) === one);
-    const mostLookups = this.#lookups + KEYS_IN_A_BATCH * budget.calls;
+    const mostLookups = this.#lookups + REQUEST_LIMITS.batchGet * budget.calls;
     const { passed, decided, lookups } = await passing(this.#context, collection, filter, current, mostLookups);
-    for (this.#lookups -= lookups; this.#lookups < 0; this.#lookups += KEYS_IN_A_BATCH) budget.debit({ calls: 1 });
+    for (this.#lookups -= lookups; this.#lookups < 0; this.#lookups += REQUEST_LIMITS.batchGet)
+      budget.debit({ calls: 1 });
     const isWhole = decided === current.length;
     const end = isWhole ? undefined : current[decided]?.cursorPosition;
     const isDone = ({ cursorPosition }: OrderedMarker) => end === undefined || compareBytes(cursorPosition, end) < 0;

@@ -9,13 +9,7 @@ import { type MarkerPlan, type PlannedRange, planMarkers } from '../../plan/mark
 import type { MapContext } from '../context.js';
 import type { CursorPosition } from '../cursor.js';
 import type { MarkerSearch, MarkerSource, Part } from './search.js';
-
-/** Number of ranges read concurrently, fewer for a small page, which the first ones probably fill. */
-const WAVE = 16;
-const SMALL_WAVE = 4;
-const SMALL_PAGE = 100;
-/** Number of markers of a range that may be outside the search before another read is needed. */
-const SPARE = 50;
+import { concurrentRanges, itemsFor } from '../../plan/wave.js';
 
 /** The number of ranges of a collection that a budget covers. */
 function affordableRanges(budget: Budget, { writeShards }: Collection): number {
@@ -49,9 +43,9 @@ export class IndexedSearch implements MarkerSource {
     if (this.#ranges.length === 0 && this.#rest !== undefined) {
       ({ ranges: this.#ranges, next: this.#rest } = nextRanges(this.#search, this.#rest));
     }
-    const wave = this.#ranges.slice(0, Math.min(most, wanted < SMALL_PAGE ? SMALL_WAVE : WAVE));
+    const wave = this.#ranges.slice(0, Math.min(most, concurrentRanges(wanted)));
     const share = () => budget.share(wave.length * collection.writeShards);
-    const limit = Math.min(budget.items, 2 * wanted + SPARE);
+    const limit = Math.min(budget.items, itemsFor(wanted));
     const reads = await Promise.all(wave.map((range) => this.#read(range, after, limit, share)));
     const cut = reads.findIndex(({ cutAt }) => cutAt !== undefined);
     // Markers read beyond a cut are discarded: the next part reads them again.

@@ -9,11 +9,10 @@ import { type PlannedRead, expectedOf, planReads, takeReads } from '../../pages/
 import type { MapContext } from '../context.js';
 import type { CursorPosition } from '../cursor.js';
 import type { MarkerSearch, MarkerSource, OrderedMarker, Part } from './search.js';
+import { itemsFor } from '../../plan/wave.js';
 
 /** Number of markers that can be decoded for the cost of one index item. */
 export const MARKERS_AN_ITEM = 5;
-/** Number of markers that may be outside the search before another read is needed. */
-const SPARE = 50;
 
 const ALL = { from: 0, to: 32 ** LONGEST_Z };
 
@@ -66,7 +65,7 @@ export class PageMarkers implements MarkerSource {
   async next(after: CursorPosition, wanted: number): Promise<Part | undefined> {
     const { cover, budget } = this.#search;
     this.#rest ??= intersect(cover, [{ ...ALL, from: toZ(after.slice(0, LONGEST_Z)) }]);
-    const most = Math.min(2 * wanted + SPARE, MARKERS_AN_ITEM * budget.items);
+    const most = Math.min(itemsFor(wanted), MARKERS_AN_ITEM * budget.items);
     if (this.#left.length === 0) await this.#planMore(this.#rest, most);
     const isSpent = budget.calls < 1 || budget.items < 1;
     if (isSpent && this.#left.length + this.#rest.length > 0) return undefined;

@@ -6,12 +6,8 @@ import { LONGEST_FOLDED } from '../score.js';
 import { wordsOf } from '../words.js';
 import { type Row, type Sqlite, sqliteCode } from './open.js';
 import { vectorOf } from './vector.js';
+import { GONE_KEPT_MS } from '../stored.js';
 
-/**
- * Deleted incarnations are remembered for longer than the stream keeps records, so that a late record does not restore
- * one.
- */
-const GONE_KEPT_MS = 48 * 3_600_000;
 /**
  * Maximum number of documents that share a rank: the low bits of their ids. With the 30 bits of the rank, an id stays
  * below 2^53.

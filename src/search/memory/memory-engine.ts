@@ -3,12 +3,11 @@ import { eachInTurns, takeTurn } from '../../turns.js';
 import { type SearchEngine, type SearchHit, type SearchQuery, IndexFull } from '../engine.js';
 import { type Place, comparePlaces, placeIn } from '../place.js';
 import { ENOUGH, LONGEST_FOLDED, TYPO, closeness, relevance } from '../score.js';
-import { GONE_KEPT_MS, type Stored, afterChanges, idOf } from '../stored.js';
+import { GONE_KEPT_MS, PURGE_EVERY_MS, type Stored, afterChanges, idOf } from '../stored.js';
 import { editsBetween } from '../typos.js';
 
 /** Each takes 1.3 KB, and a microsecond of every search. */
 const MOST_DOCUMENTS = 150_000;
-const PURGE_EVERY_MS = 3_600_000;
 const NONE: readonly string[] = [];
 
 interface Found {

@@ -3,10 +3,8 @@ import type { Client } from './client.js';
 import { type IndexNames, createIndex, dropOthers, hasIndex, pointAlias } from './indexes.js';
 import { placeIn } from '../place.js';
 import { IndexReader } from './read.js';
-import { GONE_KEPT_MS } from '../stored.js';
+import { GONE_KEPT_MS, PURGE_EVERY_MS } from '../stored.js';
 import { IndexWriter, type WriterOptions } from './write.js';
-
-const PURGE_EVERY_MS = 3_600_000;
 
 /** Which index is written, and its checkpoint; stored outside of OpenSearch, which has no transactions. */
 export interface IndexState {

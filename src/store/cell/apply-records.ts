@@ -15,8 +15,6 @@ export interface MarkerRecords {
   readonly last: string;
 }
 
-/** DynamoDB's limit of items in one transaction. */
-export const ITEMS_IN_A_TRANSACTION = 100;
 /** A stream keeps records for a day, so nothing is delivered again after two days. */
 const REMEMBERED_SECONDS = 2 * 24 * 3_600;
 const LONGEST_SEQUENCE = 40;

@@ -12,9 +12,7 @@ import type { Database } from '../database.js';
 import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
-
-/** DynamoDB's limit of statements in one BatchExecuteStatement, which takes an eighth of the CPU of single ones. */
-const STATEMENTS_IN_A_BATCH = 25;
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 /** Identifies a block: its collection's scope and its parent, for cells or for a place. */
 export interface BlockName {
@@ -187,6 +185,7 @@ export async function replaceBlocks(
   call: Call,
 ): Promise<BlockOutcome[]> {
   if (database.waitsForDisk && (await replaceTogether(database, blocks, call))) return blocks.map(() => 'written');
-  const batches = chunks(blocks, STATEMENTS_IN_A_BATCH);
+  // A batch takes an eighth of the CPU of single statements.
+  const batches = chunks(blocks, REQUEST_LIMITS.batchExecute);
   return (await Promise.all(batches.map((batch) => replaceBatch(database, batch, call)))).flat();
 }

@@ -5,6 +5,7 @@ import type { Collection, IdStrategy, LayoutChange, LayoutPhase, ReadingsBucket 
 import { partitionsOf } from '../../model/reading.js';
 import type { Database, Item } from '../database.js';
 import { checkItemSize } from '../request/item-size.js';
+import { LAYOUT_LIMITS } from '../../model/limits.js';
 
 /** A new collection as a client describes it. Everything is checked at run time, too. */
 export interface CollectionInput {
@@ -24,9 +25,6 @@ export interface CollectionInput {
 }
 
 const DEFAULT_PREFIX_LENGTH = 2;
-const LONGEST_PREFIX = 6;
-/** Each shard of a prefix costs a Query call, and the calls of a page are limited. */
-const MOST_WRITE_SHARDS = 32;
 const MOST_MAP_PROPERTIES = 64;
 /** About a hundred years; without a limit, readings are kept forever. */
 const LONGEST_TTL_DAYS = 36_500;
@@ -50,8 +48,8 @@ export function readPartitioning(
   otherwise: Pick<Collection, 'prefixLength' | 'writeShards'>,
 ): Pick<Collection, 'prefixLength' | 'writeShards'> {
   return {
-    prefixLength: readInteger('prefixLength', prefixLength, 0, LONGEST_PREFIX, otherwise.prefixLength),
-    writeShards: readInteger('writeShards', writeShards, 1, MOST_WRITE_SHARDS, otherwise.writeShards),
+    prefixLength: readInteger('prefixLength', prefixLength, 0, LAYOUT_LIMITS.prefixLength, otherwise.prefixLength),
+    writeShards: readInteger('writeShards', writeShards, 1, LAYOUT_LIMITS.writeShards, otherwise.writeShards),
   };
 }
 

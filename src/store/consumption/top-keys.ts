@@ -1,4 +1,4 @@
-import { PARTITION_LIMITS } from '../../model/partition-limits.js';
+import { PARTITION_LIMITS } from '../../model/dynamodb-limits.js';
 
 /** Read and write units. */
 export interface Units {

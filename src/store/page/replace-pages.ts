@@ -7,6 +7,7 @@ import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
 import type { NewPage, PageReplacement } from './pages.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 const attributesOf = ({ end, markers, data }: NewPage, { round, lost }: PageReplacement) => ({
   b: round,
@@ -15,11 +16,6 @@ const attributesOf = ({ end, markers, data }: NewPage, { round, lost }: PageRepl
   n: markers,
   d: data,
 });
-
-/** DynamoDB's limit of statements in one BatchExecuteStatement. */
-const STATEMENTS_IN_A_BATCH = 25;
-/** DynamoDB's limit of items in one transaction. */
-const ITEMS_IN_A_TRANSACTION = 100;
 
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
@@ -117,14 +113,14 @@ export async function replacePages(
   const itemsOf = (replacement: PageReplacement) => transactItems(database, generation, replacement);
   if (database.waitsForDisk) {
     const all = replacements.flatMap(itemsOf);
-    if (all.length <= ITEMS_IN_A_TRANSACTION && (await transact(database, all, call)))
+    if (all.length <= REQUEST_LIMITS.transactWrite && (await transact(database, all, call)))
       return replacements.map(() => true);
   }
   const done = new Map<PageReplacement, boolean>();
   const single = replacements.filter(({ pages }) => pages.length === 1);
   const splits = replacements.filter(({ pages }) => pages.length !== 1);
   await Promise.all([
-    ...chunks(single, STATEMENTS_IN_A_BATCH).map(async (batch) => {
+    ...chunks(single, REQUEST_LIMITS.batchExecute).map(async (batch) => {
       const outcomes = await replaceEach(database, generation, batch, call);
       batch.forEach((replacement, index) => done.set(replacement, outcomes[index] === true));
     }),

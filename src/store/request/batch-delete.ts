@@ -4,9 +4,8 @@ import { chunks, mapConcurrently } from './concurrency.js';
 import type { Call } from './meter.js';
 import { BACKGROUND_RETRIES, processAll } from './retries.js';
 import { send } from './send.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
-/** DynamoDB's limit of items in one BatchWriteItem. */
-const ITEMS_IN_A_BATCH = 25;
 const BATCHES_AT_A_TIME = 4;
 
 /**
@@ -20,7 +19,7 @@ export async function deleteInBulk(database: Database, table: string, keys: read
     return (UnprocessedItems?.[table] ?? []).map(({ DeleteRequest }) => DeleteRequest?.Key as unknown as Key);
   }
   const retries = { ...BACKGROUND_RETRIES, signal: call.signal };
-  await mapConcurrently(chunks(keys, ITEMS_IN_A_BATCH), BATCHES_AT_A_TIME, (some) =>
+  await mapConcurrently(chunks(keys, REQUEST_LIMITS.batchWrite), BATCHES_AT_A_TIME, (some) =>
     processAll(some, deleteSome, retries),
   );
 }

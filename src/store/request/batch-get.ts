@@ -6,9 +6,8 @@ import type { Database, Item } from '../database.js';
 import type { Call } from './meter.js';
 import { processAll } from './retries.js';
 import { send } from './send.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
-/** DynamoDB's limit of keys in one BatchGetItem. */
-const KEYS_IN_A_BATCH = 100;
 const BATCHES_AT_A_TIME = 8;
 /** Maximum number of consecutive calls that return nothing before the batch counts as throttled. */
 const ATTEMPTS = 8;
@@ -62,7 +61,7 @@ export async function batchGet(
   options: BatchGetOptions = {},
 ): Promise<(Item | undefined)[]> {
   const unique = [...new Map(keys.map((key) => [nameOf(key.pk, key.sk), key])).values()];
-  const found = await mapConcurrently(chunks(unique, KEYS_IN_A_BATCH), BATCHES_AT_A_TIME, (batch) =>
+  const found = await mapConcurrently(chunks(unique, REQUEST_LIMITS.batchGet), BATCHES_AT_A_TIME, (batch) =>
     getBatch(database, table, batch, call, options),
   );
   const byName = new Map(found.flat().map((item) => [nameOf(item['pk'], item['sk']), item]));

@@ -9,12 +9,10 @@ import { itemBytes } from './item-size.js';
 import type { Call } from './meter.js';
 import { BACKGROUND_RETRIES, processAll } from './retries.js';
 import { send } from './send.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
-/** DynamoDB's limit of items in one BatchWriteItem. */
-const ITEMS_IN_A_BATCH = 25;
 const BATCHES_AT_A_TIME = 12;
-/** Below DynamoDB's limits of 100 items and 4 MB. */
-const ITEMS_IN_A_TRANSACTION = 100;
+/** Below DynamoDB's limit of 4 MB. */
 const BYTES_IN_A_TRANSACTION = 3_500_000;
 /** The embedded engine parses one transaction while it writes another. */
 const TRANSACTIONS_AT_A_TIME = 2;
@@ -65,7 +63,7 @@ export function transactionPieces(items: readonly Item[]): Item[][] {
   for (const item of items) {
     const size = itemBytes(item);
     const last = made.at(-1);
-    if (last === undefined || last.length >= ITEMS_IN_A_TRANSACTION || bytes + size > BYTES_IN_A_TRANSACTION) {
+    if (last === undefined || last.length >= REQUEST_LIMITS.transactWrite || bytes + size > BYTES_IN_A_TRANSACTION) {
       made.push([item]);
       bytes = size;
     } else {
@@ -108,7 +106,7 @@ export function bulkWriter(
   const inLane = pLimit(atATime);
   return async (items) => {
     const unique = [...new Map(items.map((item) => [`${String(item['pk'])}\n${String(item['sk'])}`, item])).values()];
-    const parts = together ? transactionPieces(unique) : chunks(unique, ITEMS_IN_A_BATCH);
+    const parts = together ? transactionPieces(unique) : chunks(unique, REQUEST_LIMITS.batchWrite);
     await mapConcurrently(parts, atATime, (part) => inLane(() => put(database, table, part, call, options)));
   };
 }

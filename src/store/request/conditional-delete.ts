@@ -7,9 +7,8 @@ import { isTransient } from './failures.js';
 import type { Call } from './meter.js';
 import { processAll } from './retries.js';
 import { send } from './send.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
-/** DynamoDB's limit of statements in one BatchExecuteStatement. */
-const STATEMENTS_IN_A_BATCH = 25;
 const BATCHES_AT_A_TIME = 4;
 /** With the default pauses, about a minute in which DynamoDB deletes nothing. */
 const RETRIES = { attempts: 60, retryable: isTransient } satisfies RetryOptions;
@@ -54,7 +53,7 @@ async function deleteBatch(database: Database, items: readonly Item[], call: Cal
  * that items created later under the same key stay. May be repeated. Retries throttled deletes for about a minute.
  */
 export async function deleteInBulk(database: Database, items: readonly Item[], call: Call): Promise<void> {
-  await mapConcurrently(chunks(items, STATEMENTS_IN_A_BATCH), BATCHES_AT_A_TIME, (batch) =>
+  await mapConcurrently(chunks(items, REQUEST_LIMITS.batchExecute), BATCHES_AT_A_TIME, (batch) =>
     deleteBatch(database, batch, call),
   );
 }
