@@ -258,6 +258,23 @@ describe('the direction of imports', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('the command line loads the modules of a command when it runs: until then, no package but its own parser', () => {
+    const loaded = new Set<string>();
+    const packages = new Set<string>();
+    const load = (file: string) => {
+      if (loaded.has(file)) return;
+      loaded.add(file);
+      // Not the imports of types, which are gone at run time, or those within functions.
+      for (const [, specifier = ''] of text(file).matchAll(/^(?:import|export) (?!type )[^;]*?from '([^']+)'/gm)) {
+        if (specifier.startsWith('.')) load(`${target(file, specifier)}.ts`);
+        else if (!specifier.startsWith('node:')) packages.add(specifier);
+      }
+    };
+    load('cli/program.ts');
+    expect(loaded.size).toBeGreaterThan(10);
+    expect([...packages]).toEqual(['commander']);
+  });
+
   test('no file is called index, util, helper, common or misc', () => {
     expect(files.filter((file) => /(^|\/)(index|utils?|helpers?|common|misc)\.ts$/.test(file))).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 
 import { CellportError, badInput } from '../errors.js';
-import { isLoopback } from '../http/hosts.js';
+import { isLoopback } from '../http/loopback.js';
 import type { HotKeys } from '../http/metrics.js';
 import { EXIT_CODES } from './options.js';
 import { readSettings } from './session.js';

@@ -2,7 +2,6 @@ import { Command, Option } from 'commander';
 
 import type { RepartitionProgress } from '../jobs/repartition.js';
 import type { Collection } from '../model/collection.js';
-import { findCollection } from './find-collection.js';
 import { EXIT_CODES, prefixLengthOption, wholeNumber, writeShardsOption } from './options.js';
 import { type ProgressBar, duration, grouped, progressBar } from './progress.js';
 import { type Session, withDatabase } from './session.js';
@@ -41,6 +40,7 @@ function phaseBars() {
 async function prepare({ database, signal }: Session, key: string, options: RepartitionOptions): Promise<Collection> {
   const { beginLayoutChange, undoLayoutChange } = await import('../store/collection/layout-change.js');
   const { newCall } = await import('../store/request/meter.js');
+  const { findCollection } = await import('./find-collection.js');
   const { prefixLength, shards: writeShards, undo = false } = options;
   const found = await findCollection(database, key, signal);
   const call = newCall(signal);
@@ -53,6 +53,7 @@ async function run(session: Session, key: string, options: RepartitionOptions): 
   const { config, database, signal } = session;
   const { completeRepartition } = await import('../server/repartition.js');
   const { checkTables } = await import('../store/table/table-check.js');
+  const { findCollection } = await import('./find-collection.js');
   await checkTables(database);
   const began = performance.now();
   const collection = await prepare(session, key, options);

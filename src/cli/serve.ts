@@ -19,10 +19,8 @@ function say(what: string, how: string): void {
 }
 
 async function openTables({ config, database }: Session): Promise<void> {
-  const { checkTables } = await import('../store/table/table-check.js');
-  const { ensureTables } = await import('../store/table/tables.js');
-  const created = await ensureTables(database);
-  await checkTables(database);
+  const { openTables } = await import('../store/table/table-check.js');
+  const created = await openTables(database);
   const { entities, derived } = config.tables;
   say('Tables', `${entities}, ${derived}: ${created.length === 0 ? 'already exist' : 'created'}`);
 }
@@ -81,7 +79,7 @@ async function serve(session: Session, options: ServeOptions): Promise<void> {
   await openTables(session);
   const geoTable = await openGeoTable(session, options);
   const { openServer } = await import('../server/open-server.js');
-  const { accessWarning } = await import('../http/hosts.js');
+  const { accessWarning } = await import('../http/loopback.js');
   const demo = await openDemo(session, options);
   const server = openServer(config, session, { geoTable, demo }, log);
   let loading: Promise<void> | undefined;

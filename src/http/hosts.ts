@@ -1,9 +1,10 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 
 import type { FastifyInstance } from 'fastify';
 
 import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
+import { isLoopback, withoutBrackets } from './loopback.js';
 
 export interface HostOptions {
   /** The name or address that the server is bound to, 127.0.0.1 by default. */
@@ -14,31 +15,6 @@ export interface HostOptions {
 
 /** Returns the error with which a request with this `Host` header is refused; undefined if it is allowed. */
 export type CheckHost = (header: string | undefined) => CellportError | undefined;
-
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
-
-const withoutBrackets = (name: string) => name.replace(/^\[(.*)\]$/, '$1');
-
-/** Whether this name or address can be reached only from the same machine. */
-export function isLoopback(name: string): boolean {
-  const bare = withoutBrackets(name).toLowerCase();
-  const version = isIP(bare);
-  if (version === 0) return bare === 'localhost' || bare.endsWith('.localhost');
-  return LOOPBACK.check(bare, version === 4 ? 'ipv4' : 'ipv6');
-}
-
-/**
- * A warning for a server that anyone who reaches it may change; undefined if it can be reached only from this machine.
- */
-export function accessWarning(host: string, readOnly: boolean): string | undefined {
-  if (readOnly || isLoopback(host)) return undefined;
-  return (
-    `HOST is ${host} and there is no authentication: anyone who can reach this server can change and delete all data; ` +
-    'CELLPORT_READ_ONLY=1 refuses changes'
-  );
-}
 
 /** The host name in a `Host` header, without its port; undefined if the header is malformed. */
 function nameIn(header: string): string | undefined {

@@ -5,7 +5,7 @@ import type { Config, ObjectsConfig } from '../config.js';
 import { fullDisk } from '../engine/disk.js';
 import { type Engine, startEngine } from '../engine/start.js';
 import { badInput } from '../errors.js';
-import { isLoopback } from '../http/hosts.js';
+import { isLoopback } from '../http/loopback.js';
 import { createFolderStore } from '../objects/folder-store.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import { type Database, createDatabase } from '../store/database.js';

@@ -2,7 +2,7 @@ import { CreateTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dyn
 import { afterAll, describe, expect, test } from 'vitest';
 
 import type { Database } from '../../src/store/database.js';
-import { checkTables } from '../../src/store/table/table-check.js';
+import { checkTables, openTables } from '../../src/store/table/table-check.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { deleteTables, describeTables, ensureTables } from '../../src/store/table/tables.js';
 import { recordCalls } from '../support/record-calls.js';
@@ -73,6 +73,15 @@ describe('creating the tables', () => {
     expect(calls.count('CreateTable')).toBe(0);
   });
 
+  test('and checking them describes tables that exist once', async () => {
+    const other = fresh();
+    expect(await openTables(other)).toHaveLength(2);
+    const calls = recordCalls(other);
+    expect(await openTables(other)).toEqual([]);
+    expect(calls.count('DescribeTable')).toBe(2);
+    expect(calls.count('DescribeTimeToLive')).toBe(2);
+  });
+
   test('succeeds in several processes at once', async () => {
     const other = fresh();
     const made = await Promise.all([ensureTables(other), ensureTables(other), ensureTables(other)]);
@@ -83,7 +92,7 @@ describe('creating the tables', () => {
   test('completes what a killed process began', async () => {
     const other = await makeDifferent((request) => request, null);
     await expect(checkTables(other)).rejects.toThrow(/TTL/);
-    await ensureTables(other);
+    expect(await openTables(other)).toEqual([]);
     await checkTables(other);
   });
 

@@ -1,7 +1,6 @@
 import { CellportError } from '../../errors.js';
 import { RejectsFile } from '../../ingest/read/rejects.js';
-import { checkTables } from '../../store/table/table-check.js';
-import { ensureTables } from '../../store/table/tables.js';
+import { openTables } from '../../store/table/table-check.js';
 import { Interrupted } from '../failure.js';
 import { type ImportBars, duration, grouped, importBars, sum } from '../progress.js';
 import { type Session, withDatabase } from '../session.js';
@@ -66,8 +65,7 @@ export async function runImport(
 
   try {
     await withDatabase(async (session) => {
-      await ensureTables(session.database);
-      await checkTables(session.database);
+      await openTables(session.database);
       await work({ session, rejects, bars, report: (outcome) => report(outcome, session.where) });
     });
   } catch (error) {

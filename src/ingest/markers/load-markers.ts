@@ -34,8 +34,10 @@ export interface Loaded extends ImportProgress {
  */
 export async function loadMarkers({ database, dataDir, source, signal, ...load }: Load): Promise<Loaded> {
   const target = load.collection;
-  const { collection, created } = 'created' in target ? target : await openCollection(database, target);
-  const [entities] = await describeTables(database);
+  const [{ collection, created }, [entities]] = await Promise.all([
+    'created' in target ? target : openCollection(database, target),
+    describeTables(database),
+  ]);
   // Progress does not carry over to a table or collection that was deleted and created again.
   const table = entities?.description?.TableId ?? entities?.description?.CreationDateTime?.toISOString() ?? '';
   const identity = [source.identity, table, collection.key, collection.createdAt].join(' ');

@@ -24,14 +24,6 @@ export interface TableState {
   readonly ttl: string | null;
 }
 
-async function asking<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw mapFailure(error);
-  }
-}
-
 /** A table as DynamoDB describes it; undefined if it does not exist. */
 export async function describeTable(database: Database, name: string): Promise<TableDescription | undefined> {
   try {
@@ -42,33 +34,41 @@ export async function describeTable(database: Database, name: string): Promise<T
   }
 }
 
+/** The attribute by which a table's items expire; null if none is set or the table does not exist. */
 async function describeTtl(database: Database, name: string): Promise<string | null> {
-  const { TimeToLiveDescription: ttl } = await asking(
-    database.client.send(new DescribeTimeToLiveCommand({ TableName: name })),
-  );
-  const on = ttl?.TimeToLiveStatus === 'ENABLED' || ttl?.TimeToLiveStatus === 'ENABLING';
-  return on ? (ttl.AttributeName ?? null) : null;
+  try {
+    const command = new DescribeTimeToLiveCommand({ TableName: name });
+    const { TimeToLiveDescription: ttl } = await database.client.send(command);
+    const on = ttl?.TimeToLiveStatus === 'ENABLED' || ttl?.TimeToLiveStatus === 'ENABLING';
+    return on ? (ttl.AttributeName ?? null) : null;
+  } catch (error) {
+    if (isFailure(error, 'ResourceNotFoundException')) return null;
+    throw mapFailure(error);
+  }
+}
+
+async function describeState(database: Database, name: string): Promise<TableState> {
+  const [description, ttl] = await Promise.all([describeTable(database, name), describeTtl(database, name)]);
+  return { name, description, ttl };
 }
 
 /** Both tables as DynamoDB currently describes them. */
 export function describeTables(database: Database): Promise<readonly TableState[]> {
-  return Promise.all(
-    tableDefinitions(database.tables).map(async ({ request }) => {
-      const name = request.TableName ?? '';
-      const description = await describeTable(database, name);
-      return { name, description, ttl: description === undefined ? null : await describeTtl(database, name) };
-    }),
-  );
+  const names = tableDefinitions(database.tables).map(({ request }) => request.TableName ?? '');
+  return Promise.all(names.map((name) => describeState(database, name)));
+}
+
+/** Whether a table exists and, with its indexes, can be used. */
+export function isActive({ description: table }: Pick<TableState, 'description'>): boolean {
+  const indexes = table?.GlobalSecondaryIndexes ?? [];
+  return table?.TableStatus === 'ACTIVE' && indexes.every(({ IndexStatus: status }) => (status ?? 'ACTIVE') === 'ACTIVE');
 }
 
 async function waitFor(database: Database, name: string, wanted: 'ACTIVE' | 'GONE'): Promise<void> {
   const deadline = performance.now() + ACTIVE_WITHIN_MS;
   for (;;) {
     const table = await describeTable(database, name);
-    const indexes = table?.GlobalSecondaryIndexes ?? [];
-    const active =
-      table?.TableStatus === 'ACTIVE' && indexes.every(({ IndexStatus: status }) => (status ?? 'ACTIVE') === 'ACTIVE');
-    if (wanted === 'GONE' ? table === undefined : active) return;
+    if (wanted === 'GONE' ? table === undefined : isActive({ description: table })) return;
     if (performance.now() > deadline) {
       throw new CellportError('UNAVAILABLE', `table ${name} is still ${table?.TableStatus ?? 'missing'} after 120 s`);
     }
@@ -78,8 +78,9 @@ async function waitFor(database: Database, name: string, wanted: 'ACTIVE' | 'GON
 
 async function ensure(database: Database, { request, ttl }: TableDefinition): Promise<boolean> {
   const name = request.TableName ?? '';
+  const found = await describeState(database, name);
   let created = false;
-  if ((await describeTable(database, name)) === undefined) {
+  if (found.description === undefined) {
     try {
       await database.client.send(new CreateTableCommand(request));
       created = true;
@@ -88,9 +89,9 @@ async function ensure(database: Database, { request, ttl }: TableDefinition): Pr
       if (!isFailure(error, 'ResourceInUseException')) throw mapFailure(error);
     }
   }
-  await waitFor(database, name, 'ACTIVE');
+  if (!isActive(found)) await waitFor(database, name, 'ACTIVE');
   // Set even if the table existed: the process that created it may have been killed before this step.
-  if (ttl !== null && (await describeTtl(database, name)) === null) {
+  if (ttl !== null && found.ttl === null) {
     try {
       const specification = { AttributeName: ttl, Enabled: true };
       await database.client.send(
