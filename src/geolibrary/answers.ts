@@ -134,8 +134,17 @@ async function markersUpTo(
 
 function answersOf(context: TableContext): CollectionAnswers {
   const { collection, layout, limits } = context;
+  function stored(field: string): never {
+    const { key } = collection;
+    throw new CellportError(
+      'BAD_USER_INPUT',
+      `${field} is not supported for tables of the Geo Library such as ${key}; import the table into a collection to use ${field}`,
+      { field, collection: key },
+    );
+  }
   return {
     collection: async () => collection,
+    node: async (name) => (name.type === 'collection' ? collection : stored('lookup by key')),
     hasCells: false,
     // DynamoDB's own count, up to six hours old.
     count: async () => layout.items,
@@ -157,13 +166,6 @@ function answersOf(context: TableContext): CollectionAnswers {
     viewportFeatures: async (viewport, limit, filter) =>
       collectionOf((await markersUpTo(context, 'features', viewport, limit, filter)).map(drawnFeature)),
     within: (circle, page, filter) => readNearby(context, { ...circle, ...page, filter }, readGeoFilter(filter)),
-    stored(field) {
-      const { key } = collection;
-      throw new CellportError(
-        'BAD_USER_INPUT',
-        `${field} is not supported for tables of the Geo Library such as ${key}; import the table into a collection to use ${field}`,
-        { field, collection: key },
-      );
-    },
+    stored,
   };
 }

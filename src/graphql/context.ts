@@ -6,7 +6,7 @@ import type { CollectionCache } from '../loaders/collection-cache.js';
 import type { GeometryCache } from '../loaders/geometry-cache.js';
 import { CONCURRENT_QUERIES, createLoaders } from '../loaders/loaders.js';
 import type { PageServices } from '../loaders/pages/page-loader.js';
-import { type CollectionAnswers, storedAnswers } from '../map/answers.js';
+import { type Collections, storedCollections, withForeign } from '../map/collections.js';
 import type { MapContext } from '../map/context.js';
 import type { Database } from '../store/database.js';
 import type { TextSearch } from '../search/engine.js';
@@ -48,7 +48,7 @@ export interface Services {
 }
 
 /** Context for resolvers. Each request has its own, so that no client sees data read for another. */
-export interface RequestContext {
+export interface RequestContext extends Collections {
   readonly services: Services;
   readonly work: Work;
   /** The error with which mutations of this request are refused; undefined if they are allowed. */
@@ -59,8 +59,6 @@ export interface RequestContext {
    * long one.
    */
   readonly compiled?: { tooLong: boolean } | undefined;
-  /** The implementation that answers for the collection with this key, in either kind of table. */
-  readonly answers: (collection: string) => CollectionAnswers;
 }
 
 /** Whether this process runs the consumer and has not fallen behind, so that its caches see every change at once. */
@@ -74,11 +72,7 @@ export function createContext(services: Services, work: Work): RequestContext {
   const loaders = createLoaders({ ...services, call: work, concurrency: CONCURRENT_QUERIES });
   const { turn } = work;
   const map = { loaders, keys: db.keys, limits, turn };
-  const foreign = geoTable?.answers(work, limits);
-  return {
-    services,
-    work,
-    map,
-    answers: (key) => (foreign && key === geoTable?.collection.key ? foreign : storedAnswers(map, key)),
-  };
+  const stored = storedCollections(map);
+  const collections = geoTable ? withForeign(stored, geoTable.collection, geoTable.answers(work, limits)) : stored;
+  return { services, work, map, ...collections };
 }

@@ -10,6 +10,8 @@ import { viewportMarkers } from './markers/markers.js';
 import { type NearbyPage, markersWithin } from './near/near.js';
 import type { MarkerPage, PageInput } from './page.js';
 import type { Viewport } from './viewport.js';
+import type { NodeId } from '../keys/ids.js';
+import type { Loaders } from '../loaders/loaders.js';
 
 type Filter = MarkerFilterInput | null | undefined;
 
@@ -26,6 +28,8 @@ export interface Circle {
 export interface CollectionAnswers {
   /** Null if there is no such collection. */
   collection(): Promise<Collection | null>;
+  /** The object of the collection with this ID, or the collection itself; null if there is none. */
+  node(name: NodeId): ReturnType<Loaders['node']>;
   /** Whether its markers are counted by cell, so that counts can be exact. */
   readonly hasCells: boolean;
   count(): Promise<number>;
@@ -47,6 +51,7 @@ export interface CollectionAnswers {
 export function storedAnswers(map: MapContext, key: string): CollectionAnswers {
   return {
     collection: () => map.loaders.collection(key),
+    node: (name) => map.loaders.node(name),
     hasCells: true,
     count: async () => collectionCount(map, await requireCollection(map, key)),
     viewportMarkers: (viewport, page, filter) => viewportMarkers(map, viewport, key, page, filter),

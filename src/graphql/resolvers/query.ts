@@ -1,7 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 
 import { CellportError, badInput } from '../../errors.js';
-import { compareBytes } from '../../keys/byte-order.js';
 import { parseId } from '../../keys/ids.js';
 import { cellAt } from '../../map/cells/cells.js';
 import { searchText } from '../../map/text-search.js';
@@ -9,7 +8,6 @@ import { readViewport } from '../../map/viewport.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { Zone } from '../../model/zone.js';
-import type { CollectionPage } from '../../store/collection/collections.js';
 import { collectionCursor, readCollectionCursor, readFirst } from '../arguments.js';
 import type { RequestContext } from '../context.js';
 import type { QueryResolvers } from '../generated.js';
@@ -29,22 +27,7 @@ async function nodeById(
   const name = parseId(id);
   if (name === undefined) return null;
   if (name.type === 'marker') return loadMarker(name.collection, name.key, context, info);
-  const { geoTable } = context.services;
-  if (name.type === 'collection' && geoTable?.collection.key === name.key) return geoTable.collection;
-  const key = name.type === 'zone' ? name.collection : name.key;
-  return context.answers(key).stored('lookup by key').loaders.node(name);
-}
-
-/** Inserts `own` at its position in a page of collections. */
-function insertCollection(
-  { collections, more }: CollectionPage,
-  own: Collection | undefined,
-  { first, after = '' }: { readonly first: number; readonly after: string | undefined },
-): CollectionPage {
-  const last = collections.at(-1)?.key ?? '';
-  if (!own || own.key <= after || (more && own.key > last)) return { collections, more };
-  const all = [...collections, own].toSorted((a, b) => compareBytes(a.key, b.key));
-  return { collections: all.slice(0, first), more: more || all.length > first };
+  return context.answers(name.type === 'zone' ? name.collection : name.key).node(name);
 }
 
 export const query: QueryResolvers = {
@@ -58,12 +41,11 @@ export const query: QueryResolvers = {
 
   collection: (_root, { key }, { answers }) => answers(key).collection(),
 
-  collections: async (_root, args, { map: { loaders, limits }, services: { geoTable } }) => {
+  collections: async (_root, args, { map: { limits }, collectionPage }) => {
     const first = readFirst('first', args.first ?? 50, limits.maxFirst);
     const after =
       args.after === undefined || args.after === null ? undefined : readCollectionCursor('after', args.after);
-    const page = await loaders.collectionPage({ first, after });
-    const { collections, more } = insertCollection(page, geoTable?.collection, { first, after });
+    const { collections, more } = await collectionPage({ first, after });
     const edges = collections.map((node) => ({ cursor: collectionCursor(node.key), node }));
     return {
       edges,
