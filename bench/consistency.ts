@@ -168,7 +168,7 @@ const MOST_MS = 2_500;
 const whole = (value: number) => Math.round(value).toLocaleString('en');
 const late = (values: readonly number[]) => values.filter((value) => value > 0).length;
 const figure = (values: readonly number[]) =>
-  late(values) === 0 ? 'at once' : `${shown(quantile(values, 0.5), 0)} / ${shown(quantile(values, 0.99), 0)}`;
+  late(values) === 0 ? 'at once' : `${shown(quantile(values, 0.5), 0)}/${shown(quantile(values, 0.99), 0)}`;
 
 /** How soon each query shows a write, on the server that made it and on another one. */
 export const consistency: Benchmark = {
@@ -240,8 +240,8 @@ export const consistency: Benchmark = {
             ]),
           ]),
           '',
-          'Milliseconds (p50 / p99) from the response to `createMarker` until one shows the marker; for the first and the second marker',
-          'created on a map, which was requested before. Two servers share one DynamoDB Local, whose indexes do not lag.',
+          'Milliseconds (p50/p99) from `createMarker` until a response shows the marker, for the first and the second created on a',
+          'map that was requested before. Two servers, one DynamoDB Local, whose indexes do not lag.',
         ].join('\n'),
       };
     } finally {

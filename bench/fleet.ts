@@ -12,10 +12,7 @@ export const fleet: Benchmark = {
     return {
       title: 'Fleets of servers on the same tables',
       rows: [...rows, ...killed.rows],
-      text: [
-        'New servers: maps with up to 2,000 markers around random cities; only the directory is cached.',
-        killed.text,
-      ].join('\n\n'),
+      text: ['New servers: maps with up to 2,000 markers; only the directory is cached.', killed.text].join('\n\n'),
     };
   },
 };

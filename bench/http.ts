@@ -235,7 +235,6 @@ async function measure(bench: Bench, { say }: BenchOptions): Promise<Section> {
       against: `bare server: ${asFeatures.floor.perSecond.toFixed(0)}/s`,
       holds: asFeatures.ours.perSecond >= asFeatures.floor.perSecond,
     },
-    cpuRow('1,000 markers as features', asFeatures, ''),
     cpuRow('1,000 markers with 8 fields', asMarkers, 'at most 2.5 times', 2.5),
   ];
   for (const [what, body] of [
@@ -248,7 +247,7 @@ async function measure(bench: Bench, { say }: BenchOptions): Promise<Section> {
   return {
     title: 'Answers over HTTP',
     rows,
-    text: 'The last three are cached; otherwise the CPU of the bare SDK adds to them. The bare server stringifies, but reads nothing.',
+    text: 'The last two are cached; otherwise the CPU of the bare SDK adds. The bare server only stringifies.',
   };
 }
 

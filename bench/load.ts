@@ -49,7 +49,7 @@ async function measure(cities: readonly BenchMarker[], cacheMb: number, say: Ben
   }
 }
 
-const rowOf = (name: string, { perSecond, refusedPerSecond, p50, p99, costs, memory }: Run) => [
+const rowOf = (name: string, { perSecond, refusedPerSecond, p50, p99, costs }: Run) => [
   name,
   shown(perSecond, 0),
   shown(refusedPerSecond, 0),
@@ -57,7 +57,6 @@ const rowOf = (name: string, { perSecond, refusedPerSecond, p50, p99, costs, mem
   shown(p99, 0),
   costs.map(({ queries }) => shown(queries)).join(' '),
   costs.map(({ readUnits }) => shown(readUnits)).join(' '),
-  memory.map((each) => shown(each, 0)).join(' '),
 ];
 
 function barsOf(cached: Run, uncached: Run): Row[] {
@@ -93,13 +92,13 @@ async function run({ say }: BenchOptions): Promise<Section> {
   const cities = cityMarkers().filter(({ properties }) => Number(properties?.['population']) >= 5_000);
   const cached = await measure(cities, 64, say);
   const uncached = await measure(cities, 0, say);
-  const head = ['', 'maps/s', 'refused/s', 'p50 ms', 'p99 ms', 'Query calls a map, by sixths', 'read units', 'MB'];
+  const head = ['', 'maps/s', 'refused/s', 'p50 ms', 'p99 ms', 'Query calls a map, by sixths', 'read units'];
   return {
     title: `Load: ${CLIENTS} clients panning over ${cities.length.toLocaleString('en')} cities`,
     rows: barsOf(cached, uncached),
     text: [
-      `For ${SECONDS} s, each client requests \`auto\` with at most 300 markers, pans (four steps in five), zooms or jumps to another`,
-      `city. If refused, it waits as Retry-After says, which counts as time of the map. Heap of ${HEAP_MB} MB; empty caches at first.\n`,
+      `${SECONDS} s; \`auto\` with up to 300 markers; four steps in five pan, others zoom or jump. If refused, a client waits as Retry-After`,
+      `says, which counts as time of the map. Heap of ${HEAP_MB} MB; empty caches at first.\n`,
       table([head, rowOf('caches of 64 MB', cached), rowOf('no caches', uncached)]),
     ].join('\n'),
   };

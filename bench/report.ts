@@ -11,17 +11,18 @@ const USUAL_MACHINE = '2 cores, 24 GiB, Node v20.20.2';
 
 const HEAD = `# Benchmarks
 
-\`npm run bench\` runs all, \`npm run bench -- NAME\` one, \`npm run bench -- --quick\` checks the bars that are counts, as
-CI does. Below each title are the NAME and date of the last run, on ${USUAL_MACHINE}, with DynamoDB Local 3.3.0 in memory.
-A line has the figure; a floor or peer in the same run; in brackets the bar, which holds unless marked **missed**. Read units
-follow AWS's rule: at least 0.5 a Query. A request is a Query or BatchGetItem call.
+\`npm run bench\` runs all, \`npm run bench -- NAME\` one, \`npm run bench -- --quick\` checks counts, as CI does. Below each
+title are NAME and date of the last run, on ${USUAL_MACHINE}, with DynamoDB Local 3.3.0 in memory. A line has the figure; a
+floor or peer in the same run; in brackets the bar, held unless marked **missed**. A Query takes at least 0.5 read units, as at
+AWS. Requests are Query and BatchGetItem calls.
 `;
 
 const begins = (name: string) => `<!-- bench: ${name} -->`;
 
-/** `- requests, p90: 3; geo index 7 (at most 5)`. */
+/** `- requests, p90: 3; geo index 7 (≤ 5)`. */
 function lineOf({ what, measured, against, bar, holds }: Row): string {
-  const verdict = holds === false ? `${bar}: **missed**` : bar;
+  const target = bar.replace(/^at most /, '≤ ').replace(/^at least /, '≥ ');
+  const verdict = holds === false ? `${target}: **missed**` : target;
   return `- ${what}: ${measured}${against && `; ${against}`}${verdict && ` (${verdict})`}`;
 }
 

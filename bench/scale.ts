@@ -72,9 +72,7 @@ function mapsByFleet(study: Study) {
 const WAYS = [
   ['on demand', { isProvisioned: false, layout: { prefixLength: 2, writeShards: 1 } }],
   ['provisioned', { isProvisioned: true, layout: { prefixLength: 2, writeShards: 1 } }],
-  ['8 shards', { isProvisioned: true, layout: { prefixLength: 2, writeShards: 8 } }],
   ['32 shards', { isProvisioned: true, layout: { prefixLength: 2, writeShards: 32 } }],
-  ['P = 3', { isProvisioned: true, layout: { prefixLength: 3, writeShards: 1 } }],
   ['keys not split', { isProvisioned: true, splitsKeys: false, layout: { prefixLength: 2, writeShards: 1 } }],
   [
     'keys not split, 32 shards',
@@ -167,7 +165,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
       },
     ],
     text: [
-      `[How](performance.md#how-it-is-simulated): ${whole(MARKERS)} markers of ${whole(bytes.item)} B, index entries of ${whole(bytes.entry)} B, ${shown(bytes.page.markers)} markers a page.`,
+      `[How](performance.md#how-it-is-simulated): ${short(MARKERS)} markers of ${whole(bytes.item)} B, index entries of ${whole(bytes.entry)} B, ${shown(bytes.page.markers)} markers a page.`,
       'Read units a second at the peak; USD a day on demand; reads throttled on the first day, on new tables:\n',
       maps.text,
       `\n${whole(VEHICLES_A_CITY)} vehicles in each of the largest cities move once a second. Writes throttled on the first day, until when; on the second:\n`,

@@ -60,14 +60,14 @@ async function run({ say }: BenchOptions): Promise<Section> {
     title: 'Scale, measured',
     rows: [],
     text: [
-      `${MAPS} maps of 1280x800 px at zooms 2 to 18 over seeded points around cities, requested with \`auto\` a second time; no pages are`,
-      'cached. The lag is from the last write until cells and pages include it.\n',
+      `${MAPS} maps of 1280x800 px at zooms 2 to 18 over seeded points around cities, requested with \`auto\` a second time; no pages`,
+      'cached. The lag: from the last write until cells and pages include it.\n',
       table([
         [
           'markers',
           'calls a map',
           'read units a map',
-          'ms p50 / p99',
+          'ms p50/p99',
           'written/s',
           'with a consumer',
           'its lag, s',
@@ -78,7 +78,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
           whole(size.markers),
           `${shown(size.queries)}${size.refused > 0 ? ` (${size.refused} refused)` : ''}`,
           shown(size.readUnits),
-          `${shown(size.p50)} / ${shown(size.p99)}`,
+          `${shown(size.p50)}/${shown(size.p99)}`,
           whole(size.filledPerSecond),
           followed ? whole((size.markers * 1_000) / followed.loadedMs) : '-',
           followed ? shown((followed.foldedMs - followed.loadedMs) / 1_000) : '-',

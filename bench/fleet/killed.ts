@@ -189,23 +189,21 @@ function rowsOf(runs: readonly Run[]): Row[] {
 
 const textOf = (runs: readonly Run[]): string =>
   [
-    `Kills: for ${SECONDS} s, ${CLIENTS} clients pan and a writer moves one of 500 vehicles, five times a second each; every 20 s, one server is`,
-    'killed (`kill -9`) and started again. A failed request goes to the next server once. Least to most by server:\n',
+    `Kills: for ${SECONDS} s, ${CLIENTS} clients pan and a writer moves one of 500 vehicles, five times a second each; every 20 s, a server is`,
+    'killed (`kill -9`) and restarted. Failed requests go to the next server once. Least to most by server:\n',
     table([
       [
         'fleet',
-        'maps',
-        'p50 / p99 ms',
+        'ms p50/p99',
         'read units a map',
         'Query calls a map',
         '% from pages alone',
-        'a write seen by its server, p50 / p99 s',
+        'a write seen by its server, s p50/p99',
         'by another',
       ],
       ...runs.map(({ fleet, seen }) => [
         nameOf(fleet),
-        seen.ms.length,
-        `${shown(quantile(seen.ms, 0.5), 0)} / ${shown(quantile(seen.ms, 0.99), 0)}`,
+        `${shown(quantile(seen.ms, 0.5), 0)}/${shown(quantile(seen.ms, 0.99), 0)}`,
         spread(seen.costs, (costs) => mean(costs.map(({ readUnits }) => readUnits))),
         spread(seen.costs, (costs) => mean(costs.map(({ queries }) => queries))),
         fromPages(seen),
@@ -230,4 +228,4 @@ function spread<T>(servers: readonly T[], figure: (of: T) => number, digits = 1)
 }
 
 const latency = (ms: readonly number[]) =>
-  `${shown(quantile(ms, 0.5) / 1_000, 2)} / ${shown(quantile(ms, 0.99) / 1_000, 2)}`;
+  `${shown(quantile(ms, 0.5) / 1_000, 2)}/${shown(quantile(ms, 0.99) / 1_000, 2)}`;
