@@ -6,6 +6,7 @@ import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
 import { type WireMap, itemOf } from '../request/wire.js';
 import { geoAttributes, positionOf } from './marker-item.js';
+import { updateTo } from '../request/update-expression.js';
 
 /**
  * Gives a marker the entries in the geo indexes that a writer of this collection would give it, and no others; `found`
@@ -25,26 +26,16 @@ export async function relocateMarker(
   const position = positionOf(found);
   if (key === undefined || position === undefined) return false;
   const entries = geoAttributes(keys, collection, key, position);
-  const at = (name: string) => `${GEO_ATTRIBUTES.indexOf(name)}`;
-  const put = GEO_ATTRIBUTES.filter((name) => entries[name] !== undefined);
-  const gone = GEO_ATTRIBUTES.filter((name) => entries[name] === undefined);
-  const set = put.map((name) => `#${at(name)} = :${at(name)}`).join(', ');
-  const remove = gone.length === 0 ? '' : ` REMOVE ${gone.map((name) => `#${at(name)}`).join(', ')}`;
-  const differs = [
-    ...put.map((name) => `#${at(name)} <> :${at(name)}`),
-    ...gone.map((name) => `attribute_exists(#${at(name)})`),
-  ];
+  const update = updateTo(GEO_ATTRIBUTES, entries);
+  const differs = GEO_ATTRIBUTES.map((name, n) =>
+    entries[name] === undefined ? `attribute_exists(#${n})` : `#${n} <> :${n}`,
+  );
   const request = {
     TableName: tables.entities,
     Key: { pk, sk },
-    UpdateExpression: `SET ${set}${remove}`,
+    ...update,
     ConditionExpression: `lng = :lng AND lat = :lat AND (${differs.join(' OR ')})`,
-    ExpressionAttributeNames: Object.fromEntries(GEO_ATTRIBUTES.map((name) => [`#${at(name)}`, name])),
-    ExpressionAttributeValues: {
-      ...Object.fromEntries(put.map((name) => [`:${at(name)}`, entries[name]])),
-      ':lng': lng,
-      ':lat': lat,
-    },
+    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':lng': lng, ':lat': lat },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
   };
   try {

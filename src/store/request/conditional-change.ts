@@ -10,6 +10,7 @@ import type { Call } from './meter.js';
 import { type WireMap, itemOf } from './wire.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
 import { send } from './send.js';
+import { updateTo } from './update-expression.js';
 
 /** An item before and after a write; undefined if it did not exist, or no longer does. */
 export interface ConditionalChange {
@@ -40,25 +41,15 @@ export function asFound(found: Item) {
  */
 function updateRequest(table: string, found: Item, next: Item): UpdateCommandInput {
   const names = Object.keys({ ...found, ...next }).filter((name) => !isDeepStrictEqual(found[name], next[name]));
-  const put = names.filter((name) => next[name] !== undefined);
-  const gone = names.filter((name) => next[name] === undefined);
-  const at = (name: string) => `${names.indexOf(name)}`;
-  const set = put.map((name) => `#${at(name)} = :${at(name)}`).join(', ');
-  const remove = gone.map((name) => `#${at(name)}`).join(', ');
+  const update = updateTo(names, next);
   const condition = asFound(found);
   return {
     TableName: table,
     Key: { pk: found['pk'], sk: found['sk'] },
-    UpdateExpression: [set && `SET ${set}`, remove && `REMOVE ${remove}`].filter(Boolean).join(' '),
+    ...update,
     ...condition,
-    ExpressionAttributeNames: {
-      ...condition.ExpressionAttributeNames,
-      ...Object.fromEntries(names.map((name) => [`#${at(name)}`, name])),
-    },
-    ExpressionAttributeValues: {
-      ...condition.ExpressionAttributeValues,
-      ...Object.fromEntries(put.map((name) => [`:${at(name)}`, next[name]])),
-    },
+    ExpressionAttributeNames: { ...condition.ExpressionAttributeNames, ...update.ExpressionAttributeNames },
+    ExpressionAttributeValues: { ...condition.ExpressionAttributeValues, ...update.ExpressionAttributeValues },
     ReturnValues: 'ALL_NEW',
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   };
