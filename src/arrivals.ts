@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers';
 
+import { systemClock } from './clock.js';
+
 /** How long what waits for arrivals waits at most, in milliseconds. */
 const MOST_MS = 10;
 
@@ -16,10 +18,10 @@ export function connectionAccepted(): void {
  * loop: if each round did a piece of work as well, a new client would wait for as many pieces as clients came before it.
  */
 export function afterArrivals(callback: () => void): void {
-  const until = performance.now() + MOST_MS;
+  const until = systemClock.now() + MOST_MS;
   let before: number | undefined;
   setImmediate(function look() {
-    if (connections === before || performance.now() > until) return callback();
+    if (connections === before || systemClock.now() > until) return callback();
     before = connections;
     setImmediate(look);
   });

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { pino } from 'pino';
 
+import { systemClock } from './clock.js';
 import { CellportError } from './errors.js';
 import { type Fields, LOG_LEVELS, type Log, type LogLevel, type Write, nothing } from './log.js';
 import { countingRepeats } from './log-failures.js';
@@ -30,7 +31,7 @@ function lineFor(level: string, { err, count }: Fields, message: string, stacks:
   const times = typeof count === 'number' ? ` (${count} more in the last second)` : '';
   const advice = !stacks && isBug(err) ? ' (CELLPORT_LOG=debug shows where)' : '';
   const stack = stacks && err instanceof Error ? `\n${err.stack ?? ''}` : '';
-  return `${new Date().toISOString().slice(11, 19)} ${level.padEnd(5)} ${short}${times}${advice}${stack}\n`;
+  return `${new Date(systemClock.wall()).toISOString().slice(11, 19)} ${level.padEnd(5)} ${short}${times}${advice}${stack}\n`;
 }
 
 /** Writes readable lines. */

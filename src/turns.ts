@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers';
 
+import { systemClock } from './clock.js';
 import { afterArrivals } from './arrivals.js';
 
 /** Resolves when the caller may continue. Rejects if the work is to stop. */
@@ -17,12 +18,12 @@ let taking = false;
 /** Milliseconds since the first step of this turn of the event loop, which begins with the first call. */
 function elapsed(): number {
   if (began === undefined) {
-    began = performance.now();
+    began = systemClock.now();
     setImmediate(() => {
       began = undefined;
     });
   }
-  return performance.now() - began;
+  return systemClock.now() - began;
 }
 
 /** Calls back once all promises settled so far, and their consequences, have been handled. */

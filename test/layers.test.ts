@@ -248,6 +248,13 @@ describe('the direction of imports', () => {
     expect(impure).toEqual([]);
   });
 
+  test('only the clock reads the time or draws a random number', () => {
+    const reading = files.filter((file) =>
+      /\bperformance\.now\(|\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(/.test(text(file)),
+    );
+    expect(reading).toEqual(['clock.ts']);
+  });
+
   test('the code that reads rows runs in browsers: it imports nothing from Node or the rest of ingest', () => {
     const rows = files.filter((file) => file.startsWith('ingest/rows/'));
     expect(rows.length).toBeGreaterThan(0);

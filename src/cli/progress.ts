@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.js';
 const REDRAW_MS = 100;
 /** Interval between lines if the output is not a terminal. */
 const LINE_MS = 5000;
@@ -43,13 +44,13 @@ export interface ProgressBar {
 
 /** A progress bar on standard error: redrawn on a terminal, otherwise a line every 5 s. */
 export function progressBar(label: string, stream: NodeJS.WriteStream = process.stderr): ProgressBar {
-  const began = performance.now();
+  const began = systemClock.now();
   let startPart: number | undefined;
   let drawn = stream.isTTY ? -Infinity : began;
   return {
     update(done) {
       startPart ??= done.part;
-      const now = performance.now();
+      const now = systemClock.now();
       if (now - drawn < (stream.isTTY ? REDRAW_MS : LINE_MS)) return;
       drawn = now;
       const line = progressLine(label, done, startPart, now - began);

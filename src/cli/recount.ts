@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 
+import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { EXIT_CODES } from './options.js';
 import { duration, grouped } from './progress.js';
@@ -10,14 +11,14 @@ async function recount(session: Session, check: boolean): Promise<void> {
   const { recountCells } = await import('../server/cells.js');
   const { checkTables } = await import('../store/table/table-check.js');
   await checkTables(database);
-  const began = performance.now();
+  const began = systemClock.now();
   const { markers, blocks, drifted, pages, differing, days, wrongDays } = await recountCells(
     session,
     log,
     check,
     signal,
   );
-  const took = duration(performance.now() - began);
+  const took = duration(systemClock.now() - began);
   const blocksWrong = `${grouped(drifted.length)} of ${grouped(blocks)} blocks`;
   const pagesWrong = `${grouped(differing.length)} of ${grouped(pages)} pages`;
   const daysWrong = `${grouped(wrongDays.length)} of ${grouped(days)} days of readings`;

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 
+import { systemClock } from '../clock.js';
 import { CellportError, badInput } from '../errors.js';
 import { EXIT_CODES } from './options.js';
 import { duration, grouped } from './progress.js';
@@ -41,17 +42,17 @@ async function run(session: Session, options: ReindexOptions): Promise<void> {
     console.log(result);
     return;
   }
-  const began = performance.now();
+  const began = systemClock.now();
   let shown = began;
   const { documents, before } = await reindex(command, {
     acceptCount: options.acceptCount === true,
     onRead(items) {
-      if (performance.now() - shown < 2_000) return;
-      shown = performance.now();
+      if (systemClock.now() - shown < 2_000) return;
+      shown = systemClock.now();
       console.error(`${grouped(items)} items read`);
     },
   });
-  const took = duration(performance.now() - began);
+  const took = duration(systemClock.now() - began);
   console.log(`${grouped(documents)} documents indexed in ${took}, ${grouped(before)} in the previous index`);
 }
 

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 
+import { systemClock } from '../clock.js';
 import type { RepartitionProgress } from '../jobs/repartition.js';
 import type { Collection } from '../model/collection.js';
 import { EXIT_CODES, prefixLengthOption, wholeNumber, writeShardsOption } from './options.js';
@@ -55,7 +56,7 @@ async function run(session: Session, key: string, options: RepartitionOptions): 
   const { checkTables } = await import('../store/table/table-check.js');
   const { findCollection } = await import('./find-collection.js');
   await checkTables(database);
-  const began = performance.now();
+  const began = systemClock.now();
   const collection = await prepare(session, key, options);
   const { onProgress, end } = phaseBars();
   const { deadlineMs } = config.limits;
@@ -65,7 +66,7 @@ async function run(session: Session, key: string, options: RepartitionOptions): 
     end();
   }
   const { prefixLength, writeShards } = await findCollection(database, key, signal);
-  const took = duration(performance.now() - began);
+  const took = duration(systemClock.now() - began);
   console.log(`${key} has prefix length ${prefixLength} and write shards ${grouped(writeShards)} now, after ${took}`);
 }
 

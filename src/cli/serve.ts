@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 
+import { systemClock } from '../clock.js';
 import type { Cells } from '../server/cells.js';
 import type { Demo } from '../server/demo.js';
 import { Interrupted } from './failure.js';
@@ -45,8 +46,8 @@ async function openGeoTable({ database }: Session, { geoTable: name, ...names }:
 /** Loads the demo while the server answers. A failure is logged and does not stop the server. */
 async function loadDemo({ signal }: Session, demo: Demo, cells: Cells, url: string): Promise<void> {
   const bars = importBars('Cities');
-  const began = performance.now();
-  const took = () => duration(performance.now() - began);
+  const began = systemClock.now();
+  const took = () => duration(systemClock.now() - began);
   try {
     const { cities, countries } = await demo.load(cells, {
       signal,

@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.js';
 import { Interrupted } from './failure.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -19,9 +20,9 @@ export function onStop(): Stop {
   const controller = new AbortController();
   let first = Infinity;
   const stop = (name: string): void => {
-    if (performance.now() - first > SAME_SIGNAL_MS) process.exit(SECOND_SIGNAL_EXIT);
+    if (systemClock.now() - first > SAME_SIGNAL_MS) process.exit(SECOND_SIGNAL_EXIT);
     if (controller.signal.aborted) return;
-    first = performance.now();
+    first = systemClock.now();
     controller.abort(new Interrupted(`cellport: stopped by ${name}`));
   };
   for (const name of SIGNALS) process.on(name, stop);

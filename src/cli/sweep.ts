@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 
+import { systemClock } from '../clock.js';
 import { badInput } from '../errors.js';
 import { EXIT_CODES, wholeNumber } from './options.js';
 import { duration, grouped } from './progress.js';
@@ -13,10 +14,10 @@ async function sweep({ database, signal }: Session, olderThan: number): Promise<
   const { checkTables } = await import('../store/table/table-check.js');
   const { sweepObjects } = await import('../store/zone/zone-removal.js');
   await checkTables(database);
-  const began = performance.now();
-  const before = new Date(Date.now() - olderThan * 60_000);
+  const began = systemClock.now();
+  const before = new Date(systemClock.wall() - olderThan * 60_000);
   const { objects: checked, removed } = await sweepObjects(database, objects, before, newCall(signal));
-  const took = duration(performance.now() - began);
+  const took = duration(systemClock.now() - began);
   console.log(`${grouped(checked)} objects checked in ${objects.place}, ${grouped(removed)} removed, in ${took}`);
 }
 

@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.js';
 import { backoffMs } from '../retry.js';
 import { CHANGES_SUBSCRIPTION } from './documents.js';
 import type { ClientChangesSubscription } from './generated.js';
@@ -58,7 +59,7 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
   const subscribe = () => {
     const previous = subscription++;
     // Recent changes may already have been emitted without being included in the counts of a response.
-    const since = changesFrom + Date.now() - openedAt;
+    const since = changesFrom + systemClock.wall() - openedAt;
     send({
       id: String(subscription),
       type: 'subscribe',
@@ -77,7 +78,7 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
     else if (message.type === 'ping') send({ type: 'pong' });
     else if (message.type === 'connection_ack') {
       isOpen = true;
-      openedAt = Date.now();
+      openedAt = systemClock.wall();
       changesFrom = Date.parse(message.payload?.changesFrom ?? '');
       // Both by the server's clock, which may differ from this one.
       const age = Date.parse(message.payload?.now ?? '') - changesFrom;
@@ -99,7 +100,7 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
       settle();
       if (socket !== opened) return;
       // A connection that drops soon after it opens counts as a failed attempt.
-      if (isOpen && Date.now() - openedAt > RECONNECT.longestMs) failures = 0;
+      if (isOpen && systemClock.wall() - openedAt > RECONNECT.longestMs) failures = 0;
       isOpen = false;
       retry = setTimeout(connect, backoffMs(failures++, RECONNECT));
     };

@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.js';
 import { viewportDocument } from './documents.js';
 import type { ClientAutoFragment, ClientMarkersFragment, ClientZonesFragment } from './generated.js';
 import type { Answer, MapCell, TileContent, ViewportOptions } from './options.js';
@@ -55,10 +56,10 @@ export async function* loadTiles(
     return Math.ceil(((options.limit ?? MARKERS_ON_SCREEN) * tileKeys(rect).length) / screenTiles);
   };
   const level = rects[0]?.level ?? 0;
-  const requestedAt = Date.now();
+  const requestedAt = systemClock.wall();
   let pending = rects.map((rect) => ({ rect, after: null as string | null, loaded: EMPTY }));
   while (pending.length > 0) {
-    const sentAt = Date.now();
+    const sentAt = systemClock.wall();
     const [tolerance, precision] = [toleranceAt(level), options.precision?.(level)];
     const variables: Record<string, unknown> = { collection, zoom: level, filter, tolerance, precision };
     const bounds = pending.map(({ rect }) => tileBounds(rect));
@@ -86,7 +87,11 @@ export async function* loadTiles(
       if (page.next !== null) next.push({ rect, after: page.next, loaded: all });
     }
     const { error, cost, reads, readsLeftOut, pages } = reply;
-    yield { entries, error, answer: { regions: bounds, ms: Date.now() - sentAt, cost, reads, readsLeftOut, pages } };
+    yield {
+      entries,
+      error,
+      answer: { regions: bounds, ms: systemClock.wall() - sentAt, cost, reads, readsLeftOut, pages },
+    };
     pending = next;
   }
 }

@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.js';
 import type { MarkerChange } from './change-feed.js';
 import type { MapMarker, TileContent } from './options.js';
 import { geohashOf } from './geohash.js';
@@ -73,7 +74,7 @@ export class TileCache {
 
   /** Applies a change to the affected entries and returns them. Entries to which it cannot be applied become stale. */
   apply(change: MarkerChange): TileEntry[] {
-    const now = Date.now();
+    const now = systemClock.wall();
     this.#recent = [...this.#recent.filter(({ at }) => at > now - CHANGES_KEPT), { at: now, change }];
     return [...this.#all()].filter((entry) => applyTo(entry, change));
   }

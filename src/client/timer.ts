@@ -1,3 +1,5 @@
+import { systemClock } from '../clock.js';
+
 /** Runs one function with a delay. At most one run is pending at a time. */
 export interface Timer {
   /** Runs in `ms`, replacing a pending run. */
@@ -16,7 +18,7 @@ export function createTimer(run: () => void): Timer {
   };
   const set = (ms: number) => {
     cancel();
-    due = Date.now() + ms;
+    due = systemClock.wall() + ms;
     timeout = setTimeout(() => {
       due = Infinity;
       run();
@@ -25,7 +27,7 @@ export function createTimer(run: () => void): Timer {
   return {
     set,
     within(ms) {
-      if (Date.now() + ms < due) set(ms);
+      if (systemClock.wall() + ms < due) set(ms);
     },
     cancel,
   };

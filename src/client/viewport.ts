@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.js';
 import { type ChangeFeed, type MarkerChange, createChangeFeed } from './change-feed.js';
 import { EXPAND_QUERY } from './documents.js';
 import type { ClientExpandQuery } from './generated.js';
@@ -108,9 +109,9 @@ class TiledViewport implements Viewport {
     if (before?.keys.join() === keys.join()) return;
     this.#draw();
     if (before?.rect.level !== rect.level) this.#movingSince = undefined;
-    this.#movingSince ??= Date.now();
+    this.#movingSince ??= systemClock.wall();
     // While the map keeps moving, once per four times the debounce.
-    const longest = this.#movingSince + 4 * debounce - Date.now();
+    const longest = this.#movingSince + 4 * debounce - systemClock.wall();
     this.#moveTimer.set(Math.max(0, Math.min(before ? debounce : 0, longest)));
   };
 
@@ -161,7 +162,7 @@ class TiledViewport implements Viewport {
 
   #isMissing(key: TileKey): boolean {
     const entry = this.#cache.get(key);
-    const isFresh = entry && !entry.stale && (this.#followsChanges || Date.now() - entry.requestedAt < MAX_AGE);
+    const isFresh = entry && !entry.stale && (this.#followsChanges || systemClock.wall() - entry.requestedAt < MAX_AGE);
     return !isFresh && ![...this.#requests].some(({ keys }) => keys.has(key));
   }
 
@@ -186,7 +187,7 @@ class TiledViewport implements Viewport {
       collection: this.#options.collection,
       onChange: (change) => this.#onChange(change),
       onConnect: (completeFrom) => {
-        this.#completeFrom = Math.min(completeFrom + COUNTS_LAG, Date.now());
+        this.#completeFrom = Math.min(completeFrom + COUNTS_LAG, systemClock.wall());
         this.#cache.expireBefore(this.#completeFrom);
         this.#loadTimer.within(0);
       },

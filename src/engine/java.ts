@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 
 /** A DynamoDB Local that is ready, and its Java process. */
@@ -117,8 +118,8 @@ export async function startJava(
       errorOutput = (errorOutput + text).slice(-LONGEST_ERROR_OUTPUT);
     });
 
-    const deadline = performance.now() + READY_WITHIN_MS;
-    while (ended === undefined && performance.now() < deadline && !signal.aborted) {
+    const deadline = systemClock.now() + READY_WITHIN_MS;
+    while (ended === undefined && systemClock.now() < deadline && !signal.aborted) {
       if (await responds(port)) return { process: child, port };
       await sleep(POLL_MS);
     }

@@ -11,6 +11,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type Socket, createServer } from 'node:net';
 import { join } from 'node:path';
 
+import { systemClock } from '../clock.js';
 import { databaseFile, databaseFolder, prepareDatabaseFile } from './database-file.js';
 import { enginePorts, listen, takeFolder } from './folder.js';
 import { type JavaEngine, startJava, stopJava } from './java.js';
@@ -110,10 +111,10 @@ class Keeper {
     const { dbPath, key, ports, onJava } = settings;
     if (dbPath !== null) prepareDatabaseFile(databaseFile(dbPath, key, REGION));
     const engine = await startJava(dbPath, ports, this.#stopping.signal);
-    const began = performance.now();
+    const began = systemClock.now();
     this.#engine = engine;
     onJava(engine.process.pid ?? 0);
-    engine.process.once('exit', () => this.#restart(settings, performance.now() - began));
+    engine.process.once('exit', () => this.#restart(settings, systemClock.now() - began));
     this.#answerUsers({ state: 'ready', endpoint: `http://127.0.0.1:${engine.port}`, region: REGION, accessKey: key });
   }
 

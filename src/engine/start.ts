@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { retry } from '../retry.js';
 import { databaseFile, databaseFolder } from './database-file.js';
@@ -75,13 +76,13 @@ async function joinKeeper(address: KeeperAddress): Promise<{ socket: Socket; ans
 
 /** Connects to a folder's keeper, which is started if necessary; retries while one is stopping. */
 async function join(folder: string | null): Promise<{ socket: Socket; answer: ReadyAnswer }> {
-  const deadline = performance.now() + GIVE_UP_AFTER_MS;
+  const deadline = systemClock.now() + GIVE_UP_AFTER_MS;
   for (;;) {
     const joined = await joinKeeper(await findKeeper(folder));
     if (joined?.answer.state === 'ready') return { socket: joined.socket, answer: joined.answer };
     joined?.socket.destroy();
     if (joined?.answer.state === 'failed') throw new CellportError('UNAVAILABLE', joined.answer.error);
-    if (performance.now() > deadline) throw new CellportError('UNAVAILABLE', 'the embedded DynamoDB keeps stopping');
+    if (systemClock.now() > deadline) throw new CellportError('UNAVAILABLE', 'the embedded DynamoDB keeps stopping');
     await sleep(POLL_MS);
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 
+import { systemClock } from '../clock.js';
 import { limitExceeded } from '../errors.js';
 import { SLICE_MS } from '../turns.js';
 
@@ -77,7 +78,7 @@ class Writer {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #text = '';
-  #resumed = performance.now();
+  #resumed = systemClock.now();
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -128,9 +129,9 @@ class Writer {
   }
 
   async #rest(): Promise<void> {
-    if (performance.now() - this.#resumed < SLICE_MS) return;
+    if (systemClock.now() - this.#resumed < SLICE_MS) return;
     await setImmediate();
-    this.#resumed = performance.now();
+    this.#resumed = systemClock.now();
   }
 
   async #writeList(list: readonly unknown[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
+import { systemClock } from '../clock.js';
 import { afterArrivals } from '../arrivals.js';
 
 /** The state of the server since the last call. */
@@ -83,7 +84,7 @@ export interface Turns {
   readonly later: (callback: () => void) => void;
 }
 
-const EVENT_LOOP: Turns = { now: () => performance.now(), later: afterArrivals };
+const EVENT_LOOP: Turns = { now: () => systemClock.now(), later: afterArrivals };
 
 /**
  * Keeps as many slots as keep the event loop and the database responsive: one more while both are, a fifth fewer when

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
+import { systemClock } from '../clock.js';
 import type { Admission } from './admission.js';
 
 const LOOK_EVERY_MS = 100;
@@ -9,9 +10,9 @@ const RESOLUTION_MS = 10;
 export function watchLoad(admission: Admission, readMs: () => number | undefined): () => void {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
-  let last = performance.now();
+  let last = systemClock.now();
   const looking = setInterval(() => {
-    const now = performance.now();
+    const now = systemClock.now();
     // No sample exists if the event loop was blocked all the time.
     const mean = delays.count === 0 ? now - last : delays.mean / 1e6;
     last = now;

@@ -6,6 +6,7 @@ import { type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError
 import { CloseCode, type Server, handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 
+import { systemClock } from '../clock.js';
 import { limitExceeded } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import type { Limits } from '../model/limits.js';
@@ -61,7 +62,7 @@ function createProtocol({ subscribe, recentFrom, limits }: SubscriptionsOptions,
     onConnect: async () => {
       const from = await recentFrom();
       if (from === undefined) return true;
-      return { changesFrom: new Date(from).toISOString(), now: new Date().toISOString() };
+      return { changesFrom: new Date(from).toISOString(), now: new Date(systemClock.wall()).toISOString() };
     },
     onSubscribe: async ({ subscriptions }, _id, request) => {
       const count = Object.keys(subscriptions).length;

@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.js';
 import type { Collection } from '../model/collection.js';
 import type { CollectionInput } from '../store/collection/collection-item.js';
 import { createCollection, getCollections } from '../store/collection/collections.js';
@@ -15,5 +16,8 @@ export async function openCollection(database: Database, input: CollectionInput)
   const call = newCall();
   const [found] = await getCollections(database, [input.key], call, { consistent: true });
   if (found) return { collection: found, created: false };
-  return { collection: await createCollection(database, input, new Date().toISOString(), call), created: true };
+  return {
+    collection: await createCollection(database, input, new Date(systemClock.wall()).toISOString(), call),
+    created: true,
+  };
 }

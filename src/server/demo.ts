@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
 import type { LoadReadiness } from '../http/health.js';
 import { CITIES_COLLECTION, openCities } from '../ingest/markers/cities.js';
@@ -69,7 +70,7 @@ export async function openDemo({ dataDir }: Config, { database }: Backend, most?
 
   async function loadZones(signal: AbortSignal): Promise<DemoPart> {
     const all = openCountries();
-    const options = { database, collection: countries, now: () => new Date(), call: newCall(signal) };
+    const options = { database, collection: countries, now: () => new Date(systemClock.wall()), call: newCall(signal) };
     return { count: all.length, loaded: await loadCountries(options, all) };
   }
 

@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.js';
 import type { Database } from '../store/database.js';
 
 const READS: readonly unknown[] = ['QueryCommand', 'BatchGetItemCommand', 'GetItemCommand'];
@@ -15,12 +16,12 @@ export function timeReads({ client }: Pick<Database, 'client'>): () => number | 
     (next, { commandName }) =>
       async (args) => {
         if (!READS.includes(commandName)) return next(args);
-        const began = performance.now();
+        const began = systemClock.now();
         try {
           return await next(args);
         } finally {
           count += 1;
-          sum += performance.now() - began;
+          sum += systemClock.now() - began;
         }
       },
     { step: 'initialize' },

@@ -51,7 +51,7 @@ export function createServices(
   { cacheBytes = DEFAULT_CACHE_MB * 1024 * 1024, ...overrides }: ServiceOverrides = {},
 ): ServerServices {
   const { consumerStatus = () => undefined, storedReport = () => Promise.resolve(undefined) } = overrides;
-  const now = () => performance.now();
+  const now = () => systemClock.now();
   const maxBytes = Math.floor((cacheBytes * 3) / 8);
   const trusted = () => isFollowing(consumerStatus());
   return {
@@ -62,7 +62,7 @@ export function createServices(
     collectionCache: createCollectionCache({ now }),
     consumerStatus,
     limits: DEFAULT_LIMITS,
-    now: () => new Date(),
+    now: () => new Date(systemClock.wall()),
     ...overrides,
   };
 }

@@ -1,3 +1,4 @@
+import { systemClock } from '../../clock.js';
 import { CellportError, badInput } from '../../errors.js';
 import { type Area, normalizeBounds } from '../../geo/bounds.js';
 import { writeToFile, writeToStream } from '../../ingest/export/output.js';
@@ -113,7 +114,7 @@ export async function exportRows(job: ExportJob): Promise<void> {
   // On a terminal that also shows the rows, a bar would be mixed with them.
   const bar = out === undefined && process.stdout.isTTY ? undefined : progressBar(key);
   const tally = new Tally(bar);
-  const began = performance.now();
+  const began = systemClock.now();
   try {
     await withDatabase(async (session) => {
       const { database, signal, where } = session;
@@ -124,7 +125,7 @@ export async function exportRows(job: ExportJob): Promise<void> {
       bar?.end();
       const what = `${grouped(tally.rows)} ${zones ? 'zones' : 'markers'} of ${key}`;
       const target = out === undefined ? '' : ` written to ${out}`;
-      console.error(`${what}${target} in ${duration(performance.now() - began)}, ${where}`);
+      console.error(`${what}${target} in ${duration(systemClock.now() - began)}, ${where}`);
     });
   } catch (error) {
     if (error instanceof Interrupted && out !== undefined)

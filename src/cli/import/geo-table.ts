@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { systemClock } from '../../clock.js';
 import { readLayout } from '../../geolibrary/layout.js';
 import { removeSpool, spoolRows, spoolTable } from '../../geolibrary/spool.js';
 import { fileIdentity, importsFolder } from '../../ingest/markers/import-state.js';
@@ -25,7 +26,7 @@ export async function importGeoTable(table: string, options: ImportOptions): Pro
     const name = createHash('sha256').update(`${table} ${options.collection}`).digest('hex').slice(0, 32);
     const path = join(importsFolder(config.dataDir), `${name}.ndjson`);
     const call = newCall(signal);
-    const began = performance.now();
+    const began = systemClock.now();
     const bar = progressBar(`${table}, copying`);
     const { items, resumed } = await spoolTable({
       database,
@@ -43,7 +44,7 @@ export async function importGeoTable(table: string, options: ImportOptions): Pro
     }).finally(() => bar.end());
     const before = resumed > 0 ? `; ${grouped(resumed)} of them by an earlier run` : '';
     console.log(
-      `${grouped(items)} items copied in ${duration(performance.now() - began)}, ${grouped(call.meter.readUnits)} read units${before}`,
+      `${grouped(items)} items copied in ${duration(systemClock.now() - began)}, ${grouped(call.meter.readUnits)} read units${before}`,
     );
     return {
       source: {

@@ -1,3 +1,4 @@
+import { systemClock } from '../../clock.js';
 import { fileIdentity, importsFolder } from '../../ingest/markers/import-state.js';
 import { type Load, loadMarkers } from '../../ingest/markers/load-markers.js';
 import { openMarkers } from '../../ingest/markers/marker-reader.js';
@@ -70,7 +71,7 @@ export async function importMarkerRows(
     const openCells = () => (cells ??= config.consumer ? keepCells(session, log, { embedded }) : unknownCells());
     let rows = 0;
     try {
-      const began = performance.now();
+      const began = systemClock.now();
       const extent = new Extent();
       const loaded = await loadMarkers({
         database,
@@ -90,7 +91,7 @@ export async function importMarkerRows(
         },
       });
       await done?.();
-      report({ ...loaded, took: performance.now() - began });
+      report({ ...loaded, took: systemClock.now() - began });
       const { served, line } = await whereToSee(config, loaded.collection, extent.at);
       if (served && options.wait !== true && cells?.status().owner !== true) {
         console.log('the running server updates counts and clusters within seconds');

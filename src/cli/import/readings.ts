@@ -1,3 +1,4 @@
+import { systemClock } from '../../clock.js';
 import { formatOf } from '../../ingest/read/file-format.js';
 import { contentSize } from '../../ingest/read/file-source.js';
 import { importReadings } from '../../ingest/readings/import-readings.js';
@@ -17,7 +18,7 @@ export async function importReadingsFile(path: string, options: ImportOptions): 
     options,
     async ({ session: { database, signal }, rejects, bars: { onProgress }, report }) => {
       const call = newCall(signal);
-      const began = performance.now();
+      const began = systemClock.now();
       const collection = await findCollection(database, options.collection, signal);
       const counts = await importReadings({
         database,
@@ -25,11 +26,11 @@ export async function importReadingsFile(path: string, options: ImportOptions): 
         rows: reader.rows(),
         size,
         rejects,
-        now: () => new Date(),
+        now: () => new Date(systemClock.wall()),
         onProgress,
         call,
       });
-      report({ counts, took: performance.now() - began });
+      report({ counts, took: systemClock.now() - began });
     },
   );
 }

@@ -1,3 +1,4 @@
+import { systemClock } from '../../clock.js';
 import { importsFolder } from '../../ingest/markers/import-state.js';
 import { openCollection } from '../../ingest/open-collection.js';
 import { formatOf } from '../../ingest/read/file-format.js';
@@ -18,19 +19,19 @@ export async function importZonesFile(path: string, options: ImportOptions): Pro
   await runImport(what, options, async ({ session, rejects, bars: { onChecked, onProgress }, report }) => {
     const { config, database, signal } = session;
     const source = await openZones(path, format, { keyColumn }, importsFolder(config.dataDir));
-    const began = performance.now();
+    const began = systemClock.now();
     const { collection, created } = await openCollection(database, collectionInput(options));
     const counts = await importZones({
       database,
       collection,
       source,
       rejects,
-      now: () => new Date(),
+      now: () => new Date(systemClock.wall()),
       onChecked,
       onProgress,
       call: { ...newCall(signal), unpriced: true },
     });
-    report({ counts, created, took: performance.now() - began });
+    report({ counts, created, took: systemClock.now() - began });
     console.log((await whereToSee(config, collection, undefined)).line);
   });
 }

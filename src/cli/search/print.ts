@@ -1,3 +1,4 @@
+import { systemClock } from '../../clock.js';
 import { readPoint } from '../../geo/point.js';
 import { collectionId, markerId, zoneId } from '../../keys/ids.js';
 import type { Found } from '../../map/text-search.js';
@@ -67,7 +68,7 @@ export async function printFound(session: Session, text: string, options: Search
     const more = next === null ? '' : `; next page: --after ${next}`;
     console.error(`${grouped(edges.length)} of ${grouped(total)} results${more}`);
   }
-  const age = Date.now() - asOf;
+  const age = systemClock.wall() - asOf;
   if (age > FOLLOWED_MS) {
     console.error(`The index has not been updated for ${duration(age)}: start \`cellport serve\` to update it.`);
   }

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 
+import { systemClock } from '../../clock.js';
 import type { Collection } from '../../model/collection.js';
 import type { CollectionInput } from '../../store/collection/collection-item.js';
 import type { Database } from '../../store/database.js';
@@ -51,7 +52,7 @@ export async function loadMarkers({ database, dataDir, source, signal, ...load }
     identity,
     state: importStateFile(importsFolder(dataDir), name, identity),
     seed: randomInt(2 ** 32),
-    now: () => new Date(),
+    now: () => new Date(systemClock.wall()),
     call: { ...newCall(signal), unpriced: true },
   });
   return { ...progress, collection, created };

@@ -1,3 +1,4 @@
+import { systemClock } from '../../clock.js';
 import { SELF } from '../../keys/declarations.js';
 import { geoIndexOf } from '../../keys/indexes.js';
 import type { Collection } from '../../model/collection.js';
@@ -53,7 +54,7 @@ export async function removePartition(
     );
     const own = await mapConcurrently(names, MARKERS_AT_A_TIME, async ({ key }) => {
       await removeSummaries(database, collection, key, 'all', call);
-      return removeUnder(database, readingPartitions(database, collection, key, Date.now()), call);
+      return removeUnder(database, readingPartitions(database, collection, key, systemClock.wall()), call);
     });
     const there = own.filter((item) => item !== undefined);
     await deleteInBulk(database, there, call);

@@ -8,6 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { systemClock } from '../../clock.js';
 import { CellportError } from '../../errors.js';
 import type { Database } from '../database.js';
 import { isFailure, mapFailure } from '../request/failures.js';
@@ -61,15 +62,17 @@ export function describeTables(database: Database): Promise<readonly TableState[
 /** Whether a table exists and, with its indexes, can be used. */
 export function isActive({ description: table }: Pick<TableState, 'description'>): boolean {
   const indexes = table?.GlobalSecondaryIndexes ?? [];
-  return table?.TableStatus === 'ACTIVE' && indexes.every(({ IndexStatus: status }) => (status ?? 'ACTIVE') === 'ACTIVE');
+  return (
+    table?.TableStatus === 'ACTIVE' && indexes.every(({ IndexStatus: status }) => (status ?? 'ACTIVE') === 'ACTIVE')
+  );
 }
 
 async function waitFor(database: Database, name: string, wanted: 'ACTIVE' | 'GONE'): Promise<void> {
-  const deadline = performance.now() + ACTIVE_WITHIN_MS;
+  const deadline = systemClock.now() + ACTIVE_WITHIN_MS;
   for (;;) {
     const table = await describeTable(database, name);
     if (wanted === 'GONE' ? table === undefined : isActive({ description: table })) return;
-    if (performance.now() > deadline) {
+    if (systemClock.now() > deadline) {
       throw new CellportError('UNAVAILABLE', `table ${name} is still ${table?.TableStatus ?? 'missing'} after 120 s`);
     }
     await sleep(POLL_MS);
