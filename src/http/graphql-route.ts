@@ -5,7 +5,7 @@ import { formatted } from '../graphql/error-format.js';
 import { withExtensions } from '../graphql/extensions.js';
 import { type GraphqlServer, sourceOf } from '../graphql/server.js';
 import type { Log } from '../log.js';
-import type { Admission } from './admission.js';
+import type { Admission } from './admission/admission.js';
 import { foreignPage, isForeignPage } from './origins.js';
 
 export interface GraphqlRouteOptions {

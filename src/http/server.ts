@@ -7,7 +7,7 @@ import { asksForNothing } from '../graphql/extensions.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
 import { handleErrors } from './errors.js';
-import { type Admission, createAdmission } from './admission.js';
+import { AdaptiveAdmission, type Admission } from './admission/admission.js';
 import { compressText } from './compression.js';
 import { type Readiness, addHealth } from './health.js';
 import { type Metrics, addMetrics } from './metrics.js';
@@ -16,7 +16,7 @@ import { addGraphql } from './graphql-route.js';
 import { type HostOptions, checkHosts, hostChecker } from './hosts.js';
 import { type OwnStyle, addGraphiql, addMap } from './pages.js';
 import { endConnectionsOnClose } from './shutdown.js';
-import { watchLoad } from './load.js';
+import { watchLoad } from './admission/watch-load.js';
 import { addWebsockets } from './websocket.js';
 
 export interface HttpOptions extends HostOptions, OwnStyle {
@@ -83,7 +83,7 @@ export function buildHttp({
   explain = true,
   requestTimeoutMs = REQUEST_TIMEOUT_MS,
   readMs = () => undefined,
-  admission = createAdmission(),
+  admission = new AdaptiveAdmission(),
   log,
   endSubscriptions,
 }: HttpOptions): FastifyInstance {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { type Admission, type Place, createAdmission } from '../../src/http/admission.js';
+import { AdaptiveAdmission, type Admission, type Place } from '../../src/http/admission/admission.js';
 import { randomFrom } from '../support/random.js';
 
 /** A request: its turns on the CPU in ms, with a database read before each. */
@@ -166,7 +166,10 @@ const CAPACITY = {
 
 function newMachine(database: Machine['database']): Machine {
   const clock: Machine['clock'] = { now: 0, later: [] };
-  const admission = createAdmission({ now: () => clock.now, later: (callback) => void clock.later.push(callback) });
+  const admission = new AdaptiveAdmission({
+    now: () => clock.now,
+    later: (callback) => void clock.later.push(callback),
+  });
   return { admission, clock, database };
 }
 

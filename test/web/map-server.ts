@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-import type { Admission } from '../../src/http/admission.js';
+import type { Admission } from '../../src/http/admission/admission.js';
 import { silentLog } from '../../src/log.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { metricsOf } from '../../src/server/hot-keys.js';

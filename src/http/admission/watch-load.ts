@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-import { systemClock } from '../clock.js';
+import { systemClock } from '../../clock.js';
 import type { Admission } from './admission.js';
 
 const LOOK_EVERY_MS = 100;
