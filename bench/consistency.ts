@@ -240,8 +240,8 @@ export const consistency: Benchmark = {
             ]),
           ]),
           '',
-          'Milliseconds (p50/p99) from `createMarker` until a response shows the marker, for the first and the second created on a',
-          'map that was requested before. Two servers, one DynamoDB Local, whose indexes do not lag.',
+          'Milliseconds (p50/p99) until a response shows a marker, for the first and the second created on a map that was requested',
+          'before. DynamoDB Local has no lagging indexes.',
         ].join('\n'),
       };
     } finally {

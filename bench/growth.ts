@@ -255,7 +255,6 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
     ],
     text: [
       `The counts take ${counted.map(({ cold }) => cold.queries).join(', ')} Query calls without caches, and ${counted.map(({ warm }) => warm.queries).join(', ')} with cells cached.\n`,
-      'The maps of "Scale, measured", in the time of this run:\n',
       '![Query calls, read units and time of a map by number of markers](growth.svg)',
     ].join('\n'),
   };

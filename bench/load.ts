@@ -56,7 +56,6 @@ const rowOf = (name: string, { perSecond, refusedPerSecond, p50, p99, costs }: R
   shown(p50, 0),
   shown(p99, 0),
   costs.map(({ queries }) => shown(queries)).join(' '),
-  costs.map(({ readUnits }) => shown(readUnits)).join(' '),
 ];
 
 function barsOf(cached: Run, uncached: Run): Row[] {
@@ -92,13 +91,13 @@ async function run({ say }: BenchOptions): Promise<Section> {
   const cities = cityMarkers().filter(({ properties }) => Number(properties?.['population']) >= 5_000);
   const cached = await measure(cities, 64, say);
   const uncached = await measure(cities, 0, say);
-  const head = ['', 'maps/s', 'refused/s', 'p50 ms', 'p99 ms', 'Query calls a map, by sixths', 'read units'];
+  const head = ['', 'maps/s', 'refused/s', 'p50 ms', 'p99 ms', 'Query calls a map, by sixths'];
   return {
     title: `Load: ${CLIENTS} clients panning over ${cities.length.toLocaleString('en')} cities`,
     rows: barsOf(cached, uncached),
     text: [
-      `${SECONDS} s; \`auto\` with up to 300 markers; four steps in five pan, others zoom or jump. If refused, a client waits as Retry-After`,
-      `says, which counts as time of the map. Heap of ${HEAP_MB} MB; empty caches at first.\n`,
+      `${SECONDS} s of \`auto\` with up to 300 markers, empty caches at first, a heap of ${HEAP_MB} MB. If refused, a client waits as Retry-After`,
+      'says, which counts as time of the map.\n',
       table([head, rowOf('caches of 64 MB', cached), rowOf('no caches', uncached)]),
     ].join('\n'),
   };

@@ -205,8 +205,8 @@ async function run(options: BenchOptions): Promise<Section> {
       },
     ],
     text: [
-      `Within ${RADII.map((radius) => radius / 1000).join(', ')} km of ${CENTERS.length} centers, of ${markers.length.toLocaleString('en')} cities; Cellport also sorts. Costs are of circles that all answer`,
-      'correctly, to 0.2% of the radius, as Earth radii differ.\n',
+      `${RADII.map((radius) => radius / 1000).join(', ')} km around ${CENTERS.length} centers; Cellport also sorts. Costs are of circles that all answer correctly, to 0.2% of`,
+      'the radius.\n',
       table([
         ['', 'correct', 'Query mean', 'max', 'read units, sum', 'time / ours, cold'],
         summary('Cellport, cold', cold, byAll, cold),

@@ -17,7 +17,8 @@ floor or peer in the same run; in brackets the bar, held unless marked **missed*
 AWS. Requests are Query and BatchGetItem calls.
 `;
 
-const begins = (name: string) => `<!-- bench: ${name} -->`;
+/** The start of the line below a section's title. */
+const runOf = (name: string) => `\n\`${name}\`, `;
 
 /** `- requests, p90: 3; geo index 7 (≤ 5)`. */
 function lineOf({ what, measured, against, bar, holds }: Row): string {
@@ -30,20 +31,21 @@ function body(name: string, { title, rows }: Section, text: string): string {
   const machine = `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
   const when = new Date().toISOString().slice(0, 10);
   const figures = rows.length === 0 ? [] : [rows.map(lineOf).join('\n')];
-  const run = `\`${name}\`, ${when}${machine === USUAL_MACHINE ? '' : `, ${machine}`}.`;
-  return [begins(name), `## ${title}`, run, ...figures, text].join('\n\n');
+  const run = `${runOf(name)}${when}${machine === USUAL_MACHINE ? '' : `, ${machine}`}.`;
+  return [`## ${title}`, run, ...figures, text].join('\n\n');
 }
 
 /** Writes sections to docs/benchmarks.md, replacing those of earlier runs. */
 export async function writeReport(sections: ReadonlyMap<string, Section>): Promise<void> {
-  let report = await readFile(PATH, 'utf8').catch(() => HEAD);
+  const report = await readFile(PATH, 'utf8').catch(() => HEAD);
+  const [head = '', ...parts] = report.split(/^(?=## )/m);
   for (const [name, section] of sections) {
     if (section.text === undefined) continue;
-    const written = body(name, section, section.text);
-    const from = report.indexOf(begins(name));
-    const next = from < 0 ? -1 : report.indexOf(begins('').slice(0, -4), from + 1);
-    const before = from < 0 ? report : report.slice(0, from);
-    report = [before.trimEnd(), written, next < 0 ? '' : report.slice(next)].join('\n\n');
+    const found = parts.findIndex((part) => part.includes(runOf(name)));
+    parts[found < 0 ? parts.length : found] = body(name, section, section.text);
   }
-  await writeFile(PATH, await format(report, { ...(await resolveConfig(PATH)), parser: 'markdown' }));
+  await writeFile(
+    PATH,
+    await format([head, ...parts].join('\n\n'), { ...(await resolveConfig(PATH)), parser: 'markdown' }),
+  );
 }

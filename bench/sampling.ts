@@ -71,7 +71,7 @@ async function run({ say }: { readonly say: (line: string) => void }): Promise<S
   return {
     title: 'Sampling hot keys',
     rows,
-    text: `Median of ${ROUNDS} pairs of ${REQUESTS} requests on a store in memory, whose CPU is included.`,
+    text: undefined,
   };
 }
 

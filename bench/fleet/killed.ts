@@ -42,7 +42,6 @@ const FLEETS: readonly Fleet[] = [
   { servers: 4, redis: true, sticky: true, lambda: false },
   // Last: the cells are then kept in another way.
   { servers: 2, redis: false, sticky: false, lambda: true },
-  { servers: 2, redis: true, sticky: false, lambda: true },
 ];
 
 interface Run {
@@ -196,7 +195,6 @@ const textOf = (runs: readonly Run[]): string =>
         'fleet',
         'ms p50/p99',
         'read units a map',
-        'Query calls a map',
         '% from pages alone',
         'a write seen by its server, s p50/p99',
         'by another',
@@ -205,7 +203,6 @@ const textOf = (runs: readonly Run[]): string =>
         nameOf(fleet),
         `${shown(quantile(seen.ms, 0.5), 0)}/${shown(quantile(seen.ms, 0.99), 0)}`,
         spread(seen.costs, (costs) => mean(costs.map(({ readUnits }) => readUnits))),
-        spread(seen.costs, (costs) => mean(costs.map(({ queries }) => queries))),
         fromPages(seen),
         latency(seen.own),
         fleet.servers > 1 ? latency(seen.other) : '',
