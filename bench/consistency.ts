@@ -240,8 +240,8 @@ export const consistency: Benchmark = {
             ]),
           ]),
           '',
-          'Milliseconds (p50/p99) until a response shows a marker, for the first and the second created on a map that was requested',
-          'before. DynamoDB Local has no lagging indexes.',
+          'Milliseconds (p50/p99), for the first and the second marker created on a map that was requested before. DynamoDB',
+          "Local's indexes do not lag.",
         ].join('\n'),
       };
     } finally {

@@ -92,7 +92,7 @@ async function againstFloor(rig: Rig, collection: Collection, markers: readonly 
     measured.reduce((sum, view) => sum + view[state].readUnits, 0) / floor;
   const where = `${measured.length} maps of ${markers.length.toLocaleString('en')} points`;
   return [
-    row(`requests for the markers of ${where}, directory in memory, mean`, mean(calls), 4, 1),
+    row(`requests for the markers of ${where}, mean`, mean(calls), 4, 1),
     row('the same, p90', quantile(calls, 0.9), 7, 0),
     row('read units for the same, over the floor', over('known'), 0.7, 2, `geo index ${shown(over('index'), 2)}`),
   ];
@@ -178,20 +178,20 @@ async function elsewhere(): Promise<readonly Row[]> {
     };
     const alone = await of('alone');
     const among = await of('among');
-    const what = `${near.length} markers, and ten times as many at least one map away`;
+    const what = `${near.length} markers, ten times as many elsewhere`;
     return [
       {
-        what: `Query calls of ${views.length} maps: ${what}`,
-        bar: 'no more than without them',
+        what: `Query calls of ${views.length} maps with ${what}`,
+        bar: 'no more',
         measured: String(among.queries),
-        against: `without them ${alone.queries}`,
+        against: `without ${alone.queries}`,
         holds: among.queries <= alone.queries,
       },
       {
         what: 'read units for the same',
         bar: 'at most 1.1 times',
         measured: shown(among.readUnits / alone.readUnits, 2),
-        against: `without them ${shown(alone.readUnits)}`,
+        against: `without ${shown(alone.readUnits)}`,
         holds: among.readUnits <= 1.1 * alone.readUnits,
       },
     ];
@@ -245,7 +245,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         ? []
         : [
             {
-              what: `read units of an exact count of 100,000 of them around ${counted.map(({ view }) => view.name).join(', ')}, cells cached`,
+              what: `read units of counting 100,000 of them around ${counted.map(({ view }) => view.name).join(', ')}, cells cached`,
               bar: `at most ${COUNT_UNITS.map((most) => shown(most)).join(', ')}`,
               measured: units.map((each) => shown(each)).join(', '),
               against: 'reading them: 2,000',

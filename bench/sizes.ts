@@ -60,8 +60,8 @@ async function run({ say }: BenchOptions): Promise<Section> {
     title: 'Scale, measured',
     rows: [],
     text: [
-      `${MAPS} maps of 1280x800 px at zooms 2 to 18 over seeded points around cities, requested with \`auto\` a second time; no pages`,
-      'cached. The lag: from the last write until cells and pages include it.\n',
+      `${MAPS} maps at zooms 2 to 18 over points around cities, requested with \`auto\` a second time; no pages cached. The lag: from the`,
+      'last write until cells and pages include it.\n',
       table([
         [
           'markers',

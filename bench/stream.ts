@@ -23,7 +23,7 @@ async function costRows(most: typeof BARS): Promise<Row[]> {
   const each = batch / IN_ONE_CITY;
   return [
     {
-      what: 'write units for cells, pages and state of a marker created alone',
+      what: 'write units that follow a marker created alone',
       bar: `at most ${most.one}`,
       measured: `${one}`,
       against: 'its 5 blocks: 5',
@@ -51,7 +51,7 @@ async function firstLoadRow(say: (line: string) => void): Promise<Row> {
     what: `each of a first load of ${whole(cities.length)} cities`,
     bar: `at most ${MOST_UNITS_OF_A_LOAD}`,
     measured: each.toFixed(3),
-    against: `batches: ${batches}`,
+    against: '',
     holds: each <= MOST_UNITS_OF_A_LOAD,
   };
 }

@@ -114,7 +114,7 @@ export const vehicles: Benchmark = {
       text: [
         table([['vehicles', 'pages', 'markers and geo index', 'cells', 'pages, written', 'more for pages'], ...rows]),
         '',
-        `Counted over ${SECONDS} seconds at 15 m/s, with one batch a second; with more, cells and pages are written as often.`,
+        'At 15 m/s and one batch a second; with more, cells and pages are written as often.',
       ].join('\n'),
     };
   },

@@ -173,7 +173,7 @@ function rowsOf(runs: readonly Run[]): Row[] {
       what: `requests that failed twice, in ${kills} kills of a server`,
       bar: 'none',
       measured: [`${failed.length}`, ...new Set(failed)].slice(0, 3).join(': '),
-      against: `${requests.toLocaleString('en')} requests, ${retried} of them retried`,
+      against: `${requests.toLocaleString('en')} requests, ${retried} retried`,
       holds: failed.length === 0,
     },
     {
@@ -189,7 +189,7 @@ function rowsOf(runs: readonly Run[]): Row[] {
 const textOf = (runs: readonly Run[]): string =>
   [
     `Kills: for ${SECONDS} s, ${CLIENTS} clients pan and a writer moves one of 500 vehicles, five times a second each; every 20 s, a server is`,
-    'killed (`kill -9`) and restarted. Failed requests go to the next server once. Least to most by server:\n',
+    'killed and restarted. Failed requests go to the next once. Least to most by server:\n',
     table([
       [
         'fleet',
