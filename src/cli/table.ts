@@ -74,10 +74,10 @@ async function describe(backend: Backend, json: boolean): Promise<void> {
 }
 
 async function drop({ database, where }: Backend): Promise<void> {
-  const { deleteTables } = await import('../store/table/tables.js');
+  const { deleteTables } = await import('../store/table/month-tables.js');
   const { entities, derived } = database.tables;
   const deleted = await deleteTables(database);
-  for (const name of [entities, derived]) {
+  for (const name of new Set([entities, derived, ...deleted])) {
     console.log(`${name}: ${deleted.includes(name) ? 'deleted' : 'did not exist'} (${where})`);
   }
 }
@@ -105,7 +105,7 @@ export function tableCommand(): Command {
     .action(({ json = false }: { json?: boolean }) => withTables((backend) => describe(backend, json)));
   table
     .command('delete')
-    .description('Delete both tables and everything in them')
+    .description('Delete both tables, those of months of readings, and everything in them')
     .option('--yes', 'confirm; without it nothing is deleted')
     .action(({ yes = false }: { yes?: boolean }) => confirmDrop(yes));
   return table;

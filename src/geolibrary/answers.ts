@@ -57,6 +57,7 @@ export function serveGeoTable(database: Database, layout: Layout, key: string): 
     code: null,
     readingsTtlDays: null,
     readingsBucket: 'NONE',
+    readingsTable: 'SHARED',
     readingsSummarized: false,
     geoSlot: 'A',
     version: 1,

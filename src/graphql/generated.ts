@@ -108,6 +108,7 @@ export type Collection = Node & {
   readonly rankBy?: Maybe<Scalars['String']['output']>;
   readonly readingsBucket: ReadingsBucket;
   readonly readingsSummarized: Scalars['Boolean']['output'];
+  readonly readingsTable: ReadingsTable;
   readonly readingsTtlDays?: Maybe<Scalars['Int']['output']>;
   readonly updatedAt: Scalars['DateTime']['output'];
   readonly version: Scalars['Int']['output'];
@@ -212,6 +213,7 @@ export type CreateCollectionInput = {
   readonly rankBy?: InputMaybe<Scalars['String']['input']>;
   readonly readingsBucket?: InputMaybe<ReadingsBucket>;
   readonly readingsSummarized?: InputMaybe<Scalars['Boolean']['input']>;
+  readonly readingsTable?: InputMaybe<ReadingsTable>;
   readonly readingsTtlDays?: InputMaybe<Scalars['Int']['input']>;
   readonly writeShards?: InputMaybe<Scalars['Int']['input']>;
 };
@@ -579,6 +581,10 @@ export type ReadingsBucket =
   | 'HOUR'
   | 'NONE';
 
+export type ReadingsTable =
+  | 'MONTHLY'
+  | 'SHARED';
+
 export type SearchConnection = {
   readonly __typename?: 'SearchConnection';
   readonly edges: ReadonlyArray<SearchEdge>;
@@ -921,6 +927,7 @@ export type ResolversTypes = {
   ReadingSummaries: ResolverTypeWrapper<ReadingSummaries>;
   ReadingSummary: ResolverTypeWrapper<ReadingSummary>;
   ReadingsBucket: ReadingsBucket;
+  ReadingsTable: ReadingsTable;
   SearchConnection: ResolverTypeWrapper<FoundPage>;
   SearchEdge: ResolverTypeWrapper<FoundEdge>;
   SearchResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SearchResult']>;
@@ -1053,6 +1060,7 @@ export type CollectionResolvers<ContextType = RequestContext, ParentType extends
   rankBy?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   readingsBucket?: Resolver<ResolversTypes['ReadingsBucket'], ParentType, ContextType>;
   readingsSummarized?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  readingsTable?: Resolver<ResolversTypes['ReadingsTable'], ParentType, ContextType>;
   readingsTtlDays?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
   updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;

@@ -3,17 +3,20 @@ import { newCall } from '../store/request/meter.js';
 import { removeLeftReadings } from '../store/marker/reading-removal.js';
 import { type EmptyingOptions, emptyCollection } from './emptying.js';
 import type { Sighting } from '../store/lease.js';
+import type { Collection } from '../model/collection.js';
+import { MonthKeeper } from './month-tables.js';
 
 export interface JobsOptions extends EmptyingOptions {
   /** Milliseconds between two searches for jobs. */
   readonly everyMs: number;
 }
 
-/** One in this many searches includes orphaned readings, because that takes a Query per collection. */
+/** One in this many searches includes orphaned readings and tables of months: that takes a Query per collection. */
 const SEARCHES_PER_READINGS = 40;
 
 /**
- * Runs background jobs until the signal is aborted: empties deleted collections and removes readings of deleted markers.
+ * Runs background jobs until the signal is aborted: empties deleted collections, removes readings of deleted markers, and
+ * keeps the tables of months of readings.
  * Any number of processes may do so at the same time.
  */
 export async function runJobs(options: JobsOptions, signal: AbortSignal): Promise<void> {
@@ -21,6 +24,7 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
   const { database, clock } = worker;
   const seen = new Map<string, Sighting>();
   const inProgress = new Map<string, Promise<void>>();
+  const months = new MonthKeeper(database, log);
 
   async function search(readings: boolean): Promise<void> {
     for await (const collections of everyCollection(database, 'emptying', newCall(signal))) {
@@ -39,10 +43,10 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
       }
     }
     if (!readings) return;
-    for await (const collections of everyCollection(database, 'in use', newCall(signal))) {
-      for (const collection of collections)
-        await removeLeftReadings(database, collection, clock.wall(), newCall(signal));
-    }
+    const inUse: Collection[] = [];
+    for await (const collections of everyCollection(database, 'in use', newCall(signal))) inUse.push(...collections);
+    for (const collection of inUse) await removeLeftReadings(database, collection, clock.wall(), newCall(signal));
+    await months.keep(inUse, clock.wall());
   }
 
   for (let searches = 0; !signal.aborted; searches += 1) {

@@ -4,7 +4,7 @@ import type { LimitFunction } from 'p-limit';
 import { type CellportError, limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
 import type { Marker } from '../model/marker.js';
-import { type Reading, partitionsOf } from '../model/reading.js';
+import { DAY_MS, type Reading, areApart, partitionsOf } from '../model/reading.js';
 import type { Database } from '../store/database.js';
 import { type MarkerReference, getMarkers } from '../store/marker/markers.js';
 import type { Call } from '../store/request/meter.js';
@@ -56,7 +56,14 @@ interface Group {
 const nameOf = ({ collection, key }: MarkerName) => `${collection.key}\n${key}`;
 
 const comesWithMarker = ({ collection }: MarkerName, { to }: ReadingsWanted) =>
-  to === undefined && collection.readingsBucket === 'NONE';
+  to === undefined && !areApart(collection);
+
+/** The number of Query calls that the readings of a marker may take. */
+function mostQueries({ collection }: MarkerName, { from }: ReadingsWanted, now: number): number {
+  const days = (now - Date.parse(from ?? '')) / DAY_MS;
+  const kept = collection.readingsTtlDays ?? 0;
+  return partitionsOf(collection, days < kept ? Math.max(0, days) : kept);
+}
 
 const keyOf = ({ name, wanted }: Asked) =>
   wanted === undefined ? nameOf(name) : JSON.stringify([nameOf(name), wanted.last, wanted.from, wanted.to]);
@@ -105,9 +112,8 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     for (const one of asked) {
       const { name, wanted } = one;
       if (wanted === undefined) continue;
-      const { readingsBucket, readingsTtlDays } = name.collection;
       const key = comesWithMarker(name, wanted) ? nameOf(name) : keyOf(one);
-      queries.set(key, partitionsOf(readingsBucket, readingsTtlDays ?? 0));
+      queries.set(key, mostQueries(name, wanted, now().getTime()));
     }
     const most = limits.readingQueries;
     const all = [...queries.values()].reduce((sum, count) => sum + count, 0);

@@ -24,6 +24,8 @@ export interface Collection {
    * partition.
    */
   readonly readingsBucket: ReadingsBucket;
+  /** Whether readings are in the entities table, or in one table for each month. */
+  readonly readingsTable: ReadingsTable;
   /** Whether the consumer of the stream keeps summaries of readings by hour and day. */
   readonly readingsSummarized: boolean;
   /** The geo index that readers use; the other one is free for a change of the layout. */
@@ -68,5 +70,6 @@ export function writtenLayouts(collection: Collection): readonly GeoLayout[] {
 }
 
 export type ReadingsBucket = 'NONE' | 'DAY' | 'HOUR';
+export type ReadingsTable = 'SHARED' | 'MONTHLY';
 /** Keys are chosen by clients, numbered from 1, or version 7 UUIDs. */
 export type IdStrategy = 'GIVEN' | 'SEQUENCE' | 'UUID';

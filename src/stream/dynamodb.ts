@@ -22,6 +22,7 @@ import { replacePages } from '../store/page/replace-pages.js';
 import { loadStreamState, putDeadLetters, putStreamState } from '../store/cell/stream-state.js';
 import type { PagesOptions } from './kept-pages.js';
 import type { StreamRecord, WireImage } from './change.js';
+import { withMonths } from './month-streams.js';
 import { PageMemory } from './page-memory.js';
 import { type CellsPort, NoStream, type StatePort, StreamFailure, type StreamPort } from './ports.js';
 
@@ -87,13 +88,13 @@ export function createStreamsClient(connection: Connection): DynamoDBStreamsClie
   return new DynamoDBStreamsClient(clientOptions(connection, { attemptMs: ANSWER_WITHIN_MS }));
 }
 
-/** The stream of a database's entities table. */
+/** The stream of a database's entities table, with those of the tables of recent months. */
 export function openStream(database: Database, client: DynamoDBStreamsClient): StreamPort {
   const asking = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw failureOf(error);
     });
-  return {
+  return withMonths(database, {
     async identify() {
       const table = await describeTable(database, database.tables.entities);
       const view = table?.StreamSpecification?.StreamViewType;
@@ -140,7 +141,7 @@ export function openStream(database: Database, client: DynamoDBStreamsClient): S
       const { records, next } = await asking(getRecords(client, iterator));
       return { records: records.map(recordOf), next };
     },
-  };
+  });
 }
 
 /** The state of one consumer in the derived table. */

@@ -37,6 +37,8 @@ const DAYS_REMEMBERED = 100_000;
 const DAYS_AT_A_TIME = 8;
 const WAIT_MS = 3_600_000;
 const EVERY_MS = 60_000;
+/** Longer than it takes to put the readings for which a writer has opened a day. */
+const AWAITED_MS = 900_000;
 
 /** Identifies a day. */
 export const nameOfDay = ({ scope, key, day }: MarkerDay) => `${scope}\n${key}\n${day}`;
@@ -191,7 +193,7 @@ export class MarkerDays {
     this.#open.delete(nameOfDay(due));
     const [found] = await port.read([due]);
     if (found !== undefined && found.kept === undefined) {
-      if (found.epoch > this.#epoch) return;
+      if (found.epoch > this.#epoch || clock.wall() - (found.awaits ?? -Infinity) < AWAITED_MS) return;
       const own = found.epoch === this.#epoch ? found : await port.claim(due, found, this.#epoch);
       if (own === undefined) return;
       const summaries = await port.summarize(collection, due, clock.wall());

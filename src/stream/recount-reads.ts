@@ -13,7 +13,9 @@ import { deleteInBulk } from '../store/request/batch-delete.js';
 import { newCall } from '../store/request/meter.js';
 import { type Operations, send } from '../store/request/send.js';
 import { DRAWN_ATTRIBUTES } from '../store/table/table-definitions.js';
+import { listMonths, monthTable } from '../store/table/month-tables.js';
 import type { WireImage } from './change.js';
+import { hasMonths } from './month-streams.js';
 import type { RecountPort } from './recount.js';
 import type { PageItem, RecountPages } from './recount-pages.js';
 
@@ -109,6 +111,8 @@ export function openRecount(database: Database, consumer: string): RecountPort {
           return keys.parseMarker(key) !== undefined || keys.parseReading(key) !== undefined;
         });
       }
+      if (!(await hasMonths(database))) return;
+      for (const month of await listMonths(database)) yield* scan(database, monthTable(tables, month), ['pk', 'sk']);
     },
     async *listDerived() {
       for await (const page of scan(database, tables.derived, ['pk', 'sk'])) {

@@ -39,7 +39,7 @@ export interface DerivedItems {
 
 /** What a recount reads besides what a consumer does. */
 export interface RecountPort {
-  /** Every marker and reading in the table of entities, in wire format; page by page, consistent. */
+  /** Every marker and reading, in wire format; page by page, consistent. */
   scanMarkers(): AsyncIterable<readonly WireImage[]>;
   /** The names of all blocks, all items of pages, and all days with summaries of readings. */
   listDerived(): AsyncIterable<DerivedItems>;

@@ -93,7 +93,9 @@ Collection.code: String
 Collection.readingsTtlDays: Int
 Collection.readingsBucket: ReadingsBucket!
 Collection.readingsSummarized: Boolean!
+Collection.readingsTable: ReadingsTable!
 enum ReadingsBucket = NONE | DAY | HOUR
+enum ReadingsTable = SHARED | MONTHLY
 Collection.marker(key: String!): Marker
 Collection.markersIn(place: [String!]!, first: Int = 100, after: String): MarkerConnection!
 Collection.places(under: [String!] = []): [PlaceCount!]!
@@ -230,6 +232,7 @@ input CreateCollectionInput.code: String
 input CreateCollectionInput.readingsTtlDays: Int
 input CreateCollectionInput.readingsBucket: ReadingsBucket = NONE
 input CreateCollectionInput.readingsSummarized: Boolean = false
+input CreateCollectionInput.readingsTable: ReadingsTable = SHARED
 input UpdateCollectionInput.key: String!
 input UpdateCollectionInput.name: String
 input UpdateCollectionInput.description: String

@@ -28,6 +28,7 @@ describe('a collection', () => {
       code: null,
       readingsTtlDays: null,
       readingsBucket: 'NONE',
+      readingsTable: 'SHARED',
       readingsSummarized: false,
       geoSlot: 'A',
       version: 1,
@@ -48,6 +49,7 @@ describe('a collection', () => {
       code: 'Fu',
       readingsTtlDays: 30,
       readingsBucket: 'DAY' as const,
+      readingsTable: 'MONTHLY' as const,
       readingsSummarized: true,
     };
     for (const database of [readable, compact]) {
@@ -115,6 +117,9 @@ describe('a collection', () => {
     ['buckets of readings kept for good', { readingsBucket: 'DAY' }, 'readingsTtlDays'],
     ['63 days of buckets', { readingsBucket: 'DAY', readingsTtlDays: 63 }, 'readingsTtlDays'],
     ['3 days of hours', { readingsBucket: 'HOUR', readingsTtlDays: 3 }, 'readingsTtlDays'],
+    ['unknown tables', { readingsTable: 'YEARLY' as 'MONTHLY' }, 'readingsTable'],
+    ['monthly tables of readings kept for good', { readingsTable: 'MONTHLY' }, 'readingsTtlDays'],
+    ['4,425 days of months', { readingsTable: 'MONTHLY', readingsTtlDays: 4_425 }, 'readingsTtlDays'],
     ['summaries of one day', { readingsSummarized: true, readingsTtlDays: 1 }, 'readingsTtlDays'],
     ['readings for half a day', { readingsTtlDays: 0.5 }, 'readingsTtlDays'],
     ['a code of three', { code: 'abc' }, 'code'],

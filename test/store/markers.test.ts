@@ -42,6 +42,7 @@ function collectionOf(key: string, more: Partial<Collection> = {}): Collection {
     code: null,
     readingsTtlDays: null,
     readingsBucket: 'NONE',
+    readingsTable: 'SHARED',
     readingsSummarized: false,
     geoSlot: 'A',
     version: 1,

@@ -4,7 +4,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/store/database.js';
 import { checkTables, openTables } from '../../src/store/table/table-check.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
-import { deleteTables, describeTables, ensureTables } from '../../src/store/table/tables.js';
+import { deleteTables } from '../../src/store/table/month-tables.js';
+import { describeTables, ensureTables } from '../../src/store/table/tables.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 

@@ -34,6 +34,7 @@ function itemsOf(sample: readonly MarkerInput[], sized: SizedCollection, style: 
     writeShards: 1,
     readingsTtlDays: null,
     readingsBucket: 'NONE',
+    readingsTable: 'SHARED',
     readingsSummarized: false,
     geoSlot: 'A',
     version: 1,

@@ -6,7 +6,7 @@ import type { Database, Item } from '../../store/database.js';
 import { getMarkers } from '../../store/marker/markers.js';
 import type { Call } from '../../store/request/meter.js';
 import { newReadingItem } from '../../store/reading/reading-item.js';
-import { putReadingsInBulk } from '../../store/reading/readings.js';
+import { putReadings } from '../../store/reading/put-readings.js';
 import { windowsOf } from '../windows.js';
 import type { ReadingRow } from './reading-row.js';
 import type { Reject, RejectsFile } from '../read/rejects.js';
@@ -112,7 +112,7 @@ async function writeWindow(job: ReadingsJob, window: readonly Row<ReadingRow>[],
     else if ('reason' in made) rejects.push({ line, reason: made.reason, text, isJson });
     else items.push(made.item);
   }
-  await putReadingsInBulk(job.database, items, job.call);
+  await putReadings(job.database, job.collection, items, job.call, { now: job.now().getTime() });
   await job.rejects.write(rejects);
   return { recorded: items.length, expired, rejected: rejects.length };
 }

@@ -1,8 +1,15 @@
 import { badInput } from '../../errors.js';
 import { isWellFormed } from '../../keys/escape.js';
 import { readCode, readCollectionKey } from '../../keys/validate.js';
-import type { Collection, IdStrategy, LayoutChange, LayoutPhase, ReadingsBucket } from '../../model/collection.js';
-import { partitionsOf } from '../../model/reading.js';
+import type {
+  Collection,
+  IdStrategy,
+  LayoutChange,
+  LayoutPhase,
+  ReadingsBucket,
+  ReadingsTable,
+} from '../../model/collection.js';
+import { type ReadingsLayout, areApart, partitionsOf } from '../../model/reading.js';
 import type { Database, Item } from '../database.js';
 import { checkItemSize } from '../request/item-size.js';
 import { LAYOUT_LIMITS } from '../../model/limits.js';
@@ -21,6 +28,7 @@ export interface CollectionInput {
   readonly code?: string | null | undefined;
   readonly readingsTtlDays?: number | null | undefined;
   readonly readingsBucket?: ReadingsBucket | null | undefined;
+  readonly readingsTable?: ReadingsTable | null | undefined;
   readonly readingsSummarized?: boolean | null | undefined;
 }
 
@@ -32,7 +40,10 @@ const LONGEST_TTL_DAYS = 36_500;
 const SHORTEST_SUMMARIZED_TTL_DAYS = 2;
 /** Finding a reading may take a Query call for each. */
 const MOST_BUCKETS = 64;
+/** The same for months: some twelve years. */
+const MOST_MONTHS = 160;
 const READINGS_BUCKETS: readonly unknown[] = ['NONE', 'DAY', 'HOUR'] satisfies ReadingsBucket[];
+const READINGS_TABLES: readonly unknown[] = ['SHARED', 'MONTHLY'] satisfies ReadingsTable[];
 
 function readInteger<T>(field: string, value: unknown, least: number, most: number, otherwise: T): number | T {
   if (value === undefined || value === null) return otherwise;
@@ -80,28 +91,34 @@ export function readText(field: string, value: unknown): string {
   return value;
 }
 
-/**
- * How readings are bucketed, how long they are kept, and whether they are summarized. All are checked together: there
- * would be too many buckets to search if readings were kept forever.
- */
-function readReadingsSettings(
-  input: Pick<CollectionInput, 'readingsTtlDays' | 'readingsBucket' | 'readingsSummarized'>,
-): Pick<Collection, 'readingsTtlDays' | 'readingsBucket' | 'readingsSummarized'> {
+type ReadingsSettings = 'readingsTtlDays' | 'readingsBucket' | 'readingsTable' | 'readingsSummarized';
+
+/** Throws BAD_USER_INPUT if there would be too many partitions to search, as if readings were kept forever. */
+function checkPartitions(layout: ReadingsLayout, ttlDays: number | null): void {
+  if (!areApart(layout)) return;
+  const { readingsBucket: bucket } = layout;
+  const most = bucket === 'NONE' ? MOST_MONTHS : MOST_BUCKETS;
+  if (partitionsOf(layout, ttlDays ?? Infinity) <= most) return;
+  let days = 1;
+  while (partitionsOf(layout, days + 1) <= most) days += 1;
+  const allowed = bucket === 'NONE' ? 'monthly tables' : `buckets of a ${bucket}`;
+  throw badInput('readingsTtlDays', ttlDays, `1 to ${days} for ${allowed}`);
+}
+
+/** How readings are divided, how long they are kept, and whether they are summarized. All are checked together. */
+function readReadingsSettings(input: Pick<CollectionInput, ReadingsSettings>): Pick<Collection, ReadingsSettings> {
   const readingsSummarized = input.readingsSummarized ?? false;
   const readingsTtlDays = readInteger('readingsTtlDays', input.readingsTtlDays, 1, LONGEST_TTL_DAYS, null);
   const readingsBucket = input.readingsBucket ?? 'NONE';
   if (!READINGS_BUCKETS.includes(readingsBucket)) throw badInput('readingsBucket', readingsBucket, 'NONE, DAY or HOUR');
-  if (readingsBucket !== 'NONE' && partitionsOf(readingsBucket, readingsTtlDays ?? Infinity) > MOST_BUCKETS) {
-    const days = Array.from({ length: MOST_BUCKETS }, (_, index) => index).findLast(
-      (count) => partitionsOf(readingsBucket, count) <= MOST_BUCKETS,
-    );
-    throw badInput('readingsTtlDays', readingsTtlDays, `1 to ${days} for buckets of a ${readingsBucket}`);
-  }
+  const readingsTable = input.readingsTable ?? 'SHARED';
+  if (!READINGS_TABLES.includes(readingsTable)) throw badInput('readingsTable', readingsTable, 'SHARED or MONTHLY');
+  checkPartitions({ readingsBucket, readingsTable }, readingsTtlDays);
   if (readingsSummarized && readingsTtlDays !== null && readingsTtlDays < SHORTEST_SUMMARIZED_TTL_DAYS) {
     const allowed = `at least ${SHORTEST_SUMMARIZED_TTL_DAYS}, or none, if readings are summarized`;
     throw badInput('readingsTtlDays', readingsTtlDays, allowed);
   }
-  return { readingsTtlDays, readingsBucket, readingsSummarized };
+  return { readingsTtlDays, readingsBucket, readingsTable, readingsSummarized };
 }
 
 /** The description of a collection from a client; null for none. */
@@ -171,7 +188,7 @@ export function collectionFromItem(database: Pick<Database, 'keys'>, item: Item)
 /** A collection from its item, even if it is being emptied; undefined if the item is invalid. */
 export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item): Collection | undefined {
   const { pk, sk, name, description, mapProperties, prefixLength, writeShards, code, geoSlot, version } = item;
-  const { createdAt, updatedAt, readingsTtlDays, readingsBucket, readingsSummarized } = item;
+  const { createdAt, updatedAt, readingsTtlDays, readingsBucket, readingsTable, readingsSummarized } = item;
   const { idStrategy, globalIds, rankBy, layoutChange } = item;
   const key = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCollection({ pk, sk }) : undefined;
   if (key === undefined || typeof prefixLength !== 'number' || typeof writeShards !== 'number') return undefined;
@@ -188,6 +205,7 @@ export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: It
     code: typeof code === 'string' ? code : null,
     readingsTtlDays: typeof readingsTtlDays === 'number' ? readingsTtlDays : null,
     readingsBucket: readingsBucket === 'DAY' || readingsBucket === 'HOUR' ? readingsBucket : 'NONE',
+    readingsTable: readingsTable === 'MONTHLY' ? 'MONTHLY' : 'SHARED',
     readingsSummarized: readingsSummarized === true,
     geoSlot: geoSlot === 'B' ? 'B' : 'A',
     ...layoutChangeOf(layoutChange),

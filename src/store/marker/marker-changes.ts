@@ -1,5 +1,6 @@
 import { CellportError, notFound } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
+import { areApart } from '../../model/reading.js';
 import { changeItem, checkVersion, readItem } from '../request/conditional-change.js';
 import type { Database, Item } from '../database.js';
 import { type MarkerUpdate, updatedMarkerItem } from './marker-update.js';
@@ -84,7 +85,7 @@ export async function deleteMarker(
   };
   const { found } = checked(read.item);
   // Before the write, so that the readings will be removed whatever happens after it.
-  const mayHave = read.hasReadings || collection.readingsBucket !== 'NONE';
+  const mayHave = read.hasReadings || areApart(collection);
   const reminder = mayHave ? await remember(database, collection, found, now, call) : undefined;
   try {
     const change = await changeItem(database, async () => found, checked, call);

@@ -7,29 +7,35 @@ import { INCARNATION_ATTRIBUTES, deleteInBulk } from '../request/conditional-del
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryPages } from '../request/query-pages.js';
-import { rangeRequest } from '../request/ranges.js';
+import { type StoredRange, rangeRequest } from '../request/ranges.js';
 import { removeSummaries } from '../reading/kept-days.js';
 import { readingPartitions } from './reading-removal.js';
+
+type Partition = Pick<StoredRange, 'table' | 'pk'>;
 
 const MARKERS_AT_A_TIME = 16;
 const ENTRIES_A_PAGE = 400;
 
 /** Removes all items under a marker, in all its partitions; returns the marker's own item if it exists. */
-async function removeUnder(database: Database, partitions: readonly string[], call: Call): Promise<Item | undefined> {
+async function removeUnder(
+  database: Database,
+  partitions: readonly Partition[],
+  call: Call,
+): Promise<Item | undefined> {
   let own: Item | undefined;
-  for (const pk of partitions) own = (await removeIn(database, pk, call)) ?? own;
+  for (const one of partitions) own = (await removeIn(database, one, call)) ?? own;
   return own;
 }
 
 /** The same for one partition. */
-async function removeIn(database: Database, pk: string, call: Call): Promise<Item | undefined> {
+async function removeIn(database: Database, { table, pk }: Partition, call: Call): Promise<Item | undefined> {
   let own: Item | undefined;
   const attributes = ['pk', 'sk', ...INCARNATION_ATTRIBUTES];
-  const request = rangeRequest(database, { index: 'entities', pk, consistent: true, attributes });
+  const request = rangeRequest(database, { index: 'entities', table, pk, consistent: true, attributes });
   for await (const items of queryPages(database, request, call)) {
     own ??= items.find(({ sk }) => sk === SELF);
     const others = items.filter(({ sk }) => sk !== SELF);
-    await deleteInBulk(database, others, call);
+    await deleteInBulk(database, others, call, table);
   }
   return own;
 }

@@ -1,15 +1,16 @@
 import { CellportError } from '../../errors.js';
 import { SELF } from '../../keys/declarations.js';
 import type { Collection } from '../../model/collection.js';
-import { bucketsDown, expiredUpTo, latestInstant } from '../../model/reading.js';
+import { areApart, expiredUpTo } from '../../model/reading.js';
 import { readItem } from '../request/conditional-change.js';
 import { deleteInBulk } from '../request/conditional-delete.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryAll, queryPages } from '../request/query-pages.js';
-import { rangeRequest } from '../request/ranges.js';
+import { type StoredRange, rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { removeSummaries } from '../reading/kept-days.js';
+import { partitionsDown } from '../reading/reading-partitions.js';
 
 const KIND = 'readings';
 /**
@@ -21,15 +22,21 @@ const AT_ONCE = 1_000;
 const REQUEST_LASTS_MS = 600_000;
 
 /**
- * The partitions that can hold readings of a marker: its own, and one per bucket that has not expired by `now`
+ * The partitions that can hold readings of a marker: its own, and one per bucket or month that has not expired by `now`
  * (milliseconds since 1970). DynamoDB removes expired readings.
  */
-export function readingPartitions({ keys }: Database, collection: Collection, key: string, now: number): string[] {
-  const { readingsBucket: bucket, readingsTtlDays } = collection;
-  const scope = keys.scope(collection);
-  const from = expiredUpTo(readingsTtlDays, now);
-  const buckets = bucket === 'NONE' || from === undefined ? [] : bucketsDown(bucket, from, latestInstant(bucket, now));
-  return [undefined, ...buckets].map((one) => keys.readingRange({ scope, key, bucket: one }, undefined, undefined).pk);
+export function readingPartitions(
+  database: Database,
+  collection: Collection,
+  key: string,
+  now: number,
+): Pick<StoredRange, 'table' | 'pk'>[] {
+  const own = database.keys.marker(database.keys.scope(collection), key);
+  const expired = expiredUpTo(collection.readingsTtlDays, now);
+  if (!areApart(collection) || expired === undefined) return [{ pk: own.pk }];
+  const from = new Date(expired).toISOString();
+  const apart = partitionsDown(database, { collection, key }, from, undefined, now);
+  return [{ pk: own.pk }, ...apart.map(({ range: { table, pk } }) => ({ table, pk }))];
 }
 
 /** The reminder, written before a marker is deleted, to remove its readings. */
@@ -58,18 +65,18 @@ export async function remember(
  */
 async function removeFrom(
   database: Database,
-  pk: string,
+  { table, pk }: Pick<StoredRange, 'table' | 'pk'>,
   incarnation: unknown,
   most: number,
   call: Call,
 ): Promise<number | undefined> {
   const attributes = ['pk', 'sk', 'of'];
-  const request = rangeRequest(database, { index: 'entities', pk, limit: Math.min(most, AT_ONCE), attributes });
+  const request = rangeRequest(database, { index: 'entities', table, pk, limit: Math.min(most, AT_ONCE), attributes });
   let found = 0;
   for await (const items of queryPages(database, request, call)) {
     const readings = items.filter(({ sk }) => sk !== SELF);
     const own = readings.filter(({ of }) => of === incarnation || of === undefined);
-    await deleteInBulk(database, own, call);
+    await deleteInBulk(database, own, call, table);
     found += readings.length;
     if (found >= most) return undefined;
   }
@@ -85,8 +92,8 @@ async function removeReadings(
   call: Call,
 ): Promise<boolean> {
   let left = most;
-  for (const pk of readingPartitions(database, collection, String(key), Date.parse(String(at)))) {
-    const found = await removeFrom(database, pk, life, left, call);
+  for (const partition of readingPartitions(database, collection, String(key), Date.parse(String(at)))) {
+    const found = await removeFrom(database, partition, life, left, call);
     if (found === undefined) return false;
     left -= found;
   }

@@ -18,7 +18,7 @@ import { queryPages } from '../request/query-pages.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { readingFromItem } from './reading-item.js';
-import { rangesOf } from './reading-partitions.js';
+import { partitionsDown } from './reading-partitions.js';
 
 // A day's item is open (`open`) from its first reading until it is over, and again after each later one: then its
 // summaries are computed from the readings. Once closed, it has the summaries (`d`) and the incarnation of the marker
@@ -33,6 +33,8 @@ export interface DueDay extends MarkerDay {
 export interface OpenDay {
   readonly version: string;
   readonly epoch: number;
+  /** When it was opened by a writer whose readings may still be on their way, in milliseconds since 1970. */
+  readonly awaits?: number | undefined;
 }
 
 /** A day as it is stored. */
@@ -52,16 +54,17 @@ const token = () => randomUUID().slice(0, 8);
 
 /**
  * Opens days whose readings have changed, and lists them as due: in this order, so that whatever is listed is open. May be
- * repeated.
+ * repeated. `awaits`: see `OpenDay`.
  */
 export async function openDays(
   database: Database,
   days: readonly MarkerDay[],
   epoch: number,
   call: Call,
+  awaits?: number,
 ): Promise<void> {
   const { keys, tables } = database;
-  const open = days.map((day) => ({ ...keys.daySummary(day), open: true, v: token(), e: epoch }));
+  const open = days.map((day) => ({ ...keys.daySummary(day), open: true, v: token(), e: epoch, awaits }));
   await putInBulk(database, tables.derived, open, call);
   const due = days.map((day) => ({ ...keys.dueDay(day), t: token() }));
   await putInBulk(database, tables.derived, due, call);
@@ -104,7 +107,8 @@ export async function readDays(
   const items = await batchGet(database, tables.derived, names, call, { consistent: true });
   return items.map((item) => {
     if (item === undefined) return undefined;
-    return { version: String(item['v']), epoch: Number(item['e']), kept: keptIn(item) };
+    const awaits = typeof item['awaits'] === 'number' ? item['awaits'] : undefined;
+    return { version: String(item['v']), epoch: Number(item['e']), awaits, kept: keptIn(item) };
   });
 }
 
@@ -154,8 +158,9 @@ export async function summarizeDay(
   // Readings that another program wrote before their marker: its incarnation will be another, and have them computed.
   const incarnation = marker?.incarnation ?? '';
   const fold = new DayFold();
-  for (const { range } of rangesOf(database, reference, `${day}T00:00:00.000Z`, `${day}T23:59:59.999Z`, now)) {
-    const request = rangeRequest(database, { index: 'entities', ...range, consistent: true });
+  const partitions = partitionsDown(database, reference, `${day}T00:00:00.000Z`, `${day}T23:59:59.999Z`, now);
+  for (const { range } of partitions.toReversed()) {
+    const request = rangeRequest(database, { ...range, consistent: true });
     for await (const items of queryPages(database, request, call)) {
       for (const item of items) {
         const reading = readingFromItem(database.keys, item, incarnation, now);

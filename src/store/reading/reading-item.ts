@@ -47,7 +47,7 @@ export function newReadingItem(
   const time = Date.parse(at);
   if (time <= (expiredUpTo(ttlDays, now) ?? -Infinity)) return undefined;
   // Queries would not search that bucket.
-  const latest = latestInstant(readingsBucket, now);
+  const latest = latestInstant(collection, now);
   if (time > latest) throw badInput(`${field}at`, at, `no later than ${new Date(latest).toISOString()}`);
   const item: Item = {
     ...keys.reading({ scope: keys.scope(collection), key, bucket: bucketOf(readingsBucket, at) }, at),

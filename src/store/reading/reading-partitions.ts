@@ -1,35 +1,42 @@
-import type { PartitionRange } from '../../keys/keyspace.js';
-import { bucketsDown, latestInstant } from '../../model/reading.js';
-import { periodStart } from '../../model/reading-summary.js';
+import type { Collection } from '../../model/collection.js';
+import { areApart, latestInstant, partsDown } from '../../model/reading.js';
 import type { Database } from '../database.js';
 import type { MarkerReference } from '../marker/markers.js';
+import type { StoredRange } from '../request/ranges.js';
+import { monthTable } from '../table/month-tables.js';
 
 /** The part of a partition that may have readings of a time. */
 export interface ReadingPartition {
-  readonly range: PartitionRange;
+  readonly range: StoredRange;
   /** The instant at which it begins. */
   readonly begins: string;
 }
 
+/** The last instant, in milliseconds since 1970, of which there may be readings up to `to` (RFC 3339). */
+const lastOf = (collection: Collection, to: string | undefined, now: number) =>
+  Math.min(latestInstant(collection, now), to === undefined ? Infinity : Date.parse(to));
+
 /**
- * Where a marker's readings from one instant to another may be (RFC 3339, both included), in the order of time; `now` is
- * in milliseconds since 1970.
+ * Where a marker's readings from one instant to another may be (RFC 3339, both included), latest first; `now` is in
+ * milliseconds since 1970. Without `from`, only where readings are that are not apart from their marker.
  */
-export function rangesOf(
-  { keys }: Database,
+export function partitionsDown(
+  { keys, tables }: Pick<Database, 'keys' | 'tables'>,
   { collection, key }: MarkerReference,
-  from: string,
+  from: string | undefined,
   to: string | undefined,
   now: number,
 ): ReadingPartition[] {
-  const { readingsBucket: bucket } = collection;
   const of = { scope: keys.scope(collection), key };
-  if (bucket === 'NONE') return [{ range: keys.readingRange(of, from, to), begins: from }];
-  const end = Math.min(latestInstant(bucket, now), to === undefined ? Infinity : Date.parse(to));
-  return bucketsDown(bucket, Date.parse(from), end)
-    .toReversed()
-    .map((one) => ({
-      range: keys.readingRange({ ...of, bucket: one }, from, to),
-      begins: periodStart(bucket, one),
-    }));
+  if (!areApart(collection) || from === undefined) {
+    return [{ range: { index: 'entities', ...keys.readingRange(of, from, to) }, begins: from ?? '' }];
+  }
+  return partsDown(collection, Date.parse(from), lastOf(collection, to, now)).map(({ month, bucket, begins }) => ({
+    range: {
+      index: 'entities',
+      table: month === undefined ? undefined : monthTable(tables, month),
+      ...keys.readingRange({ ...of, bucket }, from, to),
+    },
+    begins,
+  }));
 }

@@ -5,10 +5,10 @@ import { takeTurn } from '../../turns.js';
 import type { Database, Item } from '../database.js';
 import type { MarkerReference } from '../marker/markers.js';
 import type { Call } from '../request/meter.js';
+import { queryPage } from '../request/query-pages.js';
 import { type StoredRange, rangeRequest } from '../request/ranges.js';
-import { send } from '../request/send.js';
 import { readingFromItem } from './reading-item.js';
-import { rangesOf } from './reading-partitions.js';
+import { partitionsDown } from './reading-partitions.js';
 import { startOf } from './readings.js';
 
 /** Which summaries of a marker's readings: of `value`, from an instant on, up to another one (RFC 3339, both included). */
@@ -66,7 +66,7 @@ export async function* itemsUp(
     // Reserved, as other summaries are read meanwhile.
     budget.items -= limit;
     const request = rangeRequest(database, { ...range, limit }, after);
-    const { Items = [], LastEvaluatedKey } = await send(database, 'query', request, call);
+    const { Items = [], LastEvaluatedKey } = await queryPage(database, request, call);
     budget.items += limit - Items.length;
     await takeTurn(call.signal);
     yield* Items;
@@ -100,9 +100,9 @@ export async function readSummaries(
     if (open !== undefined) summaries.push(open);
     open = undefined;
   }
-  for (const { range, begins } of rangesOf(database, reference, start, to, options.now)) {
+  for (const { range, begins } of partitionsDown(database, reference, start, to, options.now).toReversed()) {
     reach(begins);
-    const items = itemsUp(database, { index: 'entities', ...range }, options);
+    const items = itemsUp(database, range, options);
     let step = await items.next();
     for (; step.done !== true; step = await items.next()) {
       const { pk, sk } = step.value;

@@ -1,18 +1,18 @@
 import { badInput, limitExceeded, notFound } from '../../errors.js';
 import { markerId } from '../../keys/ids.js';
-import type { PartitionRange } from '../../keys/keyspace.js';
 import { readInstant } from '../../model/instant.js';
 import type { Collection } from '../../model/collection.js';
 import type { Marker } from '../../model/marker.js';
-import { type Reading, bucketsDown, expiredUpTo, latestInstant } from '../../model/reading.js';
-import { putInBulk } from '../request/batch-write.js';
+import { type Reading, expiredUpTo } from '../../model/reading.js';
 import type { Database, Item } from '../database.js';
 import { markerFromBase } from '../marker/marker-item.js';
 import { type MarkerReference, getMarkers } from '../marker/markers.js';
 import type { Call } from '../request/meter.js';
 import { newReadingItem, readValues, readingFromItem } from './reading-item.js';
-import { rangeRequest } from '../request/ranges.js';
-import { send } from '../request/send.js';
+import { queryPage } from '../request/query-pages.js';
+import { type StoredRange, rangeRequest } from '../request/ranges.js';
+import { putReadings } from './put-readings.js';
+import { partitionsDown } from './reading-partitions.js';
 
 /** Maximum number of readings that one call may record. */
 const MAX_READINGS_A_CALL = 1_000;
@@ -61,16 +61,8 @@ export async function recordReadings(
     const item = newReadingItem(database, owner, reading, now.getTime(), `readings[${index}].`);
     if (item !== undefined) items.set(reading.at, item);
   });
-  await putInBulk(database, database.tables.entities, [...items.values()], call, { patient: false });
+  await putReadings(database, collection, [...items.values()], call, { now: now.getTime(), patient: false });
   return items.size;
-}
-
-/**
- * Puts items made by `newReadingItem`, replacing items with the same keys, for imports. Of several with one key the last one
- * wins. See `putInBulk` for retries.
- */
-export function putReadingsInBulk(database: Database, items: readonly Item[], call: Call): Promise<void> {
-  return putInBulk(database, database.tables.entities, items, call);
 }
 
 /** The readings wanted of a marker: its latest `last`, optionally within bounds (RFC 3339, both included). */
@@ -103,14 +95,14 @@ const FURTHER_ITEMS = 1_000;
 /** The items of a range, last ones first, of which the first call reads `first`. */
 async function* itemsDown(
   database: Database,
-  range: PartitionRange,
+  range: StoredRange,
   first: number,
   { call, mostPassed, consistent }: ReadingsOptions,
 ): AsyncGenerator<Item, void, undefined> {
   let after: Item | undefined;
   for (let read = 0, limit = first; ; limit = Math.min(FURTHER_ITEMS, mostPassed)) {
-    const down = { index: 'entities', ...range, limit, consistent, descending: true } as const;
-    const page = await send(database, 'query', rangeRequest(database, down, after), call);
+    const down = { ...range, limit, consistent, descending: true };
+    const page = await queryPage(database, rangeRequest(database, down, after), call);
     const items = page.Items ?? [];
     yield* items;
     read += items.length;
@@ -168,7 +160,8 @@ export async function readMarkerWithReadings(
   const { collection, key } = reference;
   const scope = keys.scope(collection);
   const start = startOf(collection, from, options.now);
-  const range = { ...keys.readingRange({ scope, key }, start, undefined), to: keys.marker(scope, key).sk };
+  const { pk, from: lower } = keys.readingRange({ scope, key }, start, undefined);
+  const range: StoredRange = { index: 'entities', pk, from: lower, to: keys.marker(scope, key).sk };
   const items = itemsDown(database, range, last + 1, options);
   const first = await items.next();
   const marker = first.done === true ? undefined : markerFromBase(keys, first.value, collection);
@@ -177,31 +170,25 @@ export async function readMarkerWithReadings(
 }
 
 /**
- * Readings of a marker, newest first: from one Query, or from one per bucket until there are enough. Empty buckets also
- * cost a Query, but there are only as many as have not expired.
+ * Readings of a marker, newest first: from one Query, or from one per bucket or month until there are enough. Empty ones
+ * also cost a Query, but there are only as many as have not expired.
  */
 export async function readReadingsOf(
   database: Database,
-  { collection, key }: MarkerReference,
+  reference: MarkerReference,
   { incarnation }: Pick<Marker, 'incarnation'>,
   { last, from, to }: ReadingsWanted,
   options: ReadingsOptions,
 ): Promise<readonly Reading[]> {
   const { now } = options;
-  const { readingsBucket } = collection;
-  const start = startOf(collection, from, now);
+  const start = startOf(reference.collection, from, now);
   // DynamoDB refuses bounds in the wrong order.
   if (start !== undefined && to !== undefined && start > to) return [];
-  const scope = database.keys.scope(collection);
-  const readIn = (bucket: string | undefined, count: number) => {
-    const range = database.keys.readingRange({ scope, key, bucket }, start, to);
-    return firstReadings(database, itemsDown(database, range, count, options), count, incarnation, now);
-  };
-  if (readingsBucket === 'NONE' || start === undefined) return readIn(undefined, last);
-  const end = Math.min(latestInstant(readingsBucket, now), to === undefined ? Infinity : Date.parse(to));
   const found: Reading[] = [];
-  for (const bucket of bucketsDown(readingsBucket, Date.parse(start), end)) {
-    found.push(...(await readIn(bucket, last - found.length)));
+  for (const { range } of partitionsDown(database, reference, start, to, now)) {
+    const left = last - found.length;
+    const items = itemsDown(database, range, left, options);
+    found.push(...(await firstReadings(database, items, left, incarnation, now)));
     if (found.length >= last) break;
   }
   return found;

@@ -20,7 +20,7 @@ const GONE = new Set(['ConditionalCheckFailed', 'ResourceNotFound']);
 export const INCARNATION_ATTRIBUTES = ['life', 'of'] as const;
 
 /**
- * The BatchExecuteStatement that deletes at most 25 items of the entities table, each only in the incarnation that was
+ * The BatchExecuteStatement that deletes at most 25 items of a table, each only in the incarnation that was
  * read.
  */
 export function deleteStatements(table: string, items: readonly Item[]): BatchExecuteStatementCommandInput {
@@ -36,9 +36,9 @@ export function deleteStatements(table: string, items: readonly Item[]): BatchEx
   };
 }
 
-async function deleteBatch(database: Database, items: readonly Item[], call: Call): Promise<void> {
+async function deleteBatch(database: Database, table: string, items: readonly Item[], call: Call): Promise<void> {
   async function remove(left: readonly Item[]): Promise<readonly Item[]> {
-    const request = deleteStatements(database.tables.entities, left);
+    const request = deleteStatements(table, left);
     const { Responses = [] } = await send(database, 'batchExecute', request, call);
     return left.filter((_, index) => {
       const code = Responses[index]?.Error?.Code;
@@ -49,11 +49,16 @@ async function deleteBatch(database: Database, items: readonly Item[], call: Cal
 }
 
 /**
- * Deletes items of the entities table by key, each only in the incarnation that was read (`INCARNATION_ATTRIBUTES`), so
+ * Deletes items of a table, by default that of entities, by key, each only in the incarnation that was read (`INCARNATION_ATTRIBUTES`), so
  * that items created later under the same key stay. May be repeated. Retries throttled deletes for about a minute.
  */
-export async function deleteInBulk(database: Database, items: readonly Item[], call: Call): Promise<void> {
+export async function deleteInBulk(
+  database: Database,
+  items: readonly Item[],
+  call: Call,
+  table: string = database.tables.entities,
+): Promise<void> {
   await mapConcurrently(chunks(items, REQUEST_LIMITS.batchExecute), BATCHES_AT_A_TIME, (batch) =>
-    deleteBatch(database, batch, call),
+    deleteBatch(database, table, batch, call),
   );
 }

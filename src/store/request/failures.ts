@@ -70,6 +70,11 @@ export function isTransient(error: unknown): boolean {
   return error instanceof CellportError && (error.code === 'THROTTLED' || error.code === 'UNAVAILABLE');
 }
 
+/** Whether a command failed because its table does not exist. */
+export function isMissingTable(error: unknown): boolean {
+  return isFailure(error instanceof CellportError ? error.cause : error, 'ResourceNotFoundException');
+}
+
 /** The reasons why the writes of a transaction were rejected, in order; empty for any other failure. */
 export function cancellationCodes(error: unknown): readonly (string | undefined)[] {
   return (failureOf(error).CancellationReasons ?? []).map(({ Code }) => Code);

@@ -1,8 +1,25 @@
-import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { QueryCommandInput, QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 
 import type { Database, Item } from '../database.js';
+import { isMissingTable } from './failures.js';
 import type { Call } from './meter.js';
 import { send } from './send.js';
+
+/** One page of a Query. A month without a table is empty. */
+export async function queryPage(
+  database: Database,
+  request: QueryCommandInput,
+  call: Call,
+): Promise<Pick<QueryCommandOutput, 'Items' | 'LastEvaluatedKey'>> {
+  try {
+    return await send(database, 'query', request, call);
+  } catch (error) {
+    const { entities, derived } = database.tables;
+    const isMonth = request.TableName !== entities && request.TableName !== derived;
+    if (isMonth && isMissingTable(error)) return {};
+    throw error;
+  }
+}
 
 /**
  * Yields the items of a Query page by page as DynamoDB returns them (up to 1 MB each, some of them empty), until there
@@ -18,9 +35,8 @@ export async function* queryPages(
   let after: Item | undefined;
   do {
     const limit = Math.min(left, request.Limit ?? Infinity);
-    const page = await send(
+    const page = await queryPage(
       database,
-      'query',
       {
         ...request,
         ...(limit < Infinity ? { Limit: limit } : {}),

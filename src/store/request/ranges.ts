@@ -7,6 +7,8 @@ import type { Database, Item } from '../database.js';
 export interface StoredRange {
   /** An index of the entities table, or a table itself: `entities`, or `cells` for the derived table. */
   readonly index: IndexName | 'entities' | 'cells';
+  /** The table, if it is not one of the two: that of a month of readings, which is empty if it does not exist. */
+  readonly table?: string | undefined;
   readonly pk: string;
   /** Bounds of the sort keys, both included; the whole partition if omitted. */
   readonly from?: string | undefined;
@@ -41,7 +43,7 @@ function projection(paths: readonly string[]) {
 /** The Query of one page of a range; `after` is the key at which the previous page ended. */
 export function rangeRequest(
   { tables }: Pick<Database, 'tables'>,
-  { index, pk, from, to, behind, limit, consistent = false, descending = false, attributes }: StoredRange,
+  { index, table, pk, from, to, behind, limit, consistent = false, descending = false, attributes }: StoredRange,
   after?: Item,
 ): QueryCommandInput {
   const isTable = index === 'entities' || index === 'cells';
@@ -54,7 +56,7 @@ export function rangeRequest(
         : ['', {}];
   const { names, ...projected } = attributes === undefined ? { names: {} } : projection(attributes);
   return {
-    TableName: index === 'cells' ? tables.derived : tables.entities,
+    TableName: table ?? (index === 'cells' ? tables.derived : tables.entities),
     ...(isTable ? {} : { IndexName: index }),
     KeyConditionExpression: `#pk = :pk${bounds}`,
     ExpressionAttributeNames: { '#pk': keys.pk, ...(bounds === '' ? {} : { '#sk': keys.sk ?? '' }), ...names },

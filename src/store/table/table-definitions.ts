@@ -10,6 +10,9 @@ export interface TableDefinition {
   readonly ttl: string | null;
 }
 
+/** The stream that the consumer reads. */
+export const STREAM = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } as const;
+
 /** Attributes that a map draws, projected by the indexes so that viewports never read base items. */
 export const DRAWN_ATTRIBUTES: readonly string[] = ['lng', 'lat', 'name', 'category', 'mv', 'm', 'mc'];
 
@@ -30,7 +33,7 @@ function secondaryIndex([name, { pk, sk }]: readonly [string, IndexAttributes]):
 
 const SECONDARY_INDEXES = Object.entries(INDEXES).map(secondaryIndex);
 
-const BASE_KEY = [
+export const BASE_KEY = [
   { AttributeName: 'pk', KeyType: 'HASH' },
   { AttributeName: 'sk', KeyType: 'RANGE' },
 ] as const;
@@ -55,7 +58,7 @@ export function tableDefinitions(tables: Tables): readonly TableDefinition[] {
         KeySchema: [...BASE_KEY],
         AttributeDefinitions: attributes(SECONDARY_INDEXES),
         GlobalSecondaryIndexes: SECONDARY_INDEXES,
-        StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
+        StreamSpecification: STREAM,
       },
       ttl: 'ttl',
     },

@@ -67,7 +67,7 @@ export function isActive({ description: table }: Pick<TableState, 'description'>
   );
 }
 
-async function waitFor(database: Database, name: string, wanted: 'ACTIVE' | 'GONE'): Promise<void> {
+export async function waitFor(database: Database, name: string, wanted: 'ACTIVE' | 'GONE'): Promise<void> {
   const deadline = systemClock.now() + ACTIVE_WITHIN_MS;
   for (;;) {
     const table = await describeTable(database, name);
@@ -79,7 +79,8 @@ async function waitFor(database: Database, name: string, wanted: 'ACTIVE' | 'GON
   }
 }
 
-async function ensure(database: Database, { request, ttl }: TableDefinition): Promise<boolean> {
+/** Creates a table, unless it exists, and waits until it is active. Returns whether it was missing. */
+export async function ensureTable(database: Database, { request, ttl }: TableDefinition): Promise<boolean> {
   const name = request.TableName ?? '';
   const found = await describeState(database, name);
   let created = false;
@@ -114,26 +115,20 @@ async function ensure(database: Database, { request, ttl }: TableDefinition): Pr
 export async function ensureTables(database: Database): Promise<readonly string[]> {
   const created = await Promise.all(
     tableDefinitions(database.tables).map(async (definition) =>
-      (await ensure(database, definition)) ? [definition.request.TableName ?? ''] : [],
+      (await ensureTable(database, definition)) ? [definition.request.TableName ?? ''] : [],
     ),
   );
   return created.flat();
 }
 
-/** Deletes both tables with all their items and waits until they are gone; returns the names of those that existed. */
-export async function deleteTables(database: Database): Promise<readonly string[]> {
-  const deleted = await Promise.all(
-    tableDefinitions(database.tables).map(async ({ request }) => {
-      const name = request.TableName ?? '';
-      try {
-        await database.client.send(new DeleteTableCommand({ TableName: name }));
-      } catch (error) {
-        if (isFailure(error, 'ResourceNotFoundException')) return [];
-        throw mapFailure(error);
-      }
-      await waitFor(database, name, 'GONE');
-      return [name];
-    }),
-  );
-  return deleted.flat();
+/** Deletes a table with all its items and waits until it is gone; returns whether it existed. */
+export async function deleteTable(database: Database, name: string): Promise<boolean> {
+  try {
+    await database.client.send(new DeleteTableCommand({ TableName: name }));
+  } catch (error) {
+    if (isFailure(error, 'ResourceNotFoundException')) return false;
+    throw mapFailure(error);
+  }
+  await waitFor(database, name, 'GONE');
+  return true;
 }

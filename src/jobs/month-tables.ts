@@ -1,0 +1,56 @@
+import type { Log } from '../log.js';
+import type { Collection } from '../model/collection.js';
+import { DAY_MS, expiredUpTo, monthEnd } from '../model/reading.js';
+import type { Database } from '../store/database.js';
+import {
+  coolMonthTable,
+  ensureMonthTable,
+  isCold,
+  listMonths,
+  mayGo,
+  monthTable,
+  monthsAhead,
+} from '../store/table/month-tables.js';
+import { deleteTable } from '../store/table/tables.js';
+
+/** Clocks differ by less. */
+const MARGIN_MS = DAY_MS;
+
+/** The time, in milliseconds since 1970, up to which the readings of all collections have expired. */
+function allExpiredUpTo(collections: readonly Collection[], now: number): number {
+  return Math.min(...collections.map(({ readingsTtlDays }) => expiredUpTo(readingsTtlDays, now) ?? -Infinity));
+}
+
+/** Keeps the tables of months of readings. Any number of processes may do so at the same time. */
+export class MonthKeeper {
+  readonly #database: Database;
+  readonly #log: Log;
+  /** Months whose tables need no more changes. */
+  readonly #cold = new Set<string>();
+
+  constructor(database: Database, log: Log) {
+    this.#database = database;
+    this.#log = log;
+  }
+
+  /**
+   * Creates the table of the next month some days before it begins, puts those of old months on cheaper settings, and
+   * deletes those whose readings have expired in all of these collections. `now` is in milliseconds since 1970.
+   */
+  async keep(collections: readonly Collection[], now: number): Promise<void> {
+    const monthly = collections.filter(({ readingsTable }) => readingsTable === 'MONTHLY');
+    if (monthly.length === 0) return;
+    for (const month of monthsAhead(now)) await ensureMonthTable(this.#database, month, now);
+    const expired = allExpiredUpTo(monthly, now) - MARGIN_MS;
+    for (const month of (await listMonths(this.#database)).filter((each) => isCold(each, now))) {
+      if (monthEnd(month) <= expired && mayGo(month, now)) {
+        const table = monthTable(this.#database.tables, month);
+        await deleteTable(this.#database, table);
+        this.#log.info({ table }, 'deleted a table whose readings have all expired');
+      } else if (!this.#cold.has(month)) {
+        await coolMonthTable(this.#database, month);
+        this.#cold.add(month);
+      }
+    }
+  }
+}
