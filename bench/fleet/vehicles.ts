@@ -2,30 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { areaContains, normalizeBounds } from '../../src/geo/bounds.js';
 import type { Point } from '../../src/geo/point.js';
-import type { Meter } from '../../src/store/request/meter.js';
 import { randomFrom } from '../../test/support/random.js';
 import { viewOf } from '../rig/places.js';
-import type { BenchMarker } from '../rig/points.js';
-import { walker } from '../rig/walker.js';
+import { type Seen, ask, balanced } from './requests.js';
 import type { Servers } from './servers.js';
 
-export const VEHICLES = 500;
-/** Time between the requests of one client, and between two writes. */
-const CLIENT_MS = 200;
+const VEHICLES = 500;
+/** Time between two writes. */
 const WRITE_MS = 200;
 /** One write in this many is looked for on every server. */
 const WATCH_EVERY = 5;
 const LOOK_MS = 25;
 const LOOK_UNTIL_MS = 15_000;
-const RETRY_MS = 200;
-const ANSWER_WITHIN_MS = 10_000;
 
-const MAP = `query ($bounds: BoundsInput!, $zoom: Float!) {
-  viewport(bounds: $bounds, zoom: $zoom) {
-    count(collection: "cities")
-    auto(collection: "cities", limit: 300) { mode markers { id } clusters { count } }
-  }
-}`;
 const KEYS = `query ($bounds: BoundsInput!) {
   viewport(bounds: $bounds, zoom: 12) {
     count(collection: "vehicles")
@@ -40,92 +29,11 @@ const PUT = `mutation ($markers: [MarkerInput!]!) {
 }`;
 const NEW_COLLECTION = `mutation { createCollection(input: { key: "vehicles", name: "Vehicles" }) { key } }`;
 
-interface Answer<T> {
-  readonly data: T;
-  readonly cost: Meter;
-}
-
 interface Viewport {
   readonly viewport: {
     readonly count: number;
     readonly markers: { readonly nodes: readonly { readonly key: string }[] };
   };
-}
-
-/** A response without errors; rejects otherwise. */
-export async function ask<T>(url: string | undefined, query: string, variables: unknown): Promise<Answer<T>> {
-  if (url === undefined) throw new Error('connection refused');
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-cellport-cost': '1' },
-    body: JSON.stringify({ query, variables }),
-    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-  });
-  const { data, errors, extensions } = (await response.json()) as {
-    data: T;
-    errors?: readonly { readonly message: string }[];
-    extensions: { readonly cost: Meter };
-  };
-  if (errors !== undefined) throw new Error(errors[0]?.message);
-  return { data, cost: extensions.cost };
-}
-
-/** What was seen on a fleet. */
-export class Seen {
-  requests = 0;
-  retried = 0;
-  /** Requests that failed again at another server, by message. */
-  readonly failed: string[] = [];
-  readonly ms: number[] = [];
-  /** The cost of the maps that each server answered. */
-  readonly costs: Meter[][] = [];
-  wrongCounts: string[] = [];
-  /** Milliseconds from the response to a write until it is found on the server that wrote, and on another one. */
-  readonly own: number[] = [];
-  readonly other: number[] = [];
-}
-
-/** Sends a request to a server, and once more to the next one if it fails. Resolves with the answer and who gave it. */
-async function balanced<T>(servers: Servers, seen: Seen, to: number, query: string, variables: unknown) {
-  seen.requests++;
-  try {
-    return { ...(await ask<T>(servers.url(to), query, variables)), by: to % servers.count };
-  } catch {
-    seen.retried++;
-    await sleep(RETRY_MS);
-    const next = to + 1;
-    return { ...(await ask<T>(servers.url(next), query, variables)), by: next % servers.count };
-  }
-}
-
-/** A client that pans until it is aborted; each count is compared with a linear scan. */
-export async function pan(
-  servers: Servers,
-  seen: Seen,
-  cities: readonly BenchMarker[],
-  { client, sticky, signal }: { readonly client: number; readonly sticky: boolean; readonly signal: AbortSignal },
-): Promise<void> {
-  const next = walker(cities, client);
-  for (let n = 0; !signal.aborted; n++) {
-    const { bounds, zoom } = next();
-    const begun = performance.now();
-    try {
-      const to = sticky ? client : client + n;
-      const { data, cost, by } = await balanced<{ viewport: { count: number } }>(servers, seen, to, MAP, {
-        bounds,
-        zoom,
-      });
-      seen.ms.push(performance.now() - begun);
-      (seen.costs[by] ??= []).push(cost);
-      const area = normalizeBounds('bounds', bounds);
-      const right = cities.filter(({ position }) => areaContains(area, position)).length;
-      if (data.viewport.count !== right)
-        seen.wrongCounts.push(`${data.viewport.count} instead of ${right} in ${JSON.stringify(bounds)}`);
-    } catch (error) {
-      seen.failed.push(String(error));
-    }
-    await sleep(Math.max(0, CLIENT_MS - (performance.now() - begun)));
-  }
 }
 
 /** Vehicles of one city, and where they were moved to last. */
