@@ -16,7 +16,7 @@ import { LONGEST_Z } from '../../src/geo/geohash.js';
 import { groupBy } from '../../src/loaders/group.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
 import { planBlocks } from '../../src/plan/blocks.js';
-import { unitsOf } from '../../src/pages/plan-reads.js';
+import { unitsOf } from '../../src/model/read-cost.js';
 import { precisionForZoom } from '../../src/plan/precision.js';
 import { MOST_HINTS } from '../../src/store/page/page-directory.js';
 import { type Cells, type DerivedLine, type IndexLayout, PART_BYTES, partIn } from './lines.js';

@@ -5,13 +5,14 @@ import type { Point } from '../geo/point.js';
 import type { ZRange } from '../geo/ranges.js';
 import { LONGEST_BLOCK } from '../model/cell.js';
 import { DEFAULT_LIMITS } from '../model/limits.js';
-import { planReads, readUnitsOf, requestsOf, takeReads, unitsOf } from '../pages/plan-reads.js';
+import { planReads, readUnitsOf, requestsOf, takeReads } from '../pages/plan-reads.js';
 import { planBlocks } from '../plan/blocks.js';
 import { coverForPlan, planMarkers } from '../plan/markers.js';
 import { precisionForZoom } from '../plan/precision.js';
 import type { Distribution } from './distribution.js';
 import { type PageSizes, modelDirectory } from './page-model.js';
 import { itemsFor } from '../plan/wave.js';
+import { unitsOf } from '../model/read-cost.js';
 
 /** Size of the modeled map in px. */
 const MAP = { width: 1280, height: 800 } as const;

@@ -39,5 +39,8 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'cellport advise --rcu 1000 --wcu 500 --gb 50 --json',
   ],
   'cellport hot': ['cellport hot', 'cellport hot --url https://maps.example.org --json'],
-  'cellport plan': ['cellport plan --bounds 16.8,52.3,17.0,52.5 --zoom 12 --collection shops'],
+  'cellport plan': [
+    'cellport plan --bounds 16.8,52.3,17.0,52.5 --zoom 12 --collection shops --live',
+    'cellport plan --bounds 16.8,52.3,17.0,52.5 --zoom 12 --prefix-length 3',
+  ],
 };

@@ -1,48 +1,57 @@
 import { Command, Option } from 'commander';
 
 import { EXIT_CODES, anyNumber, boundsOption, prefixLengthOption, styleOption, writeShardsOption } from './options.js';
-import { keyStyle } from './session.js';
-import type { PlanOptions } from './viewport-plan.js';
+import { keyStyle, withDatabase } from './session.js';
+import type { PlanOptions, PrintedPlan } from './viewport-plan.js';
 
 const degrees = (value: number): string => String(Number(value.toFixed(6)));
-const calls = (ranges: readonly unknown[]): string => `${ranges.length} Query call${ranges.length === 1 ? '' : 's'}`;
+const edges = ({ west, south, east, north }: PrintedPlan['bounds']): string =>
+  [west, south, east, north].map(degrees).join(',');
+const calls = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-interface Rectangle {
-  readonly west: number;
-  readonly south: number;
-  readonly east: number;
-  readonly north: number;
+function sourceOf({ source, requests, readUnits, markers }: PrintedPlan): string {
+  if (source === 'PAGES') return `${calls(requests, 'request')} for pages, about ${readUnits} read units`;
+  return `${calls(requests, 'Query call')} on index ${markers[0]?.index ?? 'geoA'}, as while pages are not available`;
 }
-const edges = ({ west, south, east, north }: Rectangle): string => [west, south, east, north].map(degrees).join(',');
 
-async function printPlan(options: PlanOptions): Promise<void> {
-  const { planOf } = await import('./viewport-plan.js');
-  const plan = planOf(options, await keyStyle(options));
-  if (options.json === true) return console.log(JSON.stringify(plan, null, 2));
+function print(plan: PrintedPlan, json = false): void {
+  if (json) return console.log(JSON.stringify(plan, null, 2));
   const { bounds, zoom, precision, cells, markers, more } = plan;
   console.log(`bounds ${edges(bounds)}, zoom ${zoom}: cells of ${precision} characters`);
   if (cells === null) console.log('\ncells: not stored at this length, computed from the markers');
   else {
-    console.log(`\ncells: ${calls(cells)} on the derived table`);
+    console.log(`\ncells: ${calls(cells.length, 'Query call')} on the derived table`);
     for (const { pk, from, to } of cells) console.log(`  ${pk}  ${from} .. ${to}`);
   }
-  console.log(
-    `\nmarkers: ${calls(markers)} on index ${markers[0]?.index ?? 'geoA'}${more ? '; more on the next page' : ''}`,
-  );
+  console.log(`\nmarkers: ${sourceOf(plan)}${more ? '; more on the next page' : ''}`);
   for (const { pk, from, to, bounds: covered } of markers)
     console.log(`  ${pk}  ${from} .. ${to}  (${edges(covered)})`);
+}
+
+async function printPlan({ live = false, json, ...options }: PlanOptions): Promise<void> {
+  const { livePlan, planOf } = await import('./viewport-plan.js');
+  if (live) return withDatabase(async (session) => print(await livePlan(session, options), json));
+  print(planOf(options, await keyStyle(options)), json);
 }
 
 export function planCommand(): Command {
   return new Command('plan')
     .description(
-      'Print the key ranges that a viewport reads while pages are not available; uses no database (Viewport.plan shows the current plan)',
+      'Print what a viewport reads: with --live, as a server would now; otherwise from the index of a collection with the given settings, without a database',
     )
     .addOption(boundsOption('bounding box in degrees').makeOptionMandatory())
     .addOption(
       new Option('-z, --zoom <zoom>', 'zoom level as in MapLibre, -2 to 30').argParser(anyNumber).makeOptionMandatory(),
     )
     .option('-c, --collection <key>', 'key of the collection', 'cities')
+    .addOption(
+      new Option('--live', 'take the collection and its pages from the database').conflicts([
+        'prefixLength',
+        'writeShards',
+        'style',
+        'code',
+      ]),
+    )
     .addOption(prefixLengthOption().default(2))
     .addOption(writeShardsOption().default(1))
     .addOption(styleOption())

@@ -2,27 +2,64 @@ import { badInput } from '../errors.js';
 import { normalizeBounds } from '../geo/bounds.js';
 import { type KeyStyle, createKeyspace } from '../keys/keyspace.js';
 import { readCode, readCollectionKey } from '../keys/validate.js';
-import { MAX_ZOOM, MIN_ZOOM } from '../map/viewport.js';
+import { Budget } from '../loaders/budget.js';
+import { requireCollection } from '../map/context.js';
+import { type ReadsPlan, indexPlan, viewportPlan } from '../map/markers/plan.js';
+import { MAX_ZOOM, MIN_ZOOM, type Viewport } from '../map/viewport.js';
 import { LONGEST_BLOCK } from '../model/cell.js';
+import type { KeyRange } from '../model/key-range.js';
 import { DEFAULT_LIMITS } from '../model/limits.js';
 import { planBlocks } from '../plan/blocks.js';
-import { blockKeyRanges, explainMarkers } from '../plan/explain.js';
-import { coverForPlan, planMarkers } from '../plan/markers.js';
+import { type ScopedCollection, blockKeyRanges } from '../plan/explain.js';
+import { coverForPlan } from '../plan/markers.js';
 import { precisionForZoom } from '../plan/precision.js';
+import { oneQuery } from '../server/one-query.js';
+import type { Keyspace } from '../keys/keyspace.js';
 import type { BoundsOption, KeyOptions } from './options.js';
+import type { Session } from './session.js';
 
-export interface PlanOptions extends KeyOptions {
+interface View {
   readonly bounds: BoundsOption;
   readonly zoom: number;
   readonly collection: string;
 }
 
-/** The reads of a server with default settings for a viewport, in the form that `plan` prints. */
-export function planOf(options: Omit<PlanOptions, 'json' | 'style'>, style: KeyStyle) {
-  const { zoom, prefixLength, writeShards, code } = options;
-  const [west, south, east, north] = options.bounds;
+export interface PlanOptions extends KeyOptions, View {
+  /** Whether to ask the database. */
+  readonly live?: boolean;
+}
+
+/** The reads for a viewport, in the form that `plan` prints. */
+export interface PrintedPlan extends Omit<ReadsPlan, 'ranges'> {
+  readonly bounds: Viewport['area']['bounds'];
+  readonly zoom: number;
+  readonly precision: number;
+  /** Null if cells are not stored at this length, but computed from their markers. */
+  readonly cells: readonly KeyRange[] | null;
+  readonly markers: ReadsPlan['ranges'];
+}
+
+function viewportOf({ bounds: [west, south, east, north], zoom }: View): Viewport {
   const area = normalizeBounds('--bounds', { west, south, east, north });
   if (!(zoom >= MIN_ZOOM && zoom <= MAX_ZOOM)) throw badInput('--zoom', zoom, `from ${MIN_ZOOM} to ${MAX_ZOOM}`);
+  return { area, zoom, precision: precisionForZoom(zoom) };
+}
+
+function printed(
+  { area, zoom, precision }: Viewport,
+  collection: ScopedCollection,
+  keys: Keyspace,
+  { ranges: markers, ...plan }: ReadsPlan,
+): PrintedPlan {
+  const isStored = precision - 1 <= LONGEST_BLOCK;
+  const cells = isStored ? blockKeyRanges(planBlocks(area, precision), keys.scope(collection), keys) : null;
+  return { bounds: area.bounds, zoom, precision, cells, markers, ...plan };
+}
+
+/** The reads of the geo index for a collection with these settings, by a server with default limits. */
+export function planOf(options: PlanOptions, style: KeyStyle): PrintedPlan {
+  const { prefixLength, writeShards, code } = options;
+  const viewport = viewportOf(options);
   const keys = createKeyspace(style);
   const collection = {
     key: readCollectionKey('--collection', options.collection),
@@ -31,18 +68,15 @@ export function planOf(options: Omit<PlanOptions, 'json' | 'style'>, style: KeyS
     writeShards,
     geoSlot: 'A',
   } as const;
-  const precision = precisionForZoom(zoom);
-  const ceiling = Math.floor(DEFAULT_LIMITS.rangesPerPage / writeShards);
-  const markers = planMarkers({ cover: coverForPlan(area), prefixLength, ceiling });
-  return {
-    bounds: area.bounds,
-    zoom,
-    precision,
-    // Finer cells are not stored but computed from their markers.
-    cells:
-      precision - 1 <= LONGEST_BLOCK ? blockKeyRanges(planBlocks(area, precision), keys.scope(collection), keys) : null,
-    markers: explainMarkers(markers, collection, keys),
-    /** Whether the first page may end before the bounding box does. */
-    more: markers.next !== undefined,
-  };
+  const search = { cover: coverForPlan(viewport.area), collection, budget: Budget.of(DEFAULT_LIMITS) };
+  return printed(viewport, collection, keys, indexPlan(search, keys));
+}
+
+/** The reads that a server would now make for a stored collection, from pages if they are available. */
+export async function livePlan({ config, signal, ...backend }: Session, options: View): Promise<PrintedPlan> {
+  const viewport = viewportOf(options);
+  return oneQuery(config, backend, signal, async (map) => {
+    const plan = await viewportPlan(map, viewport, options.collection);
+    return printed(viewport, await requireCollection(map, options.collection), map.keys, plan);
+  });
 }

@@ -1,5 +1,7 @@
 import { type ZRange, intersect } from '../geo/ranges.js';
 import { type Directory, GAP_BYTES, type PageRun, type PartitionPages, partitionRange } from './directory.js';
+import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
+import { REQUEST, SCATTERED_REQUEST, stepsByQuery, unitsOf } from '../model/read-cost.js';
 
 /** One read: neighboring pages of a partition. */
 export interface PlannedRead extends PageRun {
@@ -12,20 +14,8 @@ export interface PlannedRead extends PageRun {
   readonly expected: number;
 }
 
-/*
- * The cost model, in steps of half a read unit, the least that a request for an item costs (4 KB, eventually consistent).
- */
-
-const STEP_BYTES = 4_096;
-/** Cost of a request in steps. By trial on 135,233 cities, 0.1 to 0.75 make little difference for maps. */
-const REQUEST = 0.5;
-/** DynamoDB's limit of keys in one BatchGetItem. */
-export const MOST_KEYS = 100;
 /** Maximum number of runs of a partition that are compared with each other: the time for this is quadratic. */
 const MOST_RUNS = 64;
-
-/** Cost of a Query in steps: at least one, and on average half a step is lost to rounding. */
-const stepsByQuery = (bytes: number) => Math.max(1, bytes / STEP_BYTES + 0.5);
 
 /** Runs of pages of one partition, in order. */
 interface PartitionRuns {
@@ -97,10 +87,7 @@ const keysOf = (reads: readonly PlannedRead[]): number =>
 
 /** Number of requests that planned reads take. */
 export const requestsOf = (reads: readonly PlannedRead[]): number =>
-  reads.filter(({ by }) => by === 'query').length + Math.ceil(keysOf(reads) / MOST_KEYS);
-
-/** Read units of one request for a number of bytes: half a unit per 4 KB, and at least that. */
-export const unitsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / STEP_BYTES)) / 2;
+  reads.filter(({ by }) => by === 'query').length + Math.ceil(keysOf(reads) / REQUEST_LIMITS.batchGet);
 
 /** Expected read units of planned reads. */
 export const readUnitsOf = (reads: readonly PlannedRead[]): number =>
@@ -128,14 +115,10 @@ function cheapestOf(partitions: readonly PartitionRuns[], request: number): Plan
   const mixed = plan(true);
   const costOf = (choices: readonly Choice[]) => choices.reduce((sum, { cost }) => sum + cost, 0);
   const readsOf = (choices: readonly Choice[]) => choices.flatMap(({ reads }) => reads);
-  const isWorth = costOf(mixed) + request * Math.ceil(keysOf(readsOf(mixed)) / MOST_KEYS) < costOf(queries);
+  const isWorth =
+    costOf(mixed) + request * Math.ceil(keysOf(readsOf(mixed)) / REQUEST_LIMITS.batchGet) < costOf(queries);
   return readsOf(isWorth ? mixed : queries);
 }
-
-/**
- * Cost of a request for scattered pages, in steps: with the value for maps, a nearest query takes a quarter more calls.
- */
-const SCATTERED_REQUEST = 2;
 
 /** A page of a partition, by its index there. */
 export interface ChosenPage {
@@ -201,7 +184,8 @@ export function takeReads(
   for (const [index, read] of reads.entries()) {
     if (read.by === 'query') queries += 1;
     else keys += read.last - read.first + 1;
-    const isEnough = taken.length > 0 && (expected >= markers || queries + Math.ceil(keys / MOST_KEYS) > calls);
+    const isEnough =
+      taken.length > 0 && (expected >= markers || queries + Math.ceil(keys / REQUEST_LIMITS.batchGet) > calls);
     if (isEnough) return { taken, left: reads.slice(index) };
     const [now, later] = cut(read, markers - expected);
     taken.push(now);

@@ -4,6 +4,7 @@ import { type ZRange, coverArea } from '../geo/ranges.js';
 import { CELL_SUFFIX_LENGTH } from '../keys/declarations.js';
 import { LONGEST_BLOCK } from '../model/cell.js';
 import { byPartition, joinPieces } from './join.js';
+import { HEAVY_BLOCKS } from '../model/read-cost.js';
 
 /** Which cell blocks to read, as ranges of parent cells. */
 export interface BlockPlan {
@@ -18,14 +19,11 @@ export interface BlockPlan {
  */
 const FINENESS = 64;
 
-/** A gap of fewer blocks costs less to read than another Query. */
-const HEAVY_GAP = 16;
-
 /** A plan for sorted pieces with at most `most` ranges, unless they lie in more partitions. */
 function planOf(length: number, pieces: readonly ZRange[], most?: number): BlockPlan {
   const size = 32 ** Math.min(CELL_SUFFIX_LENGTH, length);
   const apart = [...byPartition(pieces, size)].flatMap((group) => group.pieces);
-  return { length, ranges: joinPieces(apart, size, { heavy: HEAVY_GAP, ...(most !== undefined && { most }) }) };
+  return { length, ranges: joinPieces(apart, size, { heavy: HEAVY_BLOCKS, ...(most !== undefined && { most }) }) };
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Area } from '../geo/bounds.js';
 import { LONGEST_Z, fromZ } from '../geo/geohash.js';
 import { type ZRange, coverArea, intersect } from '../geo/ranges.js';
 import { byPartition, joinPieces } from './join.js';
+import { HEAVY_SHARE } from '../model/read-cost.js';
 
 /** The part of a search's plan to make. */
 export interface PlanPart {
@@ -35,9 +36,6 @@ export interface MarkerPlan {
  */
 export const FINENESS = 512;
 
-/** Gaps with at least this share of the cover are not read. By trial on 135,233 cities. */
-const HEAVY_GAP = 0.8;
-
 /** Z-order ranges that cover an area finely enough for planning. */
 export function coverForPlan(area: Area): ZRange[] {
   return coverArea(area, LONGEST_Z, FINENESS);
@@ -51,7 +49,7 @@ export function coverForPlan(area: Area): ZRange[] {
  */
 export function planMarkers({ cover, prefixLength, after = 0, ceiling }: PlanPart): MarkerPlan {
   const size = 32 ** (LONGEST_Z - prefixLength);
-  const heavy = HEAVY_GAP * cover.reduce((sum, { from, to }) => sum + to - from, 0);
+  const heavy = HEAVY_SHARE * cover.reduce((sum, { from, to }) => sum + to - from, 0);
   const ranges: PlannedRange[] = [];
   for (const { partition, pieces } of byPartition(intersect(cover, [{ from: after, to: Infinity }]), size)) {
     for (const range of joinPieces(pieces, size, { heavy })) {

@@ -1,14 +1,12 @@
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
-import { createContext } from '../graphql/context.js';
-import { startWork } from '../graphql/work.js';
 import { type FoundEdge, type TextSearchInput, searchText } from '../map/text-search.js';
 import { silentLog } from '../log.js';
 import { openEmbeddedReaders } from '../search/embedded/embedded-engine.js';
 import type { SearchReader } from '../search/engine.js';
 import { readCheckpoint } from '../search/follow.js';
 import type { Backend } from './backend.js';
-import { createServices } from './services.js';
+import { oneQuery } from './one-query.js';
 
 /** The result of a search. */
 export interface FoundText {
@@ -56,23 +54,19 @@ export async function findText(
   input: TextSearchInput,
   signal: AbortSignal,
 ): Promise<FoundText> {
-  const { limits } = config;
   const candidates = await openCandidates(config, backend);
-  const work = startWork(limits);
-  signal.addEventListener('abort', work.abandon, { once: true });
   try {
     const found = await mostRecent(candidates.readers);
     if (found === undefined) {
       const message = `no complete search index in ${candidates.where}; run \`cellport serve\` to build one`;
       throw new CellportError('UNAVAILABLE', message);
     }
-    const { map } = createContext(createServices(backend, { cacheBytes: 0, limits }), work);
-    const { edges, pageInfo, count } = await searchText(map, found.reader, input);
-    const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
-    return { edges, next, total: await count(), asOf: found.asOf };
+    return await oneQuery(config, backend, signal, async (map) => {
+      const { edges, pageInfo, count } = await searchText(map, found.reader, input);
+      const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+      return { edges, next, total: await count(), asOf: found.asOf };
+    });
   } finally {
-    work.end();
-    signal.removeEventListener('abort', work.abandon);
     await candidates.close();
   }
 }

@@ -176,6 +176,16 @@ describe('cellport serve --demo', () => {
       expect(Object.fromEntries(viewport.cells.map(({ geohash, count }) => [geohash, count]))).toEqual(
         await counted(3),
       );
+      await vi.waitFor(async () => {
+        const shown = await ask<{ viewport: { plan: object } }>(
+          again,
+          `{ viewport(${world}) { plan(collection: "cities") { source requests readUnits ranges { pk from to } } } }`,
+        );
+        const view = ['--bounds', '-180,-90,180,90', '--zoom', '3', '--json'];
+        const { output } = await runCliHere(['plan', '--live', ...view], settings);
+        const { markers, ...plan } = JSON.parse(output) as { markers: object[] };
+        expect({ ...plan, ranges: markers }).toMatchObject({ ...shown.viewport.plan, source: 'PAGES' });
+      }, 60_000);
       second.child.kill('SIGTERM');
       expect(await second.ended).toBe(0);
       for (const run of [first, second]) expect(run.output()).not.toMatch(/"level":|WARN|ERROR|\n +at /);

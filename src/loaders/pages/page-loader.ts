@@ -5,7 +5,8 @@ import { boundsAround } from '../../geo/bounds.js';
 import type { ZRange } from '../../geo/ranges.js';
 import type { Collection } from '../../model/collection.js';
 import type { PageEntry } from '../../pages/entry.js';
-import { MOST_KEYS, unitsOf } from '../../pages/plan-reads.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
+import { unitsOf } from '../../model/read-cost.js';
 import type { Database, Item } from '../../store/database.js';
 import { findDirectoryPart, readDirectory } from '../../store/page/page-directory.js';
 import {
@@ -171,7 +172,7 @@ export class OpenPages {
         return page;
       },
       byKeys: (begins, consistent) => {
-        budget.debit({ calls: Math.ceil(begins.length / MOST_KEYS) });
+        budget.debit({ calls: Math.ceil(begins.length / REQUEST_LIMITS.batchGet) });
         return consistent ? this.#get(begins, true) : Promise.all(begins.map((begin) => this.#keys.load(begin)));
       },
       between: async (from, to, consistent) => {

@@ -4,20 +4,25 @@ import { AFTER_SEPARATOR } from '../../keys/escape.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { IndexedMarkers } from '../../loaders/loaders.js';
 import type { Collection } from '../../model/collection.js';
-import { rangeKeys } from '../../plan/explain.js';
+import { type ScopedCollection, rangeKeys } from '../../plan/explain.js';
 import { type MarkerPlan, type PlannedRange, planMarkers } from '../../plan/markers.js';
 import type { MapContext } from '../context.js';
 import type { CursorPosition } from '../cursor.js';
 import type { MarkerSearch, MarkerSource, Part } from './search.js';
 import { concurrentRanges, itemsFor } from '../../plan/wave.js';
 
+/** A search of a geo index. */
+export interface IndexSearch extends Omit<MarkerSearch, 'collection'> {
+  readonly collection: ScopedCollection;
+}
+
 /** The number of ranges of a collection that a budget covers. */
-function affordableRanges(budget: Budget, { writeShards }: Collection): number {
+function affordableRanges(budget: Budget, { writeShards }: Pick<Collection, 'writeShards'>): number {
   return Math.floor(budget.calls / writeShards);
 }
 
 /** The part of a plan from a position in Z-order on: as many ranges as the budget covers. */
-export function nextRanges({ cover, collection, budget }: MarkerSearch, after = 0): MarkerPlan {
+export function nextRanges({ cover, collection, budget }: IndexSearch, after = 0): MarkerPlan {
   const { prefixLength } = collection;
   return planMarkers({ cover, prefixLength, after, ceiling: affordableRanges(budget, collection) });
 }

@@ -6,7 +6,7 @@ import type { OpenPages } from '../../loaders/pages/page-loader.js';
 import type { MapMarker } from '../../model/marker.js';
 import { type PartitionPages, partitionRange } from '../../pages/directory.js';
 import { type PageAhead, PagesOutward } from '../../pages/outward.js';
-import { MOST_KEYS, type PlannedRead, planChosen } from '../../pages/plan-reads.js';
+import { type PlannedRead, planChosen } from '../../pages/plan-reads.js';
 import { eachInTurns } from '../../turns.js';
 import type { MapContext } from '../context.js';
 import { MARKERS_AN_ITEM } from '../markers/page-source.js';
@@ -20,6 +20,7 @@ import {
   nearestFirst,
   positionOf,
 } from './by-distance.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 /** The greatest error of a distance, in meters. */
 const TOLERANCE = 1;
@@ -144,7 +145,7 @@ export class PageWalk {
   async #readBatch(distanceTo: number, goal: number, missing: number): Promise<void> {
     const { budget } = this.#query;
     const few = this.#pagesRead === 0 ? 1 : Math.max(LEAST_PAGES, GROWTH * this.#pagesRead);
-    const most = MOST_KEYS * budget.calls;
+    const most = REQUEST_LIMITS.batchGet * budget.calls;
     const chosen: PageAhead[] = [];
     let expected = 0;
     for (;;) {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { KeyLine, type Stretch } from '../../../bench/scale/key-line.js';
 import { PUBLISHED, type Units } from '../../../bench/scale/published.js';
 import { SimulatedTable } from '../../../bench/scale/table.js';
-import { unitsOf } from '../../../src/pages/plan-reads.js';
+import { unitsOf } from '../../../src/model/read-cost.js';
 
 const GB = 2 ** 30;
 const GUIDE = 'https://docs.aws.amazon.com/amazondynamodb/latest/developerguide';
