@@ -34,7 +34,6 @@ const SYSTEMS = [
 const whole = (value: number) => Math.round(value).toLocaleString('en');
 const percent = (part: number) => `${shown(100 * part, part > 0 && part < 0.0095 ? 2 : 1)}%`;
 const short = (value: number) => value.toLocaleString('en', { notation: 'compact', maximumSignificantDigits: 3 });
-const gigabytes = (bytes: number) => bytes / 2 ** 30;
 
 function bytesOfMarkers(): MeanBytes {
   const collection = { key: 'points', code: null, mapProperties: ['population'], globalIds: false, prefixLength: 2 };
@@ -99,17 +98,15 @@ function vehiclesByCities(study: Study): string {
 }
 
 /** Which limit a collection of a size meets, and where. */
-function limitsOf(markers: number, study: Study, bytes: MeanBytes) {
+function limitsOf(markers: number, study: Study) {
   const parts = study.derived.partsOf.reduce((sum, count) => sum + count, 0);
   const hints = parts * MOST_HINTS * KEPT_DIRECTORIES.hintBytes;
   const [, day] = study.days({ source: 'pages', fleet: { servers: 10, caches: 'consumer' } });
   const units = (day?.mean.read ?? 0) / ((10 * MAPS_A_SERVER) / study.flows().peak);
-  const stored = gigabytes(markers * (bytes.item + bytes.entry + 200 + (bytes.page.bytes + 100) / bytes.page.markers));
   return {
     units,
     row: [
       short(markers),
-      whole(stored),
       whole(hints / 2 ** 20),
       shown(units),
       whole(PUBLISHED.tableQuota.read / (units * MAPS_A_SERVER)),
@@ -131,7 +128,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
   say('limits by size');
   const limits = [...SMALLER, MARKERS].map((markers) => ({
     markers,
-    ...limitsOf(markers, markers === MARKERS ? study : studyOf(markers), bytes),
+    ...limitsOf(markers, markers === MARKERS ? study : studyOf(markers)),
   }));
   const byMarkers: Line = {
     name: 'pages',
@@ -166,13 +163,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
       vehicles,
       '',
       table([
-        [
-          'markers',
-          'GB',
-          'directory, MB',
-          'read units a map',
-          `servers at ${short(PUBLISHED.tableQuota.read)} read units`,
-        ],
+        ['markers', 'directory, MB', 'read units a map', `servers at ${short(PUBLISHED.tableQuota.read)} read units`],
         ...limits.map(({ row }) => row),
       ]),
       '\n![Read units by servers and by markers](scaling.svg)',
