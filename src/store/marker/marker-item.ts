@@ -47,7 +47,7 @@ function pick(properties: Properties, names: readonly string[]): Properties {
   );
 }
 
-/** How properties are stored: small ones in `m` alone, marked complete; otherwise those a map draws in `m`, and all in `properties`. */
+/** Small properties are in `m` alone, marked complete; otherwise those that a map draws are in `m`, and all in `properties`. */
 function layProperties(properties: Properties, mapProperties: readonly string[]): Item {
   if (valueBytes(properties) < SMALL_PROPERTIES_BYTES) return { m: properties, mc: true };
   return { m: pick(properties, mapProperties), mc: false, properties };
