@@ -140,7 +140,7 @@ export const liveChanges: Benchmark = {
           holds: quick ? undefined : p99 <= BAR_MS,
         },
       ],
-      text: `One process; a WebSocket and rectangle each; ${WRITES_A_SECOND} markers a second.`,
+      text: '',
     };
   },
 };

@@ -96,8 +96,8 @@ async function run({ say }: BenchOptions): Promise<Section> {
     title: `Load: ${CLIENTS} clients panning over ${cities.length.toLocaleString('en')} cities`,
     rows: barsOf(cached, uncached),
     text: [
-      `${SECONDS} s of \`auto\` with up to 300 markers, empty caches at first, a heap of ${HEAP_MB} MB. If refused, a client waits as Retry-After`,
-      'says, which counts as time of the map.\n',
+      `${SECONDS} s of \`auto\` with up to 300 markers, empty caches at first, a heap of ${HEAP_MB} MB. Waiting as Retry-After says counts as`,
+      'time of a map.\n',
       table([head, rowOf('caches of 64 MB', cached), rowOf('no caches', uncached)]),
     ].join('\n'),
   };

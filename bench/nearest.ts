@@ -106,7 +106,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
           against: `p90 ${shown(quantile(units, 0.9))}`,
         },
       ],
-      text: 'Places all over the globe. No pages are cached.',
+      text: 'No pages are cached.',
     };
   } finally {
     await rig.close();

@@ -166,7 +166,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         against: `exact bounds ${shown(plain.readUnits)}`,
       },
     ];
-    const text = `${client.requested} of ${client.tiles} tiles shown are requested; markers are not cached.`;
+    const text = `${client.requested} of ${client.tiles} tiles shown are requested.`;
     return { title: 'Panning', rows, text: quick ? '' : text };
   } finally {
     await rig.close();
