@@ -8,11 +8,11 @@ const STEP = 10_000;
 const FINEST = 1e-7;
 
 /**
- * The grid to which positions are rounded: lines at most a quarter of the tolerance apart, and 1, 2 or 5 times a power of
+ * The grid to which positions are rounded: lines at most half the tolerance apart, and 1, 2 or 5 times a power of
  * ten, so that positions have few digits and the antimeridian lies on it.
  */
 function linesPerDegree(tolerance: number): number {
-  const most = Math.max(FINEST, Math.min(1, tolerance / 4));
+  const most = Math.max(FINEST, Math.min(1, tolerance / 2));
   const power = 10 ** Math.floor(Math.log10(most) + 1e-9);
   const step = [5, 2, 1].find((each) => each * power <= most * (1 + 1e-9)) ?? 1;
   return Math.round(1 / (step * power));
@@ -65,7 +65,7 @@ function geometryOf(type: ZoneGeometry['type'], parts: readonly (readonly (reado
 }
 
 /**
- * A geometry without details smaller than `tolerance` degrees: its positions are snapped to a grid of a quarter of
+ * A geometry without details smaller than `tolerance` degrees: its positions are snapped to a grid of half of
  * that, and those are removed whose triangle with their neighbors is smaller than its square. Parts and holes that
  * small are dropped, but the largest part stays. A border shared by two geometries stays the same in both, up to the
  * tolerance at its ends, because the result for a position depends only on those around it.

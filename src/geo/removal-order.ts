@@ -61,6 +61,8 @@ class Removal implements RemovalOrder {
   readonly #tree: KDBush | undefined;
   /** Maximum weight that is removed. */
   readonly #limit: number;
+  /** Whether a candidate exceeded the limit: then the removal ends with the queue. */
+  #beyond = false;
   /**
    * Ties are broken by position, not by the direction of the path: a common border stays the same in both its zones.
    */
@@ -115,6 +117,11 @@ class Removal implements RemovalOrder {
     return this.removedAt[vertex] === Infinity;
   }
 
+  #enqueue(candidate: Candidate): void {
+    if (candidate.weight > this.#limit) this.#beyond = true;
+    else this.#queue.push(candidate);
+  }
+
   /** Queues a vertex with twice the area of the triangle with its neighbors, unless it is the end of a line. */
   #weigh(vertex: number): void {
     const [a = -1, c = -1] = [this.#before[vertex], this.#after[vertex]];
@@ -125,7 +132,7 @@ class Removal implements RemovalOrder {
     const weight = Math.abs((ax - bx) * (cy - by) - (cx - bx) * (ay - by));
     const round = (this.#rounds[vertex] ?? 0) + 1;
     this.#rounds[vertex] = round;
-    this.#queue.push({ weight, vertex, path: this.#pathOf[vertex] ?? 0, round });
+    this.#enqueue({ weight, vertex, path: this.#pathOf[vertex] ?? 0, round });
   }
 
   /** Queues a path as a whole once it has no vertex to spare. */
@@ -135,7 +142,7 @@ class Removal implements RemovalOrder {
     const kept = positions.filter((_, nth) => this.#remains(first + nth));
     const [[ax, ay] = [0, 0], [bx, by] = [0, 0]] = kept;
     const weight = closed ? Math.abs(doubleArea([...kept, [ax, ay]])) : (bx - ax) ** 2 + (by - ay) ** 2;
-    this.#queue.push({ weight, vertex: WHOLE, path: index, round: 0 });
+    this.#enqueue({ weight, vertex: WHOLE, path: index, round: 0 });
   }
 
   /** Whether another vertex lies in the triangle or on its edge: removing b would move an edge across it. */
@@ -221,11 +228,11 @@ class Removal implements RemovalOrder {
       let progress = false;
       for (let next = this.#queue.pop(); next; next = this.#queue.pop()) {
         if (++steps % STEP === 0) yield;
-        if (next.weight > this.#limit) return;
         const taken = this.#take(next);
         if (taken === 'blocked') blocked.push(next.vertex);
         else progress ||= taken;
       }
+      if (this.#beyond) return;
       // Retry blocked vertices if anything was removed since; otherwise drop the smallest path to make room.
       if (!progress && !this.#makeRoom()) {
         if (this.#wide) return;

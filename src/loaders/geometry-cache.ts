@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
 
 import type { ZoneGeometry } from '../geo/antimeridian.js';
 import { coarsened } from '../geo/coarsen.js';
@@ -9,6 +10,9 @@ import type { Steps } from '../geo/steps.js';
 import { shapeInSteps } from '../geo/zone-geometry.js';
 import { parseGeometry } from '../store/zone/zone-geometry.js';
 import { inTurns, takeTurn } from '../turns.js';
+
+/** A geometry is parsed for a coarse copy only when its turn comes: those of the world at once would take 150 MB. */
+const oneAtATime = pLimit(1);
 
 /**
  * A geometry in memory. Expensive derived values are computed once, on demand, for all requests that wait for them, so
@@ -58,11 +62,16 @@ export class LoadedGeometry {
   coarsened(tolerance: number): Promise<Buffer> {
     const known = this.#coarsening.get(tolerance);
     if (known) return known;
-    const making = this.#inTurns((geometry) => coarsened(geometry, tolerance))
-      .then((geometry) => Buffer.from(JSON.stringify(geometry)))
-      .finally(() => this.#coarsening.delete(tolerance));
+    const making = oneAtATime(() => this.#coarse(tolerance)).finally(() => this.#coarsening.delete(tolerance));
     this.#coarsening.set(tolerance, making);
     return making;
+  }
+
+  async #coarse(tolerance: number): Promise<Buffer> {
+    await takeTurn();
+    const geometry = this.#geometry ?? parseGeometry(this.json);
+    await takeTurn();
+    return Buffer.from(JSON.stringify(await inTurns(coarsened(geometry, tolerance), takeTurn)));
   }
 
   async #inTurns<Result>(derive: (geometry: ZoneGeometry) => Steps<Result>): Promise<Result> {
