@@ -1,7 +1,7 @@
 // `npm run screenshot` takes the pictures of the documentation with demo data: docs/map.webp, which moves, and
 // docs/graphiql.png; and the one that previews of links to the page show. It starts a server on a free port and stops it
 // afterwards. It uses the data in CELLPORT_DATA_DIR or in .cellport, which `npm start` has loaded; otherwise it loads them
-// into a temporary folder.
+// into a temporary folder. `npm run screenshot -- preview` takes one of map, graphiql and preview.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -21,6 +21,7 @@ const GRAPHIQL = join(root, 'docs/graphiql.png');
 const PREVIEW = join(root, 'web/map/public/preview.jpg');
 const ANIMATION = { path: join(root, 'docs/map.webp'), width: 960, mostBytes: 1_500_000 };
 const SIZE = { width: 1280, height: 800 };
+const PREVIEW_SIZE = { width: 1200, height: 630 };
 const PIXEL_RATIO = 1.5;
 /** Loading the demo data takes 15 seconds, on a busy machine some minutes. */
 const LOADED_WITHIN_MS = 900_000;
@@ -135,15 +136,16 @@ async function film(page) {
   return frames;
 }
 
-/** Takes the picture for previews of links: the map without the controls around it. */
+/** Takes the picture for previews of links: the map without the controls on it and beside it. */
 async function preview(browser, url) {
-  const page = await browser.newPage({ viewport: { width: 1200, height: 630 }, colorScheme: 'light' });
+  const page = await browser.newPage({ viewport: PREVIEW_SIZE, colorScheme: 'light' });
   await page.goto(`${url}/#at=4.3/47/9&on=cities`);
   await page.locator('#tools button').first().waitFor();
-  await page.evaluate(`document.querySelectorAll('.column, #tools').forEach((each) => (each.style.display = 'none'))`);
-  await page.evaluate(`void (document.querySelector('#map').style.right = '0')`);
+  const { width: visible } = await page.locator('#map').boundingBox();
+  await page.setViewportSize({ ...PREVIEW_SIZE, width: 2 * PREVIEW_SIZE.width - visible });
+  await page.evaluate(`document.querySelectorAll('.column').forEach((each) => (each.style.display = 'none'))`);
   await settled(page);
-  await page.screenshot({ path: PREVIEW, type: 'jpeg', quality: 80 });
+  await page.screenshot({ path: PREVIEW, type: 'jpeg', quality: 80, clip: { x: 0, y: 0, ...PREVIEW_SIZE } });
 }
 
 /** Takes the picture of GraphiQL after its first example has been run. */
@@ -158,6 +160,7 @@ async function graphiql(browser, url) {
   await page.screenshot({ path: GRAPHIQL });
 }
 
+const wanted = (name) => process.argv.length === 2 || process.argv.includes(name);
 await build({ ifNeeded: true });
 const given = process.env.CELLPORT_DATA_DIR ?? join(root, '.cellport');
 const loaded = existsSync(join(given, 'dynamodb'));
@@ -179,10 +182,12 @@ try {
       '--enable-unsafe-swiftshader',
     ],
   });
-  const page = await walk(browser, url);
-  await preview(browser, url);
-  await graphiql(browser, url);
-  await writeFile(ANIMATION.path, await animate(browser, await film(page), ANIMATION));
+  if (wanted('preview')) await preview(browser, url);
+  if (wanted('graphiql')) await graphiql(browser, url);
+  if (wanted('map')) {
+    const page = await walk(browser, url);
+    await writeFile(ANIMATION.path, await animate(browser, await film(page), ANIMATION));
+  }
 } finally {
   await browser?.close();
   await server.stop();

@@ -41,23 +41,23 @@ export async function send(
   variables: object,
   signal?: AbortSignal,
 ): Promise<Reply> {
-  let body: GraphqlResponse;
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(explain === true ? { 'x-cellport-cost': '1', 'x-cellport-explain': '1' } : {}),
-        ...headers,
-      },
-      body: JSON.stringify({ query, variables }),
-      ...(signal ? { signal } : {}),
-    });
-    body = (await response.json()) as GraphqlResponse;
-  } catch (error) {
+  const failed = (how: string) => (error: unknown) => {
     if (signal?.aborted === true) throw error;
-    throw new ViewportError(`no response from ${url} (${String(error)})`, 'UNAVAILABLE');
-  }
+    throw new ViewportError(`${url} ${how}`, 'UNAVAILABLE');
+  };
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(explain === true ? { 'x-cellport-cost': '1', 'x-cellport-explain': '1' } : {}),
+      ...headers,
+    },
+    body: JSON.stringify({ query, variables }),
+    ...(signal ? { signal } : {}),
+  }).catch(failed('does not respond'));
+  const body = await (response.json() as Promise<GraphqlResponse>).catch(
+    failed(`responded with status ${response.status} and no JSON`),
+  );
   const { data, errors, extensions: { cost = null, reads = [], readsLeftOut = 0, pages = [] } = {} } = body;
   const first = errors?.[0];
   const error = first

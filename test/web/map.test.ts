@@ -752,6 +752,15 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     );
     for (const layer of ['rivers', 'lakes', 'region-borders', 'place-names', 'country-names'])
       expect(shownLayers).toContain(layer);
+    // Names keep off clusters: none lies beneath one.
+    expect(await page.evaluate<string[]>(`(() => {
+      const { map, layers } = ${HANDLE};
+      const names = ['country-names', 'place-names'];
+      const clusters = layers.flatMap((layer) => layer.states).flatMap((state) => state.clusters);
+      if (clusters.length === 0) return ['there are no clusters'];
+      return clusters.flatMap(({ position }) => map.queryRenderedFeatures(map.project(position), { layers: names }))
+        .map(({ properties }) => properties.name);
+    })()`)).toEqual([]); // prettier-ignore
     const named = await page.evaluate<string[]>(
       `${HANDLE}.map.queryRenderedFeatures({ layers: ['country-names'] }).map(({ properties }) => properties.name)`,
     );
@@ -796,6 +805,29 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.close();
     await styled.close();
     own.close();
+  });
+
+  it('keeps its tools beside the map, and its message in lines of several words on a phone', async () => {
+    const page = await load('#at=6/51.5/0', { viewport: { width: 1024, height: 640 } }, '**/graphql');
+    await page.locator('#bar').getByText('does not respond').waitFor();
+    const right = async (selector: string) => {
+      const { x, width } = (await page.locator(selector).boundingBox())!;
+      return [x, x + width];
+    };
+    // Also before there are any.
+    expect([(await right('#map'))[1], await right('#tools')]).toEqual([956, [956, 1024]]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.locator('#bar').evaluate(({ clientWidth }) => clientWidth)).toBeGreaterThan(300);
+    await page.context().close();
+    faults.splice(0, faults.length, ...faults.filter((each) => !each.includes('ERR_FAILED')));
+  });
+
+  it('says which collections of its link do not exist, and that the base map could not be loaded', async () => {
+    const page = await load('#at=6/51.5/0&on=cities,nowhere', {}, '**/*.pbf');
+    await page.locator('#base-note').getByText('Could not load all of the base map').waitFor();
+    await page.locator('#bar').getByText('do not exist here: nowhere').waitFor();
+    await page.context().close();
+    faults.splice(0, faults.length, ...faults.filter((each) => !each.includes('ERR_FAILED')));
   });
 
   it('offers a retry when the server is gone, and continues when it is back', async () => {

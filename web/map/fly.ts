@@ -1,6 +1,7 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
 import type { Bounds, MapCluster } from '../../src/client/public.js';
+import { SMALL } from './sheets.js';
 
 /** A cluster that never splits has all its markers at one position: zooming in further shows nothing new. */
 const CLOSE_ENOUGH = 16;
@@ -17,15 +18,18 @@ export function flyInto(map: MapLibre, { position, bounds }: MapCluster, zoom = 
 }
 
 const MARGIN = 24;
+/** Width of the tools, which cover the right edge of a small map. */
+const TOOLS_PX = 56;
 
 /** Shows an entire bounding box without animation, next to a panel that covers the right or lower part of the map. */
 export function fitWithoutAnimation(map: MapLibre, bounds: Bounds, panel?: HTMLElement): void {
+  const tools = matchMedia(SMALL).matches ? TOOLS_PX : 0;
   const { left, top, width } = panel?.getBoundingClientRect() ?? { left: innerWidth, top: innerHeight, width: 0 };
   const isBelow = width === innerWidth;
   const padding = {
     top: MARGIN,
     left: MARGIN,
-    right: MARGIN + (isBelow ? 0 : innerWidth - left),
+    right: MARGIN + Math.max(tools, isBelow ? 0 : innerWidth - left),
     bottom: MARGIN + (isBelow ? innerHeight - top : 0),
   };
   map.fitBounds(boxOf(bounds), { animate: false, padding, maxZoom: 13 });

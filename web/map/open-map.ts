@@ -11,7 +11,7 @@ import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
 
 import { baseLayers, baseStyle } from './base-map/style.js';
 import { addGraticule } from './base-map/graticule.js';
-import { sayWhereItEnds, showNote } from './base-map/note.js';
+import { sayWhatIsMissing, sayWhereItEnds, showNote } from './base-map/note.js';
 import type { OwnBase } from './base-map/own-base.js';
 import type { Theme } from './base-map/palette.js';
 import { byId } from './element.js';
@@ -82,8 +82,9 @@ export async function openMap(theme: Theme, at: PageState['at'], still: boolean)
     'bottom-right',
   );
   map.addControl(new ScaleControl({ maxWidth: 110 }), 'bottom-right');
-  // A missing tile or font only leaves a gap. Errors of data requests are reported where they occur.
+  // A missing font only leaves a gap. Errors of data requests are reported where they occur.
   map.on('error', ({ error }) => console.warn(error.message));
+  sayWhatIsMissing(map);
   await map.once('load');
   if (own) return map;
   addGraticule(map);

@@ -135,12 +135,15 @@ export class Page {
     Object.defineProperty(globalThis, 'cellport', { get: () => ({ map, layers: this.#layers.all }) });
   }
 
-  /** Shows the collections and the state of an address. */
-  begin({ collections }: FirstCollections, state: PageState): void {
+  /** Shows the collections and the state of an address; names collections in it that do not exist. */
+  begin({ collections, next }: FirstCollections, state: PageState): void {
     this.#layers.show(state);
     this.#layers.update(collections);
     this.#importing.setFirstScreen(collections.length === 0);
     this.go(state);
+    const unknown = state.on?.filter((key) => !collections.some((collection) => collection.key === key)) ?? [];
+    if (unknown.length > 0 && next === undefined)
+      this.#status.show(`This link shows collections that do not exist here: ${unknown.join(', ')}`);
   }
 
   /** Shows the state of an address. */

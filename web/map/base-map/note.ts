@@ -31,13 +31,26 @@ function storage(use: (storage: Storage) => string | null | void): string | null
   }
 }
 
+/** Shows a note once if a tile of the base map cannot be loaded. */
+export function sayWhatIsMissing(map: MapLibre): void {
+  let isSaid = false;
+  map.on('error', (event) => {
+    if (isSaid || !('tile' in event)) return;
+    isSaid = true;
+    showNote('Could not load all of the base map. Move the map to try again.');
+  });
+}
+
 /** Shows a note where the built-in base map ends in detail, until the user closes it. */
 export function sayWhereItEnds(map: MapLibre): void {
   let isClosed = storage((kept) => kept.getItem(STORAGE_KEY)) === 'closed';
+  let isShown = false;
   const update = () => {
     const isWanted = !isClosed && map.getZoom() >= COARSE_FROM_ZOOM;
+    if (isWanted === isShown) return;
+    isShown = isWanted;
     if (!isWanted) byId('base-note').hidden = true;
-    else if (byId('base-note').hidden)
+    else
       showNote(ENDS_HERE, () => {
         isClosed = true;
         storage((kept) => kept.setItem(STORAGE_KEY, 'closed'));
