@@ -23,6 +23,8 @@ export interface Config {
   readonly redisUrl: string | undefined;
   /** Memory for all caches in bytes, 0 for none. */
   readonly cacheBytes: number;
+  /** Write units a second from which a server spreads a prefix; 0 for never. With the embedded engine, it never does. */
+  readonly spreadWcu: number;
   /** Disk space for the search index in bytes; 0 for no search. */
   readonly searchBytes: number;
   /** OpenSearch, in place of an index of each server; undefined if it is not used. */
@@ -169,6 +171,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
     consumer: values.CELLPORT_CONSUMER,
     redisUrl: values.CELLPORT_REDIS_URL,
     cacheBytes: values.CELLPORT_CACHE_MB * 1024 * 1024,
+    spreadWcu: values.CELLPORT_SPREAD_WCU,
     searchBytes: searchMegabytes(values, database) * 1024 * 1024,
     openSearchUrl: values.CELLPORT_OPENSEARCH_URL,
     limits: limitsOf(values),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { LOG_LEVELS } from './log.js';
+import { PARTITION_LIMITS } from './model/dynamodb-limits.js';
 import { DEFAULT_CACHE_MB, DEFAULT_LIMITS, LAYOUT_LIMITS, type Limits } from './model/limits.js';
 
 /** Digits only: `1e3`, `0x10` and `12px` are refused. */
@@ -114,6 +115,7 @@ export const variables = z.object({
   CELLPORT_OBJECTS: objects,
   CELLPORT_ENGINE: z.enum(['embedded', 'aws'], 'must be embedded or aws').optional(),
   CELLPORT_CACHE_MB: wholeNumber(0, 1_000_000, DEFAULT_CACHE_MB),
+  CELLPORT_SPREAD_WCU: wholeNumber(0, 1_000_000, 0.8 * PARTITION_LIMITS.writeUnits),
   CELLPORT_SEARCH_MB: digits(0, 1_000_000).optional(),
   CELLPORT_OPENSEARCH_URL: url,
   ...limitVariables,

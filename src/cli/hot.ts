@@ -4,9 +4,11 @@ import { CellportError, badInput } from '../errors.js';
 import { isLoopback } from '../http/loopback.js';
 import type { HotKeys } from '../http/metrics.js';
 import { EXIT_CODES } from './options.js';
-import { readSettings } from './session.js';
+import { readSettings, withDatabase } from './session.js';
 
 interface HotOptions {
+  readonly spread?: string;
+  readonly collection?: string;
   readonly url?: string;
   readonly json?: boolean;
 }
@@ -55,7 +57,27 @@ function printTable({ seconds, readUnits, writeUnits, missedAtMost, keys }: HotK
   }
 }
 
-async function printHotKeys({ url, json = false }: HotOptions): Promise<void> {
+/** Begins to spread the writes of a prefix. */
+async function spread(prefix: string, key: string): Promise<void> {
+  await withDatabase(async ({ database, signal }) => {
+    const { beginSpread } = await import('../store/collection/spread.js');
+    const { spreadOf } = await import('../model/spread.js');
+    const { newCall } = await import('../store/request/meter.js');
+    const collection = await beginSpread(database, key, prefix, newCall(signal));
+    const { shards, phase } = spreadOf(collection, prefix) ?? {};
+    const state =
+      phase === 'SPREAD'
+        ? 'writers spread it'
+        : 'readers read all of them, and running servers let writers spread it in about a minute';
+    console.log(`prefix ${prefix} of ${key} has ${shards} shards: ${state}`);
+  });
+}
+
+async function runHot({ url, json = false, spread: prefix, collection }: HotOptions): Promise<void> {
+  if (prefix !== undefined) {
+    if (collection === undefined) throw badInput('--collection', undefined, 'the key of the collection of --spread');
+    return spread(prefix, collection);
+  }
   const hot = await askServer(url ?? (await ownUrl()));
   if (json) console.log(JSON.stringify(hot, null, 2));
   else printTable(hot);
@@ -63,9 +85,11 @@ async function printHotKeys({ url, json = false }: HotOptions): Promise<void> {
 
 export function hotCommand(): Command {
   return new Command('hot')
-    .description('Show the partition keys for which a running server consumes most capacity')
+    .description('Show the partition keys for which a running server consumes most capacity, or spread one')
     .option('--url <url>', 'address of the server (HOST and PORT of the settings)')
     .option('--json', 'as JSON')
+    .option('--spread <prefix>', 'spread the writes of a geohash prefix of a collection over more partitions')
+    .option('-c, --collection <key>', 'the collection of --spread')
     .addHelpText('after', `\nSee docs/performance.md.\n${EXIT_CODES}`)
-    .action(printHotKeys);
+    .action(runHot);
 }

@@ -33,11 +33,10 @@ async function sweep(
   { from, reached, call }: { readonly from: number; readonly reached: (number: number) => void; readonly call: Call },
 ): Promise<void> {
   const { keys } = database;
-  const { writeShards } = collection;
   const scope = keys.scope(collection);
   let wave: string[] = [];
   async function flush(next: number): Promise<void> {
-    const partitions = wave.flatMap((prefix) => keys.geoPartitions(scope, prefix, writeShards));
+    const partitions = wave.flatMap((prefix) => keys.spreadPartitions(scope, collection, prefix).flat());
     wave = [];
     await mapConcurrently(partitions, PARTITIONS_AT_A_TIME, (pk) => removePartition(database, collection, pk, call));
     reached(next);

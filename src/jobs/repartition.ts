@@ -84,7 +84,7 @@ async function walk({ options, collection, change, job, call }: Phase, layout: G
   const begin = isWhole ? Math.max(0, job.done(step) - 1) : 0;
   let wave: string[] = [];
   async function flush(next: number): Promise<void> {
-    const partitions = wave.flatMap((prefix) => keys.geoPartitions(keys.scope(own), prefix, own.writeShards));
+    const partitions = wave.flatMap((prefix) => keys.spreadPartitions(keys.scope(own), own, prefix).flat());
     wave = [];
     await mapConcurrently(partitions, PARTITIONS_AT_A_TIME, relocate);
     if (isWhole) job.reach(next + 1, step);

@@ -5,6 +5,7 @@ import { type EmptyingOptions, emptyCollection } from './emptying.js';
 import type { Sighting } from '../store/lease.js';
 import type { Collection } from '../model/collection.js';
 import { MonthKeeper } from './month-tables.js';
+import { Spreader } from './spread.js';
 
 export interface JobsOptions extends EmptyingOptions {
   /** Milliseconds between two searches for jobs. */
@@ -25,6 +26,7 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
   const seen = new Map<string, Sighting>();
   const inProgress = new Map<string, Promise<void>>();
   const months = new MonthKeeper(database, log);
+  const spreader = new Spreader({ ...options, database, clock });
 
   async function search(readings: boolean): Promise<void> {
     for await (const collections of everyCollection(database, 'emptying', newCall(signal))) {
@@ -42,9 +44,10 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
         inProgress.set(key, work);
       }
     }
-    if (!readings) return;
     const inUse: Collection[] = [];
     for await (const collections of everyCollection(database, 'in use', newCall(signal))) inUse.push(...collections);
+    await spreader.look(inUse);
+    if (!readings) return;
     for (const collection of inUse) await removeLeftReadings(database, collection, clock.wall(), newCall(signal));
     await months.keep(inUse, clock.wall());
   }

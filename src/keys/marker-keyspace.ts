@@ -1,4 +1,5 @@
 import type { GeoSlot } from '../model/collection.js';
+import { type Spreading, spreadOf } from '../model/spread.js';
 import { BUCKETED_READING, MARKER, READING } from './declarations.js';
 import type { Key } from './document-id.js';
 import type { KeyStyle } from './entity-types.js';
@@ -63,6 +64,16 @@ export function markerKeyspace(style: KeyStyle) {
     geoPartitions(scope: string, prefix: string, writeShards: number): string[] {
       const shards = writeShards > 1 ? Array.from({ length: writeShards }, (_, shard) => [String(shard)]) : [[]];
       return shards.map((shard) => geo.pk.format({ scope, prefix, shard }));
+    },
+    /**
+     * The partition keys of a prefix that may be spread: those that a marker may leave for another one of them, then the
+     * others. Whoever reads them in this order misses no marker that changes its partition.
+     */
+    spreadPartitions(scope: string, layout: Spreading, prefix: string): readonly (readonly string[])[] {
+      const former = this.geoPartitions(scope, prefix, layout.writeShards);
+      const spread = spreadOf(layout, prefix);
+      if (spread === undefined) return [former];
+      return [former, this.geoPartitions(scope, prefix, spread.shards).filter((pk) => !former.includes(pk))];
     },
     /** Bounds of the sort keys of all markers from one geohash of length 10 to another, both included. */
     geoSortRange: (prefixLength: number, firstGeohash: string, lastGeohash: string): SortRange => ({

@@ -30,6 +30,8 @@ export interface Collection {
   readonly readingsSummarized: boolean;
   /** The geo index that readers use; the other one is free for a change of the layout. */
   readonly geoSlot: GeoSlot;
+  /** Prefixes that are spread over more partitions than the others; those of an index not in use have no effect. */
+  readonly spread?: readonly SpreadPrefix[];
   /** A change of its layout in progress. */
   readonly layoutChange?: LayoutChange;
   readonly version: number;
@@ -67,6 +69,19 @@ export function otherLayout({ geoSlot, layoutChange }: Collection): GeoLayout | 
 export function writtenLayouts(collection: Collection): readonly GeoLayout[] {
   const other = collection.layoutChange?.phase === 'DRAIN' ? undefined : otherLayout(collection);
   return other === undefined ? [collection] : [collection, other];
+}
+
+/**
+ * A prefix whose entries in one geo index are spread over more partitions than its collection's `writeShards`. `GATHER`:
+ * readers read all of them, writers use the former ones. `SPREAD`: every reader knows of it; a marker that is created or
+ * moves enters one of them, and others stay where they are.
+ */
+export interface SpreadPrefix {
+  readonly geoSlot: GeoSlot;
+  readonly prefix: string;
+  /** A multiple of `writeShards`, so that a key's partition is one of the former or one that readers read after them. */
+  readonly shards: number;
+  readonly phase: 'GATHER' | 'SPREAD';
 }
 
 export type ReadingsBucket = 'NONE' | 'DAY' | 'HOUR';

@@ -10,17 +10,22 @@ import type { BlockPlan } from './blocks.js';
 import type { MarkerPlan, PlannedRange } from './markers.js';
 
 /** The part of a collection that its keys depend on. */
-export type ScopedCollection = Pick<Collection, 'key' | 'code' | 'prefixLength' | 'writeShards' | 'geoSlot'>;
+export type ScopedCollection = Pick<Collection, 'key' | 'code' | 'prefixLength' | 'writeShards' | 'geoSlot' | 'spread'>;
 
-/** The key ranges read for one range of a plan: one per write shard of the collection. */
-export function rangeKeys(range: PlannedRange, collection: ScopedCollection, keys: Keyspace): KeyRange[] {
-  const { prefixLength, writeShards, geoSlot } = collection;
+/** The key ranges read for one range of a plan: one per write shard, in groups to be read one after the other. */
+export function rangeGroups(range: PlannedRange, collection: ScopedCollection, keys: Keyspace): KeyRange[][] {
+  const { prefixLength, geoSlot } = collection;
   const first = fromZ(range.from, LONGEST_Z);
   const last = fromZ(range.to - 1, LONGEST_Z);
   const { from, to } = keys.geoSortRange(prefixLength, first, last);
   return keys
-    .geoPartitions(keys.scope(collection), range.prefix, writeShards)
-    .map((pk) => ({ index: `geo${geoSlot}`, pk, from, to }));
+    .spreadPartitions(keys.scope(collection), collection, range.prefix)
+    .map((partitions) => partitions.map((pk) => ({ index: `geo${geoSlot}`, pk, from, to })));
+}
+
+/** The same in one list. */
+export function rangeKeys(range: PlannedRange, collection: ScopedCollection, keys: Keyspace): KeyRange[] {
+  return rangeGroups(range, collection, keys).flat();
 }
 
 /** The key ranges read for a plan of blocks: one per range. */

@@ -45,7 +45,7 @@ export function boundsOf(keys: Keyspace, { index, key }: Pick<HotKey, 'index' | 
 function remedyFor(keys: Keyspace, { index, key, writeUnits }: HotKey): string | undefined {
   const entity = keys.namePartition(index, key)?.entity;
   if (index?.startsWith('geo') === true)
-    return '`cellport advise` compares prefixLength and writeShards, and `cellport repartition` changes them';
+    return '`cellport hot --spread` spreads its writes; `cellport advise` compares prefixLength and writeShards';
   if (entity === 'marker' && writeUnits > 0) return 'readingsBucket spreads the readings of a marker';
   if (entity === 'cell' || entity?.startsWith('page') === true) return 'a larger CELLPORT_CACHE_MB saves reads';
   return undefined;
@@ -85,8 +85,19 @@ export function metricsOf(consumption: ConsumptionSampler, keys: Keyspace): Metr
   };
 }
 
-/** Looks for hot keys once a minute; returns the function that stops it. */
-export function watchHotKeys(metrics: Metrics, keys: Keyspace, log: Log): () => void {
-  const watch = setInterval(() => warnOfHotKeys(metrics, keys, log), WARN_EVERY_MS).unref();
+/** Looks for hot keys once a minute, and passes them on; returns the function that stops it. */
+export function watchHotKeys(
+  metrics: Metrics,
+  keys: Keyspace,
+  log: Log,
+  onHotKeys: ((hot: readonly HotKey[]) => Promise<void>) | undefined,
+): () => void {
+  const look = async () => {
+    warnOfHotKeys(metrics, keys, log);
+    await onHotKeys?.(metrics.hotKeys().keys);
+  };
+  const watch = setInterval(() => {
+    look().catch((err: unknown) => log.warn({ err }, 'cannot look after hot keys; retrying in a minute'));
+  }, WARN_EVERY_MS).unref();
   return () => clearInterval(watch);
 }

@@ -10,6 +10,8 @@ import type { Demo } from './demo.js';
 import { type Cells, keepCells, storedReport, unknownCells } from './cells.js';
 import { type ExactCounts, keepExact } from './exact-counts.js';
 import { metricsOf, watchHotKeys } from './hot-keys.js';
+import type { HotKey } from '../http/metrics.js';
+import { spreadHotPrefixes } from './spread.js';
 import { type Jobs, startJobs } from './jobs.js';
 import { openLive } from './live.js';
 import { openFleetSearch } from './fleet-search.js';
@@ -90,7 +92,10 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
     : unknownCells();
   const { consumption, keys } = backend.database;
   const metrics = consumption && metricsOf(consumption, keys);
-  const stopWatching = metrics && watchHotKeys(metrics, keys, log);
+  // DynamoDB Local has no partitions.
+  const spreads = config.spreadWcu > 0 && !readOnly && !embedded;
+  const spread = (hot: readonly HotKey[]) => spreadHotPrefixes(backend.database, hot, config.spreadWcu, log);
+  const stopWatching = metrics && watchHotKeys(metrics, keys, log, spreads ? spread : undefined);
   let jobs: Jobs | undefined;
   let exactCounts: ExactCounts | undefined;
   let server: HttpServer | undefined;

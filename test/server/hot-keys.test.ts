@@ -100,6 +100,21 @@ test('keys are shown only to those who may ask what a request reads', async () =
   expect(refused.output).toContain('CELLPORT_EXPLAIN is off');
 });
 
+test('cellport hot --spread lets readers gather a prefix', async () => {
+  const run = (...args: readonly string[]) =>
+    runCliHere(['hot', '--spread', ...args], { ...engineSettings(), CELLPORT_TABLE: database.tables.entities });
+  expect(await run('u3')).toMatchObject({ code: 2, output: expect.stringContaining('--collection') });
+  expect(await run('u', '-c', 'parks')).toMatchObject({
+    code: 2,
+    output: expect.stringContaining('a geohash of 2 characters'),
+  });
+  const done = await run('u3', '--collection', 'parks');
+  expect(done).toMatchObject({
+    code: 0,
+    output: expect.stringMatching(/prefix u3 of parks has 8 shards: readers read/),
+  });
+});
+
 test('cellport hot names what is wrong with an address', async () => {
   expect(await runCliHere(['hot', '--url', 'maps.example.org'])).toMatchObject({
     code: 2,

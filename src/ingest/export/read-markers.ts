@@ -4,6 +4,7 @@ import { LONGEST_Z, cellBounds, toZ } from '../../geo/geohash.js';
 import type { Collection } from '../../model/collection.js';
 import type { KeyRange } from '../../model/key-range.js';
 import type { Marker } from '../../model/marker.js';
+import { spreadOf } from '../../model/spread.js';
 import { rangeKeys } from '../../plan/explain.js';
 import { type PlannedRange, coverForPlan, planMarkers } from '../../plan/markers.js';
 import { getCollections } from '../../store/collection/collections.js';
@@ -109,7 +110,9 @@ export async function checkStillThere({
     now?.createdAt === collection.createdAt &&
     now.prefixLength === collection.prefixLength &&
     now.writeShards === collection.writeShards &&
-    now.geoSlot === collection.geoSlot;
+    now.geoSlot === collection.geoSlot &&
+    // Markers move only into partitions of which this export has known.
+    (now.spread ?? []).every(({ prefix, phase }) => phase === 'GATHER' || spreadOf(collection, prefix) !== undefined);
   if (same) return;
   throw new CellportError(
     'CONFLICT',

@@ -4,7 +4,8 @@ import { AFTER_SEPARATOR } from '../../keys/escape.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { IndexedMarkers } from '../../loaders/loaders.js';
 import type { Collection } from '../../model/collection.js';
-import { type ScopedCollection, rangeKeys } from '../../plan/explain.js';
+import { queriesOf } from '../../model/spread.js';
+import { type ScopedCollection, rangeGroups } from '../../plan/explain.js';
 import { type MarkerPlan, type PlannedRange, planMarkers } from '../../plan/markers.js';
 import type { MapContext } from '../context.js';
 import type { CursorPosition } from '../cursor.js';
@@ -19,6 +20,19 @@ export interface IndexSearch extends Omit<MarkerSearch, 'collection'> {
 /** The number of ranges of a collection that a budget covers. */
 function affordableRanges(budget: Budget, { writeShards }: Pick<Collection, 'writeShards'>): number {
   return Math.floor(budget.calls / writeShards);
+}
+
+/** The first ranges whose Query calls a budget covers, with the number of calls: spread prefixes take more. */
+function affordable(ranges: readonly PlannedRange[], collection: Collection, budget: Budget) {
+  const wave: PlannedRange[] = [];
+  let queries = 0;
+  for (const range of ranges) {
+    const more = queriesOf(collection, range.prefix);
+    if (queries + more > budget.calls) break;
+    queries += more;
+    wave.push(range);
+  }
+  return { wave, queries };
 }
 
 /** The part of a plan from a position in Z-order on: as many ranges as the budget covers. */
@@ -48,8 +62,13 @@ export class IndexedSearch implements MarkerSource {
     if (this.#ranges.length === 0 && this.#rest !== undefined) {
       ({ ranges: this.#ranges, next: this.#rest } = nextRanges(this.#search, this.#rest));
     }
-    const wave = this.#ranges.slice(0, Math.min(most, concurrentRanges(wanted)));
-    const share = () => budget.share(wave.length * collection.writeShards);
+    const { wave, queries } = affordable(
+      this.#ranges.slice(0, Math.min(most, concurrentRanges(wanted))),
+      collection,
+      budget,
+    );
+    if (wave.length === 0 && this.#ranges.length > 0) return undefined;
+    const share = () => budget.share(queries);
     const limit = Math.min(budget.items, itemsFor(wanted));
     const reads = await Promise.all(wave.map((range) => this.#read(range, after, limit, share)));
     const cut = reads.findIndex(({ cutAt }) => cutAt !== undefined);
@@ -71,12 +90,14 @@ export class IndexedSearch implements MarkerSource {
     const { collection } = this.#search;
     const start = fromZ(range.from, LONGEST_Z);
     const from = compareBytes(after, start) > 0 ? after : start;
-    const requests = rangeKeys(range, collection, keys).map((keyRange) => ({
-      range: { ...keyRange, from: from.slice(range.prefix.length) },
-      limit,
-      budget: share(),
-    }));
-    const shards = await Promise.all(requests.map((request) => loaders.markers(collection, range.prefix, request)));
+    const shards: IndexedMarkers[] = [];
+    for (const group of rangeGroups(range, collection, keys)) {
+      const reads = group.map((keyRange) => {
+        const rest = { ...keyRange, from: from.slice(range.prefix.length) };
+        return loaders.markers(collection, range.prefix, { range: rest, limit, budget: share() });
+      });
+      shards.push(...(await Promise.all(reads)));
+    }
     return mergeShards(range.prefix, from, shards);
   }
 }

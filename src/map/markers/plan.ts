@@ -29,7 +29,9 @@ export interface ViewportPlan extends ReadsPlan {
 export function indexPlan(search: IndexSearch, keys: Keyspace): ReadsPlan {
   const plan = nextRanges(search);
   const ranges = explainMarkers(plan, search.collection, keys);
-  return { source: 'INDEX', ranges, requests: ranges.length, readUnits: null, more: plan.next !== undefined };
+  // Spread prefixes take more calls than the plan has counted.
+  const more = plan.next !== undefined || ranges.length > search.budget.calls;
+  return { source: 'INDEX', ranges, requests: ranges.length, readUnits: null, more };
 }
 
 /**

@@ -8,6 +8,7 @@ import type {
   LayoutPhase,
   ReadingsBucket,
   ReadingsTable,
+  SpreadPrefix,
 } from '../../model/collection.js';
 import { type ReadingsLayout, areApart, partitionsOf } from '../../model/reading.js';
 import type { Database, Item } from '../database.js';
@@ -180,6 +181,12 @@ function layoutChangeOf(value: unknown): { readonly layoutChange?: LayoutChange 
   return { layoutChange: { phase, prefixLength, writeShards, step } as LayoutChange };
 }
 
+const isSpread = (value: unknown): value is SpreadPrefix => {
+  const { geoSlot, prefix, shards, phase } = (value ?? {}) as Record<string, unknown>;
+  const known = (geoSlot === 'A' || geoSlot === 'B') && (phase === 'GATHER' || phase === 'SPREAD');
+  return known && typeof prefix === 'string' && typeof shards === 'number';
+};
+
 /** A collection from its item; undefined if the item is invalid, e.g. written by hand, or being emptied. */
 export function collectionFromItem(database: Pick<Database, 'keys'>, item: Item): Collection | undefined {
   return item[EMPTYING] === undefined ? anyCollectionFromItem(database, item) : undefined;
@@ -189,7 +196,7 @@ export function collectionFromItem(database: Pick<Database, 'keys'>, item: Item)
 export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item): Collection | undefined {
   const { pk, sk, name, description, mapProperties, prefixLength, writeShards, code, geoSlot, version } = item;
   const { createdAt, updatedAt, readingsTtlDays, readingsBucket, readingsTable, readingsSummarized } = item;
-  const { idStrategy, globalIds, rankBy, layoutChange } = item;
+  const { idStrategy, globalIds, rankBy, layoutChange, spread } = item;
   const key = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCollection({ pk, sk }) : undefined;
   if (key === undefined || typeof prefixLength !== 'number' || typeof writeShards !== 'number') return undefined;
   return {
@@ -208,6 +215,7 @@ export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: It
     readingsTable: readingsTable === 'MONTHLY' ? 'MONTHLY' : 'SHARED',
     readingsSummarized: readingsSummarized === true,
     geoSlot: geoSlot === 'B' ? 'B' : 'A',
+    ...(Array.isArray(spread) ? { spread: spread.filter(isSpread) } : {}),
     ...layoutChangeOf(layoutChange),
     version: typeof version === 'number' ? version : 0,
     createdAt: typeof createdAt === 'string' ? createdAt : '',

@@ -4,6 +4,7 @@ import type { Keyspace } from '../../keys/keyspace.js';
 import { checkPlaceFits, readPlace } from '../../keys/place.js';
 import { readMarkerKey } from '../../keys/validate.js';
 import { type Collection, writtenLayouts } from '../../model/collection.js';
+import { writtenShards } from '../../model/spread.js';
 import type { MapMarker, Marker, Properties } from '../../model/marker.js';
 import type { Place } from '../../model/place.js';
 import type { Item } from '../database.js';
@@ -56,9 +57,11 @@ function layProperties(properties: Properties, mapProperties: readonly string[])
 /** The attributes that enter a marker into the geo index of its collection, or into both while its layout changes. */
 export function geoAttributes(keys: Keyspace, collection: Collection, key: string, position: Point): Item {
   const marker = { scope: keys.scope(collection), key, geohash: encode(position, LONGEST_Z) };
-  const entries = writtenLayouts(collection).map(({ prefixLength, writeShards, geoSlot }) =>
-    keys.geoEntry({ ...marker, prefixLength, writeShards, geoSlot }),
-  );
+  const entries = writtenLayouts(collection).map(({ prefixLength, writeShards, geoSlot }) => {
+    const spreading = { writeShards, geoSlot, spread: collection.spread };
+    const shards = writtenShards(spreading, marker.geohash.slice(0, prefixLength));
+    return keys.geoEntry({ ...marker, prefixLength, writeShards: shards, geoSlot });
+  });
   return entries.length === 1 ? (entries[0] ?? {}) : Object.assign({}, ...entries);
 }
 

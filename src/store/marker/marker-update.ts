@@ -45,13 +45,22 @@ const ATTRIBUTES: readonly string[] = [...CONTENT_ATTRIBUTES, ...GEO_ATTRIBUTES]
 const stored = (item: Item): Item => JSON.parse(JSON.stringify(item)) as Item;
 const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
+/** These attributes, with the entries of a marker that stays where it is in their partitions: only others are spread. */
+function inPlace(found: Item, says: Item): Item {
+  if (found['lng'] !== says['lng'] || found['lat'] !== says['lat']) return says;
+  const stay = GEO_INDEXES.filter(({ pk, sk }) => {
+    return says[pk] !== undefined && found[pk] !== undefined && says[sk] === found[sk];
+  });
+  return { ...says, ...Object.fromEntries(stay.map(({ pk }) => [pk, found[pk]])) };
+}
+
 /**
  * The next state of a marker's item, with this content. Its incarnation, its creation time and attributes of others are
  * kept; content that is omitted is removed. The version is raised, and the map version only if an attribute changes
  * that a geo index projects: those with its keys follow from the position and the layout.
  */
 function successor(found: Item, content: Item, now: string): Item {
-  const says = stored(content);
+  const says = inPlace(found, stored(content));
   const drawn = ATTRIBUTES.filter((name) => DRAWN_ATTRIBUTES.includes(name));
   const redrawn = drawn.some((name) => !isDeepStrictEqual(found[name], says[name]));
   const kept = Object.entries(found).filter(([name]) => !ATTRIBUTES.includes(name));
@@ -66,7 +75,7 @@ function successor(found: Item, content: Item, now: string): Item {
 
 /** The next state of a marker's item, with the content of an item made by `newMarkerItem`; undefined if it has it already. */
 export function replacedMarkerItem(found: Item, made: Item): Item | undefined {
-  const says = stored(made);
+  const says = inPlace(found, stored(made));
   // A marker that lacks an entry in the index to be filled, or has one in that to be drained, is left to that job.
   const isEntered = GEO_INDEXES.some(
     ({ pk, sk }) => says[pk] !== undefined && says[pk] === found[pk] && says[sk] === found[sk],

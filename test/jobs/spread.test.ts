@@ -1,0 +1,255 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { systemClock } from '../../src/clock.js';
+import { cellBounds, encode } from '../../src/geo/geohash.js';
+import { emptyCollection } from '../../src/jobs/emptying.js';
+import { repartition } from '../../src/jobs/repartition.js';
+import { Spreader } from '../../src/jobs/spread.js';
+import { createLoaders } from '../../src/loaders/loaders.js';
+import { silentLog } from '../../src/log.js';
+import { viewportMarkers } from '../../src/map/markers/markers.js';
+import { readViewport } from '../../src/map/viewport.js';
+import type { Collection } from '../../src/model/collection.js';
+import { createServices } from '../../src/server/services.js';
+import { spreadHotPrefixes } from '../../src/server/spread.js';
+import { allPrefixes } from '../../src/store/cell/partition-prefixes.js';
+import { deleteCollection, everyCollection } from '../../src/store/collection/collection-changes.js';
+import type { CollectionInput } from '../../src/store/collection/collection-item.js';
+import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { beginLayoutChange } from '../../src/store/collection/layout-change.js';
+import { beginSpread } from '../../src/store/collection/spread.js';
+import { updateMarker } from '../../src/store/marker/marker-changes.js';
+import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { upsertMarkers } from '../../src/store/marker/upsert.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { createConsumer } from '../../src/stream/consumer.js';
+import { takeTurn } from '../../src/turns.js';
+import { LIMITS, NOW } from '../map/fixture.js';
+import { allItems, markerEntries, storedEntries, streamParts, untilRead } from '../stream/support.js';
+import { randomFrom } from '../support/random.js';
+import { testDatabase } from '../support/test-database.js';
+import { Fleet, positionAt } from './repartition-clients.js';
+
+const db = await testDatabase('readable', { stream: true });
+const stop = new AbortController();
+const consumer = createConsumer(streamParts(db));
+let running: Promise<void> | undefined;
+beforeAll(() => {
+  running = consumer.run(stop.signal);
+});
+afterAll(async () => {
+  stop.abort();
+  await running;
+});
+
+const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
+const make = (input: Partial<CollectionInput> & { readonly key: string }) =>
+  createCollection(db, { name: input.key, ...input }, NOW, newCall());
+async function current(key: string): Promise<Collection> {
+  const [collection] = await getCollections(db, [key], newCall(), { consistent: true });
+  if (!collection) throw new Error(`there is no collection ${key}`);
+  return collection;
+}
+
+const SETTLE_MS = 60_000;
+
+/** Lets writers spread what is gathered, once `settle` has resolved: as many jobs as are killed before one does. */
+async function complete(key: string, settle: () => Promise<void>, kills: number): Promise<void> {
+  let now = 0;
+  const spreader = () => new Spreader({ database: db, clock: { now: () => now }, settleMs: SETTLE_MS, log: silentLog });
+  for (let left = kills; ; left -= 1) {
+    const own = spreader();
+    await own.look([await current(key)]);
+    expect((await current(key)).spread?.at(-1)?.phase).toBe('GATHER');
+    now += SETTLE_MS - 1;
+    await own.look([await current(key)]);
+    expect((await current(key)).spread?.at(-1)?.phase).toBe('GATHER');
+    await settle();
+    now += 1;
+    if (left > 0) continue;
+    await own.look([await current(key)]);
+    break;
+  }
+  expect((await current(key)).spread?.map(({ phase }) => phase)).not.toContain('GATHER');
+}
+
+/** The partitions of one geo index that have a collection's markers, with how many. */
+async function partitions(key: string, attribute: 'gpkA' | 'gpkB'): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
+  for (const item of await allItems(db, db.tables.entities)) {
+    const pk = String(item[attribute]);
+    if (pk.startsWith(`marker::${key}::`)) found[pk] = (found[pk] ?? 0) + 1;
+  }
+  return found;
+}
+
+describe('prefixes that are spread', () => {
+  test(`lose no marker for any reader, by index and pages, also while the layout changes (seed ${seed})`, async () => {
+    const writeShards = 1 + (seed % 2);
+    const key = 'parallel';
+    const collection = await make({ key, prefixLength: 1, writeShards });
+    const random = randomFrom(seed);
+    const steady = new Map(Array.from({ length: 150 }, (_, n) => [`steady-${n}`, positionAt(random)]));
+    const items = [...steady].map(([name, position]) => newMarkerItem(db, collection, { key: name, position }, NOW));
+    await putMarkersInBulk(db, items, newCall());
+    await untilRead(db);
+    const fleet = new Fleet(db, key, steady, () => consumer.status());
+    for (let client = 0; client < 3; client += 1) fleet.start(seed + client);
+    for (const prefix of ['u', 's']) {
+      await beginSpread(db, key, prefix, newCall());
+      await complete(key, () => fleet.settle(), 2);
+    }
+    // Until clients have moved some of theirs.
+    const spread = new RegExp(`^marker::${key}::u::[${writeShards}-9]`);
+    await expect
+      .poll(async () => Object.keys(await partitions(key, 'gpkA')).filter((pk) => spread.test(pk)).length, {
+        timeout: 60_000,
+      })
+      .toBeGreaterThan(3);
+    await fleet.settle();
+    await beginLayoutChange(db, key, { prefixLength: 2, writeShards: 1 }, newCall());
+    const options = {
+      worker: { database: db, self: 'test', ownerIsGone: () => false, clock: systemClock, leaseMs: 10_000 },
+      settle: () => fleet.settle(),
+      occupied: async (own: Collection) => allPrefixes(own),
+      maxWcu: 40_000,
+      onProgress: () => undefined,
+    };
+    while (!(await repartition(options, await current(key), {}, stop.signal))) await sleep(10);
+    await fleet.stop();
+    expect(fleet.compared.INDEX).toBeGreaterThan(5);
+    expect(fleet.compared.PAGES).toBeGreaterThan(5);
+    expect(await partitions(key, 'gpkA')).toEqual({});
+    expect(Object.keys(await partitions(key, 'gpkB')).filter((pk) => pk.split('::')[2]?.length !== 2)).toEqual([]);
+    await untilRead(db);
+    expect(await storedEntries(db)).toEqual(await markerEntries(db));
+  });
+
+  test('never hide a marker that moves within them, from readers as slow as may be', async () => {
+    const key = 'movers';
+    const old = await make({ key, prefixLength: 1 });
+    const random = randomFrom(seed);
+    const { west, south, east, north } = cellBounds('u');
+    const somewhere = () => ({ lng: west + random() * (east - west), lat: south + random() * (north - south) });
+    const names = Array.from({ length: 24 }, (_, n) => `m${n}`);
+    await createMarkers(
+      db,
+      old,
+      names.map((name) => ({ key: name, position: somewhere() })),
+      NOW,
+      newCall(),
+    );
+    const services = createServices({ database: db }, { consumerStatus: () => consumer.status(), cacheBytes: 0 });
+    const none = { pages: async () => undefined, summaries: async () => undefined, forget: () => undefined };
+    const pageServices = { ...services.pageServices, trust: none };
+    const viewport = readViewport({ bounds: { west, south, east: east - 1e-6, north: north - 1e-6 }, zoom: 8 });
+    let reads = 0;
+    let done = false;
+    async function read(): Promise<void> {
+      const call = newCall();
+      const loaders = createLoaders({ ...services, pageServices, call, concurrency: 8 });
+      const context = { loaders, keys: db.keys, limits: LIMITS, turn: takeTurn };
+      const page = await viewportMarkers(context, viewport, key, { first: 1_000 });
+      expect(page.edges.map(({ node }) => node.key).toSorted()).toEqual(names.toSorted());
+      reads += 1;
+    }
+    async function move(own: readonly string[]): Promise<void> {
+      while (!done) {
+        const collection = await current(key);
+        for (const name of own) {
+          await updateMarker(db, { collection, key: name }, { position: somewhere() }, { now: NOW }, newCall());
+        }
+      }
+    }
+    const moving = [0, 1, 2].map((part) => move(names.filter((_, n) => n % 3 === part)));
+    const reading = [0, 1].map(async () => {
+      while (!done) await read();
+    });
+    const failed = Promise.all([...moving, ...reading]);
+    failed.catch(() => (done = true));
+    await beginSpread(db, key, 'u', newCall());
+    // Longer than collections are cached.
+    await complete(key, () => sleep(2_500), 0);
+    const before = reads;
+    await expect.poll(() => done || reads > before + 20, { timeout: 60_000 }).toBe(true);
+    done = true;
+    await failed;
+    expect(Object.keys(await partitions(key, 'gpkA')).length).toBeGreaterThan(4);
+  });
+
+  test('keep markers that do not move where they are, and are emptied with their collection', async () => {
+    const key = 'still';
+    const collection = await make({ key, prefixLength: 1 });
+    const inputs = Array.from({ length: 12 }, (_, n) => ({ key: `m${n}`, position: { lng: 11 + n / 10, lat: 50 } }));
+    await createMarkers(db, collection, inputs, NOW, newCall());
+    await beginSpread(db, key, 'u', newCall());
+    await complete(key, async () => undefined, 1);
+    const spread = await current(key);
+    expect(spread.spread).toEqual([{ geoSlot: 'A', prefix: 'u', shards: 8, phase: 'SPREAD' }]);
+    const upserted = await upsertMarkers(db, spread, inputs, NOW, newCall());
+    expect(upserted.written.map(({ outcome }) => outcome)).toEqual(inputs.map(() => 'unchanged'));
+    for (const { key: name } of inputs.slice(0, 6)) {
+      await updateMarker(db, { collection: spread, key: name }, { name: 'renamed' }, { now: NOW }, newCall());
+    }
+    expect(await partitions(key, 'gpkA')).toEqual({ 'marker::still::u': 12 });
+    const moved = inputs.map((input) => ({ ...input, position: { ...input.position, lat: 50.5 } }));
+    await upsertMarkers(db, spread, moved, NOW, newCall());
+    const after = await partitions(key, 'gpkA');
+    expect(Object.keys(after).every((pk) => /^marker::still::u::[0-7]$/.test(pk))).toBe(true);
+    await deleteCollection(db, key, NOW, newCall());
+    const emptying: Collection[] = [];
+    for await (const some of everyCollection(db, 'emptying', newCall(), { consistent: true })) emptying.push(...some);
+    const deleted = emptying.find((each) => each.key === key);
+    if (!deleted) throw new Error('the collection is not being emptied');
+    const worker = { database: db, self: 'test', ownerIsGone: () => false, clock: systemClock, leaseMs: 10_000 };
+    const cellsCaughtUp = async () => {
+      await untilRead(db);
+      return true;
+    };
+    await emptyCollection({ worker, cellsCaughtUp, settleMs: 0, log: silentLog }, deleted, {}, stop.signal);
+    expect(await partitions(key, 'gpkA')).toEqual({});
+  });
+
+  test('are those for which a server consumes the most write units', async () => {
+    const key = 'hot';
+    await make({ key, prefixLength: 2, writeShards: 4 });
+    const cell = encode({ lng: 13.4, lat: 52.5 }, 2);
+    const hot = (pk: string, writeUnits: number, index: string | null = 'geoA') => ({ index, key: pk, writeUnits });
+    const prefixes = async () => ((await current(key)).spread ?? []).map(({ prefix, shards }) => [prefix, shards]);
+    const keys = [
+      hot(`marker::hot::${cell}::3`, 799),
+      hot('marker::hot::u0::1', 2_000, 'geoB'),
+      hot('marker::hot::m', 900, null),
+    ];
+    await spreadHotPrefixes(db, keys, 800, silentLog);
+    expect(await prefixes()).toEqual([]);
+    await spreadHotPrefixes(
+      db,
+      [...keys, hot(`marker::hot::${cell}::2`, 800), hot('marker::gone::u0', 900)],
+      800,
+      silentLog,
+    );
+    expect(await prefixes()).toEqual([[cell, 32]]);
+    const { version } = await current(key);
+    await spreadHotPrefixes(db, [hot(`marker::hot::${cell}::5`, 900)], 800, silentLog);
+    expect((await current(key)).version).toBe(version);
+  });
+
+  test('have the length of those in the keys, and cannot be had while the layout changes, or with all shards', async () => {
+    await make({ key: 'bad', prefixLength: 2 });
+    for (const prefix of ['u', 'ua', '', 'u33']) {
+      await expect(beginSpread(db, 'bad', prefix, newCall())).rejects.toMatchObject({
+        code: 'BAD_USER_INPUT',
+        details: { field: 'prefix' },
+      });
+    }
+    await expect(beginSpread(db, 'none', 'u3', newCall())).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await make({ key: 'full', prefixLength: 0, writeShards: 32 });
+    await expect(beginSpread(db, 'full', '', newCall())).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    await beginLayoutChange(db, 'bad', { prefixLength: 3 }, newCall());
+    await expect(beginSpread(db, 'bad', 'u3', newCall())).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+});
