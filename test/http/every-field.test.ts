@@ -109,7 +109,7 @@ const READ_ZONES = `
 
 const ZONE = `
   fragment Z on Zone {
-    id key collection {key} name properties bounds {west south east north} geometry simple: geometry(maxVertices: 4) coarse: geometry(tolerance: 0.01) geometrySource version
+    id key collection {key} name properties bounds {west south east north} geometry simple: geometry(maxVertices: 4) coarse: geometry(tolerance: 0.004) geometrySource version
     count markers(first: 2) {nodes {key} pageInfo {hasNextPage}}
   }`;
 
