@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 
+import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import type { Backend } from '../server/backend.js';
 import { EXIT_CODES } from './options.js';
@@ -23,11 +24,14 @@ async function create({ database, where }: Backend): Promise<void> {
 
 /** The tables as `table describe` shows them. */
 async function readTables({ database }: Backend) {
+  const { monthDefinitions } = await import('../store/table/month-tables.js');
   const { tableDifferences } = await import('../store/table/table-check.js');
   const { tableDefinitions } = await import('../store/table/table-definitions.js');
   const { describeTables } = await import('../store/table/tables.js');
-  const states = await describeTables(database);
-  return tableDefinitions(database.tables).map((definition, at) => {
+  const months = await monthDefinitions(database, systemClock.wall());
+  const definitions = [...tableDefinitions(database.tables), ...months];
+  const states = await describeTables(database, definitions);
+  return definitions.map((definition, at) => {
     const state = states[at] ?? { name: definition.request.TableName ?? '', description: undefined, ttl: null };
     const { description, ttl, name } = state;
     return {
@@ -38,6 +42,7 @@ async function readTables({ database }: Backend) {
       bytes: description?.TableSizeBytes ?? null,
       indexes: (description?.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName),
       stream: description?.StreamSpecification?.StreamViewType ?? null,
+      class: description?.TableClassSummary?.TableClass ?? null,
       ttl,
       differences: tableDifferences(definition, state),
     };
@@ -54,6 +59,7 @@ function printTable(table: Table, where: string): void {
   console.log(`  items    ${table.items ?? 0} in ${table.bytes ?? 0} bytes, as of DynamoDB's last count`);
   console.log(`  indexes  ${table.indexes.join(', ') || 'none'}`);
   console.log(`  stream   ${table.stream ?? 'none'}`);
+  if (table.class !== null) console.log(`  class    ${table.class}`);
   console.log(`  expiry   ${table.ttl === null ? 'none' : `by ${table.ttl}`}`);
   for (const { what, expected, found } of table.differences) {
     console.log(`  WRONG    ${what} must be ${expected}; found ${found}`);
@@ -100,7 +106,9 @@ export function tableCommand(): Command {
     .action(() => withTables(create));
   table
     .command('describe')
-    .description('Print status, indexes, item counts and differences from the required schema')
+    .description(
+      'Print status, indexes, item counts and differences from the required schema, also of tables of months',
+    )
     .option('--json', 'print JSON')
     .action(({ json = false }: { json?: boolean }) => withTables((backend) => describe(backend, json)));
   table

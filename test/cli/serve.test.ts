@@ -12,6 +12,7 @@ import type { LoadReadiness } from '../../src/http/health.js';
 import { openCities } from '../../src/ingest/markers/cities.js';
 import { isInvalid } from '../../src/ingest/read/row.js';
 import { startServer } from '../http/live-server.js';
+import { ensureMonthTable, monthsAhead } from '../../src/store/table/month-tables.js';
 import { startStallingProxy } from '../support/proxy.js';
 import { type RunningCli, runCli, runCliHere } from '../support/run-cli.js';
 import { engineSettings, newDatabase } from '../support/test-database.js';
@@ -258,9 +259,14 @@ describe('cellport import', () => {
         code: 0,
         output: expect.stringMatching(/cellport: created[^]*cellport-derived: created/) as unknown,
       });
+      const [month = ''] = monthsAhead(Date.now());
+      const tables = { entities: 'cellport', derived: 'cellport-derived' };
+      await ensureMonthTable(newDatabase('readable', { tables }), month, Date.now());
       expect(await run('describe')).toMatchObject({
         code: 0,
-        output: expect.stringMatching(/ACTIVE[^]*geoA, geoB/) as unknown,
+        output: expect.stringMatching(
+          /ACTIVE[^]*geoA, geoB[^]*cellport-readings-\d{4}-\d\d [^]*ACTIVE[^]*NEW_AND_OLD_IMAGES[^]*by ttl/,
+        ) as unknown,
       });
       expect(await run('delete', '--yes')).toMatchObject({
         code: 0,

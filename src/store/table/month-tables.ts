@@ -72,6 +72,11 @@ export async function listMonths({ client, tables }: Pick<Database, 'client' | '
   return months.filter((month) => /^\d{4}-\d{2}$/.test(month));
 }
 
+/** The schemas of the tables of months that exist, in order. */
+export async function monthDefinitions(database: Database, now: number): Promise<readonly TableDefinition[]> {
+  return (await listMonths(database)).map((month) => definitionOf(database.tables, month, now));
+}
+
 /** Changes a table, unless another process does, or DynamoDB Local has no such setting. */
 async function update(database: Database, request: UpdateTableCommandInput): Promise<void> {
   try {

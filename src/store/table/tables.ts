@@ -17,7 +17,7 @@ import { type TableDefinition, tableDefinitions } from './table-definitions.js';
 const POLL_MS = 50;
 const ACTIVE_WITHIN_MS = 120_000;
 
-/** One of the two tables as DynamoDB describes it; `description` is undefined if it does not exist. */
+/** A table as DynamoDB describes it; `description` is undefined if it does not exist. */
 export interface TableState {
   readonly name: string;
   readonly description: TableDescription | undefined;
@@ -53,10 +53,12 @@ async function describeState(database: Database, name: string): Promise<TableSta
   return { name, description, ttl };
 }
 
-/** Both tables as DynamoDB currently describes them. */
-export function describeTables(database: Database): Promise<readonly TableState[]> {
-  const names = tableDefinitions(database.tables).map(({ request }) => request.TableName ?? '');
-  return Promise.all(names.map((name) => describeState(database, name)));
+/** Tables as DynamoDB currently describes them, by default both. */
+export function describeTables(
+  database: Database,
+  definitions: readonly TableDefinition[] = tableDefinitions(database.tables),
+): Promise<readonly TableState[]> {
+  return Promise.all(definitions.map(({ request }) => describeState(database, request.TableName ?? '')));
 }
 
 /** Whether a table exists and, with its indexes, can be used. */
