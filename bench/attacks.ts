@@ -115,7 +115,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         holds: failed === 0,
       },
     ],
-    text: `${CONNECTIONS} connections, seed ${SEED}. Status 0: the server closed the connection.`,
+    text: `${CONNECTIONS} connections, seed ${SEED}.`,
   };
 }
 

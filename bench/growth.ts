@@ -254,7 +254,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
           ]),
     ],
     text: [
-      `The counts take ${counted.map(({ cold }) => cold.queries).join(', ')} Query calls without caches, and ${counted.map(({ warm }) => warm.queries).join(', ')} with cells cached.\n`,
+      `Query calls of these counts: ${counted.map(({ warm }) => warm.queries).join(', ')}; without caches ${counted.map(({ cold }) => cold.queries).join(', ')}.\n`,
       '![Query calls, read units and time of a map by number of markers](growth.svg)',
     ].join('\n'),
   };

@@ -76,7 +76,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
           holds: worst.waitMs <= HEALTH_MS,
         },
       ],
-      text: `The worst of ${ROUNDS} rounds of \`bench/attacks/expensive.ts\`, all within the limits.`,
+      text: `The worst of ${ROUNDS} rounds of \`bench/attacks/expensive.ts\`.`,
     };
   } finally {
     await engine.close();
