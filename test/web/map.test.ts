@@ -745,22 +745,26 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     expect(asked.filter((query) => query.includes('nearest('))).toEqual([]);
   });
 
-  it('shows rivers, lakes, regions and places, names countries beside clusters, and says where its map ends', async () => {
+  it('draws no name of the base map beneath a cluster', async () => {
+    // At higher zooms the cities of this test are few enough to be drawn as themselves.
+    const page = await show('#at=2/48/12');
+    expect(await page.evaluate<string[]>(`(() => {
+      const { map, layers } = ${HANDLE};
+      const names = ['country-names', 'place-names'];
+      const clusters = layers.flatMap((layer) => layer.content.clusters).filter(({ count }) => count > 1);
+      if (clusters.length === 0) return ['there are no clusters'];
+      return clusters.flatMap(({ position }) => map.queryRenderedFeatures(map.project(position), { layers: names }))
+        .map(({ properties }) => properties.name);
+    })()`)).toEqual([]); // prettier-ignore
+  });
+
+  it('shows rivers, lakes, regions and places, names countries, and says where its map ends', async () => {
     const page = await show('#at=4/48/12');
     const shownLayers = await page.evaluate<string[]>(
       `[...new Set(${HANDLE}.map.queryRenderedFeatures().map(({ layer }) => layer.id))]`,
     );
     for (const layer of ['rivers', 'lakes', 'region-borders', 'place-names', 'country-names'])
       expect(shownLayers).toContain(layer);
-    // Names keep off clusters: none lies beneath one.
-    expect(await page.evaluate<string[]>(`(() => {
-      const { map, layers } = ${HANDLE};
-      const names = ['country-names', 'place-names'];
-      const clusters = layers.flatMap((layer) => layer.states).flatMap((state) => state.clusters);
-      if (clusters.length === 0) return ['there are no clusters'];
-      return clusters.flatMap(({ position }) => map.queryRenderedFeatures(map.project(position), { layers: names }))
-        .map(({ properties }) => properties.name);
-    })()`)).toEqual([]); // prettier-ignore
     const named = await page.evaluate<string[]>(
       `${HANDLE}.map.queryRenderedFeatures({ layers: ['country-names'] }).map(({ properties }) => properties.name)`,
     );
