@@ -19,6 +19,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'cellport recount': ['cellport recount --check', 'cellport recount'],
   'cellport reindex': ['cellport reindex --check', 'cellport reindex'],
+  'cellport dead-letters': ['cellport dead-letters', 'cellport dead-letters --stream --json'],
   'cellport repartition': [
     'cellport repartition shops --prefix-length 3 --shards 4 --max-wcu 200',
     'cellport repartition shops',

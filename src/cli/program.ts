@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 
 import { adviseCommand } from './advise.js';
+import { deadLettersCommand } from './dead-letters.js';
 import { EXAMPLES } from './examples.js';
 import { exportCommand } from './export.js';
 import { endOf } from './failure.js';
@@ -61,6 +62,7 @@ function buildProgram(): Command {
     searchCommand(),
     recountCommand(),
     reindexCommand(),
+    deadLettersCommand(),
     repartitionCommand(),
     tableCommand(),
     keysCommand(),

@@ -26,10 +26,11 @@ async function run(session: Session, options: ReindexOptions): Promise<void> {
   const { checkIndex, replayRefusals } = await import('../server/index-check.js');
   const command = { url, config, backend: session, log, signal };
   if (options.deadLetters === true) {
-    const { tried, left } = await replayRefusals(command);
-    for (const { key, reason } of left) console.error(`${key.pk}#${key.sk}: ${reason}`);
-    const result = `${grouped(tried - left.length)} of ${grouped(tried)} dead letters indexed`;
-    if (left.length > 0) throw new CellportError('CONFLICT', result);
+    const { tried, left } = await replayRefusals(command, (refusals) => {
+      for (const { key, reason } of refusals) console.error(`${key.pk}#${key.sk}: ${reason}`);
+    });
+    const result = `${grouped(tried - left)} of ${grouped(tried)} dead letters indexed`;
+    if (left > 0) throw new CellportError('CONFLICT', result);
     console.log(result);
     return;
   }

@@ -1,7 +1,8 @@
 import { systemClock } from '../clock.js';
+import { documentId } from '../keys/document-id.js';
 import { documentOf } from '../search/document.js';
 import type { SearchChange } from '../search/engine.js';
-import { dropRefusals, listRefusals } from '../search/opensearch/dead-letters.js';
+import { dropRefusals, refusalsIn } from '../search/opensearch/dead-letters.js';
 import { type Drift, findDrift } from '../search/opensearch/drift.js';
 import { IN_USE, stateItem } from '../search/opensearch/state.js';
 import { type Refusal, IndexWriter } from '../search/opensearch/write.js';
@@ -32,37 +33,44 @@ export async function checkIndex(command: IndexCommand): Promise<Drift> {
 }
 
 /**
- * Indexes the current states of the items that OpenSearch rejected. Returns how many there were, and those that it
- * rejects again.
+ * Indexes the current states of the items that OpenSearch rejected. Calls back with those that it rejects again, and
+ * returns how many there were of both.
  */
-export async function replayRefusals(command: IndexCommand): Promise<{ tried: number; left: readonly Refusal[] }> {
+export async function replayRefusals(
+  command: IndexCommand,
+  onLeft: (left: readonly Refusal[]) => void,
+): Promise<{ tried: number; left: number }> {
   const { backend, signal } = command;
   const { database } = backend;
   const { keys, tables } = database;
   return withCluster(command, async ({ client, names }) => {
-    const refusals = await listRefusals(database);
     const state = await stateItem(database, IN_USE).load();
-    if (refusals.length === 0 || state === undefined) return { tried: 0, left: refusals };
-    const left: Refusal[] = [];
+    const done = { tried: 0, left: 0 };
+    if (state === undefined) return done;
+    const collections = await openSearchTables(database, CONSUMER).listCollections();
+    const rankBy = new Map(collections.map((collection) => [keys.scope(collection), collection.rankBy]));
+    let left: Refusal[] = [];
     const onRefused = (some: readonly Refusal[]) => {
       left.push(...some);
       return Promise.resolve();
     };
-    const named = refusals.map(({ key }) => key);
-    const items = await batchGet(database, tables.entities, named, newCall(signal), { consistent: true });
-    const collections = await openSearchTables(database, CONSUMER).listCollections();
-    const rankBy = new Map(collections.map((collection) => [keys.scope(collection), collection.rankBy]));
-    const changes = items.flatMap((item): SearchChange[] => {
-      const document = item && documentOf(keys, item, rankBy);
-      return document ? [{ type: 'put', document }] : [];
-    });
     const writer = new IndexWriter({ client, clock: systemClock, shapeOf: shapes(database, onRefused), onRefused });
-    await writer.apply(names.writing(state.index), changes);
-    const isLeft = new Set(left.map(({ key }) => `${key.pk}#${key.sk}`));
-    await dropRefusals(
-      database,
-      named.filter(({ pk, sk }) => !isLeft.has(`${pk}#${sk}`)),
-    );
-    return { tried: refusals.length, left };
+    for await (const refusals of refusalsIn(database, signal)) {
+      left = [];
+      const named = refusals.map(({ key }) => key);
+      const items = await batchGet(database, tables.entities, named, newCall(signal), { consistent: true });
+      const changes = items.flatMap((item): SearchChange[] => {
+        const document = item && documentOf(keys, item, rankBy);
+        return document ? [{ type: 'put', document }] : [];
+      });
+      await writer.apply(names.writing(state.index), changes);
+      const isLeft = new Set(left.map(({ key }) => documentId(key)));
+      const gone = named.filter((key) => !isLeft.has(documentId(key)));
+      await dropRefusals(database, gone);
+      onLeft(left);
+      done.tried += named.length;
+      done.left += named.length - gone.length;
+    }
+    return done;
   });
 }

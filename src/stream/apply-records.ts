@@ -6,7 +6,7 @@ import { retry } from '../retry.js';
 import { type MarkerRecords, type RecordsOutcome, comparable } from '../store/cell/apply-records.js';
 import type { BlockDelta } from '../store/cell/blocks.js';
 import { placeParent } from '../model/cell.js';
-import type { DeadLetter } from '../store/cell/stream-state.js';
+import type { DeadLetter } from '../store/cell/dead-letters.js';
 import { blockChanges } from './apply.js';
 import { type Contribution, type StreamRecord, changeOf } from './change.js';
 import { createFold } from './fold.js';

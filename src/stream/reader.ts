@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.js';
 import type { MarkerDay } from '../keys/derived-keyspace.js';
 import type { CellChanges } from '../model/cell.js';
-import type { DeadLetter, SequenceRange, StreamState } from '../store/cell/stream-state.js';
+import type { DeadLetter } from '../store/cell/dead-letters.js';
+import type { SequenceRange, StreamState } from '../store/cell/stream-state.js';
 import { chunks } from '../store/request/concurrency.js';
 import { type StreamRecord, isAfter } from './change.js';
 import type { MarkerChange } from './apply-pages.js';

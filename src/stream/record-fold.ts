@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { Keyspace } from '../keys/keyspace.js';
 import type { CellChanges } from '../model/cell.js';
-import type { DeadLetter } from '../store/cell/stream-state.js';
+import type { DeadLetter } from '../store/cell/dead-letters.js';
 import { type StreamRecord, changeOf } from './change.js';
 import { createFold } from './fold.js';
 import { MarkerFold } from './marker-fold.js';

@@ -15,6 +15,8 @@ describe('the command line', () => {
       ['export'],
       ['search'],
       ['recount'],
+      ['reindex'],
+      ['dead-letters'],
       ['repartition'],
       ['sweep'],
       ['table'],

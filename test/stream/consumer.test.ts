@@ -4,7 +4,8 @@ import { putInBulk } from '../../src/store/request/batch-write.js';
 import { readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { listDeadLetters, loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
+import { readDeadLetters } from '../../src/store/cell/dead-letters.js';
+import { loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
 import { createConsumer } from '../../src/stream/consumer.js';
 import { firstState } from '../../src/stream/state.js';
 import { testDatabase } from '../support/test-database.js';
@@ -57,9 +58,10 @@ test('cells and places follow creates, moves and deletes; an invalid marker beco
 
   expect(await storedCells(db)).toEqual(await countedCells(db));
   expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
-  expect(await listDeadLetters(db, 'cells', newCall())).toMatchObject([
-    { reason: 'lng is not a number from -180 to 180' },
-  ]);
+  expect(await readDeadLetters(db, 'cells', { first: 10 }, newCall())).toMatchObject({
+    letters: [{ reason: 'lng is not a number from -180 to 180' }],
+    next: null,
+  });
   expect(consumer.status()).toMatchObject({ owner: true, countsExact: true, gap: null, deadLetters: 1 });
 
   stop.abort();

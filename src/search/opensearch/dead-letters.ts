@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { type Key, documentId } from '../../keys/document-id.js';
-import { listDeadLetters, putDeadLetters } from '../../store/cell/stream-state.js';
+import { deadLetterKey, putDeadLetters, readDeadLetters } from '../../store/cell/dead-letters.js';
 import type { Database } from '../../store/database.js';
 import { deleteInBulk } from '../../store/request/batch-delete.js';
 import { newCall } from '../../store/request/meter.js';
@@ -9,15 +9,18 @@ import { IN_USE } from './state.js';
 import type { Refusal } from './write.js';
 
 const LONGEST_REASON = 1_000;
-/** Used in place of a shard: dead letters of the search index are about a document, not a record. */
-const FROM = 'document';
-const sequenceOf = (key: Key) => createHash('sha256').update(documentId(key)).digest('hex');
+const AT_A_TIME = 500;
+
+/** Dead letters of the search index are about a document, not a record: a hash takes the place of the sequence number. */
+const nameOf = (key: Key) => ({
+  shard: 'document',
+  sequence: createHash('sha256').update(documentId(key)).digest('hex'),
+});
 
 /** Stores documents that OpenSearch rejects, as one dead letter each. */
 export async function putRefusals(database: Database, refusals: readonly Refusal[]): Promise<void> {
   const letters = refusals.map(({ key, reason }) => ({
-    shard: FROM,
-    sequence: sequenceOf(key),
+    ...nameOf(key),
     reason: reason.slice(0, LONGEST_REASON),
     item: JSON.stringify(key),
     event: 'put',
@@ -25,14 +28,19 @@ export async function putRefusals(database: Database, refusals: readonly Refusal
   await putDeadLetters(database, IN_USE, letters, newCall());
 }
 
-/** All documents that OpenSearch has rejected since they were last retried. */
-export async function listRefusals(database: Database): Promise<Refusal[]> {
-  const letters = await listDeadLetters(database, IN_USE, newCall());
-  return letters.map(({ item, reason }) => ({ key: JSON.parse(item) as Key, reason }));
+/** The documents that OpenSearch has rejected since they were last retried, some at a time. */
+export async function* refusalsIn(database: Database, signal: AbortSignal): AsyncGenerator<Refusal[]> {
+  for (let after: string | undefined, more = true; more;) {
+    const page = { first: AT_A_TIME, after };
+    const { letters, next } = await readDeadLetters(database, IN_USE, page, newCall(signal));
+    yield letters.map(({ item, reason }) => ({ key: JSON.parse(item) as Key, reason }));
+    more = next !== null;
+    after = next ?? undefined;
+  }
 }
 
 /** Removes the dead letters of documents. */
 export async function dropRefusals(database: Database, keys: readonly Key[]): Promise<void> {
-  const letters = keys.map((key) => database.keys.deadLetter(IN_USE, `${sequenceOf(key)}.${FROM}`));
+  const letters = keys.map((key) => deadLetterKey(database, IN_USE, nameOf(key)));
   await deleteInBulk(database, database.tables.derived, letters, newCall());
 }

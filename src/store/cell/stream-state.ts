@@ -1,12 +1,9 @@
 import type { Key } from '../../keys/document-id.js';
-import { putInBulk } from '../request/batch-write.js';
 import { putVersion } from '../request/conditional-put.js';
 import type { Database } from '../database.js';
 import type { Leased } from '../lease.js';
 import { PAGE_FORMAT } from '../page/page-data.js';
 import type { Call } from '../request/meter.js';
-import { queryAll } from '../request/query-pages.js';
-import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
 /** How far one shard of the stream has been processed. */
@@ -70,17 +67,6 @@ export interface PageGeneration {
   readonly generation: string;
 }
 
-/** A record that could not be understood, stored for inspection. */
-export interface DeadLetter {
-  readonly shard: string;
-  readonly sequence: string;
-  readonly reason: string;
-  /** Key of the item as JSON, truncated if it is long. */
-  readonly item: string;
-  /** INSERT, MODIFY or REMOVE. */
-  readonly event: string;
-}
-
 /** Loads the state of a consumer, strongly consistent by default; undefined before its first start. */
 export async function loadStreamState(
   database: Database,
@@ -135,27 +121,4 @@ export function putStreamState(database: Database, consumer: string, next: Strea
   const summaries = summariesSince === null ? null : { ...marks, since: summariesSince };
   const stored: StoredState = { ...state, setAside, pages, summaries };
   return putVersion(database, tables.derived, { ...keys.streamState(consumer), ...stored }, call);
-}
-
-/** Stores dead letters; storing them again changes nothing. */
-export async function putDeadLetters(
-  database: Database,
-  consumer: string,
-  records: readonly DeadLetter[],
-  call: Call,
-): Promise<void> {
-  const items = records.map((record) => ({
-    // Sequence numbers are documented to be unique only within their shard.
-    ...database.keys.deadLetter(consumer, `${record.sequence}.${record.shard}`),
-    ...record,
-  }));
-  await putInBulk(database, database.tables.derived, items, call);
-}
-
-/** All dead letters, sorted by sequence number. */
-export async function listDeadLetters(database: Database, consumer: string, call: Call): Promise<DeadLetter[]> {
-  const range = { index: 'cells', ...database.keys.deadLetterPartition(consumer) } as const;
-  const request = rangeRequest(database, range);
-  const items = await queryAll(database, request, call);
-  return items.map(({ pk: _pk, sk: _sk, ...record }) => record as unknown as DeadLetter);
 }

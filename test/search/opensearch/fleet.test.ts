@@ -5,6 +5,7 @@ import { silentLog } from '../../../src/log.js';
 import type { ObjectStore } from '../../../src/objects/object-store.js';
 import { createIndex } from '../../../src/search/opensearch/indexes.js';
 import { IN_USE, NEXT, stateItem } from '../../../src/search/opensearch/state.js';
+import type { Refusal } from '../../../src/search/opensearch/write.js';
 import { openFleetSearch } from '../../../src/server/fleet-search.js';
 import { checkIndex, replayRefusals } from '../../../src/server/index-check.js';
 import { reindex, withCluster } from '../../../src/server/reindex.js';
@@ -132,10 +133,14 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
     );
     expect(made.errors).toEqual([]);
     await until(async () => (await found('zone of oaks')) === 1, 400);
-    expect(await replayRefusals(command())).toMatchObject({ tried: 1, left: [{ key: { sk: 'z' } }] });
+    const left: Refusal[] = [];
+    const replay = () => replayRefusals(command(), (some) => void left.push(...some));
+    expect(await replay()).toEqual({ tried: 1, left: 1 });
+    expect(left.splice(0)).toMatchObject([{ key: { sk: 'z' } }]);
     objects.hidden = false;
-    expect(await replayRefusals(command())).toEqual({ tried: 1, left: [] });
-    expect(await replayRefusals(command())).toEqual({ tried: 0, left: [] });
+    expect(await replay()).toEqual({ tried: 1, left: 0 });
+    expect(await replay()).toEqual({ tried: 0, left: 0 });
+    expect(left).toEqual([]);
     const at = { shape: { type: 'point', coordinates: [1, 1] }, relation: 'intersects' } as const;
     const ids = await withCluster(command(), async ({ client, names: { alias: index } }) => {
       await client.indices.refresh({ index });

@@ -1,0 +1,44 @@
+import { Command, Option } from 'commander';
+
+import { EXIT_CODES, wholeNumber } from './options.js';
+import { grouped } from './progress.js';
+import { type Session, withDatabase } from './session.js';
+
+interface DeadLetterOptions {
+  readonly stream?: boolean;
+  readonly first: number;
+  readonly after?: string;
+  readonly json?: boolean;
+}
+
+/** Prints one page of dead letters to standard output, and their number to standard error. */
+async function run(
+  { database, signal }: Session,
+  { stream = false, first, after, json = false }: DeadLetterOptions,
+): Promise<void> {
+  const { listDeadLetters } = await import('../server/dead-letters.js');
+  const of = stream ? 'cells' : 'search';
+  const { letters, next, total } = await listDeadLetters(database, of, { first, after }, signal);
+  if (json) {
+    const deadLetters = letters.map(({ item, reason, event }) => ({ item, reason, event }));
+    console.log(JSON.stringify({ deadLetters, total, next }, null, 2));
+    return;
+  }
+  for (const { item, reason } of letters) console.log(`${item}  ${reason}`);
+  const more = next === null ? '' : `; next page: --after ${next}`;
+  console.error(`${grouped(letters.length)} of ${grouped(total)} dead letters${more}`);
+}
+
+export function deadLettersCommand(): Command {
+  return new Command('dead-letters')
+    .description('Count and list dead letters: documents that OpenSearch rejected, with the reasons')
+    .option('--stream', 'instead those of the cells: records that could not be counted')
+    .addOption(new Option('-n, --first <n>', 'dead letters per page').argParser(wholeNumber(1, 1_000)).default(20))
+    .option('--after <cursor>', 'continue after this cursor, printed by the previous page')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `\n\`cellport reindex --dead-letters\` retries those of OpenSearch. See docs/search.md and docs/stream.md.\n${EXIT_CODES}`,
+    )
+    .action((options: DeadLetterOptions) => withDatabase((session) => run(session, options)));
+}

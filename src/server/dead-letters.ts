@@ -1,0 +1,19 @@
+import { IN_USE } from '../search/opensearch/state.js';
+import { type DeadLetterPage, countDeadLetters, readDeadLetters } from '../store/cell/dead-letters.js';
+import type { Database } from '../store/database.js';
+import { newCall } from '../store/request/meter.js';
+import { checkTables } from '../store/table/table-check.js';
+import { CONSUMER } from './cells.js';
+
+/** Some dead letters of the cells or of search, and the number of all. */
+export async function listDeadLetters(
+  database: Database,
+  of: 'cells' | 'search',
+  page: { readonly first: number; readonly after?: string | undefined },
+  signal: AbortSignal,
+): Promise<DeadLetterPage & { readonly total: number }> {
+  await checkTables(database);
+  const consumer = of === 'cells' ? CONSUMER : IN_USE;
+  const found = await readDeadLetters(database, consumer, page, newCall(signal));
+  return { ...found, total: await countDeadLetters(database, consumer, newCall(signal)) };
+}

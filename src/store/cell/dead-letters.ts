@@ -1,0 +1,73 @@
+import { putInBulk } from '../request/batch-write.js';
+import type { Database } from '../database.js';
+import type { Call } from '../request/meter.js';
+import { queryPages } from '../request/query-pages.js';
+import { rangeRequest } from '../request/ranges.js';
+
+/** A record that could not be understood, stored for inspection. */
+export interface DeadLetter {
+  readonly shard: string;
+  readonly sequence: string;
+  readonly reason: string;
+  /** Key of the item as JSON, truncated if it is long. */
+  readonly item: string;
+  /** INSERT, MODIFY or REMOVE. */
+  readonly event: string;
+}
+
+/** Some dead letters of a consumer, sorted by position. */
+export interface DeadLetterPage {
+  readonly letters: readonly DeadLetter[];
+  /** The position of the last one; null if there are no more. */
+  readonly next: string | null;
+}
+
+/** Sequence numbers are documented to be unique only within their shard. */
+const positionOf = ({ sequence, shard }: Pick<DeadLetter, 'sequence' | 'shard'>) => `${sequence}.${shard}`;
+
+const rangeOf = ({ keys }: Database, consumer: string) =>
+  ({ index: 'cells', ...keys.deadLetterPartition(consumer) }) as const;
+
+/** The key of a dead letter. */
+export const deadLetterKey = (
+  { keys }: Pick<Database, 'keys'>,
+  consumer: string,
+  letter: Pick<DeadLetter, 'sequence' | 'shard'>,
+) => keys.deadLetter(consumer, positionOf(letter));
+
+/** Stores dead letters; storing them again changes nothing. */
+export async function putDeadLetters(
+  database: Database,
+  consumer: string,
+  records: readonly DeadLetter[],
+  call: Call,
+): Promise<void> {
+  const items = records.map((record) => ({ ...deadLetterKey(database, consumer, record), ...record }));
+  await putInBulk(database, database.tables.derived, items, call);
+}
+
+/** The first dead letters after a position, by sequence number. */
+export async function readDeadLetters(
+  database: Database,
+  consumer: string,
+  { first, after }: { readonly first: number; readonly after?: string | undefined },
+  call: Call,
+): Promise<DeadLetterPage> {
+  const behind = after === undefined ? undefined : { ...database.keys.deadLetter(consumer, after) };
+  const request = rangeRequest(database, rangeOf(database, consumer), behind);
+  const letters: DeadLetter[] = [];
+  // One more tells whether there is another page.
+  for await (const items of queryPages(database, request, call, first + 1))
+    letters.push(...items.map(({ pk: _pk, sk: _sk, ...letter }) => letter as unknown as DeadLetter));
+  const page = letters.slice(0, first);
+  const last = page.at(-1);
+  return { letters: page, next: last && letters.length > first ? positionOf(last) : null };
+}
+
+/** The number of dead letters, which reads all of them. */
+export async function countDeadLetters(database: Database, consumer: string, call: Call): Promise<number> {
+  const request = rangeRequest(database, { ...rangeOf(database, consumer), attributes: ['sk'] });
+  let count = 0;
+  for await (const items of queryPages(database, request, call)) count += items.length;
+  return count;
+}
