@@ -3,6 +3,8 @@ import DataLoader from 'dataloader';
 import { fromZ } from '../geo/geohash.js';
 import type { ZRange } from '../geo/ranges.js';
 import type { CellBlock } from '../model/cell.js';
+import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
+import { unitsOf } from '../model/read-cost.js';
 import type { BlockPlan } from '../plan/blocks.js';
 import { type BlockName, getBlocks } from '../store/cell/blocks.js';
 import { blockFromItem } from '../store/cell/cells.js';
@@ -10,6 +12,7 @@ import type { Database, Item } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
 import type { Budget } from './budget.js';
 import { type CellCache, blockName } from './cell-cache.js';
+import type { FillToken } from './followed-cache.js';
 import { groupBy } from './group.js';
 import type { RangeLoader } from './range-loader.js';
 import { type Turn, afterTurns, eachInTurns, takeTurn } from '../turns.js';
@@ -26,7 +29,6 @@ const MOST_LOOKED_UP = 8_192;
 
 const isOccupied = ({ children }: CellBlock) => children.size > 0;
 const emptyBlock = (parent: string): CellBlock => ({ parent, batch: 0, children: new Map() });
-const nameOf = ({ scope, parent }: BlockName) => blockName(scope, parent);
 
 /** Reads cell blocks for one request, from the cache if possible. */
 export class BlockLoader {
@@ -36,8 +38,10 @@ export class BlockLoader {
   readonly #range: RangeLoader;
   readonly #turn: Turn = () => takeTurn(this.#call.signal);
   readonly #decoded = new WeakMap<Item, CellBlock>();
+  /** Blocks that this request has read, by `blockName`: the cache keeps none if it is off. */
+  readonly #read = new Map<string, CellBlock>();
   readonly #single = new DataLoader<BlockName, CellBlock, string>((names) => this.#loadEach(names), {
-    cacheKeyFn: nameOf,
+    cacheKeyFn: ({ scope, parent }) => blockName(scope, parent),
     batchScheduleFn: afterTurns,
   });
 
@@ -50,13 +54,23 @@ export class BlockLoader {
 
   /**
    * The non-empty blocks of a plan; undefined if the budget does not cover them. Of each range, only the part from the
-   * first to the last missing block is read.
+   * first to the last missing block is read; single blocks are read together.
    */
   async load({ scope, plan: { length, ranges }, budget }: BlocksRequest): Promise<CellBlock[] | undefined> {
     await this.#turn();
-    if (ranges.length > budget.calls) return undefined;
-    const reads = ranges.map((range) => ({ range, share: budget.share(ranges.length) }));
-    const blocks = await Promise.all(reads.map(({ range, share }) => this.#loadRange(scope, length, range, share)));
+    const parts = ranges.map((range) => this.#missingOf(scope, length, range));
+    const single = parts.filter(({ missing: { from, to } }) => to - from === 1);
+    const wide = parts.filter(({ missing: { from, to } }) => to - from > 1);
+    const batches = Math.ceil(single.length / REQUEST_LIMITS.batchGet);
+    const reads = wide.length + batches;
+    if (reads > budget.calls) return undefined;
+    const shares = wide.map(({ missing }) => ({ missing, share: budget.share(reads) }));
+    budget.debit({ calls: batches });
+    const blocks = await Promise.all([
+      ...parts.map(({ known }) => known),
+      ...single.map(async ({ missing: { from } }) => [await this.one(scope, fromZ(from, length))]),
+      ...shares.map(({ missing, share }) => this.#loadRange(scope, length, missing, share)),
+    ]);
     return blocks.every((list) => list !== undefined) ? blocks.flat().filter(isOccupied) : undefined;
   }
 
@@ -65,31 +79,43 @@ export class BlockLoader {
     return this.#single.load({ scope, parent });
   }
 
+  /** The blocks at both ends of a range that are known, and what is missing between them. */
+  #missingOf(scope: string, length: number, { from, to }: ZRange): { known: CellBlock[]; missing: ZRange } {
+    if (to - from > MOST_LOOKED_UP) return { known: [], missing: { from, to } };
+    const blocks = Array.from({ length: to - from }, (_, index) => this.#find(scope, fromZ(from + index, length)));
+    const first = blocks.indexOf(undefined);
+    if (first < 0) return { known: this.#hit(scope, blocks), missing: { from, to: from } };
+    const after = blocks.lastIndexOf(undefined) + 1;
+    const known = [...this.#hit(scope, blocks.slice(0, first)), ...this.#hit(scope, blocks.slice(after))];
+    return { known, missing: { from: from + first, to: from + after } };
+  }
+
   async #loadRange(scope: string, length: number, { from, to }: ZRange, budget: Budget) {
-    const { keys } = this.#db;
-    const isLong = to - from > MOST_LOOKED_UP;
-    const parents = isLong ? [] : Array.from({ length: to - from }, (_, index) => fromZ(from + index, length));
-    const cached = parents.map((parent) => this.#cache.get(blockName(scope, parent)));
-    const first = isLong ? 0 : cached.indexOf(undefined);
-    const last = isLong ? to - from - 1 : cached.lastIndexOf(undefined);
-    if (first < 0) return this.#hit(scope, cached);
     const token = this.#cache.begin();
-    const { pk, ...bounds } = keys.cellRange(scope, fromZ(from + first, length), fromZ(from + last, length));
+    const { pk, ...bounds } = this.#db.keys.cellRange(scope, fromZ(from, length), fromZ(to - 1, length));
     const answer = await this.#range({ range: { index: 'cells', pk, ...bounds }, limit: Infinity, budget });
     if (!answer.complete) return undefined;
-    const read: CellBlock[] = [];
+    const blocks = new Map<string, CellBlock>();
+    if (to - from <= MOST_LOOKED_UP) {
+      for (let at = from; at < to; at++) blocks.set(fromZ(at, length), emptyBlock(fromZ(at, length)));
+    }
     await eachInTurns(answer.items, this.#turn, (item) => {
       const block = this.#decode(item);
-      if (block) read.push(block);
+      if (block) blocks.set(block.parent, block);
     });
-    if (isLong) return read.map((block) => this.#cache.put(blockName(scope, block.parent), block, token));
-    const missing = new Map(parents.slice(first, last + 1).map((parent) => [parent, emptyBlock(parent)]));
-    for (const block of read) missing.set(block.parent, block);
-    return [
-      ...this.#hit(scope, cached.slice(0, first)),
-      ...Array.from(missing.values(), (block) => this.#cache.put(blockName(scope, block.parent), block, token)),
-      ...this.#hit(scope, cached.slice(last + 1)),
-    ];
+    return Array.from(blocks.values(), (block) => this.#keep(scope, block, token));
+  }
+
+  #find(scope: string, parent: string): CellBlock | undefined {
+    const name = blockName(scope, parent);
+    return this.#cache.get(name) ?? this.#read.get(name);
+  }
+
+  #keep(scope: string, block: CellBlock, token: FillToken): CellBlock {
+    const name = blockName(scope, block.parent);
+    const newest = this.#cache.put(name, block, token);
+    this.#read.set(name, newest);
+    return newest;
   }
 
   /** Overlapping ranges share their items. */
@@ -103,26 +129,29 @@ export class BlockLoader {
 
   async #loadEach(names: readonly BlockName[]): Promise<CellBlock[]> {
     const token = this.#cache.begin();
-    const known = new Map<string, CellBlock>();
-    for (const name of names) {
-      const block = this.#cache.get(nameOf(name));
-      if (block) known.set(nameOf(name), block);
-      this.#hit(name.scope, [block]);
-    }
+    const known = names.map(({ scope, parent }) => this.#hit(scope, [this.#find(scope, parent)])[0]);
     const missing = groupBy(
-      names.filter((name) => !known.has(nameOf(name))),
+      names.filter((_, index) => known[index] === undefined),
       ({ scope }) => scope,
     );
-    for (const [scope, group] of missing) {
-      const parents = group.map(({ parent }) => parent);
-      for (const block of await getBlocks(this.#db, scope, parents, this.#call)) {
-        known.set(
-          nameOf({ scope, parent: block.parent }),
-          this.#cache.put(blockName(scope, block.parent), block, token),
-        );
-      }
-    }
-    return names.map((name) => known.get(nameOf(name)) ?? emptyBlock(name.parent));
+    await Promise.all(
+      Array.from(missing, async ([scope, group]) => {
+        const parents = group.map(({ parent }) => parent);
+        const blocks = await getBlocks(this.#db, scope, parents, this.#call);
+        blocks.forEach((block) => this.#readByKey(scope, this.#keep(scope, block, token)));
+      }),
+    );
+    return names.map(
+      ({ scope, parent }, index) => known[index] ?? this.#read.get(blockName(scope, parent)) ?? emptyBlock(parent),
+    );
+  }
+
+  #readByKey(scope: string, block: CellBlock): void {
+    // The block of a whole collection has no position on a map.
+    if (block.parent === '') return;
+    const range = this.#db.keys.cellRange(scope, block.parent, block.parent);
+    const items = isOccupied(block) ? 1 : 0;
+    this.#call.reads?.push({ index: 'cells', ...range, items, readUnits: unitsOf(0), cached: false });
   }
 
   /** Counts neighboring blocks of one partition that needed no call, and reports them as a range from the cache. */

@@ -52,33 +52,41 @@ export async function contentOf(
   { field, limit, filter }: ContentQuestion,
 ): Promise<ViewportContent> {
   const { area, precision } = viewport;
-  const inside = await markersInside(context, collection, area, { field, limit, filter });
-  if (inside !== undefined && inside.length <= limit) {
-    return { mode: 'MARKERS', total: inside.length, markers: inside, clusters: [], precision };
+  const { counted, markers } = await inside(context, collection, area, { field, limit, filter });
+  if (markers !== undefined && markers.length <= limit) {
+    return { mode: 'MARKERS', total: markers.length, markers, clusters: [], precision };
   }
   const [clustered, total] = await Promise.all([
     clustersOf(context, viewport, collection, { field, distance: DEFAULT_RADIUS, filter }),
-    filter && inside ? inside.length : countInside(context, collection, area, field),
+    counted ?? (filter && markers ? markers.length : countInside(context, collection, area, field)),
   ]);
   return { mode: 'CLUSTERS', total, markers: [], ...clustered };
 }
 
+interface Inside {
+  /** The number of markers of the area, if they were counted. */
+  readonly counted?: number;
+  readonly markers?: readonly MapMarker[];
+}
+
 /**
- * The markers of an area if they may fit the limit: possibly more than `limit` of them, or undefined if they do not
- * fit. With a filter, all of them, because only reading them shows how many match.
+ * The markers of an area if they may fit the limit: possibly more than `limit` of them, or none if they do not fit.
+ * With a filter, all of them, because only reading them shows how many match.
  */
-async function markersInside(
+async function inside(
   context: MapContext,
   collection: Collection,
   area: Area,
   { field, limit, filter }: ContentQuestion,
-): Promise<readonly MapMarker[] | undefined> {
+): Promise<Inside> {
   const accept = ({ marker }: { readonly marker: MapMarker }) => areaContains(area, marker.position);
   const budget = Budget.of(context.limits);
   const cover = coverForPlan(area);
   // Close to the limit, reading the markers is cheaper than counting them.
-  const decide = !filter && (await hasMoreThan(context, { collection, cover, budget }, 1.5 * limit));
-  if (decide && (await countInside(context, collection, area, field)) > limit) return undefined;
+  if (!filter && (await hasMoreThan(context, { collection, cover, budget }, 1.5 * limit))) {
+    const counted = await countInside(context, collection, area, field);
+    if (counted > limit) return { counted };
+  }
   const read = readAll(context, {
     field,
     collection,
@@ -90,10 +98,10 @@ async function markersInside(
     advice: 'use a smaller bounding box, or query clusters',
   });
   try {
-    return (await read).map(({ marker }) => marker);
+    return { markers: (await read).map(({ marker }) => marker) };
   } catch (error) {
     // More than can be read is more than fits; with a filter there is no other way to find out.
-    if (!filter && error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return undefined;
+    if (!filter && error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return {};
     throw error;
   }
 }
