@@ -1,9 +1,10 @@
+import { type CellSums, NO_SUMS, addSums, sumsOf } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
-import { canonicalLng } from '../../src/geo/point.js';
 import { createGraphqlServer } from '../../src/graphql/server.js';
 import { silentLog } from '../../src/log.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
+import { attributesOfChildren } from '../../src/store/cell/cells.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { type Database, type Item } from '../../src/store/database.js';
@@ -49,18 +50,14 @@ const PORTION = 5_000;
 
 /** Writes markers. Returns the blocks of their cells as the stream consumer would write them. */
 async function writeMarkers(db: Database, collection: Collection, markers: Iterable<BenchMarker>): Promise<Item[]> {
-  const blocks = new Map<string, Record<string, number>>();
-  const count = ({ lng, lat }: BenchMarker['position']) => {
-    const position = { lng: canonicalLng(lng), lat };
+  const blocks = new Map<string, Map<string, CellSums>>();
+  const count = (position: BenchMarker['position']) => {
     const geohash = encode(position, LONGEST_BLOCK + 1);
     for (let length = 0; length <= LONGEST_BLOCK; length++) {
       const parent = geohash.slice(0, length);
       const child = geohash.charAt(length);
-      const block = blocks.get(parent) ?? {};
-      blocks.set(parent, block);
-      block[`n${child}`] = (block[`n${child}`] ?? 0) + 1;
-      block[`x${child}`] = (block[`x${child}`] ?? 0) + Math.round(position.lng * 1e6);
-      block[`y${child}`] = (block[`y${child}`] ?? 0) + Math.round(lat * 1e6);
+      const block = blocks.get(parent) ?? new Map<string, CellSums>();
+      blocks.set(parent, block.set(child, addSums(block.get(child) ?? NO_SUMS, sumsOf(position))));
     }
   };
   let portion: Item[] = [];
@@ -75,7 +72,11 @@ async function writeMarkers(db: Database, collection: Collection, markers: Itera
   }
   await flush();
   const scope = db.keys.scope(collection);
-  return Array.from(blocks, ([parent, figures]) => ({ ...db.keys.cell(scope, parent), b: 1, ...figures }));
+  return Array.from(blocks, ([parent, children]) => ({
+    ...db.keys.cell(scope, parent),
+    b: 1,
+    ...attributesOfChildren(children),
+  }));
 }
 
 /** Starts an engine in memory and a server over it. Counts are up to date, as if the consumer had caught up. */

@@ -94,7 +94,7 @@ export interface Advice {
 
 /** Size of all cells in bytes: a block per parent, and the sums of each child. */
 function cellBytes(distribution: Distribution): number {
-  const [block, child] = [60 + STORED_WITH_ITEM, 20];
+  const [block, child] = [60 + STORED_WITH_ITEM, 12];
   let bytes = block;
   for (let length = 1; length <= 5; length++) {
     for (const { alike, markers } of distribution.prefixes(length))

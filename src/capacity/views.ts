@@ -24,7 +24,7 @@ export const MOST_MARKERS = 2_000;
 /** Number of markers that a reader of pages plans for, so that enough of them are inside. */
 export const PORTION = itemsFor(MOST_MARKERS);
 /** Size in bytes of a block with all of its 32 children. */
-export const BLOCK_BYTES = 600;
+export const BLOCK_BYTES = 420;
 const QUERY_PAGE_BYTES = 1_048_576;
 
 /** DynamoDB requests, and eventually consistent read units. */

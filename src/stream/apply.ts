@@ -1,8 +1,14 @@
 import type { Clock } from '../clock.js';
 import { type CellSums, NO_SUMS, addSums, isZero } from '../geo/cell-sums.js';
 import type { Log } from '../log.js';
-import type { CellChanges } from '../model/cell.js';
-import type { BlockDelta, BlockName, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
+import { type CellChanges, PLACE_CHILD } from '../model/cell.js';
+import {
+  ABSENT_BLOCK,
+  type BlockDelta,
+  type BlockName,
+  type BlockWrite,
+  type StoredBlock,
+} from '../store/cell/blocks.js';
 import { chunks, mapConcurrently } from '../store/request/concurrency.js';
 import { processAll } from '../store/request/retries.js';
 import type { BlockMemory } from './block-memory.js';
@@ -31,24 +37,17 @@ export function blockChanges(changes: CellChanges): BlockDelta[] {
   return blocks.sort((a, b) => a.parent.length - b.parent.length);
 }
 
-const ABSENT: StoredBlock = { batch: undefined, children: new Map() };
-
 /** The write that brings a block, as read, to a batch; undefined if it already includes the batch. */
-function additionTo(
-  { scope, parent, deltas }: BlockDelta,
-  { batch: seen, children }: StoredBlock,
-  batch: number,
-): BlockWrite | undefined {
-  if ((seen ?? 0) >= batch) return undefined;
-  const sums = [...deltas].map(([child, delta]) => [child, addSums(children.get(child) ?? NO_SUMS, delta)] as const);
-  return { scope, parent, seen, batch, children: new Map(sums) };
-}
-
-/** The block after a write. */
-function writtenBlock({ children }: StoredBlock, write: BlockWrite): StoredBlock {
-  const now = new Map([...children, ...write.children]);
-  for (const [child, sums] of write.children) if (isZero(sums)) now.delete(child);
-  return { batch: write.batch, children: now };
+function additionTo({ scope, parent, deltas }: BlockDelta, found: StoredBlock, batch: number): BlockWrite | undefined {
+  if ((found.batch ?? 0) >= batch) return undefined;
+  const children = new Map(found.children);
+  for (const [child, delta] of deltas) {
+    const sums = addSums(children.get(child) ?? NO_SUMS, delta);
+    // A place is its child, even without markers.
+    if (isZero(sums) && child !== PLACE_CHILD) children.delete(child);
+    else children.set(child, sums);
+  }
+  return { scope, parent, found, next: { batch, children } };
 }
 
 /** Whether the sums are impossible: a count below zero, or a position without markers. */
@@ -75,10 +74,12 @@ export interface ApplyOptions {
 export async function applyBatch(options: ApplyOptions, batch: number, changes: CellChanges): Promise<Applied> {
   const written = await writeBlocks(options, blockChanges(changes), (delta, found) => additionTo(delta, found, batch));
   const suspects = written
-    .filter(({ children }) => [...children.values()].some(isImpossible))
+    .filter(({ found, next }) =>
+      [...next.children].some(([child, sums]) => sums !== found.children.get(child) && isImpossible(sums)),
+    )
     .slice(0, MOST_SUSPECTS)
     .map(({ scope, parent }) => ({ scope, parent }));
-  const created = written.filter(({ seen }) => seen === undefined).length;
+  const created = written.filter(({ found }) => found.batch === undefined).length;
   return { blocks: written.length, created, suspects };
 }
 
@@ -100,14 +101,14 @@ export async function writeBlocks<T extends BlockName>(
       const stored = await findBlocks(options, left, isFirst);
       isFirst = false;
       const open = left.flatMap((block, index) => {
-        const found = stored[index] ?? ABSENT;
+        const found = stored[index] ?? ABSENT_BLOCK;
         const write = writeOf(block, found);
-        return write === undefined ? [] : [{ block, found, write }];
+        return write === undefined ? [] : [{ block, write }];
       });
       // A process that was suspended after a read may assume blocks are absent that a recount has since written.
       const outcomes = open.length > 0 && holds() ? await port.write(open.map(({ write }) => write)) : [];
-      for (const { found, write } of open.filter((_, index) => outcomes[index] === 'written')) {
-        memory?.remember(write, writtenBlock(found, write));
+      for (const { write } of open.filter((_, index) => outcomes[index] === 'written')) {
+        memory?.remember(write, write.next);
         written.push(write);
       }
       return open.filter((_, index) => outcomes[index] !== 'written').map(({ block }) => block);
@@ -131,5 +132,5 @@ async function findBlocks(
   // The write after a stale read is rejected, and the next read is consistent.
   const read = missing.length === 0 ? [] : await port.read(missing, consistent || !isFirst);
   let next = 0;
-  return known.map((block) => block ?? read[next++] ?? ABSENT);
+  return known.map((block) => block ?? read[next++] ?? ABSENT_BLOCK);
 }

@@ -51,9 +51,9 @@ export function isAfter(sequence: string, other: string): boolean {
 
 /**
  * Identifies the function from images to the counts of cells and places. A batch in progress is folded again after a
- * crash and must give the same result, so change this name whenever you change what an image contributes.
+ * crash and must give the same result, so change this name whenever you change what an image contributes, or how it is stored.
  */
-export const LAYOUT = `blocks-${LONGEST_BLOCK}.2`;
+export const LAYOUT = `blocks-${LONGEST_BLOCK}.3`;
 
 const textOf = (value: WireValue | undefined) => (typeof value?.['S'] === 'string' ? value['S'] : undefined);
 

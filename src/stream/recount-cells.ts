@@ -1,5 +1,5 @@
-import { type CellSums, NO_SUMS } from '../geo/cell-sums.js';
-import type { CellChanges } from '../model/cell.js';
+import { NO_SUMS } from '../geo/cell-sums.js';
+import { type CellChanges, PLACE_CHILD, placeOfParent } from '../model/cell.js';
 import type { BlockDelta, BlockName, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
 import { type ApplyOptions, blockChanges, writeBlocks } from './apply.js';
 
@@ -37,7 +37,7 @@ export async function replaceCells(
     if ((found.batch ?? 0) >= batch && !checkOnly) return undefined;
     const write = replacementOf(block, found, batch);
     const { scope, parent } = block;
-    if (differs(write, found)) drifted.set(nameOf(block), { scope, parent });
+    if (differs(write)) drifted.set(nameOf(block), { scope, parent });
     return checkOnly ? undefined : write;
   };
   await writeBlocks({ ...options, consistent: true }, [...wanted.values()], replace);
@@ -46,12 +46,15 @@ export async function replaceCells(
 
 /** The write that leaves a block with the counted sums and nothing else. */
 function replacementOf({ scope, parent, deltas }: BlockDelta, found: StoredBlock, batch: number): BlockWrite {
-  const zeros = [...found.children.keys()].map((child): [string, CellSums] => [child, NO_SUMS]);
-  return { scope, parent, seen: found.batch, batch, children: new Map([...zeros, ...deltas]) };
+  const isPlace = placeOfParent(parent) !== undefined;
+  const children = isPlace && deltas.size === 0 ? new Map([[PLACE_CHILD, NO_SUMS]]) : deltas;
+  return { scope, parent, found, next: { batch, children } };
 }
 
-const differs = (write: BlockWrite, { children }: StoredBlock): boolean =>
-  [...write.children].some(([child, { count, sumLng, sumLat }]) => {
-    const found = children.get(child) ?? NO_SUMS;
-    return found.count !== count || found.sumLng !== sumLng || found.sumLat !== sumLat;
+function differs({ found, next }: BlockWrite): boolean {
+  const children = new Set([...found.children.keys(), ...next.children.keys()]);
+  return [...children].some((child) => {
+    const [a, b] = [found.children.get(child) ?? NO_SUMS, next.children.get(child) ?? NO_SUMS];
+    return a.count !== b.count || a.sumLng !== b.sumLng || a.sumLat !== b.sumLat;
   });
+}

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
+import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
@@ -37,9 +37,8 @@ it('where each write waits for a disk, blocks are replaced together, and one by 
   const block = (parent: string, seen: number | undefined, batch: number) => ({
     scope: 's',
     parent,
-    seen,
-    batch,
-    children: new Map([['a', { count: batch, sumLng: 1, sumLat: 2 }]]),
+    found: { ...ABSENT_BLOCK, batch: seen },
+    next: { batch, children: new Map([['a', { count: batch, sumLng: 1, sumLat: 2 }]]) },
   });
   calls.reset();
   expect(await replaceBlocks(db, [block('u', undefined, 1), block('v', undefined, 1)], newCall())).toEqual([

@@ -83,7 +83,9 @@ test('a block is not read again before it is rewritten, unless another process h
   expect(read).toEqual([['g7']]);
 
   const other = new Map([['z', { count: 9, sumLng: 0, sumLat: 0 }]]);
-  derived.write({ scope: 'parks', parent: 'u3', seen: 2, batch: 3, children: other });
+  const found = derived.read({ scope: 'parks', parent: 'u3' });
+  const children = new Map([...found.children, ...other]);
+  derived.write({ scope: 'parks', parent: 'u3', found, next: { batch: 3, children } });
   expect(await apply(4, 'u', 'u3')).toMatchObject({ blocks: 2 });
   expect(read).toEqual([['u3']]);
   expect(derived.read({ scope: 'parks', parent: 'u3' })).toEqual({

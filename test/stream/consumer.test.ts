@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { putInBulk } from '../../src/store/request/batch-write.js';
-import { readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
+import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { readDeadLetters } from '../../src/store/cell/dead-letters.js';
@@ -103,7 +103,13 @@ test('a block is replaced only if it is unchanged since it was read, and created
   const block = { scope: 'probe', parent: 'u3' };
   const children = new Map([['k', { count: 2, sumLng: 5, sumLat: -7 }]]);
   const write = async (seen: number | undefined, batch: number) =>
-    (await replaceBlocks(db, [{ ...block, seen, batch, children }], newCall()))[0];
+    (
+      await replaceBlocks(
+        db,
+        [{ ...block, found: { ...ABSENT_BLOCK, batch: seen }, next: { batch, children } }],
+        newCall(),
+      )
+    )[0];
   expect(await write(1, 2)).toBe('refused');
   expect(await write(undefined, 3)).toBe('written');
   expect(await write(undefined, 4)).toBe('refused');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.js';
 import { placeParent } from '../../src/model/cell.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
-import { readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
+import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
@@ -49,17 +49,18 @@ test('a recount repairs drifted cells and closes the gap, while a consumer and w
 
   // Tamper with the cells: a wrong count, and a block without markers.
   const total = { scope: 'parks', parent: '' };
-  const [before] = await readBlocks(db, [total], true, newCall());
-  const batch = before?.batch ?? 0;
+  const [before = ABSENT_BLOCK] = await readBlocks(db, [total], true, newCall());
+  const batch = before.batch ?? 0;
   const wrong = new Map([['u', { count: 999, sumLng: 1, sumLat: 1 }]]);
-  await replaceBlocks(db, [{ ...total, seen: batch, batch, children: wrong }], newCall());
-  await replaceBlocks(db, [{ scope: 'ghosts', parent: 'u3', seen: undefined, batch, children: wrong }], newCall());
+  const next = { batch, children: wrong };
+  await replaceBlocks(db, [{ ...total, found: before, next }], newCall());
+  await replaceBlocks(db, [{ scope: 'ghosts', parent: 'u3', found: ABSENT_BLOCK, next }], newCall());
   const place = { scope: 'parks', parent: placeParent(['Poznań', 'A']) };
   const ghost = { scope: 'parks', parent: placeParent(['Poznan']) };
-  const wrongPlace = { batch, children: new Map([['', { count: 999, sumLng: 0, sumLat: 0 }]]) };
-  const [placed] = await readBlocks(db, [place], true, newCall());
-  await replaceBlocks(db, [{ ...place, seen: placed?.batch, ...wrongPlace }], newCall());
-  await replaceBlocks(db, [{ ...ghost, seen: undefined, ...wrongPlace }], newCall());
+  const wrongPlace = { next: { batch, children: new Map([['', { count: 999, sumLng: 0, sumLat: 0 }]]) } };
+  const [placed = ABSENT_BLOCK] = await readBlocks(db, [place], true, newCall());
+  await replaceBlocks(db, [{ ...place, found: placed, ...wrongPlace }], newCall());
+  await replaceBlocks(db, [{ ...ghost, found: ABSENT_BLOCK, ...wrongPlace }], newCall());
   const { drifted: found, ...checked } = await recounting(true);
   expect(checked).toMatchObject({ markers: MARKERS });
   expect(found).toHaveLength(4);

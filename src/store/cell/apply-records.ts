@@ -1,6 +1,8 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 
-import { type BlockDelta, blockKey, sumAttributes } from './blocks.js';
+import type { CellSums } from '../../geo/cell-sums.js';
+import { PLACE_CHILD } from '../../model/cell.js';
+import { type BlockDelta, blockKey } from './blocks.js';
 import type { Database } from '../database.js';
 import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
@@ -24,6 +26,14 @@ export function comparable(sequence: string): string {
   return sequence.padStart(LONGEST_SEQUENCE, '0');
 }
 
+/** The loose attributes to add a block's changes to, by name. */
+function looseOf(deltas: ReadonlyMap<string, CellSums>): [name: string, value: number][] {
+  return [...deltas].flatMap(([child, { count, sumLng, sumLat }]): [string, number][] => {
+    const counted: [string, number] = [`n${child}`, count];
+    return child === PLACE_CHILD ? [counted] : [counted, [`x${child}`, sumLng], [`y${child}`, sumLat]];
+  });
+}
+
 /** The transaction that adds to blocks unless these or later records of one of the markers have been applied. */
 function applyRecordsRequest(
   { keys, tables }: Pick<Database, 'keys' | 'tables'>,
@@ -44,7 +54,7 @@ function applyRecordsRequest(
     },
   }));
   const sums = blocks.map(({ deltas, ...name }) => {
-    const added = sumAttributes(deltas);
+    const added = looseOf(deltas);
     return {
       Update: {
         TableName: tables.derived,

@@ -4,10 +4,10 @@ import pLimit from 'p-limit';
 
 import type { CellSums } from '../../geo/cell-sums.js';
 import type { Key, Keyspace } from '../../keys/keyspace.js';
-import { type CellBlock, PLACE_CHILD, placeOfParent } from '../../model/cell.js';
+import { type CellBlock, placeOfParent } from '../../model/cell.js';
 import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
 import { chunks } from '../request/concurrency.js';
-import { childrenOfItem, counted } from './cells.js';
+import { attributesOfChildren, childrenOfItem, counted, looseAttributes } from './cells.js';
 import type { Database } from '../database.js';
 import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
@@ -30,17 +30,16 @@ export interface StoredBlock {
   /** The last batch that changed it; undefined if its item does not exist. */
   readonly batch: number | undefined;
   readonly children: ReadonlyMap<string, CellSums>;
+  /** The names of its loose attributes, if it has any. */
+  readonly loose?: readonly string[];
 }
 
-/**
- * New sums for some children of a block, and its new batch, to be written only if the block has not changed since it
- * was read.
- */
+export const ABSENT_BLOCK: StoredBlock = { batch: undefined, children: new Map() };
+
+/** What a block will contain, to be written only if it has not changed since it was read. */
 export interface BlockWrite extends BlockName {
-  /** Its batch when it was read; undefined if its item did not exist. */
-  readonly seen: number | undefined;
-  readonly batch: number;
-  readonly children: ReadonlyMap<string, CellSums>;
+  readonly found: StoredBlock;
+  readonly next: { readonly batch: number; readonly children: ReadonlyMap<string, CellSums> };
 }
 
 /** `refused`: the block has changed since it was read. `failed`: it may or may not have been written. */
@@ -50,14 +49,6 @@ export type BlockOutcome = 'written' | 'refused' | 'failed';
 export function blockKey(keys: Keyspace, { scope, parent }: BlockName): Key {
   const place = placeOfParent(parent);
   return place === undefined ? keys.cell(scope, parent) : keys.placeCount(scope, place);
-}
-
-/** The attributes with the sums of a block's children, by name. A place has only a count. */
-export function sumAttributes(children: ReadonlyMap<string, CellSums>): [name: string, value: number][] {
-  return [...children].flatMap(([child, { count, sumLng, sumLat }]): [string, number][] => {
-    const counted: [string, number] = [`n${child}`, count];
-    return child === PLACE_CHILD ? [counted] : [counted, [`x${child}`, sumLng], [`y${child}`, sumLat]];
-  });
 }
 
 /** Reads blocks, in the order of their names. */
@@ -71,9 +62,11 @@ export async function readBlocks(
   const wanted = names.map((name) => blockKey(keys, name));
   const items = await batchGet(database, tables.derived, wanted, call, { consistent });
   return items.map((item) => {
-    if (item === undefined) return { batch: undefined, children: new Map<string, CellSums>() };
+    if (item === undefined) return ABSENT_BLOCK;
     const { b } = item;
-    return { batch: typeof b === 'number' ? b : 0, children: childrenOfItem(item) };
+    const loose = looseAttributes(item);
+    const block = { batch: typeof b === 'number' ? b : 0, children: childrenOfItem(item) };
+    return loose.length === 0 ? block : { ...block, loose };
   });
 }
 
@@ -91,8 +84,8 @@ export async function getBlocks(
   const names = parents.map((parent) => ({ scope, parent }));
   const blocks = await readBlocks(database, names, consistent, call);
   return parents.map((parent, index) => {
-    const { batch = 0, children = new Map<string, CellSums>() } = blocks[index] ?? {};
-    return { parent, batch, children: counted(children) };
+    const { batch = 0, children } = blocks[index] ?? ABSENT_BLOCK;
+    return { parent, batch, children: counted(new Map(children)) };
   });
 }
 
@@ -106,18 +99,19 @@ export function replaceBlocksRequest(
   blocks: readonly BlockWrite[],
 ): BatchExecuteStatementCommandInput {
   const table = `"${tables.derived}"`;
-  const statements = blocks.map(({ seen, batch, children, ...name }) => {
+  const statements = blocks.map(({ found, next, ...name }) => {
     const { pk, sk } = blockKey(keys, name);
-    const sums = sumAttributes(children);
-    const values = sums.map(([, value]) => value);
-    if (seen === undefined) {
-      const names = ['pk', 'sk', 'b', ...sums.map(([name]) => name)].map((name) => `'${name}': ?`);
-      return { Statement: `INSERT INTO ${table} VALUE {${names.join(', ')}}`, Parameters: [pk, sk, batch, ...values] };
+    const attributes = { b: next.batch, ...attributesOfChildren(next.children) };
+    const values = Object.values(attributes);
+    if (found.batch === undefined) {
+      const names = ['pk', 'sk', ...Object.keys(attributes)].map((attribute) => `'${attribute}': ?`);
+      return { Statement: `INSERT INTO ${table} VALUE {${names.join(', ')}}`, Parameters: [pk, sk, ...values] };
     }
-    const sets = ['b', ...sums.map(([name]) => name)].map((name) => `SET "${name}" = ?`);
+    const sets = Object.keys(attributes).map((attribute) => `SET "${attribute}" = ?`);
+    const removes = (found.loose ?? []).map((attribute) => `REMOVE "${attribute}"`);
     return {
-      Statement: `UPDATE ${table} ${sets.join(' ')} WHERE pk = ? AND sk = ? AND b = ?`,
-      Parameters: [batch, ...values, pk, sk, seen],
+      Statement: `UPDATE ${table} ${[...sets, ...removes].join(' ')} WHERE pk = ? AND sk = ? AND b = ?`,
+      Parameters: [...values, pk, sk, found.batch],
     };
   });
   return { Statements: statements };
@@ -131,23 +125,12 @@ const inTurn = pLimit(1);
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /** The write of one block in a transaction, under the same conditions as its statement. */
-function transactItem({ keys, tables }: Database, { seen, batch, children, ...name }: BlockWrite): TransactItem {
-  const target = { TableName: tables.derived };
-  const key = blockKey(keys, name);
-  const sums = sumAttributes(children);
-  if (seen === undefined) {
-    const Item = { ...key, b: batch, ...Object.fromEntries(sums) };
-    return { Put: { ...target, Item, ConditionExpression: 'attribute_not_exists(pk)' } };
-  }
-  const values = Object.fromEntries(sums.map(([, value], at) => [`:${at}`, value]));
+function transactItem({ keys, tables }: Database, { found, next, ...name }: BlockWrite): TransactItem {
+  const Item = { ...blockKey(keys, name), b: next.batch, ...attributesOfChildren(next.children) };
+  const put = { TableName: tables.derived, Item };
+  if (found.batch === undefined) return { Put: { ...put, ConditionExpression: 'attribute_not_exists(pk)' } };
   return {
-    Update: {
-      ...target,
-      Key: key,
-      UpdateExpression: ['SET b = :b', ...sums.map(([attribute], at) => `${attribute} = :${at}`)].join(', '),
-      ConditionExpression: 'b = :seen',
-      ExpressionAttributeValues: { ':b': batch, ':seen': seen, ...values },
-    },
+    Put: { ...put, ConditionExpression: 'b = :seen', ExpressionAttributeValues: { ':seen': found.batch } },
   };
 }
 

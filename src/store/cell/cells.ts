@@ -1,31 +1,48 @@
-import { type CellSums, isZero } from '../../geo/cell-sums.js';
-import { GEOHASH_ALPHABET } from '../../geo/geohash.js';
+import { type CellSums, NO_SUMS, isZero } from '../../geo/cell-sums.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import { type CellBlock, PLACE_CHILD } from '../../model/cell.js';
 import type { Item } from '../database.js';
+import { packSums, unpackSums } from './packed-sums.js';
 
-const CHILDREN = [PLACE_CHILD, ...Array.from(GEOHASH_ALPHABET)];
+/** The sums of a block's children; of a place, only its count is stored. */
+const PACKED = 'c';
+/** `n`, `x` and `y` followed by a child's last character add to its count and sums; a place has a bare `n`. */
+const LOOSE = /^[nxy][0-9b-hjkmnp-z]?$/;
+const SUM_OF = { n: 'count', x: 'sumLng', y: 'sumLat' } as const;
+
+/** The attributes that store a block's children. */
+export function attributesOfChildren(children: ReadonlyMap<string, CellSums>): Readonly<Record<string, unknown>> {
+  const place = children.get(PLACE_CHILD);
+  return place === undefined ? { [PACKED]: packSums(children) } : { n: place.count };
+}
 
 /**
- * The children of a block, from its item: `n`, `x` and `y` followed by a child's last character are the child's count
- * and sums; the child of a place has a bare `n`. Children without values, or with only zeros, are omitted.
+ * Attributes that hold numbers apart from the packed ones: earlier releases wrote all sums like that, and an AWS Lambda
+ * adds to them. Not the count of a place.
  */
+export const looseAttributes = (item: Item): string[] =>
+  Object.keys(item).filter((name) => name.length === 2 && LOOSE.test(name));
+
+/** The children of a block, from its item. Children whose numbers are all zero are omitted. */
 export function childrenOfItem(item: Item): Map<string, CellSums> {
-  const children = new Map<string, CellSums>();
-  for (const child of CHILDREN) {
-    const sums = {
-      count: number(item[`n${child}`]),
-      sumLng: number(item[`x${child}`]),
-      sumLat: number(item[`y${child}`]),
-    };
-    if (!isZero(sums)) children.set(child, sums);
+  const packed = item[PACKED];
+  const children = packed instanceof Uint8Array ? unpackSums(packed) : new Map<string, CellSums>();
+  for (const name in item) {
+    const value = item[name];
+    if (!LOOSE.test(name) || typeof value !== 'number') continue;
+    const child = name.slice(1);
+    const sum = SUM_OF[name.charAt(0) as keyof typeof SUM_OF];
+    const sums = children.get(child) ?? NO_SUMS;
+    children.set(child, { ...sums, [sum]: sums[sum] + value });
   }
+  for (const [child, sums] of children) if (isZero(sums)) children.delete(child);
   return children;
 }
 
 /** The children with markers: others may have sums, which later records of the stream subtract. */
-export function counted(children: ReadonlyMap<string, CellSums>): Map<string, CellSums> {
-  return new Map([...children].filter(([, { count }]) => count !== 0));
+export function counted(children: Map<string, CellSums>): Map<string, CellSums> {
+  for (const [child, { count }] of children) if (count === 0) children.delete(child);
+  return children;
 }
 
 /** The block in an item; `b` is its batch. Undefined if the item's key is not that of a block. */

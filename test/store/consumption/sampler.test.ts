@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { sumsOf } from '../../../src/geo/cell-sums.js';
 import { createKeyspace } from '../../../src/keys/keyspace.js';
-import { blockKey, replaceBlocksRequest } from '../../../src/store/cell/blocks.js';
+import { ABSENT_BLOCK, blockKey, replaceBlocksRequest } from '../../../src/store/cell/blocks.js';
 import { ConsumptionSampler } from '../../../src/store/consumption/sampler.js';
 import { deleteStatements } from '../../../src/store/request/conditional-delete.js';
 
@@ -57,7 +57,8 @@ test('statements count for the keys that they name, as AWS reports them; DynamoD
   const keys = createKeyspace('readable');
   const tables = { entities: 't', derived: 'd' };
   const block = (parent: string, seen: number | undefined) => {
-    return { scope: 'parks', parent, seen, batch: 3, children: new Map([[`${parent}a`, sumsOf({ lng: 1, lat: 2 })]]) };
+    const children = new Map([['a', sumsOf({ lng: 1, lat: 2 })]]);
+    return { scope: 'parks', parent, found: { ...ABSENT_BLOCK, batch: seen }, next: { batch: 3, children } };
   };
   const sampler = new ConsumptionSampler(() => 0);
   const report = (table: string) => ({ ConsumedCapacity: [{ TableName: table, CapacityUnits: 20 }] });

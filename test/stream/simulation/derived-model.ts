@@ -35,10 +35,10 @@ export class DerivedModel {
 
   write(write: BlockWrite, conditional = true): BlockOutcome {
     const before = this.read(write);
-    if (conditional && before.batch !== write.seen) return 'refused';
+    if (conditional && before.batch !== write.found.batch) return 'refused';
     const versions = this.blocks.get(nameOf(write)) ?? [];
     this.blocks.set(nameOf(write), versions);
-    versions.push({ batch: write.batch, children: new Map([...before.children, ...write.children]) });
+    versions.push(write.next);
     this.writes += 1;
     return 'written';
   }

@@ -129,7 +129,14 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
       cells: {
         ...ports.cells,
         write: (writes) => {
-          for (const write of writes) written.set(nameOf(write), [...write.children.keys()]);
+          for (const write of writes) {
+            const { found, next } = write;
+            const changed = [...next.children].filter(([child, sums]) => sums !== found.children.get(child));
+            written.set(
+              nameOf(write),
+              changed.map(([child]) => child),
+            );
+          }
           return ports.cells.write(writes);
         },
       },
