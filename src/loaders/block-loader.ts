@@ -66,12 +66,12 @@ export class BlockLoader {
     if (reads > budget.calls) return undefined;
     const shares = wide.map(({ missing }) => ({ missing, share: budget.share(reads) }));
     budget.debit({ calls: batches });
-    const blocks = await Promise.all([
-      ...parts.map(({ known }) => known),
+    const read = await Promise.all([
       ...single.map(async ({ missing: { from } }) => [await this.one(scope, fromZ(from, length))]),
       ...shares.map(({ missing, share }) => this.#loadRange(scope, length, missing, share)),
     ]);
-    return blocks.every((list) => list !== undefined) ? blocks.flat().filter(isOccupied) : undefined;
+    if (!read.every((blocks) => blocks !== undefined)) return undefined;
+    return [...parts.map(({ known }) => known), ...read].flat().filter(isOccupied);
   }
 
   /** The block under a parent, an empty one if none is stored; those requested in one tick are read in one batch. */
