@@ -238,6 +238,31 @@ describe('the direction of imports', () => {
     expect(asking.filter((file) => !/^(server|lambda)\//.test(file))).toEqual([]);
   });
 
+  test('every command to AWS has a time limit: it takes the signal of the one function that limits it', () => {
+    const sending = files.filter((file) => /\bclient\s*\.send\(/.test(text(file)));
+    expect(new Set(sending)).toEqual(
+      new Set([
+        'store/request/send.ts',
+        'store/table/tables.ts',
+        'store/table/month-tables.ts',
+        'stream/dynamodb.ts',
+        'objects/s3-store.ts',
+      ]),
+    );
+    const wrong = sending.filter((file) => {
+      const code = text(file);
+      const limited = code.match(
+        /\bclient\s*\.send\((?:[^();]|\((?:[^()]|\([^()]*\))*\))*, (?:options|\{ abortSignal \})\)/g,
+      );
+      return (
+        code.match(/\bclient\s*\.send\(/g)?.length !== limited?.length || !/\bwith(?:inTime|Deadline)\(/.test(code)
+      );
+    });
+    expect(wrong).toEqual([]);
+    const limiting = files.filter((file) => /\bwithDeadline\(/.test(text(file)));
+    expect(new Set(limiting)).toEqual(new Set(['store/request/within-time.ts', 'objects/s3-store.ts']));
+  });
+
   test('pure folders hold no await, clock, randomness or environment', () => {
     const impure = files
       .filter((file) => PURE.includes(file.split('/')[0] ?? ''))

@@ -9,7 +9,8 @@ import { applyRecords } from '../store/cell/apply-records.js';
 import { type Database, createDatabase } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { applyStreamRecords } from '../stream/apply-records.js';
-import { type WireRecord, openState, recordOf } from '../stream/dynamodb.js';
+import { openState } from '../stream/derived-ports.js';
+import { type WireRecord, recordOf } from '../stream/dynamodb.js';
 import { claimForRecords, noteStream } from '../stream/ownership.js';
 import type { StatePort } from '../stream/ports.js';
 

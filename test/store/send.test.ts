@@ -5,10 +5,13 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
+import { listMonths } from '../../src/store/table/month-tables.js';
+import { deleteTable, describeTables, ensureTables } from '../../src/store/table/tables.js';
+import { createStreamsClient, openStream } from '../../src/stream/dynamodb.js';
 import { injectFaults } from '../support/faults.js';
 import { engineProxy } from '../support/proxy.js';
 import { recordCalls } from '../support/record-calls.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { engine, newDatabase, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase();
 const { entities } = database.tables;
@@ -127,6 +130,29 @@ describe('a command', () => {
       message: expect.stringContaining('300 ms'),
     });
     db.client.destroy();
+  });
+
+  test('on a table or a stream fails with UNAVAILABLE too when there is no response', async () => {
+    const port = await listen(createServer(() => undefined));
+    const endpoint = `http://127.0.0.1:${port}`;
+    const db = client({ endpoint, giveUpAfterMs: 300 });
+    const streams = createStreamsClient({ ...engine(), endpoint });
+    const stream = openStream(db, streams);
+    const commands: readonly (() => Promise<unknown>)[] = [
+      () => describeTables(db),
+      () => ensureTables(db),
+      () => deleteTable(db, entities),
+      () => listMonths(db),
+      () => stream.identify(),
+      () => stream.listShards('stream', undefined),
+      () => stream.openShard('stream', 'shard', { type: 'oldest' }),
+      () => stream.readRecords('iterator'),
+    ];
+    const outcomes = await Promise.allSettled(commands.map((command) => command()));
+    const late = { code: 'UNAVAILABLE', message: expect.stringContaining('300 ms') };
+    expect(outcomes).toEqual(commands.map(() => ({ status: 'rejected', reason: expect.objectContaining(late) })));
+    db.client.destroy();
+    streams.destroy();
   });
 
   test('fails with UNAVAILABLE when DynamoDB responds with a server error', async () => {

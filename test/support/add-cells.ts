@@ -3,7 +3,7 @@ import type { CellSums } from '../../src/geo/cell-sums.js';
 import { silentLog } from '../../src/log.js';
 import type { Database } from '../../src/store/database.js';
 import { applyBatch } from '../../src/stream/apply.js';
-import { openCells } from '../../src/stream/dynamodb.js';
+import { openCells } from '../../src/stream/derived-ports.js';
 
 /**
  * Adds to the blocks of a collection, by parent and child, like the stream's consumer; returns the number of blocks

@@ -35,14 +35,14 @@ import {
   type UpdateCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
 
-import { withDeadline } from '../../connection.js';
 import type { Database } from '../database.js';
 import { exact } from './exact-values.js';
-import { mapFailure, unavailable } from './failures.js';
+import { mapFailure } from './failures.js';
 import type { Call, Meter } from './meter.js';
 import { type RangeRead, rangeReadOf } from './read-log.js';
 import { queryCommand, wireScanCommand } from './query-items.js';
 import type { WireMap } from './wire.js';
+import { withinTime } from './within-time.js';
 
 /** The operations on items with their inputs and outputs. A request is such an input: a plain value. */
 export interface Operations {
@@ -192,8 +192,8 @@ export async function send<K extends Operation>(
   const capacity = capacityWanted(database, writing, unpriced);
   const priced: Operations[K]['input'] =
     capacity === undefined ? input : { ...input, ReturnConsumedCapacity: capacity };
-  const deadline = { ms: database.giveUpAfterMs, late: unavailable, signal, failure: mapFailure };
-  const output = await withDeadline(deadline, (abortSignal) => run(database, priced, { abortSignal }));
+  const ends = { signal, failure: mapFailure };
+  const output = await withinTime(database, (options) => run(database, priced, options), ends);
   count(meter, operation, input, output);
   database.consumption?.note(input, output, writing);
   if (reads && range) reads.push(range(database, input, output, unitsOf(output)));

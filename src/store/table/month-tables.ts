@@ -9,6 +9,7 @@ import {
 import { DAY_MS, monthEnd, monthsDown } from '../../model/reading.js';
 import type { Database, Tables } from '../database.js';
 import { isFailure, mapFailure } from '../request/failures.js';
+import { withinTime } from '../request/within-time.js';
 import { BASE_KEY, STREAM, type TableDefinition } from './table-definitions.js';
 import { deleteTable, describeTable, ensureTable, waitFor } from './tables.js';
 
@@ -57,14 +58,16 @@ export function ensureMonthTable(database: Database, month: string, now: number)
 }
 
 /** The months that have a table, in order. */
-export async function listMonths({ client, tables }: Pick<Database, 'client' | 'tables'>): Promise<string[]> {
-  const prefix = prefixOf(tables);
+export async function listMonths(database: Database): Promise<string[]> {
+  const prefix = prefixOf(database.tables);
   const months: string[] = [];
   for (let after: string | undefined = prefix; after?.startsWith(prefix) === true;) {
     const request = new ListTablesCommand({ ExclusiveStartTableName: after });
-    const page: ListTablesCommandOutput = await client.send(request).catch((error: unknown) => {
-      throw mapFailure(error);
-    });
+    const page: ListTablesCommandOutput = await withinTime(
+      database,
+      (options) => database.client.send(request, options),
+      { failure: mapFailure },
+    );
     const names: readonly string[] = page.TableNames ?? [];
     months.push(...names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length)));
     after = page.LastEvaluatedTableName;
@@ -80,7 +83,7 @@ export async function monthDefinitions(database: Database, now: number): Promise
 /** Changes a table, unless another process does, or DynamoDB Local has no such setting. */
 async function update(database: Database, request: UpdateTableCommandInput): Promise<void> {
   try {
-    await database.client.send(new UpdateTableCommand(request));
+    await withinTime(database, (options) => database.client.send(new UpdateTableCommand(request), options));
   } catch (error) {
     const harmless = ['ResourceInUseException', 'ValidationException'].some((name) => isFailure(error, name));
     if (!harmless) throw mapFailure(error);

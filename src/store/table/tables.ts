@@ -6,12 +6,12 @@ import {
   type TableDescription,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { systemClock } from '../../clock.js';
 import { CellportError } from '../../errors.js';
 import type { Database } from '../database.js';
 import { isFailure, mapFailure } from '../request/failures.js';
+import { withinTime } from '../request/within-time.js';
 import { type TableDefinition, tableDefinitions } from './table-definitions.js';
 
 const POLL_MS = 50;
@@ -28,7 +28,8 @@ export interface TableState {
 /** A table as DynamoDB describes it; undefined if it does not exist. */
 export async function describeTable(database: Database, name: string): Promise<TableDescription | undefined> {
   try {
-    return (await database.client.send(new DescribeTableCommand({ TableName: name }))).Table;
+    const command = new DescribeTableCommand({ TableName: name });
+    return (await withinTime(database, (options) => database.client.send(command, options))).Table;
   } catch (error) {
     if (isFailure(error, 'ResourceNotFoundException')) return undefined;
     throw mapFailure(error);
@@ -39,7 +40,8 @@ export async function describeTable(database: Database, name: string): Promise<T
 async function describeTtl(database: Database, name: string): Promise<string | null> {
   try {
     const command = new DescribeTimeToLiveCommand({ TableName: name });
-    const { TimeToLiveDescription: ttl } = await database.client.send(command);
+    const answer = await withinTime(database, (options) => database.client.send(command, options));
+    const ttl = answer.TimeToLiveDescription;
     const on = ttl?.TimeToLiveStatus === 'ENABLED' || ttl?.TimeToLiveStatus === 'ENABLING';
     return on ? (ttl.AttributeName ?? null) : null;
   } catch (error) {
@@ -77,7 +79,7 @@ export async function waitFor(database: Database, name: string, wanted: 'ACTIVE'
     if (systemClock.now() > deadline) {
       throw new CellportError('UNAVAILABLE', `table ${name} is still ${table?.TableStatus ?? 'missing'} after 120 s`);
     }
-    await sleep(POLL_MS);
+    await systemClock.sleep(POLL_MS);
   }
 }
 
@@ -88,7 +90,7 @@ export async function ensureTable(database: Database, { request, ttl }: TableDef
   let created = false;
   if (found.description === undefined) {
     try {
-      await database.client.send(new CreateTableCommand(request));
+      await withinTime(database, (options) => database.client.send(new CreateTableCommand(request), options));
       created = true;
     } catch (error) {
       // Another process that is starting at the same time was faster.
@@ -100,9 +102,8 @@ export async function ensureTable(database: Database, { request, ttl }: TableDef
   if (ttl !== null && found.ttl === null) {
     try {
       const specification = { AttributeName: ttl, Enabled: true };
-      await database.client.send(
-        new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification: specification }),
-      );
+      const command = new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification: specification });
+      await withinTime(database, (options) => database.client.send(command, options));
     } catch (error) {
       if (!isFailure(error, 'ValidationException')) throw mapFailure(error);
     }
@@ -126,7 +127,8 @@ export async function ensureTables(database: Database): Promise<readonly string[
 /** Deletes a table with all its items and waits until it is gone; returns whether it existed. */
 export async function deleteTable(database: Database, name: string): Promise<boolean> {
   try {
-    await database.client.send(new DeleteTableCommand({ TableName: name }));
+    const command = new DeleteTableCommand({ TableName: name });
+    await withinTime(database, (options) => database.client.send(command, options));
   } catch (error) {
     if (isFailure(error, 'ResourceNotFoundException')) return false;
     throw mapFailure(error);
