@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.js';
+import { backoffMs } from '../retry.js';
 import { type ChangeFeed, type MarkerChange, createChangeFeed } from './change-feed.js';
 import { EXPAND_QUERY } from './documents.js';
 import type { ClientExpandQuery } from './generated.js';
@@ -31,8 +32,7 @@ const FRAME = 40;
 const MAX_AGE = 60_000;
 /** How long a request waits for the subscription to changes, in ms. */
 const FEED_WAIT = 300;
-const FIRST_RETRY = 1_000;
-const LAST_RETRY = 30_000;
+const RETRIES = { firstMs: 1_000, longestMs: 30_000 };
 const RETRIED_CODES = new Set(['UNAVAILABLE', 'THROTTLED']);
 
 /** What a map shows of one collection, kept up to date. */
@@ -81,7 +81,8 @@ class TiledViewport implements Viewport {
   #view: View | undefined;
   #drawnLevel: number | undefined;
   #movingSince: number | undefined;
-  #retryIn = FIRST_RETRY;
+  /** Requests that failed in a row. */
+  #failures = 0;
   #reloadIn = FIRST_RELOAD;
   #feed: ChangeFeed | undefined;
   #watched: ReadonlySet<TileKey> = new Set();
@@ -241,11 +242,11 @@ class TiledViewport implements Viewport {
     const keys = this.#view?.keys ?? [];
     if (error) {
       if (!RETRIED_CODES.has(error.code)) return;
-      this.#loadTimer.within(error.retryAfterMs ?? this.#retryIn);
-      this.#retryIn = Math.min(2 * this.#retryIn, LAST_RETRY);
+      this.#loadTimer.within(error.retryAfterMs ?? backoffMs(this.#failures, RETRIES));
+      this.#failures += 1;
       return;
     }
-    this.#retryIn = FIRST_RETRY;
+    this.#failures = 0;
     const isStale = this.#cache.getAll(keys).some(({ stale }) => stale);
     this.#reloadIn = isStale ? Math.min(2 * this.#reloadIn, LAST_RELOAD) : FIRST_RELOAD;
     if (isStale) this.#loadTimer.within(this.#reloadIn);
