@@ -184,7 +184,7 @@ export interface Renewal<T> {
 /**
  * Does work while holding a lease: renews it several times per term with the result of `refresh`, and releases it at
  * the end, so that no process has to wait for it to expire. The work's signal is aborted when `signal` is, or when
- * another process takes the lease; LeaseLost is then thrown.
+ * another process takes the lease; LeaseLost is then thrown, even if the work ended without an error.
  */
 export async function whileLeased<T extends Leased, R>(
   lease: Lease<T>,
@@ -207,7 +207,9 @@ export async function whileLeased<T extends Leased, R>(
     session.abort(error);
   });
   try {
-    return await work(working);
+    const result = await work(working);
+    if (lost instanceof LeaseLost) throw lost;
+    return result;
   } catch (error) {
     throw lost ?? error;
   } finally {

@@ -37,6 +37,13 @@ describe('the command line', () => {
     }
   });
 
+  it('ends quietly when the reader of its output leaves', async () => {
+    const run = runCli(['import', '--help']);
+    run.child.stdout?.destroy();
+    expect(await run.ended).toBe(0);
+    expect(run.output()).toBe('');
+  });
+
   it('exits with code 2 and an error message for an invalid command line, setting or input', async () => {
     const wrong: [string[], RegExp][] = [
       [[], /Usage/],

@@ -106,6 +106,18 @@ test('work is aborted, with the new owner’s name, when another process takes t
   expect(stored.item?.owner).toBe('b');
 });
 
+test('a lost lease is reported even if the work ends without an error', async () => {
+  const { contender, finish } = world();
+  const lease = await takeLease(contender('a'), never);
+  const work = whileLeased(
+    lease,
+    (signal) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+    never,
+  );
+  await takeLease(contender('b', { force: true }), never);
+  await expect(finish(work)).rejects.toThrow('the lease is now held by b');
+});
+
 test('the result of a write whose response is lost is known', async () => {
   const { stored, put, contender, finish } = world();
   stored.item = { version: 7, owner: '', token: 'another', done: 0 };
