@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Server, connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 
+import { systemClock } from '../clock.js';
 import { readKeeperFile } from './keeper-file.js';
 import { type KeeperAddress, firstLine } from './protocol.js';
 
@@ -77,7 +77,7 @@ export async function takeFolder(server: Server, dataDir: string, file: string):
       const other = await runningKeeper(file);
       if (other !== undefined) return other;
       if (waited >= SETTLES_WITHIN_MS) throw new Error('another keeper of this folder is starting or stopping; retry');
-      await sleep(POLL_MS);
+      await systemClock.sleep(POLL_MS);
     }
   }
   throw new Error('no free port for the keeper of the embedded DynamoDB');

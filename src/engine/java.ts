@@ -4,7 +4,6 @@ import { request } from 'node:http';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
@@ -121,7 +120,7 @@ export async function startJava(
     const deadline = systemClock.now() + READY_WITHIN_MS;
     while (ended === undefined && systemClock.now() < deadline && !signal.aborted) {
       if (await responds(port)) return { process: child, port };
-      await sleep(POLL_MS);
+      await systemClock.sleep(POLL_MS);
     }
     child.kill('SIGKILL');
     if (signal.aborted) break;

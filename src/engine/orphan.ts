@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
+
+import { systemClock } from '../clock.js';
 
 const POLL_MS = 50;
 const ENDS_WITHIN_MS = 10_000;
@@ -27,5 +28,5 @@ export async function killOrphan(pid: number, dbPath: string): Promise<void> {
   const command = ps('command', pid);
   if (!command.includes('DynamoDBLocal.jar') || !command.includes(dbPath)) return;
   process.kill(pid, 'SIGKILL');
-  for (let waited = 0; !hasEnded(pid) && waited < ENDS_WITHIN_MS; waited += POLL_MS) await sleep(POLL_MS);
+  for (let waited = 0; !hasEnded(pid) && waited < ENDS_WITHIN_MS; waited += POLL_MS) await systemClock.sleep(POLL_MS);
 }

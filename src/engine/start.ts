@@ -4,7 +4,6 @@ import { type Socket, connect } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { systemClock } from '../clock.js';
@@ -83,7 +82,7 @@ async function join(folder: string | null): Promise<{ socket: Socket; answer: Re
     joined?.socket.destroy();
     if (joined?.answer.state === 'failed') throw new CellportError('UNAVAILABLE', joined.answer.error);
     if (systemClock.now() > deadline) throw new CellportError('UNAVAILABLE', 'the embedded DynamoDB keeps stopping');
-    await sleep(POLL_MS);
+    await systemClock.sleep(POLL_MS);
   }
 }
 

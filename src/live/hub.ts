@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { setTimeout as sleep } from 'node:timers/promises';
 
+import { systemClock } from '../clock.js';
 import { CellportError, badInput } from '../errors.js';
 import type { Area } from '../geo/bounds.js';
 import type { Log } from '../log.js';
@@ -163,7 +163,7 @@ export class LiveHub implements LiveChanges {
   async #untilConnected(): Promise<void> {
     const { now } = this.#options;
     const until = now() + CONNECTED_WITHIN_MS;
-    while (!this.#connected && this.#closed === undefined && now() < until) await sleep(POLL_MS);
+    while (!this.#connected && this.#closed === undefined && now() < until) await systemClock.sleep(POLL_MS);
     if (this.#closed !== undefined) throw this.#closed;
     if (!this.#connected) throw new CellportError('UNAVAILABLE', 'live changes are not available; try again later');
   }
