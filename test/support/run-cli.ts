@@ -73,6 +73,9 @@ export async function runCliHere(
     vi.spyOn(console, 'log').mockImplementation(print),
     vi.spyOn(console, 'error').mockImplementation(print),
   ];
+  // As in `runCli`, settings are those of the test only: those of the test run, such as CELLPORT_SOAK, are unknown to it.
+  const inherited = Object.keys(process.env).filter((name) => name.startsWith('CELLPORT_'));
+  for (const name of inherited) vi.stubEnv(name, undefined);
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
   const before = process.listeners('exit');
   try {
