@@ -15,10 +15,16 @@ import { documentOf, searchChange } from './document.js';
 import { type IndexStatus, type SearchChange, type SearchEngine, IndexFull } from './engine.js';
 import { type RankList, Ranks } from './ranks.js';
 
+/** Some items, and the key after which there are more. */
+interface ItemPage {
+  readonly items: readonly Item[];
+  readonly next: Key | null;
+}
+
 /** What an index is built from, besides the stream. */
 export interface SearchTables {
   /** Some items of the entities table after a key, strongly consistent, for a build in the background. */
-  readItems(after: Key | null): Promise<{ readonly items: readonly Item[]; readonly next: Key | null }>;
+  readItems(after: Key | null): Promise<ItemPage>;
   /** All collections in use, strongly consistent. */
   listCollections(): Promise<readonly Collection[]>;
   /** The progress of a consumer of the stream: all records before it were written before now. */
@@ -162,23 +168,38 @@ export class IndexFollower {
 
   /** Reads the whole table. Changes made meanwhile are in the stream, which is read from an earlier position. */
   async #scan(begun: Progress, signal: AbortSignal): Promise<Progress> {
+    const { tables, clock, isBusy = () => false } = this.#options;
     let progress = begun;
-    while (progress.scan) progress = await this.#scanSome(progress, signal);
+    let reading = progress.scan && tables.readItems(progress.scan.after);
+    while (reading) {
+      const page: ItemPage = await reading;
+      // Read while this page is written, which takes as long.
+      reading = page.next && tables.readItems(page.next);
+      // Reported when it is awaited, unless this page's failure comes first.
+      reading?.catch(() => undefined);
+      progress = await this.#add(progress, page);
+      if (isBusy()) await clock.sleep(REST_MS, signal);
+      signal.throwIfAborted();
+    }
     return progress;
   }
 
   async #scanSome(progress: Progress, signal: AbortSignal): Promise<Progress> {
-    const { tables, clock, keys } = this.#options;
-    const { items, next } = await tables.readItems(progress.scan?.after ?? null);
+    const { tables, clock } = this.#options;
+    const stored = await this.#add(progress, await tables.readItems(progress.scan?.after ?? null));
+    await clock.sleep(REST_MS, signal);
+    signal.throwIfAborted();
+    return stored;
+  }
+
+  async #add(progress: Progress, { items, next }: ItemPage): Promise<Progress> {
+    const { keys } = this.#options;
     const changes = items.flatMap((item): SearchChange[] => {
       const document = documentOf(keys, item, this.#ranks.byScope);
       return document ? [{ type: 'put', document }] : [];
     });
     const read = progress.read + items.length;
-    const stored = await this.#store(changes, { ...progress, read, scan: next && { after: next } });
-    await clock.sleep(REST_MS, signal);
-    signal.throwIfAborted();
-    return stored;
+    return this.#store(changes, { ...progress, read, scan: next && { after: next } });
   }
 
   async #follow(begun: Progress, signal: AbortSignal, onBatch: () => void): Promise<never> {
