@@ -15,6 +15,7 @@ import { type CellCache, blockName } from './cell-cache.js';
 import type { FillToken } from './followed-cache.js';
 import { groupBy } from './group.js';
 import type { RangeLoader } from './range-loader.js';
+import { remembered } from './remembered.js';
 import { type Turn, afterTurns, eachInTurns, takeTurn } from '../turns.js';
 
 /** The blocks of a plan in one collection, and the budget for reading them. */
@@ -37,7 +38,7 @@ export class BlockLoader {
   readonly #call: Call;
   readonly #range: RangeLoader;
   readonly #turn: Turn = () => takeTurn(this.#call.signal);
-  readonly #decoded = new WeakMap<Item, CellBlock>();
+  readonly #decoded = new WeakMap<Item, CellBlock | undefined>();
   /** Blocks that this request has read, by `blockName`: the cache keeps none if it is off. */
   readonly #read = new Map<string, CellBlock>();
   readonly #single = new DataLoader<BlockName, CellBlock, string>((names) => this.#loadEach(names), {
@@ -120,11 +121,7 @@ export class BlockLoader {
 
   /** Overlapping ranges share their items. */
   #decode(item: Item): CellBlock | undefined {
-    const known = this.#decoded.get(item);
-    if (known !== undefined) return known;
-    const block = blockFromItem(this.#db.keys, item);
-    if (block) this.#decoded.set(item, block);
-    return block;
+    return remembered(this.#decoded, item, () => blockFromItem(this.#db.keys, item));
   }
 
   async #loadEach(names: readonly BlockName[]): Promise<CellBlock[]> {

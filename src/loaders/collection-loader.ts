@@ -10,6 +10,7 @@ import { batchGet } from '../store/request/batch-get.js';
 import type { Call } from '../store/request/meter.js';
 import { afterTurns } from '../turns.js';
 import type { CollectionCache } from './collection-cache.js';
+import { remembered } from './remembered.js';
 
 /** Items by key, undefined for those that do not exist: those of one tick are read in one batch. */
 type ItemLoader = DataLoader<Key, Item | undefined, string>;
@@ -50,11 +51,7 @@ export class CollectionLoader {
 
   /** A collection by key, read by one of the two loaders if it is not known. */
   get(key: string, items: ItemLoader): Promise<Collection | null> {
-    const known = this.#known.get(key);
-    if (known) return known;
-    const read = this.#read(key, items);
-    this.#known.set(key, read);
-    return read;
+    return remembered(this.#known, key, () => this.#read(key, items));
   }
 
   async #read(key: string, items: ItemLoader): Promise<Collection | null> {
@@ -77,12 +74,8 @@ export class CollectionLoader {
 
   /** The key of the collection with this scope; undefined if there is none. */
   ofScope(scope: string): Promise<string | undefined> {
-    const known = this.#codes.get(scope);
-    if (known) return known;
     const isKey = this.#db.keys.style === 'readable';
-    const read = isKey ? Promise.resolve(scope) : collectionOfCode(this.#db, scope, this.#call);
-    this.#codes.set(scope, read);
-    return read;
+    return remembered(this.#codes, scope, async () => (isKey ? scope : collectionOfCode(this.#db, scope, this.#call)));
   }
 
   /** Makes later requests read a collection again. */

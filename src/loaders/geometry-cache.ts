@@ -10,6 +10,7 @@ import type { Steps } from '../geo/steps.js';
 import { shapeInSteps } from '../geo/zone-geometry.js';
 import { parseGeometry } from '../store/zone/zone-geometry.js';
 import { inTurns, takeTurn } from '../turns.js';
+import { remembered } from './remembered.js';
 
 /** A geometry is parsed for a coarse copy only when its turn comes: those of the world at once would take 150 MB. */
 const oneAtATime = pLimit(1);
@@ -60,11 +61,9 @@ export class LoadedGeometry {
 
   /** The GeoJSON without details smaller than a tolerance in degrees. */
   coarsened(tolerance: number): Promise<Buffer> {
-    const known = this.#coarsening.get(tolerance);
-    if (known) return known;
-    const making = oneAtATime(() => this.#coarse(tolerance)).finally(() => this.#coarsening.delete(tolerance));
-    this.#coarsening.set(tolerance, making);
-    return making;
+    return remembered(this.#coarsening, tolerance, () =>
+      oneAtATime(() => this.#coarse(tolerance)).finally(() => this.#coarsening.delete(tolerance)),
+    );
   }
 
   async #coarse(tolerance: number): Promise<Buffer> {

@@ -20,6 +20,7 @@ import { type EntityLoaders, createEntityLoaders } from './entity-loader.js';
 import { PageLoader, type PageServices } from './pages/page-loader.js';
 import { type MarkerLoader, type ReadingLimits, createMarkerLoader } from './marker-loader.js';
 import { type BudgetedRange, createRangeLoader, sortKeyOf } from './range-loader.js';
+import { remembered } from './remembered.js';
 import { type SummaryLoader, createSummaryLoader } from './reading-summaries.js';
 import { type ZoneLoader, type ZoneLoaderOptions, createZoneLoader } from './zone-loader.js';
 
@@ -88,12 +89,10 @@ export function createLoaders(options: LoadersOptions): Loaders {
 
   const decoded = new WeakMap<Item, IndexedMarker | null>();
   function decode(item: Item, index: KeyRange['index'], collection: Collection, prefix: string): IndexedMarker | null {
-    const known = decoded.get(item);
-    if (known !== undefined) return known;
-    const marker = mapMarkerFromIndex(keys, item, collection);
-    const result = marker ? { cursorPosition: prefix + sortKeyOf(index, item), marker } : null;
-    decoded.set(item, result);
-    return result;
+    return remembered(decoded, item, () => {
+      const marker = mapMarkerFromIndex(keys, item, collection);
+      return marker ? { cursorPosition: prefix + sortKeyOf(index, item), marker } : null;
+    });
   }
 
   const markerLoader = createMarkerLoader({ ...options, slots });

@@ -14,6 +14,7 @@ import { missing, readGeometry } from '../store/zone/zone-geometry.js';
 import { readZoneEntries, readZonePage } from '../store/zone/zone-index.js';
 import { type ZoneEntry, zoneFromItem } from '../store/zone/zone-item.js';
 import { type GeometryCache, LoadedGeometry, coarseName } from './geometry-cache.js';
+import { remembered } from './remembered.js';
 import { afterTurns } from '../turns.js';
 
 /** The reads of zones for one request. */
@@ -80,11 +81,7 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
 
   function zoneGeometry(zone: Zone): Promise<LoadedGeometry> {
     const name = `${zone.geometry.sha256} ${zone.geometry.object ?? ''}`;
-    const known = geometries.get(name);
-    if (known) return known;
-    const loading = load(zone);
-    geometries.set(name, loading);
-    return loading;
+    return remembered(geometries, name, () => load(zone));
   }
 
   return {
@@ -95,11 +92,7 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
     },
     zoneEntries(range, most) {
       const name = `${range.pk}\n${range.from}\n${range.to}`;
-      const known = entries.get(name);
-      if (known) return known;
-      const reading = slots(() => readZoneEntries(db, range, most, call));
-      entries.set(name, reading);
-      return reading;
+      return remembered(entries, name, () => slots(() => readZoneEntries(db, range, most, call)));
     },
     zonePage: (collection, page) => readZonePage(db, collection, page, call),
     zoneGeometry,

@@ -1,8 +1,6 @@
 import { LONGEST_GEOHASH, lngBits } from '../geo/geohash.js';
 import { worldSize } from '../geo/mercator.js';
 
-/** The width of the world in px at zoom 0, as in MapLibre. */
-
 /**
  * Minimum width of a drawn cell. Widths of successive lengths differ by a factor of 4 or 8, so the maximum is under 192
  * px.

@@ -4,6 +4,7 @@ import { compareBytes } from '../../keys/byte-order.js';
 import { type DirectoryPart, type PageHint, type PartitionPages, pagesOfParts } from '../../pages/directory.js';
 import { SortedCache, beginsUpTo } from '../../pages/sorted-cache.js';
 import type { StoredPage } from '../../store/page/pages.js';
+import { remembered } from '../remembered.js';
 
 /** Identifies a partition of a collection's pages. */
 export interface PagePartition {
@@ -88,11 +89,7 @@ export class DirectoryCache {
 
   /** Reads from the directory, shared by all concurrent requests for the same. */
   once<T>(name: string, read: () => Promise<T>): Promise<T> {
-    const known = this.#reading.get(name) as Promise<T> | undefined;
-    if (known) return known;
-    const reading = read().finally(() => this.#reading.delete(name));
-    this.#reading.set(name, reading);
-    return reading;
+    return remembered(this.#reading, name, () => read().finally(() => this.#reading.delete(name))) as Promise<T>;
   }
 
   /** Adds pages that were read to the directory, if it lacks some of them. */

@@ -23,6 +23,7 @@ import { type Turn, afterTurns, eachInTurns, takeTurn } from '../../turns.js';
 import type { Budget } from '../budget.js';
 import type { FillToken } from '../followed-cache.js';
 import type { RangeLoader } from '../range-loader.js';
+import { remembered } from '../remembered.js';
 import { type PageSource, PagesGone, type PagesQuestion, entriesOf, readPages } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
 import { DirectoryReader, type DirectorySource, type KnownDirectory } from './directory-reader.js';
@@ -58,14 +59,11 @@ export class PageLoader {
 
   /** The pages of a collection; undefined while the geo index must be used. */
   open(collection: Collection): Promise<OpenPages | undefined> {
-    const known = this.#open.get(collection.key);
-    if (known) return known;
-    const opening = this.#openNow(collection).then((open) => {
+    return remembered(this.#open, collection.key, async () => {
+      const open = await this.#openNow(collection);
       noteSource(this.#options.call.meter, open ? 'PAGES' : 'INDEX');
       return open;
     });
-    this.#open.set(collection.key, opening);
-    return opening;
   }
 
   /**
@@ -195,11 +193,7 @@ export class OpenPages {
   }
 
   #decode(item: Item): StoredPage {
-    const known = this.#decoded.get(item);
-    if (known) return known;
-    const page = pageOfItem(item, this.of.collection);
-    this.#decoded.set(item, page);
-    return page;
+    return remembered(this.#decoded, item, () => pageOfItem(item, this.of.collection));
   }
 
   #keep(page: StoredPage, token: FillToken): StoredPage {

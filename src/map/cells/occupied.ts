@@ -12,6 +12,7 @@ import type { MarkerFilter } from '../filter.js';
 import { readAll, tooMuch } from '../markers/read-all.js';
 import { byGeohash, cellsOfBlock } from './blocks.js';
 import { Budget } from '../../loaders/budget.js';
+import { remembered } from '../../loaders/remembered.js';
 import type { OrderedMarker } from '../markers/search.js';
 import { eachInTurns } from '../../turns.js';
 
@@ -67,7 +68,8 @@ export async function occupiedCells(
 ): Promise<OccupiedCells> {
   const { loaders, keys, limits } = context;
   const budget = Budget.of(limits);
-  const overlaps = remembered((geohash: string) => areaOverlapsCell(area, cellBounds(geohash)));
+  const known = new Map<string, boolean>();
+  const overlaps = (geohash: string) => remembered(known, geohash, () => areaOverlapsCell(area, cellBounds(geohash)));
   if (precision > FINEST_STORED || filter) {
     const markers = await readAll(context, {
       field,
@@ -106,15 +108,4 @@ export async function occupiedCellsOrCoarser(context: MapContext, question: Cell
     if (!coarser || !(error instanceof CellportError) || error.code !== 'LIMIT_EXCEEDED') throw error;
     return occupiedCells(context, { ...question, precision: FINEST_STORED });
   }
-}
-
-function remembered(test: (geohash: string) => boolean): (geohash: string) => boolean {
-  const known = new Map<string, boolean>();
-  return (geohash) => {
-    const before = known.get(geohash);
-    if (before !== undefined) return before;
-    const now = test(geohash);
-    known.set(geohash, now);
-    return now;
-  };
 }

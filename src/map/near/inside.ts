@@ -2,6 +2,7 @@ import { countPositions, readPaths } from '../../geo/paths.js';
 import { type Shape, coverForSearch, shapeInSteps } from '../../geo/polygon.js';
 import type { ZRange } from '../../geo/ranges.js';
 import { type Steps, atOnce } from '../../geo/steps.js';
+import { remembered } from '../../loaders/remembered.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapContext } from '../context.js';
 import type { MarkerFilterInput } from '../filter.js';
@@ -43,9 +44,7 @@ function readPolygon(polygon: unknown): CoveredShape | Promise<CoveredShape> {
   const { coordinates, geometry } = (polygon ?? {}) as { coordinates?: unknown; geometry?: { coordinates?: unknown } };
   const isSmall = countPositions(coordinates ?? geometry?.coordinates) <= FEW_VERTICES;
   if (isSmall || typeof polygon !== 'object' || polygon === null) return atOnce(coveredShape(polygon));
-  const reading = shapes.get(polygon) ?? readInTurns(polygon);
-  shapes.set(polygon, reading);
-  return reading;
+  return remembered(shapes, polygon, () => readInTurns(polygon));
 }
 
 /**
