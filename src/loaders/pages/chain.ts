@@ -1,7 +1,7 @@
 import { GEOHASH_ALPHABET } from '../../geo/geohash.js';
-import { type ZRange, intersect } from '../../geo/ranges.js';
+import type { ZRange } from '../../geo/ranges.js';
 import { compareBytes } from '../../keys/byte-order.js';
-import { type Directory, type PageHint, afterPartition, partitionRange } from '../../pages/directory.js';
+import { type Directory, type PageHint, afterPartition, overlaps } from '../../pages/directory.js';
 import { type PageEntry, firstFrom } from '../../pages/entry.js';
 import type { PlannedRead } from '../../pages/plan-reads.js';
 import type { StoredPage } from '../../store/page/pages.js';
@@ -143,7 +143,7 @@ function found(pages: ReadonlyMap<string, StoredPage | undefined>, hints: readon
 /** The pages, by partition, of partitions that overlap Z-order ranges and are not in the directory. */
 async function readOthers(source: PageSource, directory: Directory, cover: readonly ZRange[]): Promise<StoredPage[][]> {
   const others = Array.from(GEOHASH_ALPHABET).filter(
-    (partition) => !directory.has(partition) && intersect(cover, [partitionRange(partition)]).length > 0,
+    (partition) => !directory.has(partition) && overlaps(partition, cover),
   );
   const first = others.length === 0 ? [] : await source.byKeys(others, true);
   const begun = first.filter((page) => page !== undefined);

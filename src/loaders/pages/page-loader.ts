@@ -66,11 +66,25 @@ export class PageLoader {
     });
   }
 
-  /**
-   * Makes the rest of the request use the geo index, because pages could not be read; later requests look for newer
-   * ones.
-   */
-  giveUp(collection: Collection): void {
+  /** Reads a collection from its pages or, while they cannot be trusted or read, from the geo index. */
+  async read<T>(
+    collection: Collection,
+    fromPages: (pages: OpenPages) => Promise<T>,
+    fromIndex: () => Promise<T>,
+  ): Promise<T> {
+    const pages = await this.open(collection);
+    if (!pages) return fromIndex();
+    try {
+      return await fromPages(pages);
+    } catch (error) {
+      if (!(error instanceof PagesGone || error instanceof UnknownPageFormat)) throw error;
+      this.#giveUp(collection);
+      return fromIndex();
+    }
+  }
+
+  /** Makes the rest of the request use the geo index; later requests look for newer pages. */
+  #giveUp(collection: Collection): void {
     const { trust, directories, db, call } = this.#options;
     noteSource(call.meter, 'INDEX');
     trust.forget();
@@ -208,6 +222,3 @@ export class OpenPages {
     return pages.map((page) => page && this.#keep(page, token));
   }
 }
-
-/** Whether an error means that pages cannot be read, so that the geo index must be used. */
-export const cannotRead = (error: unknown): boolean => error instanceof PagesGone || error instanceof UnknownPageFormat;

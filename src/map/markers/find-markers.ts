@@ -1,6 +1,5 @@
 import { LONGEST_Z, fromZ } from '../../geo/geohash.js';
 import { compareBytes } from '../../keys/byte-order.js';
-import { cannotRead } from '../../loaders/pages/page-loader.js';
 import { eachInTurns } from '../../turns.js';
 import type { MapContext } from '../context.js';
 import type { CursorPosition } from '../cursor.js';
@@ -34,18 +33,15 @@ const KEPT_FOR_LOOKUPS = 1 / 16;
  */
 export async function findMarkers(context: MapContext, query: MarkerQuery): Promise<QueryResult> {
   const { collection, after = fromZ(0, LONGEST_Z) } = query;
-  const { pages } = context.loaders;
-  const open = await pages.open(collection);
-  await context.turn();
-  if (open) {
-    try {
-      return await new Finding(context, query).run(new PageMarkers(open, query));
-    } catch (error) {
-      if (!cannotRead(error)) throw error;
-      pages.giveUp(collection);
-    }
-  }
-  return new Finding(context, query).run(new IndexedSearch(context, query, after));
+  const find = async (source: MarkerSource) => {
+    await context.turn();
+    return new Finding(context, query).run(source);
+  };
+  return context.loaders.pages.read(
+    collection,
+    (pages) => find(new PageMarkers(pages, query)),
+    () => find(new IndexedSearch(context, query, after)),
+  );
 }
 
 /** The state of reading one page, or one field without pages. */

@@ -22,7 +22,6 @@ import { walkIndex } from './index-walk.js';
 import { PageWalk } from './page-walk.js';
 import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput, readWhole } from '../page.js';
 import { tooMuch } from '../markers/read-all.js';
-import { cannotRead } from '../../loaders/pages/page-loader.js';
 
 /** A marker in a list by distance. */
 export class NearbyEdge extends Edge<MapMarker> {
@@ -119,20 +118,18 @@ async function walkOutward(context: MapContext, query: NearQuery): Promise<NearR
   const { collection, cursor, radius } = query;
   const { resumeAfter } = cursor;
   if (resumeAfter.distance > radius) return { found: [], rest: undefined };
-  const { pages } = context.loaders;
-  const open = cursor.scan ? undefined : await pages.open(collection);
-  if (open) {
-    try {
-      const { found, rest } = await new PageWalk(context, query, open).run();
+  const walk = () => walkIndex(context, query);
+  if (cursor.scan) return walk();
+  return context.loaders.pages.read(
+    collection,
+    async (pages): Promise<NearResult> => {
+      const { found, rest } = await new PageWalk(context, query, pages).run();
       if (!rest || compareNear(rest.resumeAfter, resumeAfter) > 0) return { found, rest };
       const upTo = { distance: resumeAfter.distance + CROWD, key: null };
       return { found, rest: { resumeAfter, scan: { upTo, scanned: '', pending: [] } } };
-    } catch (error) {
-      if (!cannotRead(error)) throw error;
-      pages.giveUp(collection);
-    }
-  }
-  return walkIndex(context, query);
+    },
+    walk,
+  );
 }
 
 /** Width in meters of a ring that has more markers than can be read at once. */
