@@ -1,3 +1,4 @@
+import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
@@ -78,4 +79,33 @@ describe('over a directory of which parts are known', () => {
       expect(edges.map((edge) => edge.distance)).toEqual(far.slice(0, 1 + (run % 40)));
     }
   });
+});
+
+test('when the pages of a known directory are gone, markers come from the geo index', async () => {
+  const own = memoryDatabase();
+  const some = await makeCollection(own, { key: 'gone' }, MARKERS, { mostBytes: 150, mostHints: 2 });
+  const viewport = readViewport({ bounds: { west: 0, south: 30, east: 60, north: 60 }, zoom: 4 });
+  const center = { lng: 16.9, lat: 52.4 };
+  const directories = [new DirectoryCache(), new DirectoryCache()];
+  const read = async () => {
+    const requests = directories.map((each) =>
+      requestContext(own, { pageServices: testPages({ trusted: true, directories: each }) }),
+    );
+    const [first, second] = requests.map(({ context }) => context);
+    if (!first || !second) throw new Error('two requests were made');
+    const { edges } = await viewportMarkers(first, viewport, some.key, { first: 1_000 });
+    const near = await nearestMarkers(second, some, { center, count: 40 });
+    return {
+      keys: [...edges, ...near].map(({ node }) => node.key),
+      from: requests.map(({ call }) => call.meter.markersFrom),
+    };
+  };
+  const before = await read();
+  expect(before.from).toEqual(['PAGES', 'PAGES']);
+  const TableName = own.tables.derived;
+  const { Items = [] } = await own.client.send(new ScanCommand({ TableName }));
+  for (const { pk, sk } of Items) await own.client.send(new DeleteCommand({ TableName, Key: { pk, sk } }));
+  const after = await read();
+  expect(after.keys).toEqual(before.keys);
+  expect(after.from).toEqual(['BOTH', 'BOTH']);
 });
