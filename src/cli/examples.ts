@@ -22,6 +22,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'cellport dead-letters': ['cellport dead-letters', 'cellport dead-letters --stream --json'],
   'cellport repartition': [
     'cellport repartition shops --prefix-length 3 --shards 4 --max-wcu 200',
+    'cellport repartition shops --map-properties price,open',
     'cellport repartition shops',
     'cellport repartition shops --undo',
   ],

@@ -1,20 +1,23 @@
 import { Command, Option } from 'commander';
 
 import { systemClock } from '../clock.js';
-import type { RepartitionProgress } from '../jobs/repartition.js';
+import type { RepartitionProgress } from '../jobs/walk-markers.js';
 import type { Collection } from '../model/collection.js';
 import { EXIT_CODES, prefixLengthOption, wholeNumber, writeShardsOption } from './options.js';
-import { type ProgressBar, duration, grouped, progressBar } from './progress.js';
+import { type ProgressBar, duration, progressBar } from './progress.js';
 import { type Session, withDatabase } from './session.js';
 
 interface RepartitionOptions {
   readonly prefixLength?: number;
   readonly shards?: number;
+  readonly mapProperties?: readonly string[];
   readonly undo?: boolean;
   readonly maxWcu: number;
 }
 
-const LABELS = { FILL: 'filling the new index', SWITCH: 'switching readers', DRAIN: 'emptying the old index' } as const;
+const LABELS = { FILL: 'adding the new layout', SWITCH: 'switching readers', DRAIN: 'removing the old one' } as const;
+
+const parseNames = (text: string): readonly string[] => text.split(',').flatMap((name) => name.trim() || []);
 
 /** A bar for each phase that is not a wait, which is only named. */
 function phaseBars() {
@@ -42,17 +45,19 @@ async function prepare({ database, signal }: Session, key: string, options: Repa
   const { beginLayoutChange, undoLayoutChange } = await import('../store/collection/layout-change.js');
   const { newCall } = await import('../store/request/meter.js');
   const { findCollection } = await import('./find-collection.js');
-  const { prefixLength, shards: writeShards, undo = false } = options;
+  const { prefixLength, shards: writeShards, mapProperties, undo = false } = options;
+  const wanted = { prefixLength, writeShards, mapProperties };
   const found = await findCollection(database, key, signal);
   const call = newCall(signal);
   if (undo) return undoLayoutChange(database, key, call);
-  const isResumed = prefixLength === undefined && writeShards === undefined && found.layoutChange !== undefined;
-  return isResumed ? found : beginLayoutChange(database, key, { prefixLength, writeShards }, call);
+  const isResumed = found.layoutChange !== undefined && Object.values(wanted).every((each) => each === undefined);
+  return isResumed ? found : beginLayoutChange(database, key, wanted, call);
 }
 
 async function run(session: Session, key: string, options: RepartitionOptions): Promise<void> {
   const { config, database, signal } = session;
   const { completeRepartition } = await import('../server/repartition.js');
+  const { nameOfLayout } = await import('../store/collection/layout-change.js');
   const { checkTables } = await import('../store/table/table-check.js');
   const { findCollection } = await import('./find-collection.js');
   await checkTables(database);
@@ -65,17 +70,20 @@ async function run(session: Session, key: string, options: RepartitionOptions): 
   } finally {
     end();
   }
-  const { prefixLength, writeShards } = await findCollection(database, key, signal);
+  const now = await findCollection(database, key, signal);
   const took = duration(systemClock.now() - began);
-  console.log(`${key} has prefix length ${prefixLength} and write shards ${grouped(writeShards)} now, after ${took}`);
+  console.log(`${key} has ${nameOfLayout(now)} now, after ${took}`);
 }
 
 export function repartitionCommand(): Command {
   return new Command('repartition')
-    .description('Change the prefix length and write shards of a collection while it is read and written')
+    .description(
+      'Change the prefix length, write shards or map properties of a collection while it is read and written',
+    )
     .argument('<key>', 'key of the collection')
     .addOption(prefixLengthOption())
     .addOption(writeShardsOption('--shards'))
+    .option('--map-properties <names>', 'all properties that maps draw, separated by commas; "" for none', parseNames)
     .option('--undo', 'return to the layout before the change that is in progress')
     .addOption(
       new Option('--max-wcu <n>', 'write units to consume per second').argParser(wholeNumber(1, 40_000)).default(500),

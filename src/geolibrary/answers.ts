@@ -8,7 +8,7 @@ import { CONCURRENT_QUERIES } from '../loaders/loaders.js';
 import type { MapLimits } from '../map/context.js';
 import { listName } from '../map/cursor.js';
 import { type MarkerFilterInput, readFilter } from '../map/filter.js';
-import { collectionOf, drawnFeature } from '../map/features.js';
+import { collectionOf, featuresOf } from '../map/features.js';
 import { tooMuch } from '../map/markers/read-all.js';
 import { markerPage, readPageInput, readWhole } from '../map/page.js';
 import type { Viewport } from '../map/viewport.js';
@@ -165,7 +165,7 @@ function answersOf(context: TableContext): CollectionAnswers {
       return { mode: 'MARKERS', total: markers.length, markers, clusters: [], precision: viewport.precision };
     },
     viewportFeatures: async (viewport, limit, filter) =>
-      collectionOf((await markersUpTo(context, 'features', viewport, limit, filter)).map(drawnFeature)),
+      collectionOf((await markersUpTo(context, 'features', viewport, limit, filter)).map(featuresOf(collection))),
     within: (circle, page, filter) => readNearby(context, { ...circle, ...page, filter }, readGeoFilter(filter)),
     stored,
   };

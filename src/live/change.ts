@@ -71,12 +71,14 @@ function positionIn(image: WireImage | undefined): Point | undefined {
   return lng === undefined || lat === undefined ? undefined : { lng, lat };
 }
 
-/** Whether two images of a marker differ only in the entries of the geo index, as when its layout changes. */
+/** Whether two images of a marker differ only in how it is indexed, as when its collection's layout changes. */
 function isSameContent(old: WireImage, image: WireImage): boolean {
   // Cellport raises the version with every other change.
   if (old['version']?.['N'] !== image['version']?.['N']) return false;
+  // Where not all properties are in `m`, they are in `properties`.
+  const derived = image['mc']?.['BOOL'] === false ? [...GEO_ATTRIBUTES, 'm'] : GEO_ATTRIBUTES;
   const names = new Set([...Object.keys(old), ...Object.keys(image)]);
-  return [...names].every((name) => GEO_ATTRIBUTES.includes(name) || isDeepStrictEqual(old[name], image[name]));
+  return [...names].every((name) => derived.includes(name) || isDeepStrictEqual(old[name], image[name]));
 }
 
 /** The event in a record that is relevant to clients; undefined if there is none. */

@@ -1,6 +1,7 @@
 import { markerId } from '../keys/ids.js';
 import { DEFAULT_RADIUS, type MapCluster, clustersOf } from './cells/clusters.js';
-import type { MapMarker, Properties } from '../model/marker.js';
+import type { Collection } from '../model/collection.js';
+import { type MapMarker, type Properties, pickProperties } from '../model/marker.js';
 import { contentOf } from './content.js';
 import { type MapContext, requireCollection } from './context.js';
 import { type MarkerFilterInput, readFilter } from './filter.js';
@@ -40,15 +41,24 @@ export function markerFeatureText(marker: MapMarker, properties: Properties): st
   return `{"type":"Feature","id":${id},"geometry":{"type":"Point","coordinates":[${position.lng},${position.lat}]},"properties":{${own}${own === '' ? '' : ','}${common}}}`;
 }
 
-const drawn = new WeakMap<MapMarker, Buffer>();
+/** Features made of markers, and of which properties. */
+const drawn = new WeakMap<MapMarker, { readonly names: string; readonly feature: Buffer }>();
 
-/** The Feature of a marker with the properties that a map draws, made once while the marker is in memory. */
-export function drawnFeature(marker: MapMarker): Buffer {
-  const known = drawn.get(marker);
-  if (known !== undefined) return known;
-  const feature = Buffer.from(markerFeatureText(marker, marker.mapProperties));
-  drawn.set(marker, feature);
-  return feature;
+/**
+ * Returns a function that makes the Features of a collection's markers with the properties that a map draws, each once
+ * while the marker is in memory. While the map properties are changed, markers may have others besides.
+ */
+export function featuresOf({ mapProperties }: Pick<Collection, 'mapProperties'>): (marker: MapMarker) => Buffer {
+  const all = JSON.stringify(mapProperties);
+  return (marker) => {
+    const names = marker.complete ? '' : all;
+    const known = drawn.get(marker);
+    if (known?.names === names) return known.feature;
+    const properties = marker.complete ? marker.mapProperties : pickProperties(marker.mapProperties, mapProperties);
+    const feature = Buffer.from(markerFeatureText(marker, properties));
+    drawn.set(marker, { names, feature });
+    return feature;
+  };
 }
 
 /** A cluster as a Feature; `cluster: true` distinguishes it from markers. */
@@ -79,7 +89,7 @@ export async function viewportFeatures(
     limit: most,
     filter,
   });
-  if (mode === 'MARKERS') return collectionOf(markers.map(drawnFeature));
+  if (mode === 'MARKERS') return collectionOf(markers.map(featuresOf(collection)));
   let fewer: readonly MapCluster[] = clusters;
   // At the latest when the world is a single square, only one cluster is left.
   for (let zoom = viewport.zoom - 1; fewer.length > most; zoom--) {

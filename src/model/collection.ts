@@ -7,7 +7,7 @@ export interface Collection {
   readonly idStrategy: IdStrategy;
   /** Whether each marker gets a UUID by which it can be found without the collection's key. */
   readonly globalIds: boolean;
-  /** Names of the properties that the index projects, so that viewports need no base items for them. */
+  /** Names of the properties that readers find in the index and in pages, so that viewports need no base items for them. */
   readonly mapProperties: readonly string[];
   /** Name of the numeric property by which search orders equally good matches; null if there is none. */
   readonly rankBy: string | null;
@@ -45,23 +45,31 @@ export type GeoSlot = 'A' | 'B';
 /** How the markers of a collection are partitioned in one of the geo indexes. */
 export type GeoLayout = Pick<Collection, 'prefixLength' | 'writeShards' | 'geoSlot'>;
 
-/** A change of a collection's layout in progress, with the layout of the geo index that readers do not use. */
-export interface LayoutChange extends Pick<Collection, 'prefixLength' | 'writeShards'> {
+/** What can be changed while a collection is read and written: its partitions, and the properties that a map draws. */
+export type Layout = Pick<Collection, 'prefixLength' | 'writeShards' | 'mapProperties'>;
+
+/** A change of a collection's layout in progress, with the layout that readers do not use. */
+export interface LayoutChange extends Layout {
   readonly phase: LayoutPhase;
   /** Identifies the phase: the collection's version at its beginning. */
   readonly step: number;
 }
 
 /**
- * `FILL`: markers are entered into the other index. `SWITCH`: both are complete; readers have switched. `DRAIN`: markers
- * are removed from the other index.
+ * `FILL`: markers are entered into the other index, and get the other map properties as well. `SWITCH`: both are
+ * complete; readers have switched. `DRAIN`: both are removed.
  */
 export type LayoutPhase = 'FILL' | 'SWITCH' | 'DRAIN';
 
-/** The layout of a collection's index that readers do not use; undefined if no change is in progress. */
-export function otherLayout({ geoSlot, layoutChange }: Collection): GeoLayout | undefined {
+/** The layout of a collection's index that readers do not use; undefined if no change of partitions is in progress. */
+export function otherLayout({
+  geoSlot,
+  layoutChange,
+  ...own
+}: Pick<Collection, keyof GeoLayout | 'layoutChange'>): GeoLayout | undefined {
   if (layoutChange === undefined) return undefined;
   const { prefixLength, writeShards } = layoutChange;
+  if (prefixLength === own.prefixLength && writeShards === own.writeShards) return undefined;
   return { prefixLength, writeShards, geoSlot: geoSlot === 'A' ? 'B' : 'A' };
 }
 
@@ -69,6 +77,17 @@ export function otherLayout({ geoSlot, layoutChange }: Collection): GeoLayout | 
 export function writtenLayouts(collection: Collection): readonly GeoLayout[] {
   const other = collection.layoutChange?.phase === 'DRAIN' ? undefined : otherLayout(collection);
   return other === undefined ? [collection] : [collection, other];
+}
+
+/** Whether two sets of map properties are the same, in whatever order. */
+export function hasSameNames(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((name) => others.includes(name));
+}
+
+/** The properties that a writer copies to the index: both sets while readers may rely on either. */
+export function writtenMapProperties({ mapProperties, layoutChange }: Collection): readonly string[] {
+  if (layoutChange === undefined || layoutChange.phase === 'DRAIN') return mapProperties;
+  return [...new Set([...mapProperties, ...layoutChange.mapProperties])];
 }
 
 /**

@@ -3,6 +3,13 @@ import type { Place } from './place.js';
 
 export type Properties = Readonly<Record<string, unknown>>;
 
+/** Those of some properties that have these names. */
+export function pickProperties(properties: Properties, names: readonly string[]): Properties {
+  return Object.fromEntries(
+    names.filter((name) => Object.hasOwn(properties, name)).map((name) => [name, properties[name]]),
+  );
+}
+
 /** A marker as projected by the geo index: everything that a map draws. */
 export interface MapMarker {
   /** Key of its collection. */
@@ -16,7 +23,7 @@ export interface MapMarker {
   readonly category: string | null;
   /** Raised only when a projected attribute changes; of two copies, the one with the higher version is newer. */
   readonly mapVersion: number;
-  /** The properties that the collection projects, or all properties if `complete`. */
+  /** The map properties of the collection, others while these change, or all properties if `complete`. */
   readonly mapProperties: Properties;
   /** Whether `mapProperties` has all of the marker's properties. */
   readonly complete: boolean;

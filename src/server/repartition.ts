@@ -1,6 +1,7 @@
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
-import { type RepartitionProgress, repartition } from '../jobs/repartition.js';
+import { repartition } from '../jobs/repartition.js';
+import type { RepartitionProgress } from '../jobs/walk-markers.js';
 import type { Collection } from '../model/collection.js';
 import type { Sighting } from '../store/lease.js';
 import { ownName, ownerIsGone } from '../stream/owners.js';

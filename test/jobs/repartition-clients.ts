@@ -6,9 +6,11 @@ import type { Point } from '../../src/geo/point.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createLoaders } from '../../src/loaders/loaders.js';
 import { ownWrite } from '../../src/loaders/pages/own-writes.js';
+import { featuresOf } from '../../src/map/features.js';
 import { viewportMarkers } from '../../src/map/markers/markers.js';
 import { readViewport } from '../../src/map/viewport.js';
 import type { Collection } from '../../src/model/collection.js';
+import { type Properties, pickProperties } from '../../src/model/marker.js';
 import { createServices } from '../../src/server/services.js';
 import { getCollections } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
@@ -22,11 +24,29 @@ import type { ConsumerStatus } from '../../src/stream/consumer.js';
 import { LIMITS, NOW, bruteInside } from '../map/fixture.js';
 import { randomFrom } from '../support/random.js';
 
-export const positionAt = (random: () => number): Point =>
+const positionAt = (random: () => number): Point =>
   // Half of them in a small area, so that partitions have many.
   random() < 0.5
     ? { lng: 10 + random() * 10, lat: 48 + random() * 6 }
     : { lng: random() * 360 - 180, lat: random() * 180 - 90 };
+
+/** Properties of which the index has all if they are few, and otherwise those that the map draws. */
+function propertiesAt(random: () => number): Properties {
+  const some = ['a', 'b', 'c', 'd'].filter(() => random() < 0.8);
+  const values = some.map((name) => [name, Math.floor(random() * 10)]);
+  return { ...Object.fromEntries(values), text: 'x'.repeat(random() < 0.8 ? 260 : 10) };
+}
+
+/** A marker as it must be found. */
+interface Expected {
+  readonly position: Point;
+  readonly properties: Properties;
+}
+
+export const markerAt = (random: () => number): Expected => ({
+  position: positionAt(random),
+  properties: propertiesAt(random),
+});
 
 /**
  * Clients that read and write a collection. Each knows it as it was when the client last read it, which may be long
@@ -35,7 +55,7 @@ export const positionAt = (random: () => number): Point =>
 export class Fleet {
   readonly #db: Database;
   readonly #key: string;
-  readonly #steady: ReadonlyMap<string, Point>;
+  readonly #steady: ReadonlyMap<string, Expected>;
   readonly #status: () => ConsumerStatus;
   #asked = 0;
   /** The last request to read the collection that each client has followed. */
@@ -46,7 +66,7 @@ export class Fleet {
   readonly compared = { INDEX: 0, PAGES: 0 };
 
   /** `steady` are markers that nobody changes. */
-  constructor(db: Database, key: string, steady: ReadonlyMap<string, Point>, status: () => ConsumerStatus) {
+  constructor(db: Database, key: string, steady: ReadonlyMap<string, Expected>, status: () => ConsumerStatus) {
     this.#db = db;
     this.#key = key;
     this.#steady = steady;
@@ -81,7 +101,7 @@ export class Fleet {
   async #run(client: number, random: () => number): Promise<void> {
     const db = this.#db;
     const services = createServices({ database: db }, { consumerStatus: this.#status, cacheBytes: 0 });
-    const model = new Map<string, Point>();
+    const model = new Map<string, Expected>();
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     let collection = await this.#read();
     const written = (...changes: readonly ConditionalChange[]) =>
@@ -96,22 +116,23 @@ export class Fleet {
         this.#followed[client] = asked;
       }
       const chance = random();
-      const position = positionAt(random);
+      const { position, properties } = markerAt(random);
       const key = model.size > 0 ? pick([...model.keys()]) : undefined;
       if (chance < 0.15 || key === undefined) {
         const inputs = Array.from({ length: 1 + Math.floor(random() * 3) }, () => ({
           key: `${client}-${(counter += 1)}`,
-          position: positionAt(random),
+          ...markerAt(random),
         }));
         if (inputs.length === 1) written(await createMarker(db, collection, inputs[0]!, NOW, newCall()));
         else written(...(await createMarkers(db, collection, inputs, NOW, newCall())).written);
-        for (const input of inputs) model.set(input.key, input.position);
+        for (const { key: made, ...input } of inputs) model.set(made, input);
       } else if (chance < 0.3) {
-        written(await updateMarker(db, { collection, key }, { position }, { now: NOW }, newCall()));
-        model.set(key, position);
+        const update = random() < 0.5 ? { position } : { properties };
+        written(await updateMarker(db, { collection, key }, update, { now: NOW }, newCall()));
+        model.set(key, { ...model.get(key)!, ...update });
       } else if (chance < 0.4) {
-        written(...(await upsertMarkers(db, collection, [{ key, position }], NOW, newCall())).written);
-        model.set(key, position);
+        written(...(await upsertMarkers(db, collection, [{ key, position, properties }], NOW, newCall())).written);
+        model.set(key, { position, properties });
       } else if (chance < 0.45) {
         written(await updateMarker(db, { collection, key }, { name: `n${chance}` }, { now: NOW }, newCall()));
       } else if (chance < 0.5) {
@@ -128,7 +149,7 @@ export class Fleet {
     services: ReturnType<typeof createServices>,
     collection: Collection,
     client: number,
-    model: ReadonlyMap<string, Point>,
+    model: ReadonlyMap<string, Expected>,
     random: () => number,
   ): Promise<void> {
     const [lng, lat] = [random() * 340 - 170, random() * 160 - 80];
@@ -149,24 +170,34 @@ export class Fleet {
     const loaders = createLoaders({ ...services, pageServices, collectionCache, call, concurrency: 8 });
     const context = { loaders, keys: this.#db.keys, limits: { ...LIMITS, rangesPerPage: 100_000 }, turn: takeTurn };
     const viewport = readViewport({ bounds, zoom: 8 });
-    const found: string[] = [];
+    const least = random() < 0.5 ? undefined : { name: random() < 0.5 ? 'a' : 'b', gte: 5 };
+    const filter = least && { properties: [least] };
+    const feature = featuresOf(collection);
+    const found: [string, Properties][] = [];
     for (let after: string | null = null; ;) {
-      const page = await viewportMarkers(context, viewport, this.#key, { first: random() < 0.5 ? 40 : 4_000, after });
-      found.push(...page.edges.map(({ node }) => node.key));
+      const input = { first: random() < 0.5 ? 40 : 4_000, after };
+      const page = await viewportMarkers(context, viewport, this.#key, input, filter);
+      for (const { node } of page.edges) {
+        const { properties } = JSON.parse(feature(node).toString()) as { properties: Properties };
+        found.push([node.key, pickProperties(properties, ['a', 'b', 'c', 'd'])]);
+      }
       if (!page.pageInfo.hasNextPage) break;
       after = page.pageInfo.endCursor;
     }
-    const isKnown = (key: string) => key.startsWith(`${client}-`) || this.#steady.has(key);
-    const expected = [...this.#steady, ...model].filter(([, position]) => bruteInside(bounds, position));
-    const { prefixLength, writeShards, geoSlot, layoutChange } = collection;
+    const isKnown = ([key]: readonly [string, unknown]) => key.startsWith(`${client}-`) || this.#steady.has(key);
+    const expected = [...this.#steady, ...model].filter(
+      ([, { position, properties }]) =>
+        bruteInside(bounds, position) && (least === undefined || Number(properties[least.name]) >= least.gte),
+    );
+    const { prefixLength, writeShards, geoSlot, mapProperties, layoutChange } = collection;
+    const drawn = ({ properties }: Expected) =>
+      pickProperties(properties, String(properties['text']).length < 200 ? ['a', 'b', 'c', 'd'] : mapProperties);
     const { markersFrom } = call.meter;
-    const layout = JSON.stringify({ prefixLength, writeShards, geoSlot, layoutChange, markersFrom });
+    const layout = JSON.stringify({ prefixLength, writeShards, mapProperties, geoSlot, layoutChange, markersFrom });
+    const byKey = (a: readonly [string, unknown], b: readonly [string, unknown]) => (a[0] < b[0] ? -1 : 1);
     deepStrictEqual(
-      { layout, found: found.filter(isKnown).toSorted() },
-      {
-        layout,
-        found: expected.map(([key]) => key).toSorted(),
-      },
+      { layout, found: found.filter(isKnown).toSorted(byKey) },
+      { layout, found: expected.map(([key, one]) => [key, drawn(one)] as const).toSorted(byKey) },
     );
     if (call.meter.markersFrom === 'PAGES' || call.meter.markersFrom === 'INDEX') {
       this.compared[call.meter.markersFrom] += 1;

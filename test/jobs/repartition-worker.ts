@@ -3,7 +3,8 @@ import { once } from 'node:events';
 
 import { systemClock } from '../../src/clock.js';
 import type { EngineAddress } from '../../src/engine/start.js';
-import { type RepartitionProgress, repartition } from '../../src/jobs/repartition.js';
+import { repartition } from '../../src/jobs/repartition.js';
+import type { RepartitionProgress } from '../../src/jobs/walk-markers.js';
 import { silentLog } from '../../src/log.js';
 import { findOccupied } from '../../src/server/cells.js';
 import { getCollections } from '../../src/store/collection/collections.js';

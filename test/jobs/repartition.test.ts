@@ -4,8 +4,9 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 
-import type { RepartitionProgress } from '../../src/jobs/repartition.js';
-import type { LayoutPhase } from '../../src/model/collection.js';
+import type { RepartitionProgress } from '../../src/jobs/walk-markers.js';
+import type { Layout, LayoutPhase } from '../../src/model/collection.js';
+import type { Properties } from '../../src/model/marker.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, undoLayoutChange } from '../../src/store/collection/layout-change.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
@@ -18,7 +19,7 @@ import { allItems, markerEntries, storedEntries, streamParts, untilRead } from '
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
 import { engine, testDatabase } from '../support/test-database.js';
-import { Fleet, positionAt } from './repartition-clients.js';
+import { Fleet, markerAt } from './repartition-clients.js';
 import type { WorkerMessage, WorkerOptions } from './repartition-worker.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -39,8 +40,8 @@ const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1
 async function begin(input: Partial<CollectionInput> & { readonly key: string }, markers: number, clients = 3) {
   const random = randomFrom(seed);
   const collection = await createCollection(db, { name: input.key, ...input }, NOW, newCall());
-  const steady = new Map(Array.from({ length: markers }, (_, n) => [`steady-${n}`, positionAt(random)]));
-  const items = [...steady].map(([key, position]) => newMarkerItem(db, collection, { key, position }, NOW));
+  const steady = new Map(Array.from({ length: markers }, (_, n) => [`steady-${n}`, markerAt(random)]));
+  const items = [...steady].map(([key, input]) => newMarkerItem(db, collection, { key, ...input }, NOW));
   await putMarkersInBulk(db, items, newCall());
   await untilRead(db);
   const fleet = new Fleet(db, input.key, steady, () => consumer.status());
@@ -68,8 +69,8 @@ async function work(
   return signal ?? code;
 }
 
-/** Asserts that every marker of a collection is in the index of its layout, and in no other. */
-async function expectOneLayout(key: string, wanted: { readonly prefixLength: number; readonly writeShards: number }) {
+/** Asserts that every marker of a collection is in the index of its layout, with its map properties, and in no other. */
+async function expectOneLayout(key: string, wanted: Partial<Layout>) {
   const [collection] = await getCollections(db, [key], newCall(), { consistent: true });
   expect(collection).toMatchObject(wanted);
   expect(collection).not.toHaveProperty('layoutChange');
@@ -78,8 +79,9 @@ async function expectOneLayout(key: string, wanted: { readonly prefixLength: num
   for (const item of items) {
     const own = db.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) })!;
     const position = { lng: Number(item['lng']), lat: Number(item['lat']) };
-    const made = newMarkerItem(db, collection!, { key: own.key, position }, NOW);
-    const entries = ['gpkA', 'gskA', 'gpkB', 'gskB'].map((name) => [name, item[name]]);
+    const properties = (item['properties'] ?? item['m']) as Properties;
+    const made = newMarkerItem(db, collection!, { key: own.key, position, properties }, NOW);
+    const entries = ['gpkA', 'gskA', 'gpkB', 'gskB', 'm', 'mc', 'properties'].map((name) => [name, item[name]]);
     expect(entries).toEqual(entries.map(([name]) => [name, made[String(name)]]));
   }
   return collection!;
@@ -90,37 +92,47 @@ const phases = ['FILL', 'SWITCH', 'DRAIN'] as const satisfies LayoutPhase[];
 const shuffled = phases.map((_, at) => phases[(at + seed) % phases.length] ?? 'FILL');
 
 describe('the layout of a collection', () => {
-  test(`changes while it is read and written and the process is killed again and again: every viewport has every marker once (seed ${seed})`, async () => {
-    const fleet = await begin({ key: 'killed', prefixLength: 1, writeShards: 2 }, 200);
-    const target = { prefixLength: 2, writeShards: 1 };
-    await beginLayoutChange(db, 'killed', target, newCall());
-    // While waiting and while working, in each phase that works.
-    const all = ['FILL work', 'DRAIN wait', 'DRAIN work', 'FILL wait', 'SWITCH wait', 'DRAIN work', 'FILL work'];
-    const order = ['FILL', 'SWITCH', 'DRAIN'];
-    const kills = all
-      .slice(0, rounds('killsOfRepartition'))
-      .toSorted((a, b) => order.indexOf(a.split(' ')[0] ?? '') - order.indexOf(b.split(' ')[0] ?? ''));
-    const random = randomFrom(seed);
-    let end: string | number | null;
-    let skipped = 0;
-    do {
-      skipped = Math.floor(random() * 4);
-      end = await work(fleet, 'killed', 600, ({ phase, part }, worker) => {
-        if (kills[0] !== `${phase} ${part === undefined ? 'wait' : 'work'}` || worker.killed) return;
-        if (part !== undefined && (skipped -= 1) >= 0 && part < 1) return;
-        kills.shift();
-        worker.kill('SIGKILL');
-      });
-    } while (end === 'SIGKILL');
-    expect(end).toBe(0);
-    expect(kills).toEqual([]);
-    await fleet.stop();
-    expect(fleet.compared.INDEX).toBeGreaterThan(5);
-    expect(fleet.compared.PAGES).toBeGreaterThan(5);
-    expect((await expectOneLayout('killed', target)).geoSlot).toBe('B');
-    await untilRead(db);
-    expect(await storedEntries(db)).toEqual(await markerEntries(db));
-  });
+  test.each([
+    {
+      key: 'killed',
+      from: { prefixLength: 1, writeShards: 2 },
+      target: { prefixLength: 2, writeShards: 1 },
+      slot: 'B',
+    },
+    { key: 'redrawn', from: { mapProperties: ['a', 'c'] }, target: { mapProperties: ['b', 'c', 'd'] }, slot: 'A' },
+  ] as const)(
+    `changes from $from to $target while it is read and written and the process is killed again and again: every viewport has every marker once, with the properties that a map draws (seed ${seed})`,
+    async ({ key, from, target, slot }) => {
+      const fleet = await begin({ key, ...from }, 200);
+      await beginLayoutChange(db, key, target, newCall());
+      // While waiting and while working, in each phase that works.
+      const all = ['FILL work', 'DRAIN wait', 'DRAIN work', 'FILL wait', 'SWITCH wait', 'DRAIN work', 'FILL work'];
+      const order = ['FILL', 'SWITCH', 'DRAIN'];
+      const kills = all
+        .slice(0, rounds('killsOfRepartition'))
+        .toSorted((a, b) => order.indexOf(a.split(' ')[0] ?? '') - order.indexOf(b.split(' ')[0] ?? ''));
+      const random = randomFrom(seed);
+      let end: string | number | null;
+      let skipped = 0;
+      do {
+        skipped = Math.floor(random() * 4);
+        end = await work(fleet, key, 600, ({ phase, part }, worker) => {
+          if (kills[0] !== `${phase} ${part === undefined ? 'wait' : 'work'}` || worker.killed) return;
+          if (part !== undefined && (skipped -= 1) >= 0 && part < 1) return;
+          kills.shift();
+          worker.kill('SIGKILL');
+        });
+      } while (end === 'SIGKILL');
+      expect(end).toBe(0);
+      expect(kills).toEqual([]);
+      await fleet.stop();
+      expect(fleet.compared.INDEX).toBeGreaterThan(5);
+      expect(fleet.compared.PAGES).toBeGreaterThan(5);
+      expect((await expectOneLayout(key, target)).geoSlot).toBe(slot);
+      await untilRead(db);
+      expect(await storedEntries(db)).toEqual(await markerEntries(db));
+    },
+  );
 
   test.each(shuffled.slice(0, rounds('undosOfRepartition')))(
     'returns to what it was when the change is undone in phase %s, and can then change again',

@@ -31,7 +31,7 @@ import { LIMITS, NOW } from '../map/fixture.js';
 import { allItems, markerEntries, storedEntries, streamParts, untilRead } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
 import { testDatabase } from '../support/test-database.js';
-import { Fleet, positionAt } from './repartition-clients.js';
+import { Fleet, markerAt } from './repartition-clients.js';
 
 const db = await testDatabase('readable', { stream: true });
 const stop = new AbortController();
@@ -92,8 +92,8 @@ describe('prefixes that are spread', () => {
     const key = 'parallel';
     const collection = await make({ key, prefixLength: 1, writeShards });
     const random = randomFrom(seed);
-    const steady = new Map(Array.from({ length: 150 }, (_, n) => [`steady-${n}`, positionAt(random)]));
-    const items = [...steady].map(([name, position]) => newMarkerItem(db, collection, { key: name, position }, NOW));
+    const steady = new Map(Array.from({ length: 150 }, (_, n) => [`steady-${n}`, markerAt(random)]));
+    const items = [...steady].map(([name, marker]) => newMarkerItem(db, collection, { key: name, ...marker }, NOW));
     await putMarkersInBulk(db, items, newCall());
     await untilRead(db);
     const fleet = new Fleet(db, key, steady, () => consumer.status());

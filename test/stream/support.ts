@@ -1,7 +1,7 @@
 import type { CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import { silentLog } from '../../src/log.js';
-import { pageEntry } from '../../src/pages/entry.js';
+import { type PageEntry, pageEntry } from '../../src/pages/entry.js';
 import { consumerParts } from '../../src/server/cells.js';
 import { blockFromItem } from '../../src/store/cell/cells.js';
 import type { Database, Item } from '../../src/store/database.js';
@@ -111,13 +111,19 @@ export async function countedPlaces(db: Database): Promise<Record<string, number
   return Object.fromEntries(counts);
 }
 
+/** DynamoDB keeps no order of the properties in a map. */
+function textOf(scope: string, { position, marker }: PageEntry): string {
+  const mapProperties = Object.entries(marker.mapProperties).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([scope, position, { ...marker, mapProperties }]);
+}
+
 /** The entries of all pages named by the state, as text, sorted. */
 export async function storedEntries(db: Database): Promise<string[]> {
   const { pages } = (await loadStreamState(db, 'cells', newCall())) ?? {};
   const entries = (await allItems(db, db.tables.derived)).flatMap(({ pk, sk, d }) => {
     const page = db.keys.parsePage({ pk: String(pk), sk: String(sk) });
     if (page === undefined || page.generation !== pages?.generation) return [];
-    return (decodePage(d as Uint8Array, '') ?? []).map((entry) => JSON.stringify([page.scope, entry]));
+    return (decodePage(d as Uint8Array, '') ?? []).map((entry) => textOf(page.scope, entry));
   });
   return entries.sort();
 }
@@ -127,7 +133,7 @@ export async function markerEntries(db: Database): Promise<string[]> {
   const entries = (await allItems(db, db.tables.entities)).flatMap((item) => {
     const key = db.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) });
     const marker = key && mapMarkerFromIndex(db.keys, item, { key: '' });
-    return marker ? [JSON.stringify([key.scope, pageEntry(marker)])] : [];
+    return marker ? [textOf(key.scope, pageEntry(marker))] : [];
   });
   return entries.sort();
 }

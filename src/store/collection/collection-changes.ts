@@ -1,21 +1,13 @@
-import { badInput, notFound } from '../../errors.js';
+import { badInput } from '../../errors.js';
 import type { Key } from '../../keys/document-id.js';
-import { isCollectionKey } from '../../keys/validate.js';
 import type { Collection } from '../../model/collection.js';
-import {
-  EMPTYING,
-  anyCollectionFromItem,
-  collectionFromItem,
-  readDescription,
-  readRankBy,
-  readText,
-} from './collection-item.js';
+import { type CollectionWrite, changeCollection, readCollectionItem } from './change-collection.js';
+import { EMPTYING, anyCollectionFromItem, readDescription, readRankBy, readText } from './collection-item.js';
 import type { BatchGetOptions } from '../request/batch-get.js';
 import { repartitionJob } from './layout-change.js';
-import { type ConditionalChange, changeItem, checkVersion, readItem } from '../request/conditional-change.js';
+import { checkVersion } from '../request/conditional-change.js';
 import type { Database, Item } from '../database.js';
 import { isFailure } from '../request/failures.js';
-import { checkItemSize } from '../request/item-size.js';
 import { counterKey } from '../marker/marker-keys.js';
 import type { Call } from '../request/meter.js';
 import { queryPages } from '../request/query-pages.js';
@@ -30,24 +22,6 @@ export interface CollectionUpdate {
 }
 
 /**
- * The effect of one write on a collection: its item before and after, and the collection as it is, or as it was before
- * its deletion.
- */
-export interface CollectionWrite extends ConditionalChange {
-  readonly collection: Collection;
-}
-
-function requireItem(database: Database, key: string, item: Item | undefined) {
-  const collection = item && collectionFromItem(database, item);
-  if (item === undefined || collection === undefined) throw notFound('collection', key);
-  return { item, collection };
-}
-
-async function readCollectionItem(database: Database, key: string, call: Call): Promise<Item | undefined> {
-  return isCollectionKey(key) ? readItem(database, database.keys.collection(key), call) : undefined;
-}
-
-/**
  * Updates a collection with one conditional write; `now` is RFC 3339 in UTC. Throws NOT_FOUND, BAD_USER_INPUT naming
  * the field, or CONFLICT with the current version if it is not the expected one.
  */
@@ -59,48 +33,24 @@ export async function updateCollection(
   call: Call,
 ): Promise<CollectionWrite> {
   if (name === null) throw badInput('name', name, 'non-empty text of Unicode characters, or omitted');
-  const change = await changeItem(
-    database,
-    () => readCollectionItem(database, key, call),
-    (current) => {
-      const { item, collection } = requireItem(database, key, current);
-      checkVersion(`collection ${key}`, item, expectedVersion);
-      const next: Item = {
-        ...item,
-        name: name === undefined ? item['name'] : readText('name', name),
-        description: (description === undefined ? collection.description : readDescription(description)) ?? undefined,
-        rankBy: (rankBy === undefined ? collection.rankBy : readRankBy(rankBy)) ?? undefined,
-        version: collection.version + 1,
-        updatedAt: now,
-      };
-      checkItemSize(next, 'collection', 'description');
-      return { found: item, next };
-    },
-    call,
-  );
-  return { ...change, collection: requireItem(database, key, change.after).collection };
+  const decide = (collection: Collection): Item => {
+    checkVersion(`collection ${key}`, { version: collection.version }, expectedVersion);
+    return {
+      ...(name === undefined ? {} : { name: readText('name', name) }),
+      description: (description === undefined ? collection.description : readDescription(description)) ?? undefined,
+      rankBy: (rankBy === undefined ? collection.rankBy : readRankBy(rankBy)) ?? undefined,
+      updatedAt: now,
+    };
+  };
+  return changeCollection(database, key, decide, call);
 }
 
 /**
  * Deletes a collection with one conditional write: it is no longer visible, but its key and code remain taken until a
  * background job has emptied it. Returns the collection as it was. `now` is RFC 3339 in UTC. Throws NOT_FOUND.
  */
-export async function deleteCollection(
-  database: Database,
-  key: string,
-  now: string,
-  call: Call,
-): Promise<CollectionWrite> {
-  const change = await changeItem(
-    database,
-    () => readCollectionItem(database, key, call),
-    (current) => {
-      const { item, collection } = requireItem(database, key, current);
-      return { found: item, next: { ...item, [EMPTYING]: now, version: collection.version + 1 } };
-    },
-    call,
-  );
-  return { ...change, collection: requireItem(database, key, change.before).collection };
+export function deleteCollection(database: Database, key: string, now: string, call: Call): Promise<CollectionWrite> {
+  return changeCollection(database, key, () => ({ [EMPTYING]: now }), call);
 }
 
 /** Yields all collections page by page: those in use, or those deleted but not yet emptied. */

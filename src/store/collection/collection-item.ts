@@ -4,6 +4,7 @@ import { readCode, readCollectionKey } from '../../keys/validate.js';
 import type {
   Collection,
   IdStrategy,
+  Layout,
   LayoutChange,
   LayoutPhase,
   ReadingsBucket,
@@ -54,14 +55,15 @@ function readInteger<T>(field: string, value: unknown, least: number, most: numb
   return value;
 }
 
-/** How the geo index is to be partitioned; what is omitted is as in `otherwise`. Throws BAD_USER_INPUT. */
-export function readPartitioning(
-  { prefixLength, writeShards }: Pick<CollectionInput, 'prefixLength' | 'writeShards'>,
-  otherwise: Pick<Collection, 'prefixLength' | 'writeShards'>,
-): Pick<Collection, 'prefixLength' | 'writeShards'> {
+/** How markers are to be indexed; what is omitted is as in `otherwise`. Throws BAD_USER_INPUT. */
+export function readLayout(
+  { prefixLength, writeShards, mapProperties }: Pick<CollectionInput, keyof Layout>,
+  otherwise: Layout,
+): Layout {
   return {
     prefixLength: readInteger('prefixLength', prefixLength, 0, LAYOUT_LIMITS.prefixLength, otherwise.prefixLength),
     writeShards: readInteger('writeShards', writeShards, 1, LAYOUT_LIMITS.writeShards, otherwise.writeShards),
+    mapProperties: readMapProperties(mapProperties, otherwise.mapProperties),
   };
 }
 
@@ -74,8 +76,8 @@ function readStrategy(value: unknown): IdStrategy {
   throw badInput('idStrategy', value, ID_STRATEGIES.join(', '));
 }
 
-function readMapProperties(value: unknown): readonly string[] {
-  if (value === undefined || value === null) return [];
+function readMapProperties(value: unknown, otherwise: readonly string[]): readonly string[] {
+  if (value === undefined || value === null) return otherwise;
   const names = Array.isArray(value) ? [...new Set<unknown>(value)] : [];
   const right = names.every((name): name is string => typeof name === 'string' && isWellFormed(name));
   if (!Array.isArray(value) || !right || names.length > MOST_MAP_PROPERTIES) {
@@ -140,9 +142,8 @@ export function newCollection(input: CollectionInput, now: string): Collection {
     description: readDescription(input.description),
     idStrategy: readStrategy(input.idStrategy),
     globalIds: input.globalIds ?? false,
-    mapProperties: readMapProperties(input.mapProperties),
     rankBy: readRankBy(input.rankBy),
-    ...readPartitioning(input, { prefixLength: DEFAULT_PREFIX_LENGTH, writeShards: 1 }),
+    ...readLayout(input, { prefixLength: DEFAULT_PREFIX_LENGTH, writeShards: 1, mapProperties: [] }),
     code: input.code === undefined || input.code === null ? null : readCode('code', input.code),
     ...readReadingsSettings(input),
     geoSlot: 'A',
@@ -175,10 +176,14 @@ export const EMPTYING = 'emptying';
 
 const PHASES: readonly unknown[] = ['FILL', 'SWITCH', 'DRAIN'] satisfies LayoutPhase[];
 
-function layoutChangeOf(value: unknown): { readonly layoutChange?: LayoutChange } {
-  const { phase, prefixLength, writeShards, step } = (value ?? {}) as Record<string, unknown>;
+const namesIn = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
+
+/** Changes that earlier releases began leave the map properties as they are. */
+function layoutChangeOf(value: unknown, own: readonly string[]): { readonly layoutChange?: LayoutChange } {
+  const { phase, prefixLength, writeShards, step, ...rest } = (value ?? {}) as Record<string, unknown>;
   if (!PHASES.includes(phase) || [prefixLength, writeShards, step].some((each) => typeof each !== 'number')) return {};
-  return { layoutChange: { phase, prefixLength, writeShards, step } as LayoutChange };
+  const mapProperties = rest['mapProperties'] === undefined ? own : namesIn(rest['mapProperties']);
+  return { layoutChange: { phase, prefixLength, writeShards, mapProperties, step } as LayoutChange };
 }
 
 const isSpread = (value: unknown): value is SpreadPrefix => {
@@ -205,7 +210,7 @@ export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: It
     description: typeof description === 'string' ? description : null,
     idStrategy: isStrategy(idStrategy) ? idStrategy : 'GIVEN',
     globalIds: globalIds === true,
-    mapProperties: Array.isArray(mapProperties) ? mapProperties.map(String) : [],
+    mapProperties: namesIn(mapProperties),
     rankBy: typeof rankBy === 'string' ? rankBy : null,
     prefixLength,
     writeShards,
@@ -216,7 +221,7 @@ export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: It
     readingsSummarized: readingsSummarized === true,
     geoSlot: geoSlot === 'B' ? 'B' : 'A',
     ...(Array.isArray(spread) ? { spread: spread.filter(isSpread) } : {}),
-    ...layoutChangeOf(layoutChange),
+    ...layoutChangeOf(layoutChange, namesIn(mapProperties)),
     version: typeof version === 'number' ? version : 0,
     createdAt: typeof createdAt === 'string' ? createdAt : '',
     updatedAt: typeof updatedAt === 'string' ? updatedAt : '',

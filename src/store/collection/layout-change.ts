@@ -1,42 +1,46 @@
 import { CellportError, badInput, notFound } from '../../errors.js';
-import { isCollectionKey } from '../../keys/validate.js';
-import { type Collection, type LayoutPhase, otherLayout } from '../../model/collection.js';
+import { type Collection, type Layout, type LayoutPhase, hasSameNames, otherLayout } from '../../model/collection.js';
 import type { Key } from '../../keys/document-id.js';
-import type { Database, Item } from '../database.js';
-import { changeItem, readItem } from '../request/conditional-change.js';
+import type { Database } from '../database.js';
 import type { Call } from '../request/meter.js';
-import { type CollectionInput, collectionFromItem, readPartitioning } from './collection-item.js';
+import { changeCollection } from './change-collection.js';
+import { type CollectionInput, readLayout } from './collection-item.js';
 import { LayoutChanged } from './watch-collection.js';
 
-/** How a collection's markers are to be partitioned; what is omitted stays as it is. */
-export type WantedLayout = Pick<CollectionInput, 'prefixLength' | 'writeShards'>;
+/** How a collection's markers are to be indexed; what is omitted stays as it is. */
+export type WantedLayout = Pick<CollectionInput, keyof Layout>;
 
-type Layouts = Pick<Collection, 'prefixLength' | 'writeShards' | 'geoSlot' | 'layoutChange'>;
+type Layouts = Pick<Collection, keyof Layout | 'geoSlot' | 'layoutChange'>;
+
+const layoutOf = ({ prefixLength, writeShards, mapProperties }: Layout): Layout => ({
+  prefixLength,
+  writeShards,
+  mapProperties,
+});
 
 /** The same layouts in another phase. */
-function inPhase(
-  { geoSlot, prefixLength, writeShards, layoutChange, version }: Collection,
-  phase: LayoutPhase,
-): Layouts {
+function inPhase({ geoSlot, layoutChange, version, ...own }: Collection, phase: LayoutPhase): Layouts {
   if (layoutChange === undefined) throw new Error('no change of the layout is in progress');
-  const change = { ...layoutChange, phase, step: version + 1 };
-  return { geoSlot, prefixLength, writeShards, layoutChange: change };
+  return { geoSlot, ...layoutOf(own), layoutChange: { ...layoutChange, phase, step: version + 1 } };
 }
 
-/** Readers use the other index, in which the markers have been entered as well. */
+/** Readers use the other index, in which the markers have been entered as well, and the other map properties. */
 function switched(collection: Collection): Layouts {
-  const other = otherLayout(collection);
-  if (other === undefined) throw new Error('no change of the layout is in progress');
-  const { prefixLength, writeShards, version } = collection;
-  return { ...other, layoutChange: { phase: 'SWITCH', prefixLength, writeShards, step: version + 1 } };
+  const { geoSlot, layoutChange, version } = collection;
+  if (layoutChange === undefined) throw new Error('no change of the layout is in progress');
+  return {
+    geoSlot: otherLayout(collection)?.geoSlot ?? geoSlot,
+    ...layoutOf(layoutChange),
+    layoutChange: { ...layoutOf(collection), phase: 'SWITCH', step: version + 1 },
+  };
 }
 
 /** What follows a completed phase. */
 export function nextLayouts(collection: Collection): Layouts {
-  const { geoSlot, prefixLength, writeShards, layoutChange } = collection;
+  const { geoSlot, layoutChange } = collection;
   if (layoutChange?.phase === 'FILL') return switched(collection);
   if (layoutChange?.phase === 'SWITCH') return inPhase(collection, 'DRAIN');
-  return { geoSlot, prefixLength, writeShards };
+  return { geoSlot, ...layoutOf(collection) };
 }
 
 /**
@@ -50,38 +54,32 @@ export function undoneLayouts(collection: Collection): Layouts {
   return inPhase(collection, phase === 'FILL' ? 'DRAIN' : 'FILL');
 }
 
-/** Changes the layouts of a collection with one conditional write; `decide` receives it as it is. */
 async function changeLayouts(
   database: Database,
   key: string,
   decide: (collection: Collection) => Layouts,
   call: Call,
 ): Promise<Collection> {
-  const valid = (item: Item | undefined) => {
-    const collection = item && collectionFromItem(database, item);
-    if (item === undefined || collection === undefined) throw notFound('collection', key);
-    return { item, collection };
-  };
-  const { after } = await changeItem(
-    database,
-    async () => (isCollectionKey(key) ? readItem(database, database.keys.collection(key), call) : undefined),
-    (current) => {
-      const { item, collection } = valid(current);
-      const next = { ...item, layoutChange: undefined, ...decide(collection), version: collection.version + 1 };
-      return { found: item, next };
-    },
-    call,
-  );
-  return valid(after).collection;
+  const layouts = (collection: Collection) => ({ layoutChange: undefined, ...decide(collection) });
+  return (await changeCollection(database, key, layouts, call)).collection;
 }
 
-const nameOf = ({ prefixLength, writeShards }: Pick<Collection, 'prefixLength' | 'writeShards'>) =>
-  `prefix length ${prefixLength} with write shards ${writeShards}`;
+/** A layout in words. */
+export function nameOfLayout({ prefixLength, writeShards, mapProperties }: Layout): string {
+  const names = mapProperties.length === 0 ? 'none' : mapProperties.join(', ');
+  return `prefix length ${prefixLength} with write shards ${writeShards} and map properties ${names}`;
+}
+
+/** Whether two layouts differ in nothing; map properties may be in another order. */
+function isSameLayout(a: Layout, b: Layout): boolean {
+  const isSamePartitioning = a.prefixLength === b.prefixLength && a.writeShards === b.writeShards;
+  return isSamePartitioning && hasSameNames(a.mapProperties, b.mapProperties);
+}
 
 /** The layout that a collection will have when the change in progress is complete. */
-export function targetLayout(collection: Collection): Pick<Collection, 'prefixLength' | 'writeShards'> {
+function targetLayout(collection: Collection): Layout {
   const { layoutChange } = collection;
-  return layoutChange?.phase === 'FILL' ? layoutChange : collection;
+  return layoutOf(layoutChange?.phase === 'FILL' ? layoutChange : collection);
 }
 
 /**
@@ -98,16 +96,15 @@ export function beginLayoutChange(
   const decide = (collection: Collection): Layouts => {
     const { geoSlot, layoutChange, version } = collection;
     const now = targetLayout(collection);
-    const target = readPartitioning(wanted, now);
-    const isSame = target.prefixLength === now.prefixLength && target.writeShards === now.writeShards;
-    const own = { geoSlot, prefixLength: collection.prefixLength, writeShards: collection.writeShards };
+    const target = readLayout(wanted, now);
+    const isSame = isSameLayout(target, now);
     if (layoutChange !== undefined) {
-      if (isSame) return { ...own, layoutChange };
-      const message = `collection ${key} is being changed to ${nameOf(now)}; complete that or undo it first`;
+      if (isSame) return { geoSlot, ...layoutOf(collection), layoutChange };
+      const message = `collection ${key} is being changed to ${nameOfLayout(now)}; complete that or undo it first`;
       throw new CellportError('CONFLICT', message, { collection: key });
     }
-    if (isSame) throw badInput('prefixLength', target.prefixLength, `a layout other than the current ${nameOf(now)}`);
-    return { ...own, layoutChange: { ...target, phase: 'FILL', step: version + 1 } };
+    if (isSame) throw badInput('layout', nameOfLayout(target), 'another one than the current');
+    return { geoSlot, ...now, layoutChange: { ...target, phase: 'FILL', step: version + 1 } };
   };
   return changeLayouts(database, key, decide, call);
 }
@@ -116,7 +113,7 @@ export function beginLayoutChange(
 export function undoLayoutChange(database: Database, key: string, call: Call): Promise<Collection> {
   const decide = (collection: Collection): Layouts => {
     if (collection.layoutChange !== undefined) return undoneLayouts(collection);
-    const message = `the layout of collection ${key} is not being changed; use --prefix-length and --shards to return to another one`;
+    const message = `the layout of collection ${key} is not being changed; name the one to return to`;
     throw new CellportError('CONFLICT', message, { collection: key });
   };
   return changeLayouts(database, key, decide, call);

@@ -1,13 +1,11 @@
 import { CellportError, badInput, notFound } from '../../errors.js';
 import { isGeohash } from '../../geo/geohash.js';
-import { isCollectionKey } from '../../keys/validate.js';
 import type { Collection, SpreadPrefix } from '../../model/collection.js';
 import { LAYOUT_LIMITS } from '../../model/limits.js';
 import { spreadOf } from '../../model/spread.js';
-import type { Database, Item } from '../database.js';
-import { changeItem, readItem } from '../request/conditional-change.js';
+import type { Database } from '../database.js';
 import type { Call } from '../request/meter.js';
-import { collectionFromItem } from './collection-item.js';
+import { changeCollection } from './change-collection.js';
 
 /** Each is found by comparing it with all, and stored in the collection's item. */
 const MOST_PREFIXES = 64;
@@ -19,30 +17,15 @@ function shardsOf({ writeShards }: Collection): number | undefined {
   return FACTORS.map((factor) => factor * writeShards).find((shards) => shards <= LAYOUT_LIMITS.writeShards);
 }
 
-/** Replaces the spread prefixes of a collection by one conditional write. */
+/** Replaces the spread prefixes of a collection. */
 async function changeSpread(
   database: Database,
   key: string,
   decide: (collection: Collection, spread: readonly SpreadPrefix[]) => readonly SpreadPrefix[],
   call: Call,
 ): Promise<Collection> {
-  const valid = (item: Item | undefined) => {
-    const collection = item && collectionFromItem(database, item);
-    if (item === undefined || collection === undefined) throw notFound('collection', key);
-    return { item, collection };
-  };
-  const { after } = await changeItem(
-    database,
-    async () => (isCollectionKey(key) ? readItem(database, database.keys.collection(key), call) : undefined),
-    (current) => {
-      const { item, collection } = valid(current);
-      const spread = decide(collection, collection.spread ?? []);
-      const next = { ...item, spread, version: collection.version + 1 };
-      return { found: item, next };
-    },
-    call,
-  );
-  return valid(after).collection;
+  const spread = (now: Collection) => ({ spread: decide(now, now.spread ?? []) });
+  return (await changeCollection(database, key, spread, call)).collection;
 }
 
 /**

@@ -22,8 +22,8 @@ export class LayoutChanged extends CellportError {
   }
 }
 
-const layoutOf = ({ prefixLength, writeShards, geoSlot, layoutChange }: Collection) => {
-  return { prefixLength, writeShards, geoSlot, layoutChange };
+const layoutOf = ({ prefixLength, writeShards, mapProperties, geoSlot, layoutChange }: Collection) => {
+  return { prefixLength, writeShards, mapProperties, geoSlot, layoutChange };
 };
 
 /**

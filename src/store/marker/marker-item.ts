@@ -3,9 +3,9 @@ import { type Point, readPoint } from '../../geo/point.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import { checkPlaceFits, readPlace } from '../../keys/place.js';
 import { readMarkerKey } from '../../keys/validate.js';
-import { type Collection, writtenLayouts } from '../../model/collection.js';
+import { type Collection, writtenLayouts, writtenMapProperties } from '../../model/collection.js';
 import { writtenShards } from '../../model/spread.js';
-import type { MapMarker, Marker, Properties } from '../../model/marker.js';
+import { type MapMarker, type Marker, type Properties, pickProperties } from '../../model/marker.js';
 import type { Place } from '../../model/place.js';
 import type { Item } from '../database.js';
 import { checkItemSize, valueBytes } from '../request/item-size.js';
@@ -42,16 +42,10 @@ export function readPosition({ lng, lat }: Point): Point {
   return position;
 }
 
-function pick(properties: Properties, names: readonly string[]): Properties {
-  return Object.fromEntries(
-    names.filter((name) => Object.hasOwn(properties, name)).map((name) => [name, properties[name]]),
-  );
-}
-
 /** Small properties are in `m` alone, marked complete; otherwise those that a map draws are in `m`, and all in `properties`. */
 function layProperties(properties: Properties, mapProperties: readonly string[]): Item {
   if (valueBytes(properties) < SMALL_PROPERTIES_BYTES) return { m: properties, mc: true };
-  return { m: pick(properties, mapProperties), mc: false, properties };
+  return { m: pickProperties(properties, mapProperties), mc: false, properties };
 }
 
 /** The attributes that enter a marker into the geo index of its collection, or into both while its layout changes. */
@@ -85,7 +79,7 @@ export function keyAttributes(
 }
 
 /** The other attributes of a marker with this content; texts that are null and an empty place are omitted. */
-export function contentAttributes({ mapProperties }: Collection, content: Content): Item {
+export function contentAttributes(collection: Collection, content: Content): Item {
   const { position, name, category, properties, place } = content;
   return {
     lng: position.lng,
@@ -93,7 +87,7 @@ export function contentAttributes({ mapProperties }: Collection, content: Conten
     name: name ?? undefined,
     category: category ?? undefined,
     place: place.length === 0 ? undefined : place,
-    ...layProperties(properties, mapProperties),
+    ...layProperties(properties, writtenMapProperties(collection)),
   };
 }
 

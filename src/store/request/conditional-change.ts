@@ -35,12 +35,17 @@ export function asFound(found: Item) {
   };
 }
 
+/** A marker's properties, with `m`; `redrawMarker` may meanwhile have changed that alone, without the version. */
+const LAID_IN = ['mc', 'properties'];
+
 /**
  * The UpdateItem that sets only the differences between `found` and `next`, if the item has not changed since it was
  * read.
  */
 function updateRequest(table: string, found: Item, next: Item): UpdateCommandInput {
-  const names = Object.keys({ ...found, ...next }).filter((name) => !isDeepStrictEqual(found[name], next[name]));
+  const differs = (name: string) => !isDeepStrictEqual(found[name], next[name]);
+  const isRelaid = LAID_IN.some(differs);
+  const names = Object.keys({ ...found, ...next }).filter((name) => differs(name) || (isRelaid && name === 'm'));
   const update = updateTo(names, next);
   const condition = asFound(found);
   return {
@@ -90,9 +95,9 @@ async function attempt(database: Database, found: Item, next: Item | undefined, 
 
 /**
  * Changes one item of the entities table with a read and one conditional write that sets only the differences. `decide`
- * receives the item and returns its next state, or undefined to delete it; it throws if the item must not be changed,
- * in particular if it does not exist. If another write came in between, it decides again. Throws CONFLICT after too
- * many concurrent updates.
+ * receives the item and returns its next state, the item itself to leave it, or undefined to delete it; it throws if
+ * the item must not be changed, in particular if it does not exist. If another write came in between, it decides again.
+ * Throws CONFLICT after too many concurrent updates.
  */
 export async function changeItem(
   database: Database,
@@ -103,6 +108,7 @@ export async function changeItem(
   let current = await read();
   async function decideAndWrite(): Promise<ConditionalChange> {
     const { found, next } = decide(current);
+    if (next === found) return { before: found, after: found };
     const outcome = await attempt(database, found, next, call);
     if ('done' in outcome) return { before: found, after: outcome.done };
     current = outcome.found;

@@ -1,0 +1,49 @@
+import { notFound } from '../../errors.js';
+import { isCollectionKey } from '../../keys/validate.js';
+import type { Collection } from '../../model/collection.js';
+import type { Database, Item } from '../database.js';
+import { type ConditionalChange, changeItem, readItem } from '../request/conditional-change.js';
+import { checkItemSize } from '../request/item-size.js';
+import type { Call } from '../request/meter.js';
+import { collectionFromItem } from './collection-item.js';
+
+/**
+ * The effect of one write on a collection: its item before and after, and the collection as it is, or as it was before
+ * its deletion.
+ */
+export interface CollectionWrite extends ConditionalChange {
+  readonly collection: Collection;
+}
+
+/** Reads the item of a collection, strongly consistent; undefined if it does not exist. */
+export async function readCollectionItem(database: Database, key: string, call: Call): Promise<Item | undefined> {
+  return isCollectionKey(key) ? readItem(database, database.keys.collection(key), call) : undefined;
+}
+
+/**
+ * Changes attributes of a collection with one conditional write, which raises its version; `decide` receives the
+ * collection as it is. Throws NOT_FOUND, and what `decide` throws.
+ */
+export async function changeCollection(
+  database: Database,
+  key: string,
+  decide: (collection: Collection) => Item,
+  call: Call,
+): Promise<CollectionWrite> {
+  const inUse = (item: Item | undefined) => item && collectionFromItem(database, item);
+  const change = await changeItem(
+    database,
+    () => readCollectionItem(database, key, call),
+    (item) => {
+      const collection = inUse(item);
+      if (item === undefined || collection === undefined) throw notFound('collection', key);
+      const next: Item = { ...item, ...decide(collection), version: collection.version + 1 };
+      checkItemSize(next, 'collection', 'description');
+      return { found: item, next };
+    },
+    call,
+  );
+  const collection = inUse(change.after) ?? inUse(change.before);
+  if (collection === undefined) throw notFound('collection', key);
+  return { ...change, collection };
+}
