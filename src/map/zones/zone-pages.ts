@@ -3,6 +3,7 @@ import { GEOHASH_ALPHABET, fromZ } from '../../geo/geohash.js';
 import { coverArea } from '../../geo/ranges.js';
 import { boundsMeet } from '../../geo/zone-area.js';
 import { COVER_LENGTHS, coverBounds } from '../../geo/zone-cover.js';
+import { CELL_SUFFIX_LENGTH } from '../../keys/declarations.js';
 import type { PartitionRange } from '../../keys/keyspace.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Collection } from '../../model/collection.js';
@@ -61,7 +62,7 @@ async function walkKeys(
 
 /** The ranges of covers of one length that overlap an area; undefined if there are too many. */
 function rangesOf({ keys }: MapContext, scope: string, area: Area, length: number): PartitionRange[] | undefined {
-  const size = 32 ** Math.min(3, length);
+  const size = 32 ** Math.min(CELL_SUFFIX_LENGTH, length);
   const ranges: PartitionRange[] = [];
   for (const { pieces } of byPartition(coverArea(area, length, MOST_RANGES / 2), size)) {
     for (const { from, to } of pieces) ranges.push(keys.zoneRange(scope, fromZ(from, length), fromZ(to - 1, length)));
