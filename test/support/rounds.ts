@@ -12,7 +12,7 @@ const ROUNDS = {
   /** The same for each of the two halves of a comparison with a model. */
   killsOfModel: [1, 3],
   /** How often the process that changes a layout is killed, and the phases in which the change is undone. */
-  killsOfRepartition: [3, 5],
+  killsOfRepartition: [1, 5],
   undosOfRepartition: [1, 2],
   /** Radius queries in each of 18 key layouts. */
   radiusQueriesOfLayout: [1, 2],
