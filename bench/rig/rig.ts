@@ -4,7 +4,7 @@ import { createGraphqlServer } from '../../src/graphql/server.js';
 import { silentLog } from '../../src/log.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
-import { attributesOfChildren } from '../../src/store/cell/cells.js';
+import { attributesOfBlock } from '../../src/store/cell/cells.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { type Database, type Item } from '../../src/store/database.js';
@@ -75,7 +75,7 @@ async function writeMarkers(db: Database, collection: Collection, markers: Itera
   return Array.from(blocks, ([parent, children]) => ({
     ...db.keys.cell(scope, parent),
     b: 1,
-    ...attributesOfChildren(children),
+    ...attributesOfBlock(parent, children),
   }));
 }
 

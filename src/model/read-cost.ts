@@ -19,8 +19,8 @@ export const REQUEST = 0.5;
 export const SCATTERED_REQUEST = 2;
 
 /**
- * Number of cell blocks, up to 20 KB, whose gap costs as much to read as another Query. Maps of clusters without a cache take
- * 17.4 calls and 13.8 units with 16, 12.5 and 12.6 with 64, 10.4 and 13.3 with 96.
+ * Number of cell blocks, up to 20 KB, whose gap costs as much to read as another Query. Maps of clusters without a
+ * cache take 17.4 calls and 13.8 units with 16, 12.5 and 12.6 with 64, 10.4 and 13.3 with 96.
  */
 export const HEAVY_BLOCKS = 64;
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js';
 import { type CellSums, NO_SUMS, addSums, isZero } from '../geo/cell-sums.js';
 import type { Log } from '../log.js';
-import { type CellChanges, PLACE_CHILD } from '../model/cell.js';
+import type { CellChanges } from '../model/cell.js';
 import {
   ABSENT_BLOCK,
   type BlockDelta,
@@ -43,8 +43,7 @@ function additionTo({ scope, parent, deltas }: BlockDelta, found: StoredBlock, b
   const children = new Map(found.children);
   for (const [child, delta] of deltas) {
     const sums = addSums(children.get(child) ?? NO_SUMS, delta);
-    // A place is its child, even without markers.
-    if (isZero(sums) && child !== PLACE_CHILD) children.delete(child);
+    if (isZero(sums)) children.delete(child);
     else children.set(child, sums);
   }
   return { scope, parent, found, next: { batch, children } };

@@ -51,7 +51,8 @@ export function isAfter(sequence: string, other: string): boolean {
 
 /**
  * Identifies the function from images to the counts of cells and places. A batch in progress is folded again after a
- * crash and must give the same result, so change this name whenever you change what an image contributes, or how it is stored.
+ * crash and must give the same result, so change this name whenever you change what an image contributes, or how that is
+ * stored.
  */
 export const LAYOUT = `blocks-${LONGEST_BLOCK}.3`;
 

@@ -1,5 +1,5 @@
 import { NO_SUMS } from '../geo/cell-sums.js';
-import { type CellChanges, PLACE_CHILD, placeOfParent } from '../model/cell.js';
+import type { CellChanges } from '../model/cell.js';
 import type { BlockDelta, BlockName, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
 import { type ApplyOptions, blockChanges, writeBlocks } from './apply.js';
 
@@ -46,9 +46,7 @@ export async function replaceCells(
 
 /** The write that leaves a block with the counted sums and nothing else. */
 function replacementOf({ scope, parent, deltas }: BlockDelta, found: StoredBlock, batch: number): BlockWrite {
-  const isPlace = placeOfParent(parent) !== undefined;
-  const children = isPlace && deltas.size === 0 ? new Map([[PLACE_CHILD, NO_SUMS]]) : deltas;
-  return { scope, parent, found, next: { batch, children } };
+  return { scope, parent, found, next: { batch, children: deltas } };
 }
 
 function differs({ found, next }: BlockWrite): boolean {

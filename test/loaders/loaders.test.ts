@@ -8,7 +8,7 @@ import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { createLoaders } from '../../src/loaders/loaders.js';
 import { createRangeLoader } from '../../src/loaders/range-loader.js';
 import type { Collection } from '../../src/model/collection.js';
-import { planBlocks } from '../../src/plan/blocks.js';
+import { planBlocks, planBlocksUnder } from '../../src/plan/blocks.js';
 import { normalizeBounds } from '../../src/geo/bounds.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
@@ -34,10 +34,10 @@ beforeAll(async () => {
   await addCells(database, 'parks', 1, new Map(['u', 'u0', 'u1'].map((parent) => [parent, new Map([['0', one]])])));
 });
 
-function request(signal?: AbortSignal, concurrency = 4) {
+function request(signal?: AbortSignal, concurrency = 4, maxBytes = 1e6) {
   const now = () => performance.now();
   const call = newCall(signal);
-  const cellCache = new CellCache({ maxBytes: 1e6, trusted: () => true, now });
+  const cellCache = new CellCache({ maxBytes, trusted: () => true, now });
   const collectionCache = createCollectionCache({ now });
   const pageServices = testPages({ trusted: false });
   const limits = { readingQueries: 3, itemsPerField: 100 };
@@ -159,6 +159,22 @@ describe('cell blocks', () => {
     expect(budget.calls).toBe(64);
     expect(calls.count('Query')).toBe(queries);
     expect(call.meter.cacheHits).toBe(plan.ranges.reduce((sum, { from, to }) => sum + to - from, 0));
+  });
+
+  test('that are far apart are read in one batch, and once per request even without a cache', async () => {
+    const { loaders } = request(undefined, 4, 0);
+    const apart = { scope: 'parks', plan: planBlocksUnder(['gc', 'u0', 'zz'], 12), budget: new Budget(8, Infinity) };
+    expect(apart.plan.ranges).toHaveLength(3);
+    for (let times = 0; times < 2; times++) {
+      calls.reset();
+      expect((await loaders.blocks.load(apart))?.map(({ parent }) => parent)).toEqual(['u0']);
+      expect(calls.commands.map(({ name }) => name)).toEqual(times === 0 ? ['BatchGetItem'] : []);
+      expect(apart.budget.calls).toBe(7);
+    }
+    await loaders.blocks.load(wanted);
+    calls.reset();
+    expect((await loaders.blocks.load(wanted))?.map(({ parent }) => parent)).toEqual(['u0', 'u1']);
+    expect(calls.count()).toBe(0);
   });
 
   test('by their parents are read in one batch', async () => {

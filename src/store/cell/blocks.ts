@@ -7,7 +7,7 @@ import type { Key, Keyspace } from '../../keys/keyspace.js';
 import { type CellBlock, placeOfParent } from '../../model/cell.js';
 import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
 import { chunks } from '../request/concurrency.js';
-import { attributesOfChildren, childrenOfItem, counted, looseAttributes } from './cells.js';
+import { attributesOfBlock, childrenOfItem, counted, looseAttributes } from './cells.js';
 import type { Database } from '../database.js';
 import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
@@ -85,7 +85,7 @@ export async function getBlocks(
   const blocks = await readBlocks(database, names, consistent, call);
   return parents.map((parent, index) => {
     const { batch = 0, children } = blocks[index] ?? ABSENT_BLOCK;
-    return { parent, batch, children: counted(new Map(children)) };
+    return { parent, batch, children: counted(children) };
   });
 }
 
@@ -101,7 +101,7 @@ export function replaceBlocksRequest(
   const table = `"${tables.derived}"`;
   const statements = blocks.map(({ found, next, ...name }) => {
     const { pk, sk } = blockKey(keys, name);
-    const attributes = { b: next.batch, ...attributesOfChildren(next.children) };
+    const attributes = { b: next.batch, ...attributesOfBlock(name.parent, next.children) };
     const values = Object.values(attributes);
     if (found.batch === undefined) {
       const names = ['pk', 'sk', ...Object.keys(attributes)].map((attribute) => `'${attribute}': ?`);
@@ -126,7 +126,7 @@ type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[numb
 
 /** The write of one block in a transaction, under the same conditions as its statement. */
 function transactItem({ keys, tables }: Database, { found, next, ...name }: BlockWrite): TransactItem {
-  const Item = { ...blockKey(keys, name), b: next.batch, ...attributesOfChildren(next.children) };
+  const Item = { ...blockKey(keys, name), b: next.batch, ...attributesOfBlock(name.parent, next.children) };
   const put = { TableName: tables.derived, Item };
   if (found.batch === undefined) return { Put: { ...put, ConditionExpression: 'attribute_not_exists(pk)' } };
   return {

@@ -1,19 +1,22 @@
 import { type CellSums, NO_SUMS, isZero } from '../../geo/cell-sums.js';
 import type { Keyspace } from '../../keys/keyspace.js';
-import { type CellBlock, PLACE_CHILD } from '../../model/cell.js';
+import { type CellBlock, PLACE_CHILD, placeOfParent } from '../../model/cell.js';
 import type { Item } from '../database.js';
 import { packSums, unpackSums } from './packed-sums.js';
 
-/** The sums of a block's children; of a place, only its count is stored. */
+/** The attribute with the sums of a block's children. A place has only a count. */
 const PACKED = 'c';
 /** `n`, `x` and `y` followed by a child's last character add to its count and sums; a place has a bare `n`. */
 const LOOSE = /^[nxy][0-9b-hjkmnp-z]?$/;
 const SUM_OF = { n: 'count', x: 'sumLng', y: 'sumLat' } as const;
 
-/** The attributes that store a block's children. */
-export function attributesOfChildren(children: ReadonlyMap<string, CellSums>): Readonly<Record<string, unknown>> {
-  const place = children.get(PLACE_CHILD);
-  return place === undefined ? { [PACKED]: packSums(children) } : { n: place.count };
+/** The attributes that store the children of the block under a parent. */
+export function attributesOfBlock(
+  parent: string,
+  children: ReadonlyMap<string, CellSums>,
+): Readonly<Record<string, unknown>> {
+  const isPlace = placeOfParent(parent) !== undefined;
+  return isPlace ? { n: children.get(PLACE_CHILD)?.count ?? 0 } : { [PACKED]: packSums(children) };
 }
 
 /**
@@ -40,9 +43,9 @@ export function childrenOfItem(item: Item): Map<string, CellSums> {
 }
 
 /** The children with markers: others may have sums, which later records of the stream subtract. */
-export function counted(children: Map<string, CellSums>): Map<string, CellSums> {
-  for (const [child, { count }] of children) if (count === 0) children.delete(child);
-  return children;
+export function counted(children: ReadonlyMap<string, CellSums>): ReadonlyMap<string, CellSums> {
+  const some = [...children].filter(([, { count }]) => count !== 0);
+  return some.length === children.size ? children : new Map(some);
 }
 
 /** The block in an item; `b` is its batch. Undefined if the item's key is not that of a block. */
