@@ -1,5 +1,5 @@
 import { serveGeoTable } from '../src/geolibrary/answers.js';
-import { readLayout } from '../src/geolibrary/layout.js';
+import { readTableLayout } from '../src/geolibrary/layout.js';
 import { DEFAULT_LIMITS } from '../src/model/limits.js';
 import { readViewport } from '../src/map/viewport.js';
 import type { Database } from '../src/store/database.js';
@@ -49,7 +49,7 @@ function floorOf(inside: readonly BenchMarker[], length: number): number {
 
 /** The peer's table, served by Cellport without changes. */
 async function measureServed(db: Database, length: number, markers: readonly BenchMarker[]): Promise<Answer[]> {
-  const table = serveGeoTable(db, await readLayout(db, PEER_TABLE), PEER_TABLE);
+  const table = serveGeoTable(db, await readTableLayout(db, PEER_TABLE), PEER_TABLE);
   const watched = watchWire(db);
   const answers: Answer[] = [];
   for (const view of fixedViews()) {

@@ -5,7 +5,7 @@ import type { PageEntry } from '../src/pages/entry.js';
 import { pageEntry } from '../src/pages/entry.js';
 import { PACKING, decodePage } from '../src/store/page/page-data.js';
 import type { PageReplacement } from '../src/store/page/pages.js';
-import { type MarkerChange, applyToPages } from '../src/stream/apply-pages.js';
+import { type PageChange, applyToPages } from '../src/stream/apply-pages.js';
 import { PageMemory } from '../src/stream/page-memory.js';
 import { PageTable, SCOPE, applying } from '../test/pages/support.js';
 import { randomFrom } from '../test/support/random.js';
@@ -62,7 +62,7 @@ async function measure(vehicles: readonly BenchMarker[], others: readonly BenchM
   await applyToPages(
     options,
     1,
-    made.map((after): MarkerChange => ({ scope: SCOPE, before: undefined, after })),
+    made.map((after): PageChange => ({ scope: SCOPE, before: undefined, after })),
   );
   const random = randomFrom(SEED);
   let now = vehicles.map((marker) => ({ ...marker, heading: 2 * Math.PI * random() }));
@@ -75,7 +75,7 @@ async function measure(vehicles: readonly BenchMarker[], others: readonly BenchM
       const position = { lng: lng + STEP * Math.sin(heading), lat: lat + STEP * Math.cos(heading) };
       return { ...vehicle, heading, position };
     });
-    const changes = next.map((vehicle, index): MarkerChange => {
+    const changes = next.map((vehicle, index): PageChange => {
       const after = entryOf(vehicle, second + 2);
       // Each block around a vehicle has the sum of its positions.
       for (let length = 0; length <= LONGEST_BLOCK; length++)

@@ -1,4 +1,4 @@
-import type { Fields, Log, Write } from './log.js';
+import type { LogFields, Log, Write } from './log.js';
 
 const COUNT_EVERY_MS = 1_000;
 /** Number of different failures tracked within a second; all others are counted together. */
@@ -6,13 +6,13 @@ const MOST_FAILURES = 100;
 
 interface Failure {
   readonly write: Write;
-  readonly fields: Fields;
+  readonly fields: LogFields;
   readonly message: string;
   count: number;
 }
 
 /** Identifies equal failures. Numbers in messages are ignored, because they are often durations and sizes. */
-function keyOf(level: string, { err }: Fields, message: string): string {
+function keyOf(level: string, { err }: LogFields, message: string): string {
   const { name, code } = err instanceof Error ? (err as NodeJS.ErrnoException) : {};
   const cause = err instanceof Error ? err.message.slice(0, 200).replaceAll(/\d+/g, '0') : '';
   return [level, message, code ?? name, cause].join('\n');

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 
 import { systemClock } from './clock.js';
 import { CellportError } from './errors.js';
-import { type Fields, LOG_LEVELS, type Log, type LogLevel, type Write, nothing } from './log.js';
+import { type LogFields, LOG_LEVELS, type Log, type LogLevel, type Write, nothing } from './log.js';
 import { countingRepeats } from './log-failures.js';
 
 /** Whether an error is a bug, which only its stack locates, rather than an external failure. */
@@ -25,7 +25,7 @@ function reasons(error: unknown, text: string): string {
 const LONGEST_LINE = 400;
 
 /** A line for a terminal, without control characters that the message may contain. */
-function lineFor(level: string, { err, count }: Fields, message: string, stacks: boolean): string {
+function lineFor(level: string, { err, count }: LogFields, message: string, stacks: boolean): string {
   const text = reasons(err, message).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ');
   const short = text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text;
   const times = typeof count === 'number' ? ` (${count} more in the last second)` : '';

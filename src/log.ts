@@ -1,8 +1,8 @@
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export type Fields = Readonly<Record<string, unknown>>;
-export type Write = (fields: Fields, message: string) => void;
+export type LogFields = Readonly<Record<string, unknown>>;
+export type Write = (fields: LogFields, message: string) => void;
 
 /** A logger: pass fields first, then one sentence. Errors go into the field `err`. */
 export interface Log {

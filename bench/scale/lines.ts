@@ -1,4 +1,4 @@
-import type { Distribution, Prefixes } from '../../src/capacity/distribution.js';
+import type { Distribution, EqualPrefixes } from '../../src/capacity/distribution.js';
 import { LONGEST_Z, fromZ } from '../../src/geo/geohash.js';
 import type { ZRange } from '../../src/geo/ranges.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
@@ -20,7 +20,7 @@ export const PART_BYTES = 3_072;
 /** Non-empty cells of one length, in order. */
 export class Cells {
   readonly length: number;
-  readonly all: readonly Prefixes[];
+  readonly all: readonly EqualPrefixes[];
   readonly #size: number;
 
   constructor(distribution: Distribution, length: number) {
@@ -119,6 +119,6 @@ export function entityLine(markers: number, itemBytes: number): KeyLine {
 }
 
 /** The share of a range of Z-order at length 10 that lies in an area. */
-export function partIn({ from, to }: ZRange, { prefix }: Prefixes): ZRange {
+export function partIn({ from, to }: ZRange, { prefix }: EqualPrefixes): ZRange {
   return { from: Math.max(from, prefix * AREA_SIZE), to: Math.min(to, (prefix + 1) * AREA_SIZE) };
 }

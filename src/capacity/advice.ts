@@ -29,7 +29,7 @@ export interface Sizes {
 }
 
 /** The load of a collection; undefined figures are derived from the others. */
-export interface Load {
+export interface Workload {
   /** Peak read and write units per second. */
   readonly rcu?: number | undefined;
   readonly wcu?: number | undefined;
@@ -46,7 +46,7 @@ export interface Load {
 export interface Situation {
   readonly distribution: Distribution;
   readonly sizes: Sizes;
-  readonly load: Load;
+  readonly load: Workload;
   readonly prices: Prices;
 }
 

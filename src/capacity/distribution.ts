@@ -8,7 +8,7 @@ export interface Stretch extends ZRange {
 }
 
 /** Geohash prefixes of one length with equal numbers of markers. */
-export interface Prefixes {
+export interface EqualPrefixes {
   /** The index of the first of them among the prefixes of its length. */
   readonly prefix: number;
   /** The number of these prefixes; more than one if it is not known which of them has a marker. */
@@ -68,7 +68,7 @@ export class Distribution {
   }
 
   /** All non-empty prefixes of a length, in order. */
-  *prefixes(length: number): Generator<Prefixes> {
+  *prefixes(length: number): Generator<EqualPrefixes> {
     const size = 32 ** (LONGEST_Z - length);
     let open: { prefix: number; alike: number; markers: number } | undefined;
     for (const { from, to, markers } of this.stretches) {
@@ -85,7 +85,7 @@ export class Distribution {
 
   /** The prefix of a length with the most markers, and its share of all markers, 0 to 1. */
   hottest(length: number): { readonly prefix: string; readonly share: number } {
-    let hottest: Prefixes = { prefix: 0, alike: 1, markers: 0 };
+    let hottest: EqualPrefixes = { prefix: 0, alike: 1, markers: 0 };
     for (const each of this.prefixes(length)) if (each.markers > hottest.markers) hottest = each;
     const share = this.markers === 0 ? 0 : hottest.markers / this.markers;
     return { prefix: fromZ(hottest.prefix, length), share };

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 
 import { EXIT_CODES, wholeNumber } from './options.js';
 import { grouped } from './progress.js';
-import { type Session, withDatabase } from './session.js';
+import { type CommandSession, withDatabase } from './session.js';
 
 interface DeadLetterOptions {
   readonly stream?: boolean;
@@ -13,7 +13,7 @@ interface DeadLetterOptions {
 
 /** Prints one page of dead letters to standard output, and their number to standard error. */
 async function run(
-  { database, signal }: Session,
+  { database, signal }: CommandSession,
   { stream = false, first, after, json = false }: DeadLetterOptions,
 ): Promise<void> {
   const { listDeadLetters } = await import('../server/dead-letters.js');

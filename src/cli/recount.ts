@@ -4,9 +4,9 @@ import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { EXIT_CODES } from './options.js';
 import { duration, grouped } from './progress.js';
-import { type Session, withDatabase } from './session.js';
+import { type CommandSession, withDatabase } from './session.js';
 
-async function recount(session: Session, check: boolean): Promise<void> {
+async function recount(session: CommandSession, check: boolean): Promise<void> {
   const { database, log, signal } = session;
   const { recountCells } = await import('../server/cells.js');
   const { checkTables } = await import('../store/table/table-check.js');

@@ -4,7 +4,7 @@ import { systemClock } from '../clock.js';
 import { CellportError, badInput } from '../errors.js';
 import { EXIT_CODES } from './options.js';
 import { duration, grouped } from './progress.js';
-import { type Session, withDatabase } from './session.js';
+import { type CommandSession, withDatabase } from './session.js';
 
 interface ReindexOptions {
   readonly check?: boolean;
@@ -12,7 +12,7 @@ interface ReindexOptions {
   readonly acceptCount?: boolean;
 }
 
-async function run(session: Session, options: ReindexOptions): Promise<void> {
+async function run(session: CommandSession, options: ReindexOptions): Promise<void> {
   const { config, log, signal } = session;
   const { openSearchUrl: url } = config;
   if (url === undefined) {

@@ -5,7 +5,7 @@ import type { RepartitionProgress } from '../jobs/walk-markers.js';
 import type { Collection } from '../model/collection.js';
 import { EXIT_CODES, prefixLengthOption, wholeNumber, writeShardsOption } from './options.js';
 import { type ProgressBar, duration, progressBar } from './progress.js';
-import { type Session, withDatabase } from './session.js';
+import { type CommandSession, withDatabase } from './session.js';
 
 interface RepartitionOptions {
   readonly prefixLength?: number;
@@ -41,7 +41,11 @@ function phaseBars() {
 }
 
 /** Begins, resumes or undoes a change as requested; returns the collection with the change to be completed. */
-async function prepare({ database, signal }: Session, key: string, options: RepartitionOptions): Promise<Collection> {
+async function prepare(
+  { database, signal }: CommandSession,
+  key: string,
+  options: RepartitionOptions,
+): Promise<Collection> {
   const { beginLayoutChange, undoLayoutChange } = await import('../store/collection/layout-change.js');
   const { newCall } = await import('../store/request/meter.js');
   const { findCollection } = await import('./find-collection.js');
@@ -54,7 +58,7 @@ async function prepare({ database, signal }: Session, key: string, options: Repa
   return isResumed ? found : beginLayoutChange(database, key, wanted, call);
 }
 
-async function run(session: Session, key: string, options: RepartitionOptions): Promise<void> {
+async function run(session: CommandSession, key: string, options: RepartitionOptions): Promise<void> {
   const { config, database, signal } = session;
   const { completeRepartition } = await import('../server/repartition.js');
   const { nameOfLayout } = await import('../store/collection/layout-change.js');

@@ -6,7 +6,7 @@ import type { Demo } from '../server/demo.js';
 import { Interrupted } from './failure.js';
 import { EXIT_CODES, type GeoTableNames, geoJsonOption, geohashIndexOption, wholeNumber } from './options.js';
 import { duration, grouped, importBars } from './progress.js';
-import { type Session, type Settings, withSettings } from './session.js';
+import { type CommandSession, type CommandSettings, withSettings } from './session.js';
 
 interface ServeOptions extends GeoTableNames {
   /** Maximum number of cities; true for all. */
@@ -19,20 +19,20 @@ function say(what: string, how: string): void {
   console.log(`${what.padEnd(10)} ${how}`);
 }
 
-async function openTables({ config, database }: Session): Promise<void> {
+async function openTables({ config, database }: CommandSession): Promise<void> {
   const { openTables } = await import('../store/table/table-check.js');
   const created = await openTables(database);
   const { entities, derived } = config.tables;
   say('Tables', `${entities}, ${derived}: ${created.length === 0 ? 'already exist' : 'created'}`);
 }
 
-async function openDemo(session: Session, { demo }: ServeOptions): Promise<Demo | undefined> {
+async function openDemo(session: CommandSession, { demo }: ServeOptions): Promise<Demo | undefined> {
   if (demo === undefined) return undefined;
   const { openDemo: open } = await import('../server/demo.js');
   return open(session.config, session, demo === true ? undefined : demo);
 }
 
-async function openGeoTable({ database }: Session, { geoTable: name, ...names }: ServeOptions) {
+async function openGeoTable({ database }: CommandSession, { geoTable: name, ...names }: ServeOptions) {
   if (name === undefined) return undefined;
   const { openGeoTable: open } = await import('../server/geo-table.js');
   const { table, layout, key } = await open(database, { name, ...names });
@@ -44,7 +44,7 @@ async function openGeoTable({ database }: Session, { geoTable: name, ...names }:
 }
 
 /** Loads the demo while the server answers. A failure is logged and does not stop the server. */
-async function loadDemo({ signal }: Session, demo: Demo, cells: Cells, url: string): Promise<void> {
+async function loadDemo({ signal }: CommandSession, demo: Demo, cells: Cells, url: string): Promise<void> {
   const bars = importBars('Cities');
   const began = systemClock.now();
   const took = () => duration(systemClock.now() - began);
@@ -73,7 +73,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }
 
-async function serve(session: Session, options: ServeOptions): Promise<void> {
+async function serve(session: CommandSession, options: ServeOptions): Promise<void> {
   const { config, log, signal } = session;
   say('Database', session.where);
   signal.throwIfAborted();
@@ -103,7 +103,7 @@ async function serve(session: Session, options: ServeOptions): Promise<void> {
   }
 }
 
-async function run(settings: Settings, options: ServeOptions, version: string): Promise<void> {
+async function run(settings: CommandSettings, options: ServeOptions, version: string): Promise<void> {
   const { withBackend } = await import('../server/backend.js');
   const { checkPort } = await import('../server/open-server.js');
   const { sampled } = await import('../server/hot-keys.js');

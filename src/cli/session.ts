@@ -27,18 +27,18 @@ export async function keyStyle({ style }: Pick<KeyOptions, 'style'>): Promise<Ke
 }
 
 /** The settings, log and stop signal of a command. */
-export interface Settings {
+export interface CommandSettings {
   readonly config: Config;
   readonly log: Log;
   /** Aborted by Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
 }
 
-export interface Session extends Settings, Backend {}
+export interface CommandSession extends CommandSettings, Backend {}
 
 /** Runs a command with its settings. */
 export async function withSettings(
-  work: (settings: Settings) => Promise<void>,
+  work: (settings: CommandSettings) => Promise<void>,
   options: { readonly demo?: boolean } = {},
 ): Promise<void> {
   const settings = await readSettings(options);
@@ -51,7 +51,7 @@ export async function withSettings(
 }
 
 /** Runs a command on the configured database, and closes it afterwards. */
-export async function withDatabase(work: (session: Session) => Promise<void>): Promise<void> {
+export async function withDatabase(work: (session: CommandSession) => Promise<void>): Promise<void> {
   await withSettings(async (settings) => {
     const { withBackend } = await import('../server/backend.js');
     await withBackend(settings.config, (backend) => work({ ...settings, ...backend }));

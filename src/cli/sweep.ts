@@ -4,9 +4,9 @@ import { systemClock } from '../clock.js';
 import { badInput } from '../errors.js';
 import { EXIT_CODES, wholeNumber } from './options.js';
 import { duration, grouped } from './progress.js';
-import { type Session, withDatabase } from './session.js';
+import { type CommandSession, withDatabase } from './session.js';
 
-async function sweep({ database, signal }: Session, olderThan: number): Promise<void> {
+async function sweep({ database, signal }: CommandSession, olderThan: number): Promise<void> {
   const { objects } = database.geometry;
   if (objects === undefined)
     throw badInput('CELLPORT_OBJECTS', undefined, 'set, because only an object store can be swept');

@@ -16,7 +16,7 @@ import { precisionForZoom } from '../plan/precision.js';
 import { oneQuery } from '../server/one-query.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { BoundsOption, KeyOptions } from './options.js';
-import type { Session } from './session.js';
+import type { CommandSession } from './session.js';
 
 interface View {
   readonly bounds: BoundsOption;
@@ -73,7 +73,7 @@ export function planOf(options: PlanOptions, style: KeyStyle): PrintedPlan {
 }
 
 /** The reads that a server would now make for a stored collection, from pages if they are available. */
-export async function livePlan({ config, signal, ...backend }: Session, options: View): Promise<PrintedPlan> {
+export async function livePlan({ config, signal, ...backend }: CommandSession, options: View): Promise<PrintedPlan> {
   const viewport = viewportOf(options);
   return oneQuery(config, backend, signal, async (map) => {
     const plan = await viewportPlan(map, viewport, options.collection);

@@ -6,7 +6,7 @@ import { type Position, doubleArea } from './antimeridian.js';
 import type { Steps } from './steps.js';
 
 /** A ring, without the position that closes it, or a line. Vertices are numbered across all paths. */
-export interface Path {
+export interface VertexPath {
   readonly first: number;
   readonly positions: readonly Position[];
   readonly closed: boolean;
@@ -39,13 +39,13 @@ const WHOLE = -1;
 const STEP = 1_000;
 
 /** The minimum number of vertices of a path. */
-const leastOf = ({ closed }: Path): number => (closed ? 3 : 2);
+const leastOf = ({ closed }: VertexPath): number => (closed ? 3 : 2);
 
 /** The state of the removal: the linked lists of remaining vertices, and the queue of candidates. */
 class Removal implements RemovalOrder {
   readonly removedAt: Float64Array;
   readonly left: number[];
-  readonly #paths: readonly Path[];
+  readonly #paths: readonly VertexPath[];
   readonly #x: Float64Array;
   readonly #y: Float64Array;
   /** The remaining neighbors of each vertex; -1 beyond the end of a line. */
@@ -76,7 +76,7 @@ class Removal implements RemovalOrder {
   /** Whether an edge may be longer than 180 degrees. It would be read as crossing the antimeridian: a last resort. */
   #wide = false;
 
-  constructor(paths: readonly Path[], limit: number) {
+  constructor(paths: readonly VertexPath[], limit: number) {
     const count = paths.reduce((sum, { positions }) => sum + positions.length, 0);
     this.removedAt = new Float64Array(count).fill(Infinity);
     this.left = [count + paths.filter(({ closed }) => closed).length];
@@ -102,7 +102,7 @@ class Removal implements RemovalOrder {
     paths.forEach((path, index) => this.#offer(path, index));
   }
 
-  #link({ first, positions: { length }, closed, part }: Path, path: number): void {
+  #link({ first, positions: { length }, closed, part }: VertexPath, path: number): void {
     const paths = this.#parts.get(part);
     if (paths) paths.push(path);
     else this.#parts.set(part, [path]);
@@ -136,7 +136,7 @@ class Removal implements RemovalOrder {
   }
 
   /** Queues a path as a whole once it has no vertex to spare. */
-  #offer(path: Path, index: number): void {
+  #offer(path: VertexPath, index: number): void {
     const { first, positions, closed } = path;
     if (this.#sizes[index] !== leastOf(path)) return;
     const kept = positions.filter((_, nth) => this.#remains(first + nth));
@@ -174,7 +174,7 @@ class Removal implements RemovalOrder {
   }
 
   /** Removes a path, and with an outer ring its holes; returns false if it is the last part. */
-  #drop({ part, hole }: Path, path: number): boolean {
+  #drop({ part, hole }: VertexPath, path: number): boolean {
     if (!hole && this.#parts.size === 1) return false;
     let removed = 0;
     for (const index of hole ? [path] : (this.#parts.get(part) ?? [])) {
@@ -250,7 +250,7 @@ class Removal implements RemovalOrder {
  * first vertex for which twice that area, or the square of a line's length, exceeds `limit` square degrees. With a
  * limit, edges may cross within that area.
  */
-export function* removalOrder(paths: readonly Path[], limit = Infinity): Steps<RemovalOrder> {
+export function* removalOrder(paths: readonly VertexPath[], limit = Infinity): Steps<RemovalOrder> {
   const removal = new Removal(paths, limit);
   yield;
   yield* removal.run();

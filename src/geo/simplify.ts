@@ -1,11 +1,11 @@
 import { type Position, type ZoneGeometry, oriented } from './antimeridian.js';
-import { type Path, type RemovalOrder, removalOrder } from './removal-order.js';
+import { type VertexPath, type RemovalOrder, removalOrder } from './removal-order.js';
 import type { Steps } from './steps.js';
 
 /** The minimum number of positions of a simplified geometry: a triangle's. */
 export const LEAST_VERTICES = 4;
 
-function pathsOf(geometry: ZoneGeometry): Path[] {
+function pathsOf(geometry: ZoneGeometry): VertexPath[] {
   const parts: readonly (readonly (readonly Position[])[])[] =
     geometry.type === 'MultiPolygon'
       ? geometry.coordinates
@@ -29,10 +29,10 @@ function pathsOf(geometry: ZoneGeometry): Path[] {
 /** Simplifies a geometry to any number of positions, see `removalOrder`. */
 export class Simplifier {
   readonly #geometry: ZoneGeometry;
-  readonly #paths: readonly Path[];
+  readonly #paths: readonly VertexPath[];
   readonly #order: RemovalOrder;
 
-  private constructor(geometry: ZoneGeometry, paths: readonly Path[], order: RemovalOrder) {
+  private constructor(geometry: ZoneGeometry, paths: readonly VertexPath[], order: RemovalOrder) {
     this.#geometry = geometry;
     this.#paths = paths;
     this.#order = order;

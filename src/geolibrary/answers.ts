@@ -16,7 +16,7 @@ import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
 import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
-import type { Layout } from './layout.js';
+import type { TableLayout } from './layout.js';
 import { readNearby } from './nearby.js';
 import { COVER, planQueries } from './plan.js';
 import { isGeoPosition } from './position.js';
@@ -42,7 +42,7 @@ export function collectionKeyOf(table: string): string {
 }
 
 /** Serves a table as a collection without changing it. */
-export function serveGeoTable(database: Database, layout: Layout, key: string): GeoTable {
+export function serveGeoTable(database: Database, layout: TableLayout, key: string): GeoTable {
   const { table, createdAt } = layout;
   const collection: Collection = {
     key,
@@ -84,7 +84,7 @@ function readGeoFilter(input: Filter): ReturnType<typeof readFilter> {
   return readFilter(input);
 }
 
-const planOf = ({ area }: Viewport, { hashKeyLength }: Layout) =>
+const planOf = ({ area }: Viewport, { hashKeyLength }: TableLayout) =>
   planQueries(coverRegion(areaRegion(area), COVER), hashKeyLength);
 
 /**

@@ -10,7 +10,7 @@ import { hashKeyOf } from './hash-keys.js';
 import { type Attributes, type GeoItem, readGeoItem } from './item.js';
 
 /** The layout of a table of the Geo Library. */
-export interface Layout {
+export interface TableLayout {
   readonly table: string;
   readonly attributes: Attributes;
   /** Name of the local secondary index by geohash. */
@@ -89,7 +89,11 @@ function hashKeyLengthIn(table: string, sample: readonly Item[], { hashKey, geoh
  * sample of its items. Throws NOT_FOUND if there is no such table, BAD_USER_INPUT if it is empty or not a table of the
  * library.
  */
-export async function readLayout(database: Database, table: string, options: LayoutOptions = {}): Promise<Layout> {
+export async function readTableLayout(
+  database: Database,
+  table: string,
+  options: LayoutOptions = {},
+): Promise<TableLayout> {
   const { index = 'geohash-index', geoJson = 'geoJson' } = options;
   if (!/^[A-Za-z0-9_.-]{3,255}$/.test(table)) {
     throw badInput('table', table, 'a table name: 3 to 255 letters, digits, `_`, `-` or `.`');

@@ -12,7 +12,7 @@ import type { Database, Item } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
 import { send } from '../store/request/send.js';
 import { readGeoItem } from './item.js';
-import type { Layout } from './layout.js';
+import type { TableLayout } from './layout.js';
 import type { PlannedQuery, QueryPlan } from './plan.js';
 import { FIRST, type TablePosition, formatPosition, parsePosition } from './position.js';
 import { concurrentRanges, itemsFor } from '../plan/wave.js';
@@ -20,7 +20,7 @@ import { concurrentRanges, itemsFor } from '../plan/wave.js';
 /** What one request reads a table with. */
 export interface TableContext {
   readonly database: Database;
-  readonly layout: Layout;
+  readonly layout: TableLayout;
   readonly collection: Collection;
   readonly limits: MapLimits;
   readonly call: Call;
@@ -48,7 +48,7 @@ interface RemainingQuery extends PlannedQuery {
 function* queriesAfter(
   plan: QueryPlan,
   position: TablePosition | undefined,
-  { attributes }: Layout,
+  { attributes }: TableLayout,
 ): Generator<RemainingQuery> {
   for (const query of plan.queries(position?.hashKey)) {
     if (position === undefined || query.hashKey !== position.hashKey || position.id < query.from) {
@@ -66,7 +66,7 @@ function* queriesAfter(
 }
 
 /** The Query of one page. */
-function request({ table, index, attributes }: Layout, query: RemainingQuery, limit: number): QueryCommandInput {
+function request({ table, index, attributes }: TableLayout, query: RemainingQuery, limit: number): QueryCommandInput {
   return {
     TableName: table,
     IndexName: index,

@@ -14,7 +14,7 @@ import type { Call } from '../store/request/meter.js';
 import { type WireMap, itemOfImage } from '../store/request/wire.js';
 import { send } from '../store/request/send.js';
 import { type Attributes, readGeoItem } from './item.js';
-import type { Layout } from './layout.js';
+import type { TableLayout } from './layout.js';
 
 const wireKey = z.record(z.string(), z.object({ S: z.string() }).or(z.object({ N: z.string() })));
 const stateShape = z.object({
@@ -30,7 +30,7 @@ type State = z.infer<typeof stateShape>;
 
 export interface SpoolJob {
   readonly database: Database;
-  readonly layout: Layout;
+  readonly layout: TableLayout;
   /** The copy; its state is stored next to it. */
   readonly path: string;
   /** Number of segments scanned in parallel. */
@@ -144,7 +144,7 @@ function contentIn(value: unknown, attributes: Attributes): MarkerRow {
 }
 
 /** The rows of a complete copy of `bytes` bytes. */
-export function spoolRows(path: string, bytes: number, { attributes }: Layout): RowSource<MarkerRow> {
+export function spoolRows(path: string, bytes: number, { attributes }: TableLayout): RowSource<MarkerRow> {
   return new FileSource(
     path,
     bytes,

@@ -5,7 +5,12 @@ import { emptyingJob, releaseCollection } from '../store/collection/collection-c
 import { mapConcurrently } from '../store/request/concurrency.js';
 import { removePartition } from '../store/marker/marker-removal.js';
 import { type Call, newCall } from '../store/request/meter.js';
-import { type Prefixes, allPrefixes, hasFewPartitions, occupiedPrefixes } from '../store/cell/partition-prefixes.js';
+import {
+  type PartitionPrefixes,
+  allPrefixes,
+  hasFewPartitions,
+  occupiedPrefixes,
+} from '../store/cell/partition-prefixes.js';
 import { removeLeftReadings } from '../store/marker/reading-removal.js';
 import { removeZones } from '../store/zone/zone-removal.js';
 import type { Sighting } from '../store/lease.js';
@@ -29,7 +34,7 @@ const GUIDED_ROUNDS = 3;
 async function sweep(
   { worker: { database } }: EmptyingOptions,
   collection: Collection,
-  prefixes: Prefixes,
+  prefixes: PartitionPrefixes,
   { from, reached, call }: { readonly from: number; readonly reached: (number: number) => void; readonly call: Call },
 ): Promise<void> {
   const { keys } = database;

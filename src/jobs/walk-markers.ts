@@ -1,6 +1,6 @@
 import { geoIndexOf } from '../keys/indexes.js';
 import type { Collection, GeoLayout, LayoutChange } from '../model/collection.js';
-import { type Prefixes, allPrefixes, hasFewPartitions } from '../store/cell/partition-prefixes.js';
+import { type PartitionPrefixes, allPrefixes, hasFewPartitions } from '../store/cell/partition-prefixes.js';
 import type { Item } from '../store/database.js';
 import { redrawMarker } from '../store/marker/marker-redraw.js';
 import { relocateMarker } from '../store/marker/marker-relocation.js';
@@ -32,7 +32,7 @@ export interface RepartitionOptions {
    */
   readonly settle: (signal: AbortSignal) => Promise<void>;
   /** The prefixes under which the collection may have markers; used if there are too many to read all. */
-  readonly occupied: (collection: Collection, signal: AbortSignal) => Promise<Prefixes>;
+  readonly occupied: (collection: Collection, signal: AbortSignal) => Promise<PartitionPrefixes>;
   /** Maximum number of write units per second. */
   readonly maxWcu: number;
   readonly onProgress: (progress: RepartitionProgress) => void;

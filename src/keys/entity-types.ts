@@ -6,20 +6,20 @@ import type { Braced, NameOf, ValueOf } from './template-types.js';
 export type KeyStyle = 'readable' | 'compact';
 
 /** The source of a template, or one for each style. */
-export type Source = string | Readonly<Record<KeyStyle, string>>;
+export type TemplateSource = string | Readonly<Record<KeyStyle, string>>;
 
 /** One index of an entity: its key attributes, and the templates for them. */
 export interface IndexDeclaration {
   readonly attributes: IndexAttributes;
-  readonly pk: Source;
-  readonly sk?: Source;
+  readonly pk: TemplateSource;
+  readonly sk?: TemplateSource;
 }
 
 /** The declaration of an entity's keys, from which everything else is derived. */
 export interface EntityDeclaration {
   /** Name of the entity in errors. */
   readonly name: string;
-  readonly key: { readonly pk: Source; readonly sk: Source };
+  readonly key: { readonly pk: TemplateSource; readonly sk: TemplateSource };
   readonly indexes?: Readonly<Record<string, IndexDeclaration>>;
   /** Parts derived from other values. Only these may be empty. */
   readonly derived?: Readonly<Record<string, Derivation>>;

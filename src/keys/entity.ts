@@ -8,7 +8,7 @@ import type {
   IndexText,
   KeyIngredients,
   KeyStyle,
-  Source,
+  TemplateSource,
   Text,
 } from './entity-types.js';
 import type { KeyRole } from './escape.js';
@@ -79,7 +79,7 @@ export function defineEntity<const D extends EntityDeclaration>(
   style: KeyStyle = 'readable',
 ): EntityOf<D> {
   const { name, derived = {} }: EntityDeclaration = declaration;
-  const compile = (source: Source, role: KeyRole): Template =>
+  const compile = (source: TemplateSource, role: KeyRole): Template =>
     compileTemplate<string>({
       source: typeof source === 'string' ? source : source[style],
       role,
@@ -129,7 +129,7 @@ type Derived = Readonly<Record<string, Derivation>>;
 function entityIndex(
   { attributes, ...sources }: IndexDeclaration,
   derived: Derived,
-  compile: (source: Source, role: KeyRole) => Template,
+  compile: (source: TemplateSource, role: KeyRole) => Template,
 ): EntityIndex {
   const pk = compile(sources.pk, 'partition');
   const sk = sources.sk === undefined ? undefined : compile(sources.sk, 'sort');

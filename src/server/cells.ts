@@ -2,13 +2,13 @@ import { systemClock } from '../clock.js';
 import type { Services } from '../graphql/context.js';
 import { type Log, silentLog } from '../log.js';
 import type { Collection } from '../model/collection.js';
-import { type Prefixes, occupiedLength, occupiedPrefixes } from '../store/cell/partition-prefixes.js';
+import { type PartitionPrefixes, occupiedLength, occupiedPrefixes } from '../store/cell/partition-prefixes.js';
 import { newCall } from '../store/request/meter.js';
 import { loadStreamState } from '../store/cell/stream-state.js';
 import { type PageCache, pageName } from '../loaders/pages/page-cache.js';
 import type { ConsumerReport } from '../loaders/pages/trust.js';
 import type { PagesPort } from '../stream/ports.js';
-import { LAYOUT, changeOf } from '../stream/change.js';
+import { CELLS_LAYOUT, changeOf } from '../stream/change.js';
 import { type ConsumerStatus, createConsumer, reportOf } from '../stream/consumer.js';
 import { firstSince, openCells, openPages, openState } from '../stream/derived-ports.js';
 import { openStream } from '../stream/dynamodb.js';
@@ -76,13 +76,13 @@ export async function findOccupied(
   backend: StreamBackend,
   collection: Collection,
   signal: AbortSignal,
-): Promise<Prefixes | undefined> {
+): Promise<PartitionPrefixes | undefined> {
   const { database } = backend;
   const { state: port, since, ...parts } = consumerParts(backend, silentLog);
   const until = systemClock.now() + APPEARS_WITHIN_MS;
   // Before the cells: what is complete in this state is in them.
   const state = (await port.load()) ?? firstState(await parts.stream.identify(), await since());
-  if (state.layout !== LAYOUT || state.gap !== null) return undefined;
+  if (state.layout !== CELLS_LAYOUT || state.gap !== null) return undefined;
   const scope = database.keys.scope(collection);
   const recent = new Set<string>();
   await readBeyond(
@@ -132,7 +132,7 @@ function adviseRecount({ pages }: ConsumerStatus, log: Log): void {
 /** How far the consumer is, whichever process runs it, as it was stored lately; undefined before its first start. */
 export async function storedReport({ database }: Pick<StreamBackend, 'database'>): Promise<ConsumerReport | undefined> {
   const state = await loadStreamState(database, CONSUMER, newCall(), { consistent: false });
-  return state?.layout === LAYOUT ? { ...reportOf(state), gap: state.gap } : undefined;
+  return state?.layout === CELLS_LAYOUT ? { ...reportOf(state), gap: state.gap } : undefined;
 }
 
 /** Caches that the stream keeps up to date. */

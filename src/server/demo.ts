@@ -2,7 +2,7 @@ import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
 import type { LoadReadiness } from '../http/health.js';
 import { CITIES_COLLECTION, openCities } from '../ingest/markers/cities.js';
-import { type Load, loadMarkers } from '../ingest/markers/load-markers.js';
+import { type MarkerLoad, loadMarkers } from '../ingest/markers/load-markers.js';
 import { openCollection } from '../ingest/open-collection.js';
 import { RejectsFile } from '../ingest/read/rejects.js';
 import { COUNTRIES_COLLECTION, loadCountries, openCountries } from '../ingest/zones/countries.js';
@@ -19,7 +19,7 @@ export interface DemoPart {
   readonly loaded: number;
 }
 
-export interface DemoOptions extends Pick<Load, 'signal' | 'onChecked' | 'onProgress'> {
+export interface DemoOptions extends Pick<MarkerLoad, 'signal' | 'onChecked' | 'onProgress'> {
   /** Called once the cities are loaded and counted. */
   readonly onCities: (cities: DemoPart) => void;
 }

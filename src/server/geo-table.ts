@@ -1,6 +1,6 @@
 import { CellportError } from '../errors.js';
 import { type GeoTable, collectionKeyOf, serveGeoTable } from '../geolibrary/answers.js';
-import { type Layout, readLayout } from '../geolibrary/layout.js';
+import { type TableLayout, readTableLayout } from '../geolibrary/layout.js';
 import { getCollections } from '../store/collection/collections.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
@@ -14,7 +14,7 @@ export interface GeoTableOptions {
 
 export interface OpenGeoTable {
   readonly table: GeoTable;
-  readonly layout: Layout;
+  readonly layout: TableLayout;
   /** Key of the collection that serves the table. */
   readonly key: string;
 }
@@ -24,7 +24,7 @@ export async function openGeoTable(
   database: Database,
   { name, geohashIndex, geoJson }: GeoTableOptions,
 ): Promise<OpenGeoTable> {
-  const layout = await readLayout(database, name, { index: geohashIndex, geoJson });
+  const layout = await readTableLayout(database, name, { index: geohashIndex, geoJson });
   const key = collectionKeyOf(name);
   const [existing] = await getCollections(database, [key], newCall(), { consistent: true });
   if (existing) {

@@ -6,7 +6,7 @@ import type { SearchChange, SearchEngine, SearchReader } from '../search/engine.
 import type { FollowIndexOptions, IndexFollower } from '../search/follow.js';
 import { type Client, openClient } from '../search/opensearch/client.js';
 import { putRefusals } from '../search/opensearch/dead-letters.js';
-import { type IndexNames, indexNames } from '../search/opensearch/indexes.js';
+import { type SearchIndexNames, indexNames } from '../search/opensearch/indexes.js';
 import { openReader, openSearchEngine } from '../search/opensearch/opensearch-engine.js';
 import { IN_USE, NEXT, NO_INDEX, type SearchState, stateItem } from '../search/opensearch/state.js';
 import type { Refusal } from '../search/opensearch/write.js';
@@ -23,7 +23,7 @@ const LEASE_MS = 20_000;
 /** OpenSearch, and the state of this table's indexes in it. */
 export interface SearchCluster {
   readonly client: Client;
-  readonly names: IndexNames;
+  readonly names: SearchIndexNames;
   readonly reader: SearchReader;
   /** Options for taking the lease of a state; `onLook` receives the state each time it is read. */
   lease(name: string, onLook?: (state: SearchState) => void): LeaseOptions<SearchState>;

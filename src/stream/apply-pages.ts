@@ -4,7 +4,7 @@ import { chunks, mapConcurrently } from '../store/request/concurrency.js';
 import { processAll } from '../store/request/retries.js';
 import { type ApplyPagesOptions, PagesFailed, checkPasses } from './kept-pages.js';
 import { noteInDirectory } from './note-in-directory.js';
-import { type Place, locatePages } from './locate-pages.js';
+import { type CollectionPosition, locatePages } from './locate-pages.js';
 import { isIn } from './page-memory.js';
 import { type PageEdits, replacementOf } from './replace-page.js';
 import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
@@ -12,7 +12,7 @@ import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 /**
  * The net change of a marker in a batch: its position before the first of its records, and its state after the last.
  */
-export interface MarkerChange {
+export interface PageChange {
   readonly scope: string;
   /** Its position in the order of the collection; undefined if it did not exist. */
   readonly before: string | undefined;
@@ -25,7 +25,7 @@ export interface MarkerChange {
  */
 export const roundOf = (batch: number, second: boolean): number => 2 * batch + (second ? 1 : 0);
 
-interface Edit extends Place {
+interface Edit extends CollectionPosition {
   /** Undefined to remove the entry. */
   readonly entry: PageEntry | undefined;
   /** The new position of a removed marker that has moved; undefined if it was deleted. */
@@ -40,7 +40,7 @@ interface Edit extends Place {
 export async function applyToPages(
   options: ApplyPagesOptions,
   batch: number,
-  changes: readonly MarkerChange[],
+  changes: readonly PageChange[],
 ): Promise<void> {
   const edits = changes.flatMap(({ scope, before, after }): Edit[] => {
     const added = after ? [{ scope, position: after.position, entry: after }] : [];

@@ -54,7 +54,7 @@ export function isAfter(sequence: string, other: string): boolean {
  * crash and must give the same result, so change this name whenever you change what an image contributes, or how that is
  * stored.
  */
-export const LAYOUT = `blocks-${LONGEST_BLOCK}.3`;
+export const CELLS_LAYOUT = `blocks-${LONGEST_BLOCK}.3`;
 
 const textOf = (value: WireValue | undefined) => (typeof value?.['S'] === 'string' ? value['S'] : undefined);
 

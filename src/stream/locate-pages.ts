@@ -5,7 +5,7 @@ import { type KnownPage, type PageMemory, isIn, partitionOf } from './page-memor
 import type { PagesPort } from './ports.js';
 
 /** A position in the order of a collection. */
-export interface Place {
+export interface CollectionPosition {
   readonly scope: string;
   readonly position: string;
 }
@@ -20,14 +20,17 @@ const PARTITIONS_AT_A_TIME = 8;
 const FIRST_REACH = 4;
 const LONGEST_REACH = 64;
 
-const nameOf = ({ scope, position }: Place) => `${scope}\n${partitionOf(position)}`;
+const nameOf = ({ scope, position }: CollectionPosition) => `${scope}\n${partitionOf(position)}`;
 
 /**
  * Finds the pages of some positions; returns a function from a position to its page. Pages that are not remembered are
  * read in order, close ones together, with few requests.
  */
-export async function locatePages(locating: Locating, places: readonly Place[]): Promise<(place: Place) => KnownPage> {
-  const partitions = new Map<string, Place[]>();
+export async function locatePages(
+  locating: Locating,
+  places: readonly CollectionPosition[],
+): Promise<(place: CollectionPosition) => KnownPage> {
+  const partitions = new Map<string, CollectionPosition[]>();
   for (const place of places) {
     const inside = partitions.get(nameOf(place)) ?? [];
     partitions.set(nameOf(place), inside);
@@ -61,7 +64,7 @@ class Located {
 }
 
 /** The pages of positions in one partition. */
-async function locateIn({ pages, memory }: Locating, places: readonly Place[]): Promise<KnownPage[]> {
+async function locateIn({ pages, memory }: Locating, places: readonly CollectionPosition[]): Promise<KnownPage[]> {
   const located: KnownPage[] = [];
   const lastUpTo = (position: string) => located.findLast(({ begin }) => compareBytes(begin, position) <= 0);
   let reach = FIRST_REACH;

@@ -5,7 +5,7 @@ import { type PageEntry, pageEntry } from '../pages/entry.js';
 import { mapMarkerFromIndex } from '../store/marker/marker-item.js';
 import { attributesOf } from '../store/request/wire.js';
 import { DRAWN_ATTRIBUTES } from '../store/table/table-definitions.js';
-import type { MarkerChange } from './apply-pages.js';
+import type { PageChange } from './apply-pages.js';
 import type { WireImage } from './change.js';
 
 const NAMES = ['pk', 'sk', ...DRAWN_ATTRIBUTES];
@@ -48,7 +48,7 @@ export class MarkerFold {
   }
 
   /** Without markers whose page entries stay the same. */
-  changes(): MarkerChange[] {
+  changes(): PageChange[] {
     return [...this.#changes.values()]
       .filter(({ before, after }) => !isDeepStrictEqual(before, after))
       .map(({ scope, before, after }) => ({ scope, before: before?.position, after }));

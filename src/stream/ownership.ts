@@ -1,7 +1,7 @@
 import { CellportError } from '../errors.js';
 import type { StreamGap, StreamState } from '../store/cell/stream-state.js';
 import { type Contender, type Lease, takeLease } from '../store/lease.js';
-import { LAYOUT } from './change.js';
+import { CELLS_LAYOUT } from './change.js';
 import type { StatePort } from './ports.js';
 import { StreamReplaced } from './pages.js';
 import { firstState, moved, upgraded } from './state.js';
@@ -15,7 +15,7 @@ export class OtherLayout extends CellportError {
       'UNAVAILABLE',
       layout === LAYOUT_OF_RECORDS
         ? 'an AWS Lambda function maintains the cells; set CELLPORT_CONSUMER=off, or see docs/stream.md for how to hand them over'
-        : `the cells have layout ${layout}, but this version of Cellport needs ${LAYOUT}: run \`cellport recount\`, or ` +
+        : `the cells have layout ${layout}, but this version of Cellport needs ${CELLS_LAYOUT}: run \`cellport recount\`, or ` +
             'start the version that wrote them',
     );
   }
@@ -24,7 +24,7 @@ export class OtherLayout extends CellportError {
 /**
  * The layout of cells that an AWS Lambda function maintains record by record: no server's consumer may write to them.
  */
-const LAYOUT_OF_RECORDS = `${LAYOUT} by records`;
+const LAYOUT_OF_RECORDS = `${CELLS_LAYOUT} by records`;
 
 /**
  * Ensures that the cells are maintained record by record, and by no server, from their first record on. `wall` is the
@@ -78,8 +78,8 @@ export function takeOwnership(options: OwnershipOptions, signal: AbortSignal): P
   const { state: store, clock, first, onLook, upgrade } = options;
   const prepare = async (found: StreamState | undefined): Promise<StreamState> => {
     const state = found ?? (await first());
-    if (state.layout !== LAYOUT && upgrade !== true) throw new OtherLayout(state.layout);
-    const usable = state.layout === LAYOUT ? state : upgraded(state, clock.wall());
+    if (state.layout !== CELLS_LAYOUT && upgrade !== true) throw new OtherLayout(state.layout);
+    const usable = state.layout === CELLS_LAYOUT ? state : upgraded(state, clock.wall());
     onLook?.(usable);
     return { ...usable, atEnd: false };
   };

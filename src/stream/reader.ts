@@ -5,7 +5,7 @@ import type { DeadLetter } from '../store/cell/dead-letters.js';
 import type { SequenceRange, StreamState } from '../store/cell/stream-state.js';
 import { chunks } from '../store/request/concurrency.js';
 import { type StreamRecord, isAfter } from './change.js';
-import type { MarkerChange } from './apply-pages.js';
+import type { PageChange } from './apply-pages.js';
 import { type RecordKeys, RecordFold } from './record-fold.js';
 import { RecordsLost, type ShardCursor, type StreamSource, nextPage, startOf } from './pages.js';
 import type { ShardStart, StreamPort } from './ports.js';
@@ -17,7 +17,7 @@ export interface Batch {
   readonly ranges: Readonly<Record<string, SequenceRange>>;
   readonly records: number;
   readonly changes: CellChanges;
-  readonly markers: readonly MarkerChange[];
+  readonly markers: readonly PageChange[];
   /** The days of changed readings. */
   readonly days: readonly MarkerDay[];
   readonly deadLetters: readonly DeadLetter[];

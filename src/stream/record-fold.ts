@@ -8,7 +8,7 @@ import { createFold } from './fold.js';
 import { MarkerFold } from './marker-fold.js';
 import type { MarkerDay } from '../keys/derived-keyspace.js';
 import { DayFold } from './marker-days.js';
-import type { MarkerChange } from './apply-pages.js';
+import type { PageChange } from './apply-pages.js';
 
 /** Distinguishes markers from other items by their keys. */
 export type RecordKeys = Keyspace;
@@ -65,7 +65,7 @@ export class RecordFold {
   }
 
   /** The net changes of all markers. */
-  markers(): MarkerChange[] {
+  markers(): PageChange[] {
     return this.#markers.changes();
   }
 }

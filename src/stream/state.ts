@@ -1,5 +1,5 @@
 import type { SequenceRange, ShardProgress, StreamState } from '../store/cell/stream-state.js';
-import { LAYOUT } from './change.js';
+import { CELLS_LAYOUT } from './change.js';
 import type { ListedShard } from './ports.js';
 
 /** DynamoDB keeps records for 24 hours; an hour less allows for differing clocks and lagging listings. */
@@ -40,7 +40,7 @@ export function firstState(stream: string, since: number): StreamState {
     version: 0,
     token: '',
     owner: '',
-    layout: LAYOUT,
+    layout: CELLS_LAYOUT,
     stream,
     batch: 0,
     shards: {},
@@ -131,8 +131,8 @@ export function recounting(state: StreamState, wall: number): StreamState {
  * progress cannot be folded as before, so its records are part of the gap. That recount also rebuilds the pages.
  */
 export function upgraded(state: StreamState, wall: number): StreamState {
-  const reason = `the counts had layout ${state.layout} and now have ${LAYOUT}`;
-  return { ...withGap(state, reason, wall), layout: LAYOUT, pages: null };
+  const reason = `the counts had layout ${state.layout} and now have ${CELLS_LAYOUT}`;
+  return { ...withGap(state, reason, wall), layout: CELLS_LAYOUT, pages: null };
 }
 
 /** The state once the table has a new stream, or none any more. */

@@ -5,7 +5,7 @@ import { type Bounds, normalizeBounds } from '../../src/geo/bounds.js';
 import { distance } from '../../src/geo/distance.js';
 import { encode } from '../../src/geo/geohash.js';
 import { type GeoTable, collectionKeyOf, serveGeoTable } from '../../src/geolibrary/answers.js';
-import { readLayout } from '../../src/geolibrary/layout.js';
+import { readTableLayout } from '../../src/geolibrary/layout.js';
 import { planQueries } from '../../src/geolibrary/plan.js';
 import { areaRegion, coverRegion } from '../../src/geolibrary/s2.js';
 import { readViewport } from '../../src/map/viewport.js';
@@ -29,7 +29,7 @@ const TABLES: readonly (Written & { readonly name: string })[] = LIBRARY.lengths
 const opened = new Map<string, GeoTable>();
 for (const written of TABLES) {
   await makeGeoTable(database, written.name, libraryItems(written));
-  const layout = await readLayout(database, written.name);
+  const layout = await readTableLayout(database, written.name);
   opened.set(written.name, serveGeoTable(database, layout, collectionKeyOf(written.name)));
 }
 const openedAs = (name: string): GeoTable => {
@@ -70,7 +70,7 @@ describe.each(TABLES)(
   'a table written by dynamodb-geo with hash keys of $length digits, $order',
   ({ name, length, order }) => {
     test('is recognized by its keys and items', async () => {
-      expect(await readLayout(database, name)).toMatchObject({
+      expect(await readTableLayout(database, name)).toMatchObject({
         hashKeyLength: length,
         order,
         attributes: { hashKey: 'hashKey', rangeKey: 'rangeKey', geohash: 'geohash', geoJson: 'geoJson' },

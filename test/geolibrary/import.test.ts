@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 
-import { readLayout } from '../../src/geolibrary/layout.js';
+import { readTableLayout } from '../../src/geolibrary/layout.js';
 import { spoolRows, spoolTable } from '../../src/geolibrary/spool.js';
 import type { MarkerRow } from '../../src/ingest/rows/marker-row.js';
 import { newCall } from '../../src/store/request/meter.js';
@@ -43,7 +43,7 @@ const ENV = {
 };
 
 const path = join(folder, 'copy.ndjson');
-const layout = await readLayout(database, 'Shops');
+const layout = await readTableLayout(database, 'Shops');
 const spool = (db = database, signal?: AbortSignal) =>
   spoolTable({ database: db, layout, path, segments: 4, call: newCall(signal), onProgress: () => undefined });
 
@@ -52,21 +52,25 @@ describe('a layout', () => {
     const names = { hashKey: 'h', rangeKey: 'r', geohash: 'g', geoJson: 'where' };
     const items = libraryItems({ length: 5, order: 'longitude first', names });
     await makeGeoTable(database, 'Renamed', items, { names, index: 'by-place' });
-    expect(await readLayout(database, 'Renamed', { index: 'by-place', geoJson: 'where' })).toMatchObject({
+    expect(await readTableLayout(database, 'Renamed', { index: 'by-place', geoJson: 'where' })).toMatchObject({
       attributes: names,
       hashKeyLength: 5,
       order: 'longitude first',
     });
-    await expect(readLayout(database, 'Renamed')).rejects.toThrow(/no local secondary index geohash-index.*by-place/);
-    await expect(readLayout(database, 'Renamed', { index: 'by-place' })).rejects.toThrow(/geoJson is not the GeoJSON/);
-    await expect(readLayout(database, 'Nowhere')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(readTableLayout(database, 'Renamed')).rejects.toThrow(
+      /no local secondary index geohash-index.*by-place/,
+    );
+    await expect(readTableLayout(database, 'Renamed', { index: 'by-place' })).rejects.toThrow(
+      /geoJson is not the GeoJSON/,
+    );
+    await expect(readTableLayout(database, 'Nowhere')).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await makeGeoTable(database, 'Empty', []);
-    await expect(readLayout(database, 'Empty')).rejects.toThrow(/is empty/);
+    await expect(readTableLayout(database, 'Empty')).rejects.toThrow(/is empty/);
     await makeGeoTable(database, 'Mixed', [...items.slice(0, 3), { ...items[4], h: { N: '5' } }], {
       names,
       index: 'by-place',
     });
-    await expect(readLayout(database, 'Mixed', { index: 'by-place', geoJson: 'where' })).rejects.toThrow(
+    await expect(readTableLayout(database, 'Mixed', { index: 'by-place', geoJson: 'where' })).rejects.toThrow(
       /its hash keys have/,
     );
   });

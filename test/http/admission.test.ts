@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { AdaptiveAdmission, type Admission, type Place } from '../../src/http/admission/admission.js';
+import { AdaptiveAdmission, type Admission, type AdmittedRequest } from '../../src/http/admission/admission.js';
 import { randomFrom } from '../support/random.js';
 
 /** A request: its turns on the CPU in ms, with a database read before each. */
@@ -13,7 +13,7 @@ interface Kind {
 interface Running {
   readonly kind: Kind;
   readonly arrived: number;
-  readonly place: Place | undefined;
+  readonly place: AdmittedRequest | undefined;
   readonly turns: number[];
   readUntil: number;
 }

@@ -2,7 +2,7 @@ import { distance } from '../../src/geo/distance.js';
 import { afterAll, describe, expect, test } from 'vitest';
 
 import { serveGeoTable } from '../../src/geolibrary/answers.js';
-import { readLayout } from '../../src/geolibrary/layout.js';
+import { readTableLayout } from '../../src/geolibrary/layout.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { POSITIONS, libraryItems, makeGeoTable } from '../geolibrary/library.js';
@@ -13,7 +13,7 @@ const db = await testDatabase();
 const NOW = '2026-11-21T10:00:00.000Z';
 for (const key of ['aaa', 'zzz']) await createCollection(db, { key, name: key }, NOW, newCall());
 await makeGeoTable(db, 'Places', libraryItems({ length: 2, order: 'latitude first' }));
-const layout = await readLayout(db, 'Places');
+const layout = await readTableLayout(db, 'Places');
 const server = await startServer(db, { geoTable: serveGeoTable(db, layout, 'places') });
 afterAll(() => server.close());
 

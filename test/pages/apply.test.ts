@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import { type PageEntry, pageEntry } from '../../src/pages/entry.js';
 import { MOST_HINTS } from '../../src/store/page/page-directory.js';
-import { type MarkerChange, applyToPages } from '../../src/stream/apply-pages.js';
+import { type PageChange, applyToPages } from '../../src/stream/apply-pages.js';
 import { PageMemory } from '../../src/stream/page-memory.js';
 import { type Fault, PageTable, SCOPE, applying, fits, markerAt } from './support.js';
 
@@ -29,7 +29,7 @@ test('pages contain each marker once, whatever is lost and however often a batch
       const model = new Map<string, PageEntry>();
       let memory = new PageMemory(4_000);
       const missing: string[] = [];
-      const applied: MarkerChange[][] = [];
+      const applied: PageChange[][] = [];
       for (const { steps, faults, again } of all) {
         const number = applied.length + 1;
         const before = new Map(model);
@@ -38,7 +38,7 @@ test('pages contain each marker once, whatever is lost and however often a batch
           else model.set(key, pageEntry(markerAt(key, x, y, number)));
         }
         const touched = new Set(steps.map(({ key }) => key));
-        const changes = [...touched].map((key): MarkerChange => {
+        const changes = [...touched].map((key): PageChange => {
           return { scope: SCOPE, before: before.get(key)?.position, after: model.get(key) };
         });
         // Markers that stay are found at every moment.
@@ -76,7 +76,7 @@ test('pages contain each marker once, whatever is lost and however often a batch
 
 test('pages that get thousands of markers at once are cut first, and located with few reads', async () => {
   const table = new PageTable();
-  const added = Array.from({ length: 1_600 }, (_, n): MarkerChange => {
+  const added = Array.from({ length: 1_600 }, (_, n): PageChange => {
     const entry = pageEntry(markerAt(`${n}`, 16.9 + (n % 80) / 1_000, 52.4 + Math.floor(n / 80) / 1_000, 1));
     return { scope: SCOPE, before: undefined, after: entry };
   });
@@ -97,7 +97,7 @@ test('pages that get thousands of markers at once are cut first, and located wit
   expect(hints.filter(({ begin }) => !begins.has(begin))).toEqual([]);
 
   table.reads = 0;
-  const deleted = expected.slice(300, 1_300).map(({ position }): MarkerChange => {
+  const deleted = expected.slice(300, 1_300).map(({ position }): PageChange => {
     return { scope: SCOPE, before: position, after: undefined };
   });
   await applyToPages(applying(table, new PageMemory()), 2, deleted);

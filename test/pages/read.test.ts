@@ -10,7 +10,7 @@ import { DirectoryReader } from '../../src/loaders/pages/directory-reader.js';
 import { PageMarkers } from '../../src/map/markers/page-source.js';
 import type { OrderedMarker } from '../../src/map/markers/search.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
-import { type MarkerChange, applyToPages, roundOf } from '../../src/stream/apply-pages.js';
+import { type PageChange, applyToPages, roundOf } from '../../src/stream/apply-pages.js';
 import { PageMemory } from '../../src/stream/page-memory.js';
 import { someOf } from '../support/rounds.js';
 import { PageTable, SCOPE, applying, markerAt, sourceOf } from './support.js';
@@ -89,7 +89,7 @@ test('a read finds each marker that exists throughout exactly once, while pages 
             if (isDeleted) model.delete(key);
             else model.set(key, pageEntry(markerAt(key, x, y, number)));
           }
-          return [...new Set(steps.map(({ key }) => key))].map((key): MarkerChange => {
+          return [...new Set(steps.map(({ key }) => key))].map((key): PageChange => {
             return { scope: SCOPE, before: before.get(key)?.position, after: model.get(key) };
           });
         };

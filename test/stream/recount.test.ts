@@ -7,7 +7,7 @@ import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../src/store/cell/bl
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
-import { LAYOUT } from '../../src/stream/change.js';
+import { CELLS_LAYOUT } from '../../src/stream/change.js';
 import { createConsumer } from '../../src/stream/consumer.js';
 import { recount } from '../../src/stream/recount.js';
 import { openRecount } from '../../src/stream/recount-reads.js';
@@ -138,7 +138,11 @@ test('counts of another layout are rejected; a recount replaces them, and an upg
     expect(await loadStreamState(db, 'cells', newCall())).toEqual(older);
     expect(await storedPlaces(db)).toEqual({});
     await upgrade();
-    expect(await loadStreamState(db, 'cells', newCall())).toMatchObject({ layout: LAYOUT, gap: null, plan: null });
+    expect(await loadStreamState(db, 'cells', newCall())).toMatchObject({
+      layout: CELLS_LAYOUT,
+      gap: null,
+      plan: null,
+    });
     expect(await storedCells(db)).toEqual(await countedCells(db));
     expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
   }

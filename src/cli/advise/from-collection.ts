@@ -14,7 +14,7 @@ import { type Call, newCall } from '../../store/request/meter.js';
 import { queryPages } from '../../store/request/query-pages.js';
 import { rangeRequest } from '../../store/request/ranges.js';
 import { findCollection } from '../find-collection.js';
-import type { Source } from './from-rows.js';
+import type { AdviseSource } from './from-rows.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 /**
@@ -95,7 +95,7 @@ async function sampleOf(
  * 256 items in 8 Query calls, whatever its size. Throws NOT_FOUND if there is no such collection, UNAVAILABLE if no
  * marker is counted.
  */
-export async function fromCollection(database: Database, key: string, signal: AbortSignal): Promise<Source> {
+export async function fromCollection(database: Database, key: string, signal: AbortSignal): Promise<AdviseSource> {
   const collection = await findCollection(database, key, signal);
   const call = newCall(signal);
   const distribution = await distributionOf(database, collection, call);

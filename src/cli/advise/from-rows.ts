@@ -13,7 +13,7 @@ import type { AdviseOptions } from './options.js';
 import type { SizedCollection } from './sizes.js';
 
 /** Markers to advise on: their distribution, and a sample. */
-export interface Source {
+export interface AdviseSource {
   /** Describes their origin, for the report. */
   readonly what: string;
   readonly distribution: Distribution;
@@ -74,7 +74,7 @@ async function readRows(rows: RowSource<MarkerRow>) {
 }
 
 /** Reads the markers of a file. Throws BAD_USER_INPUT if it cannot be read or has no markers. */
-export async function fromFile(path: string, options: AdviseOptions): Promise<Source> {
+export async function fromFile(path: string, options: AdviseOptions): Promise<AdviseSource> {
   const { keyColumn, latColumn, lngColumn, format = formatOf(path) } = options;
   const rows = await openMarkers(path, format, { keyColumn, latColumn, lngColumn });
   try {
@@ -94,7 +94,7 @@ export async function fromFile(path: string, options: AdviseOptions): Promise<So
 }
 
 /** Markers distributed like the cities of the world, for advice based on figures alone. */
-export async function fromCities(): Promise<Source> {
+export async function fromCities(): Promise<AdviseSource> {
   const { rows } = openCities();
   const { distribution, sample } = await readRows(rows);
   const { key, mapProperties } = CITIES_COLLECTION;

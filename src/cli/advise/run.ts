@@ -4,17 +4,17 @@ import { type Advice, GIGABYTE, adviceFor } from '../../capacity/advice.js';
 import { PRICE_LIST } from '../../capacity/prices.js';
 import { badInput } from '../../errors.js';
 import { withDatabase } from '../session.js';
-import { type Source, fromCities, fromFile } from './from-rows.js';
+import { type AdviseSource, fromCities, fromFile } from './from-rows.js';
 import type { AdviseOptions } from './options.js';
 import { sectionsOf, textOf } from './sections.js';
 import { sizesOf } from './sizes.js';
 
-async function sourceOf(file: string | undefined, options: AdviseOptions): Promise<Source> {
+async function sourceOf(file: string | undefined, options: AdviseOptions): Promise<AdviseSource> {
   if (file !== undefined) return fromFile(file, options);
   const { collection } = options;
   if (collection === undefined) return fromCities();
   const { fromCollection } = await import('./from-collection.js');
-  const found: Source[] = [];
+  const found: AdviseSource[] = [];
   await withDatabase(async ({ database, signal }) => {
     found.push(await fromCollection(database, collection, signal));
   });
@@ -24,7 +24,7 @@ async function sourceOf(file: string | undefined, options: AdviseOptions): Promi
 }
 
 /** Advice on a source, scaled to the requested number of markers and with the given figures. */
-function adviceOn(source: Source, options: AdviseOptions): Advice {
+function adviceOn(source: AdviseSource, options: AdviseOptions): Advice {
   const { items, itemBytes, rcu, wcu, gb, viewsADay = 0, writes = 0, peak } = options;
   const sizes = sizesOf(source.sample, source.collection, itemBytes);
   // Without a number of markers, as many as fit the given storage.

@@ -9,13 +9,13 @@ import type { FileFormat } from '../../ingest/read/file-format.js';
 import { isGzip, zipped } from '../../ingest/read/gzip.js';
 import type { Collection } from '../../model/collection.js';
 import { findOccupied } from '../../server/cells.js';
-import { type Prefixes, hasFewPartitions } from '../../store/cell/partition-prefixes.js';
+import { type PartitionPrefixes, hasFewPartitions } from '../../store/cell/partition-prefixes.js';
 import { newCall } from '../../store/request/meter.js';
 import { Interrupted } from '../failure.js';
 import { findCollection } from '../find-collection.js';
 import type { BoundsOption } from '../options.js';
 import { type ProgressBar, duration, grouped, progressBar } from '../progress.js';
-import { type Session, withDatabase } from '../session.js';
+import { type CommandSession, withDatabase } from '../session.js';
 
 export interface ExportJob {
   readonly collection: string;
@@ -39,10 +39,10 @@ const CELLS_WITHIN_MS = 5_000;
  * queried. Throws UNAVAILABLE if there are too many and the cells may be wrong.
  */
 async function prefixesOf(
-  session: Session,
+  session: CommandSession,
   collection: Collection,
   area: Area | undefined,
-): Promise<Prefixes | undefined> {
+): Promise<PartitionPrefixes | undefined> {
   const { signal } = session;
   if (hasFewRanges(collection, area)) return undefined;
   const few = hasFewPartitions(collection);
@@ -82,7 +82,7 @@ class Tally {
 
 /** The file's text, in pieces. */
 async function textOf(
-  session: Session,
+  session: CommandSession,
   collection: Collection,
   { zones = false, format }: ExportJob,
   area: Area | undefined,

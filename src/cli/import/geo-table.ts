@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { systemClock } from '../../clock.js';
-import { readLayout } from '../../geolibrary/layout.js';
+import { readTableLayout } from '../../geolibrary/layout.js';
 import { removeSpool, spoolRows, spoolTable } from '../../geolibrary/spool.js';
 import { fileIdentity, importsFolder } from '../../ingest/markers/import-state.js';
 import { newCall } from '../../store/request/meter.js';
@@ -20,7 +20,7 @@ const SEGMENTS = 8;
  */
 export async function importGeoTable(table: string, options: ImportOptions): Promise<void> {
   await importMarkerRows(table, options, async ({ config, database, signal }) => {
-    const layout = await readLayout(database, table, { index: options.geohashIndex, geoJson: options.geoJson });
+    const layout = await readTableLayout(database, table, { index: options.geohashIndex, geoJson: options.geoJson });
     const { geoJson } = layout.attributes;
     console.log(`${table}: hash keys of ${layout.hashKeyLength} digits, ${layout.order} in ${geoJson}`);
     const name = createHash('sha256').update(`${table} ${options.collection}`).digest('hex').slice(0, 32);

@@ -1,6 +1,6 @@
 import { systemClock } from '../../clock.js';
 import { fileIdentity, importsFolder } from '../../ingest/markers/import-state.js';
-import { type Load, loadMarkers } from '../../ingest/markers/load-markers.js';
+import { type MarkerLoad, loadMarkers } from '../../ingest/markers/load-markers.js';
 import { openMarkers } from '../../ingest/markers/marker-reader.js';
 import { formatOf } from '../../ingest/read/file-format.js';
 import { fileSize } from '../../ingest/read/file-source.js';
@@ -9,13 +9,13 @@ import { isInvalid } from '../../ingest/read/row.js';
 import type { MarkerRow } from '../../ingest/rows/marker-row.js';
 import { type Cells, keepCells, unknownCells } from '../../server/cells.js';
 import { type ImportOptions, collectionInput } from './options.js';
-import type { Session } from '../session.js';
+import type { CommandSession } from '../session.js';
 import { runImport } from './report.js';
 import { Extent, whereToSee } from './where-to-see.js';
 
 /** A source, and a callback for when it has been loaded. */
 interface Opened {
-  readonly source: Load['source'];
+  readonly source: MarkerLoad['source'];
   readonly done?: () => Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export async function importMarkersFile(path: string, options: ImportOptions): P
 export async function importMarkerRows(
   name: string,
   options: ImportOptions,
-  open: (session: Session) => Promise<Opened>,
+  open: (session: CommandSession) => Promise<Opened>,
 ): Promise<void> {
   const what = { name, what: 'marker', resume: 'run the same command again to resume' } as const;
   await runImport(what, options, async ({ session, rejects, bars: { onChecked, onProgress }, report }) => {

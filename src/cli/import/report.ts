@@ -3,7 +3,7 @@ import { RejectsFile } from '../../ingest/read/rejects.js';
 import { openTables } from '../../store/table/table-check.js';
 import { Interrupted } from '../failure.js';
 import { type ImportBars, duration, grouped, importBars, sum } from '../progress.js';
-import { type Session, withDatabase } from '../session.js';
+import { type CommandSession, withDatabase } from '../session.js';
 
 /** Options of every import. */
 export interface ReportOptions {
@@ -12,7 +12,7 @@ export interface ReportOptions {
 }
 
 /** The result of an import. */
-export interface Outcome {
+export interface ImportOutcome {
   /** Number of rows by outcome, including `rejected`. */
   readonly counts: Readonly<Record<string, number>> & { readonly rejected: number };
   /** Whether the import created the collection. */
@@ -25,11 +25,11 @@ export interface Outcome {
 
 /** An import in progress. */
 export interface ImportRun {
-  readonly session: Session;
+  readonly session: CommandSession;
   readonly rejects: RejectsFile;
   readonly bars: ImportBars;
   /** Prints the result. Throws BAD_USER_INPUT if all rows are rejected. */
-  readonly report: (outcome: Outcome) => void;
+  readonly report: (outcome: ImportOutcome) => void;
 }
 
 export interface Import {
@@ -50,7 +50,7 @@ export async function runImport(
   const rejects = new RejectsFile(options.rejects ?? `${name}.rejects.ndjson`);
   const bars = importBars(options.collection);
 
-  function report({ counts, created = false, resumed = 0, took }: Outcome, where: string): void {
+  function report({ counts, created = false, resumed = 0, took }: ImportOutcome, where: string): void {
     bars.end();
     const all = sum(counts);
     console.log(`${name}: ${what}s for collection ${options.collection}${created ? ' (created)' : ''}, ${where}`);

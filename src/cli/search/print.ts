@@ -6,7 +6,7 @@ import { findText } from '../../server/find.js';
 import { findCollection } from '../find-collection.js';
 import type { BoundsOption } from '../options.js';
 import { duration, grouped } from '../progress.js';
-import type { Session } from '../session.js';
+import type { CommandSession } from '../session.js';
 
 /** The options of the command. */
 export interface SearchOptions {
@@ -47,7 +47,7 @@ function lineOf(node: Found): string {
 }
 
 /** Prints one page of search results to standard output, and everything else to standard error. */
-export async function printFound(session: Session, text: string, options: SearchOptions): Promise<void> {
+export async function printFound(session: CommandSession, text: string, options: SearchOptions): Promise<void> {
   const { config, database, signal } = session;
   const { collection: keys, bounds: box, near: at, first, after, json = false } = options;
   const [west, south, east, north] = box ?? [0, 0, 0, 0];

@@ -2,7 +2,7 @@ import { ownWrite } from '../../loaders/pages/own-writes.js';
 import type { Collection } from '../../model/collection.js';
 import { deleteMarker, updateMarker } from '../../store/marker/marker-changes.js';
 import { createMarker, createMarkers } from '../../store/marker/markers.js';
-import { type Outcome, upsertMarkers } from '../../store/marker/upsert.js';
+import { type UpsertOutcome, upsertMarkers } from '../../store/marker/upsert.js';
 import type { ConditionalChange } from '../../store/request/conditional-change.js';
 import { recordReadings } from '../../store/reading/readings.js';
 import type { RequestContext } from '../context.js';
@@ -47,7 +47,7 @@ export const markerMutations = {
       collection,
       written.filter(({ outcome }) => outcome !== 'unchanged'),
     );
-    const count = (wanted: Outcome) => written.filter(({ outcome }) => outcome === wanted).length;
+    const count = (wanted: UpsertOutcome) => written.filter(({ outcome }) => outcome === wanted).length;
     return { created: count('created'), updated: count('updated'), unchanged: count('unchanged'), failures };
   },
 

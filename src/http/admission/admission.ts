@@ -2,10 +2,10 @@ import { afterArrivals } from '../../arrivals.js';
 import { systemClock } from '../../clock.js';
 import { HeavyRequests } from './heavy-requests.js';
 import { LightRequests } from './light-requests.js';
-import { type Load, Slots } from './slots.js';
+import { type ServerLoad, Slots } from './slots.js';
 
 /** A request that is being worked on. */
-export interface Place {
+export interface AdmittedRequest {
   /** Call once, when the work is done. */
   leave(): void;
 }
@@ -13,11 +13,11 @@ export interface Place {
 /** Decides which requests start now, wait for a moment, or are refused. */
 export interface Admission {
   /** Resolves with a place, or undefined if the request must be refused; `document` identifies requests of one kind. */
-  enter(document: string): Promise<Place | undefined>;
+  enter(document: string): Promise<AdmittedRequest | undefined>;
   /** Whether a request of unknown kind would be refused. */
   isFull(): boolean;
   /** Adapts the number of slots; call about ten times a second while there is work. */
-  adjust(load: Load): void;
+  adjust(load: ServerLoad): void;
 }
 
 /** How admission measures time, and lets the event loop handle arrived requests before it calls back. */
@@ -51,7 +51,7 @@ export class AdaptiveAdmission implements Admission {
     this.#heavy = new HeavyRequests(this.#slots, turns.now);
   }
 
-  async enter(document: string): Promise<Place | undefined> {
+  async enter(document: string): Promise<AdmittedRequest | undefined> {
     const { now } = this.#turns;
     const expectedMs = this.#light.expected(document);
     const isLight = this.#light.isLight(expectedMs);
@@ -74,7 +74,7 @@ export class AdaptiveAdmission implements Admission {
     return this.#heavy.isFull();
   }
 
-  adjust(load: Load): void {
+  adjust(load: ServerLoad): void {
     this.#slots.adjust(load);
     this.#heavy.refuseLate();
     this.#startNext();

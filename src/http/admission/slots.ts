@@ -1,5 +1,5 @@
 /** The state of the server since the last call. */
-export interface Load {
+export interface ServerLoad {
   /** Mean time for which the event loop was late. */
   readonly lagMs: number;
   /** Mean time of a read of the database; undefined if there were too few. */
@@ -47,7 +47,7 @@ export class Slots {
   }
 
   /** Adapts the number of slots; call about ten times a second while there is work. */
-  adjust({ lagMs, readMs }: Load): void {
+  adjust({ lagMs, readMs }: ServerLoad): void {
     if (readMs !== undefined) this.#bestReadMs = Math.min(readMs, (this.#bestReadMs ?? Infinity) * FORGET_BEST);
     const slow = readMs !== undefined && readMs > Math.max(SLOW_READ_MS, SLOW_READ_FACTOR * (this.#bestReadMs ?? 0));
     if (slow || lagMs > MOST_LAG_MS) {

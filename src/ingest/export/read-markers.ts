@@ -12,7 +12,7 @@ import { mapAhead } from '../../store/request/concurrency.js';
 import type { Database, Item } from '../../store/database.js';
 import { getMarkers } from '../../store/marker/markers.js';
 import type { Call } from '../../store/request/meter.js';
-import { type Prefixes, hasFewPartitions } from '../../store/cell/partition-prefixes.js';
+import { type PartitionPrefixes, hasFewPartitions } from '../../store/cell/partition-prefixes.js';
 import { rangeRequest } from '../../store/request/ranges.js';
 import { send } from '../../store/request/send.js';
 import { retryInBackground } from '../../store/request/retries.js';
@@ -32,7 +32,7 @@ export interface MarkersJob {
   /** Exports only markers inside it or on its edge; all by default. */
   readonly area?: Area | undefined;
   /** The prefixes that may have markers. Default: all, which is possible only if there are few. */
-  readonly prefixes?: Prefixes | undefined;
+  readonly prefixes?: PartitionPrefixes | undefined;
   readonly call: Call;
   /** Called with the fraction of key ranges completed, 0 to 1. */
   readonly onPart?: ((part: number) => void) | undefined;

@@ -10,7 +10,7 @@ import { type OpenedCollection, openCollection } from '../open-collection.js';
 import { type ImportJob, type ImportProgress, importMarkers } from './import-markers.js';
 import { importStateFile, importsFolder } from './import-state.js';
 
-export interface Load extends Pick<
+export interface MarkerLoad extends Pick<
   ImportJob,
   'rejects' | 'once' | 'order' | 'windowRows' | 'onChecked' | 'onProgress'
 > {
@@ -33,7 +33,7 @@ export interface Loaded extends ImportProgress {
  * Imports rows into a collection, which is created if missing. Resumes where an interrupted load of the same source
  * stopped. Rejects with the signal's reason on abort.
  */
-export async function loadMarkers({ database, dataDir, source, signal, ...load }: Load): Promise<Loaded> {
+export async function loadMarkers({ database, dataDir, source, signal, ...load }: MarkerLoad): Promise<Loaded> {
   const target = load.collection;
   const [{ collection, created }, [entities]] = await Promise.all([
     'created' in target ? target : openCollection(database, target),

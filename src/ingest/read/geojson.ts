@@ -5,12 +5,12 @@ import { parseExactly } from '../rows/exact-json.js';
 import { readJsonRow } from './json-row.js';
 import { rowOffsetOf } from './row-offset.js';
 import type { ReadValue, Row, RowReader } from './row.js';
-import { type Fields, isFields } from '../rows/fields.js';
+import { type RowFields, isFields } from '../rows/fields.js';
 
 const WGS84 = /CRS:?:?84|EPSG:(?:[\d.]*:)?4326|WGS ?84/i;
 
 /** Parses the file without its features. Throws BAD_USER_INPUT if it is not JSON, or not in degrees. */
-function readFrame(path: string, frame: string): Fields {
+function readFrame(path: string, frame: string): RowFields {
   let value: unknown;
   try {
     value = parseExactly(Buffer.from(frame, 'latin1').toString());

@@ -7,7 +7,15 @@ import { type TableKind, wrongColumns } from '../rows/marker-table.js';
 import { valueReader } from '../read/ndjson.js';
 import type { FileFormat } from '../read/file-format.js';
 import type { ReadValue, RowReader } from '../read/row.js';
-import { type Fields, InvalidRow, type ReadOptions, findFields, isFields, keyText, without } from '../rows/fields.js';
+import {
+  type RowFields,
+  InvalidRow,
+  type ReadOptions,
+  findFields,
+  isFields,
+  keyText,
+  without,
+} from '../rows/fields.js';
 
 /** A reading parsed from a row; valid, except that its marker may not exist. */
 export interface ReadingRow extends Reading {
@@ -36,7 +44,7 @@ function checked<T>(check: () => T): T {
 }
 
 /** A reading from its parts; null values are omitted. Throws InvalidRow. */
-function readingOf(key: unknown, at: unknown, fields: Fields): ReadingRow {
+function readingOf(key: unknown, at: unknown, fields: RowFields): ReadingRow {
   if (at === undefined || at === null || at === '') throw new InvalidRow('no time of measurement in field `at`');
   const values = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   if (Object.keys(values).length === 0) throw new InvalidRow('no values');

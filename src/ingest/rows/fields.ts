@@ -18,9 +18,9 @@ export interface ReadOptions {
 export class InvalidRow extends Error {}
 
 /** A JSON object, or the cells of a table by column. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type RowFields = Readonly<Record<string, unknown>>;
 
-export function isFields(value: unknown): value is Fields {
+export function isFields(value: unknown): value is RowFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -51,7 +51,7 @@ export function label(field: string, value: unknown): string | null {
 }
 
 /** The fields except those already used. */
-export function without(fields: Fields, used: readonly (string | null | undefined)[]): Record<string, unknown> {
+export function without(fields: RowFields, used: readonly (string | null | undefined)[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !used.includes(name)));
 }
 
@@ -81,7 +81,7 @@ export function partsOfFeature(feature: unknown, { keyColumn }: ReadOptions) {
 }
 
 /** The type of a geometry, for messages. */
-export function typeOf({ type }: Fields): string {
+export function typeOf({ type }: RowFields): string {
   return typeof type === 'string' ? type : 'of no type';
 }
 

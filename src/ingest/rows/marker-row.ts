@@ -1,7 +1,7 @@
 import type { Properties } from '../../model/marker.js';
 import { type Keyed, withKey } from './content-key.js';
 import {
-  type Fields,
+  type RowFields,
   OWN_MEMBER,
   type ReadOptions,
   InvalidRow,
@@ -35,7 +35,7 @@ function placeIn(value: unknown): readonly string[] | undefined {
 /** The parts of a Feature other than key and position. Throws InvalidRow. */
 function contentOfFeature(
   own: unknown,
-  properties: Fields,
+  properties: RowFields,
   { nameColumn, categoryColumn }: ReadOptions,
 ): Pick<MarkerRow, 'name' | 'category' | 'place' | 'properties'> {
   const labelIn = (field: string | null) => (field === null ? null : label(field, properties[field]));
@@ -62,7 +62,7 @@ function contentOfFeature(
 }
 
 /** The position of a Point, or of a MultiPoint with one point, as QGIS writes it. Throws InvalidRow. */
-function positionOfGeometry(geometry: Fields): RowPosition {
+function positionOfGeometry(geometry: RowFields): RowPosition {
   const { type, coordinates } = geometry;
   const single: unknown =
     type === 'MultiPoint' && Array.isArray(coordinates) && coordinates.length === 1 ? coordinates[0] : undefined;
@@ -117,7 +117,7 @@ export function mapFields(names: readonly string[], options: ReadOptions, positi
  * Parses a marker from named fields, such as the row of a table; fields outside `map` are properties. Throws
  * InvalidRow.
  */
-export function markerOfFields(fields: Fields, map: FieldMap, { keyColumn }: ReadOptions): MarkerRow {
+export function markerOfFields(fields: RowFields, map: FieldMap, { keyColumn }: ReadOptions): MarkerRow {
   const value = (part: Part): unknown => (map[part] === undefined ? undefined : fields[map[part]]);
   const place = placeIn(value('place'));
   const { key, position, name, category } = map;
@@ -139,7 +139,7 @@ export function markerOfFields(fields: Fields, map: FieldMap, { keyColumn }: Rea
 }
 
 /** Moves the fields of the objects `position` and `properties`, as in the API, to the top level. Throws InvalidRow. */
-function flatten(fields: Fields): Fields {
+function flatten(fields: RowFields): RowFields {
   const { position, properties, ...rest } = fields;
   const flat = new Map(Object.entries(rest));
   const parts = [

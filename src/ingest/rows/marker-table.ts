@@ -1,6 +1,6 @@
 import { CellportError } from '../../errors.js';
 import { isExportedTable, markerOfCells } from './exported-csv.js';
-import { type Fields, InvalidRow, type ReadOptions } from './fields.js';
+import { type RowFields, InvalidRow, type ReadOptions } from './fields.js';
 import { CHOSEN_PARTS, type FieldMap, type MarkerRow, mapFields, markerOfFields } from './marker-row.js';
 import { NO_POSITION, degrees } from './position.js';
 
@@ -64,7 +64,12 @@ function placeValue(text: string): unknown {
 }
 
 /** The values of a record by column; empty cells are omitted. */
-function fieldsOf(cells: readonly string[], columns: readonly string[], map: FieldMap, delimiter: Delimiter): Fields {
+function fieldsOf(
+  cells: readonly string[],
+  columns: readonly string[],
+  map: FieldMap,
+  delimiter: Delimiter,
+): RowFields {
   const filled = columns.map((name, at) => [name, cells[at] ?? ''] as const).filter(([, cell]) => cell !== '');
   const { position } = map;
   const coordinates = position === undefined || 'point' in position ? [] : [position.lat, position.lng];

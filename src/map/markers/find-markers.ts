@@ -7,7 +7,7 @@ import type { MarkerFilter } from '../filter.js';
 import { IndexedSearch } from './index-source.js';
 import { PageMarkers } from './page-source.js';
 import { passing } from './passing.js';
-import type { MarkerSearch, MarkerSource, OrderedMarker, Part, QueryResult } from './search.js';
+import type { MarkerSearch, MarkerSource, OrderedMarker, FoundPart, QueryResult } from './search.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 export interface MarkerQuery extends MarkerSearch {
@@ -82,7 +82,7 @@ class Finding {
   }
 
   /** Adds the markers read, in order; returns false if the budget does not cover the base items that a filter needs. */
-  async #emit({ markers, again }: Part): Promise<boolean> {
+  async #emit({ markers, again }: FoundPart): Promise<boolean> {
     const { collection, accept, filter, budget } = this.#query;
     const begin = again ? this.#after : this.#resumeAfter;
     const first = markers.findIndex(({ cursorPosition }) => compareBytes(cursorPosition, begin) > 0);

@@ -9,7 +9,7 @@ import { type ScopedCollection, rangeGroups } from '../../plan/explain.js';
 import { type MarkerPlan, type PlannedRange, planMarkers } from '../../plan/markers.js';
 import type { MapContext } from '../context.js';
 import type { CursorPosition } from '../cursor.js';
-import type { MarkerSearch, MarkerSource, Part } from './search.js';
+import type { MarkerSearch, MarkerSource, FoundPart } from './search.js';
 import { concurrentRanges, itemsFor } from '../../plan/wave.js';
 
 /** A search of a geo index. */
@@ -55,7 +55,7 @@ export class IndexedSearch implements MarkerSource {
     this.#rest = toZ(after.slice(0, LONGEST_Z));
   }
 
-  async next(after: CursorPosition, wanted: number): Promise<Part | undefined> {
+  async next(after: CursorPosition, wanted: number): Promise<FoundPart | undefined> {
     const { collection, budget } = this.#search;
     const most = affordableRanges(budget, collection);
     if (most < 1 || budget.items < 1) return undefined;

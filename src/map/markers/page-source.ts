@@ -8,7 +8,7 @@ import type { PageEntry } from '../../pages/entry.js';
 import { type PlannedRead, expectedOf, planReads, takeReads } from '../../pages/plan-reads.js';
 import type { MapContext } from '../context.js';
 import type { CursorPosition } from '../cursor.js';
-import type { MarkerSearch, MarkerSource, OrderedMarker, Part } from './search.js';
+import type { MarkerSearch, MarkerSource, OrderedMarker, FoundPart } from './search.js';
 import { itemsFor } from '../../plan/wave.js';
 
 /** Number of markers that can be decoded for the cost of one index item. */
@@ -62,7 +62,7 @@ export class PageMarkers implements MarkerSource {
     this.#search = search;
   }
 
-  async next(after: CursorPosition, wanted: number): Promise<Part | undefined> {
+  async next(after: CursorPosition, wanted: number): Promise<FoundPart | undefined> {
     const { cover, budget } = this.#search;
     this.#rest ??= intersect(cover, [{ ...ALL, from: toZ(after.slice(0, LONGEST_Z)) }]);
     const most = Math.min(itemsFor(wanted), MARKERS_AN_ITEM * budget.items);

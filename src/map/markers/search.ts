@@ -29,7 +29,7 @@ export interface QueryResult {
 }
 
 /** A stretch of a collection's markers, limited to the search. */
-export interface Part {
+export interface FoundPart {
   /** In order. May include markers outside the search, and some of earlier parts again. */
   readonly markers: readonly OrderedMarker[];
   /** Whether markers of earlier parts are included, because they may have been missed there. */
@@ -43,5 +43,5 @@ export interface Part {
 /** Reads a search in order, part by part. */
 export interface MarkerSource {
   /** The part after a position, about as long as wanted; undefined if the budget does not cover any. */
-  next(after: CursorPosition, wanted: number): Promise<Part | undefined>;
+  next(after: CursorPosition, wanted: number): Promise<FoundPart | undefined>;
 }

@@ -1,19 +1,19 @@
 import type { SearchEngine, SearchReader } from '../engine.js';
-import { type IndexPlace, type Row, type Sqlite, openIndexFiles, openToRead } from './open.js';
-import { IndexReader, placeIn } from './read.js';
+import { type IndexPlace, type SqlRow, type Sqlite, openIndexFiles, openToRead } from './open.js';
+import { IndexReader, parseOrder } from './read.js';
 import { IndexWriter } from './write.js';
 
 function readerOf(file: Sqlite, close: () => void): SearchReader {
   const reader = new IndexReader(file);
   return {
     checkpoint() {
-      const row = file.prepare('SELECT checkpoint FROM progress').get() as Row | undefined;
+      const row = file.prepare('SELECT checkpoint FROM progress').get() as SqlRow | undefined;
       return Promise.resolve(row === undefined ? undefined : String(row['checkpoint']));
     },
     search: (query, { after, limit }) =>
-      Promise.resolve(reader.search(query, after === undefined ? undefined : placeIn(after), limit)),
+      Promise.resolve(reader.search(query, after === undefined ? undefined : parseOrder(after), limit)),
     count: (query) => Promise.resolve(reader.count(query)),
-    isPosition: (text) => placeIn(text) !== undefined,
+    isPosition: (text) => parseOrder(text) !== undefined,
     close() {
       close();
       return Promise.resolve();

@@ -6,7 +6,7 @@ import type Libsql from 'libsql';
 import { CellportError } from '../../errors.js';
 
 export type Sqlite = Libsql.Database;
-export type Row = Readonly<Record<string, unknown>>;
+export type SqlRow = Readonly<Record<string, unknown>>;
 
 /** Identifies the tables below and their content. Raise it with any change of either; indexes are then rebuilt. */
 const LAYOUT = 1;
@@ -66,9 +66,11 @@ function remove(path: string): void {
 
 /** Creates the tables in one transaction, unless the file has them. */
 function prepare(database: Sqlite): boolean {
-  const [row] = database.prepare('PRAGMA user_version').all() as Row[];
+  const [row] = database.prepare('PRAGMA user_version').all() as SqlRow[];
   if (row?.['user_version'] === LAYOUT) return true;
-  const [{ tables } = { tables: 0 }] = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').all() as Row[];
+  const [{ tables } = { tables: 0 }] = database
+    .prepare('SELECT count(*) AS tables FROM sqlite_schema')
+    .all() as SqlRow[];
   if (tables !== 0) return false;
   database.exec(`BEGIN;${TABLES}COMMIT`);
   return true;
@@ -127,7 +129,7 @@ export async function openToRead(place: Pick<IndexPlace, 'folder' | 'table'>): P
     if (!existsSync(path)) continue;
     const file = new Database(path, { readonly: true, timeout: BUSY_MS });
     try {
-      const [row] = file.prepare('PRAGMA user_version').all() as Row[];
+      const [row] = file.prepare('PRAGMA user_version').all() as SqlRow[];
       if (row?.['user_version'] === LAYOUT) {
         opened.push(file);
         continue;

@@ -4,7 +4,7 @@ import type { SearchHit, SearchQuery } from '../engine.js';
 import { CANDIDATES, ENOUGH, LONGEST_FOLDED, TIERS, TYPO, type Tier, closeness, relevance } from '../score.js';
 import { editsAllowed, editsBetween, trigramsOf } from '../typos.js';
 import { type Sql, conditionsOf, idsIn, isSmall, join } from './filter.js';
-import type { Row, Sqlite } from './open.js';
+import type { SqlRow, Sqlite } from './open.js';
 import { chordOf, metersOf, vectorOf } from './vector.js';
 
 /** Radii in meters within which the nearest documents are searched before searching everywhere. */
@@ -13,21 +13,21 @@ const RINGS = [20_000, 200_000, 1_000_000];
 const NOWHERE = 9;
 
 /** A hit's position in the order: tier, then edits of a typo or distance, then id. */
-type Place = readonly [tier: number, by: number, id: number];
+type EmbeddedOrder = readonly [tier: number, by: number, id: number];
 
 interface Found {
-  readonly place: Place;
-  readonly row: Row;
+  readonly order: EmbeddedOrder;
+  readonly row: SqlRow;
 }
 
-const compare = (a: Place, b: Place) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+const compare = (a: EmbeddedOrder, b: EmbeddedOrder) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
 
 /** Parses a position returned by `search`; undefined for other texts. */
-export function placeIn(text: string): Place | undefined {
+export function parseOrder(text: string): EmbeddedOrder | undefined {
   try {
     const parts: unknown = JSON.parse(text);
-    const isPlace = Array.isArray(parts) && parts.length === 3 && parts.every((part) => typeof part === 'number');
-    return isPlace ? (parts as unknown as Place) : undefined;
+    const isOrder = Array.isArray(parts) && parts.length === 3 && parts.every((part) => typeof part === 'number');
+    return isOrder ? (parts as unknown as EmbeddedOrder) : undefined;
   } catch {
     return undefined;
   }
@@ -45,19 +45,19 @@ export class IndexReader {
     this.#db = db;
   }
 
-  #all({ sql, values }: Sql): Row[] {
-    return this.#db.prepare(sql).all(...values) as Row[];
+  #all({ sql, values }: Sql): SqlRow[] {
+    return this.#db.prepare(sql).all(...values) as SqlRow[];
   }
 
   /** See `SearchEngine.search`. */
-  search(query: SearchQuery, after: Place | undefined, limit: number): SearchHit[] {
+  search(query: SearchQuery, after: EmbeddedOrder | undefined, limit: number): SearchHit[] {
     const found = query.near ? this.#nearest(query, after, limit) : this.#best(query, after, limit);
     if (found.length < limit && this.#needsTypos(query))
       found.push(...this.#typos(query, after).slice(0, limit - found.length));
-    return found.map(({ place, row }) => ({
+    return found.map(({ order, row }) => ({
       key: { pk: String(row['pk']), sk: String(row['sk']) },
-      score: scoreOf(place, query.near !== undefined),
-      position: JSON.stringify(place),
+      score: scoreOf(order, query.near !== undefined),
+      position: JSON.stringify(order),
     }));
   }
 
@@ -79,20 +79,20 @@ export class IndexReader {
   }
 
   /** Documents with all the words, tier by tier, each in rank order. */
-  #best(query: SearchQuery, after: Place | undefined, limit: number): Found[] {
+  #best(query: SearchQuery, after: EmbeddedOrder | undefined, limit: number): Found[] {
     const found: Found[] = [];
     for (const [number, tier] of TIERS.entries()) {
       const isBefore = number < (after?.[0] ?? 0);
       if (isBefore || tier === 'typo' || found.length === limit) continue;
       const sql = tierSql(query, tier, number === after?.[0] ? after[2] : undefined);
       const rows = sql ? this.#all({ sql: `${sql.sql} LIMIT ?`, values: [...sql.values, limit - found.length] }) : [];
-      found.push(...rows.map((row): Found => ({ place: [number, 0, Number(row['id'])], row })));
+      found.push(...rows.map((row): Found => ({ order: [number, 0, Number(row['id'])], row })));
     }
     return found;
   }
 
   /** Documents with all the words by distance: in increasingly wide circles, until one has enough. */
-  #nearest(query: SearchQuery, after: Place | undefined, limit: number): Found[] {
+  #nearest(query: SearchQuery, after: EmbeddedOrder | undefined, limit: number): Found[] {
     const { near, words } = query;
     if (!near || (after?.[0] ?? 0) >= TYPO) return [];
     const { x, y, z } = vectorOf(near);
@@ -110,13 +110,13 @@ export class IndexReader {
       });
       const inside = radius === undefined ? rows : rows.filter(({ chord }) => Number(chord) <= chordOf(radius));
       if (radius !== undefined && inside.length < limit) continue;
-      return inside.map((row) => ({ place: [0, Number(row['chord']), Number(row['id'])], row }));
+      return inside.map((row) => ({ order: [0, Number(row['chord']), Number(row['id'])], row }));
     }
     return [];
   }
 
   /** Documents whose names differ by a few letters, without those that match the words as typed. */
-  #typos(query: SearchQuery, after: Place | undefined): Found[] {
+  #typos(query: SearchQuery, after: EmbeddedOrder | undefined): Found[] {
     const typed = query.words.join(' ');
     const trigrams = trigramsOf(typed);
     if (editsAllowed(typed.length) === 0 || trigrams.length === 0) return [];
@@ -144,19 +144,19 @@ export class IndexReader {
       .flatMap((row): Found[] => {
         const edits = editsBetween(typed, String(row['folded']));
         if (edits === Infinity || exact.has(row['id'])) return [];
-        return [{ place: [TYPO, near ? chordBetween(near, row) : edits, Number(row['id'])], row }];
+        return [{ order: [TYPO, near ? chordBetween(near, row) : edits, Number(row['id'])], row }];
       })
-      .toSorted((a, b) => compare(a.place, b.place))
-      .filter(({ place }) => after === undefined || compare(place, after) > 0);
+      .toSorted((a, b) => compare(a.order, b.order))
+      .filter(({ order }) => after === undefined || compare(order, after) > 0);
   }
 }
 
-function chordBetween(from: Readonly<Record<'x' | 'y' | 'z', number>>, row: Row): number {
+function chordBetween(from: Readonly<Record<'x' | 'y' | 'z', number>>, row: SqlRow): number {
   if (row['x'] === null) return NOWHERE;
   return (['x', 'y', 'z'] as const).reduce((sum, axis) => sum + (Number(row[axis]) - from[axis]) ** 2, 0);
 }
 
-function scoreOf([tier, by]: Place, isByDistance: boolean): number {
+function scoreOf([tier, by]: EmbeddedOrder, isByDistance: boolean): number {
   if (!isByDistance) return relevance(tier, by);
   return closeness(tier, by >= NOWHERE ? Infinity : metersOf(by));
 }

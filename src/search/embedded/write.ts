@@ -4,7 +4,7 @@ import { takeTurn } from '../../turns.js';
 import { type SearchChange, type SearchDocument, IndexFull } from '../engine.js';
 import { LONGEST_FOLDED } from '../score.js';
 import { wordsOf } from '../words.js';
-import { type Row, type Sqlite, sqliteCode } from './open.js';
+import { type SqlRow, type Sqlite, sqliteCode } from './open.js';
 import { vectorOf } from './vector.js';
 import { GONE_KEPT_MS } from '../stored.js';
 
@@ -55,8 +55,8 @@ export class IndexWriter {
     this.#statement(sql).run(...values);
   }
 
-  #get(sql: string, ...values: unknown[]): Row | undefined {
-    return this.#statement(sql).get(...values) as Row | undefined;
+  #get(sql: string, ...values: unknown[]): SqlRow | undefined {
+    return this.#statement(sql).get(...values) as SqlRow | undefined;
   }
 
   /** See `SearchEngine.write`. Other work gets its turn meanwhile, and reads what was committed before. */

@@ -1,7 +1,7 @@
 import { distance } from '../../geo/distance.js';
 import { eachInTurns, takeTurn } from '../../turns.js';
 import { type SearchEngine, type SearchHit, type SearchQuery, IndexFull } from '../engine.js';
-import { type Place, comparePlaces, placeIn } from '../place.js';
+import { type HitOrder, compareOrders, parseOrder } from '../hit-order.js';
 import { ENOUGH, LONGEST_FOLDED, TYPO, closeness, relevance } from '../score.js';
 import { GONE_KEPT_MS, PURGE_EVERY_MS, type Stored, afterChanges, idOf } from '../stored.js';
 import { editsBetween } from '../typos.js';
@@ -11,7 +11,7 @@ const MOST_DOCUMENTS = 150_000;
 const NONE: readonly string[] = [];
 
 interface Found {
-  readonly place: Place;
+  readonly order: HitOrder;
   readonly document: Stored;
 }
 
@@ -107,11 +107,13 @@ class MemoryIndex {
       }
       const inName = words.length > 0 && patterns.every((pattern) => name.includes(pattern));
       const isSame = inName && folded === typed && typed.length <= LONGEST_FOLDED;
-      const place: Place = near ? [0, metersTo(document, near), rank, id] : [isSame ? 0 : inName ? 1 : 2, 0, rank, id];
-      exact.push({ place, document });
+      const order: HitOrder = near
+        ? [0, metersTo(document, near), rank, id]
+        : [isSame ? 0 : inName ? 1 : 2, 0, rank, id];
+      exact.push({ order, document });
     });
     const found = exact.length < ENOUGH && words.length > 0 ? [...exact, ...(await this.#typos(query, others))] : exact;
-    return found.sort((a, b) => comparePlaces(a.place, b.place));
+    return found.sort((a, b) => compareOrders(a.order, b.order));
   }
 
   /** Those whose names are a few letters away. */
@@ -122,7 +124,7 @@ class MemoryIndex {
       const edits = editsBetween(typed, document.folded ?? '');
       if (edits === Infinity) return;
       const { rank = 0, id } = document;
-      found.push({ place: [TYPO, near ? metersTo(document, near) : edits, rank, id], document });
+      found.push({ order: [TYPO, near ? metersTo(document, near) : edits, rank, id], document });
     });
     return found;
   }
@@ -136,17 +138,17 @@ export function openMemoryEngine(now: () => number, most = MOST_DOCUMENTS): Sear
     checkpoint: () => Promise.resolve(index.checkpoint),
     clear: () => Promise.resolve(index.clear()),
     async search(query, { after, limit }) {
-      const place = after === undefined ? undefined : placeIn(after);
+      const order = after === undefined ? undefined : parseOrder(after);
       const found = await index.find(query);
-      const rest = place ? found.filter((one) => comparePlaces(one.place, place) > 0) : found;
-      return rest.slice(0, limit).map(({ place: [tier, by], place: at, document: { pk, sk } }): SearchHit => ({
+      const rest = order ? found.filter((one) => compareOrders(one.order, order) > 0) : found;
+      return rest.slice(0, limit).map(({ order: [tier, by], order: at, document: { pk, sk } }): SearchHit => ({
         key: { pk, sk },
         score: query.near ? closeness(tier, by) : relevance(tier, by),
         position: JSON.stringify(at),
       }));
     },
     count: async (query) => (await index.find(query)).length,
-    isPosition: (text) => placeIn(text) !== undefined,
+    isPosition: (text) => parseOrder(text) !== undefined,
     close: () => Promise.resolve(),
   };
 }

@@ -5,14 +5,14 @@ import { type Client, statusOf } from './client.js';
 const REQUEST_BYTES = 5_000_000;
 
 /** What is written for one document, on the condition that it is as it was read. */
-export interface Operation {
+export interface BulkOperation {
   readonly id: string;
   readonly key: Key;
   readonly lines: string;
 }
 
-export interface Outcome {
-  readonly operation: Operation;
+export interface BulkOutcome {
+  readonly operation: BulkOperation;
   readonly status: number;
   readonly reason: string;
 }
@@ -33,14 +33,14 @@ interface BulkItem {
   };
 }
 
-function outcomeOf(operation: Operation, item: BulkItem | undefined): Outcome {
+function outcomeOf(operation: BulkOperation, item: BulkItem | undefined): BulkOutcome {
   const { type = '', reason = '', caused_by: cause } = item?.error ?? {};
   const reasons = [type, reason, cause?.reason].filter((text) => text !== undefined && text !== '');
   return { operation, status: item?.status ?? 500, reason: reasons.join(': ') };
 }
 
 /** One request; where the cluster rejects all of it, its halves, until the document is found that it does not take. */
-async function sendBulk(target: BulkTarget, operations: readonly Operation[]): Promise<Outcome[]> {
+async function sendBulk(target: BulkTarget, operations: readonly BulkOperation[]): Promise<BulkOutcome[]> {
   const [only] = operations;
   if (only === undefined) return [];
   const { client, index, refresh } = target;
@@ -66,9 +66,9 @@ async function sendBulk(target: BulkTarget, operations: readonly Operation[]): P
 }
 
 /** Writes documents by the alias for writing, in requests of a size that the cluster accepts. */
-export async function writeInBulk(target: BulkTarget, operations: readonly Operation[]): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
-  let request: Operation[] = [];
+export async function writeInBulk(target: BulkTarget, operations: readonly BulkOperation[]): Promise<BulkOutcome[]> {
+  const outcomes: BulkOutcome[] = [];
+  let request: BulkOperation[] = [];
   let bytes = 0;
   for (const operation of operations) {
     if (bytes > 0 && bytes + operation.lines.length > REQUEST_BYTES) {

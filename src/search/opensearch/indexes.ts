@@ -7,7 +7,7 @@ import { statusOf } from './client.js';
  * Names the mapping below and what is written into it, in the names of indexes: raise it with any change of either. An index of
  * another layout stays in use until `cellport reindex`.
  */
-export const LAYOUT = 1;
+export const INDEX_LAYOUT = 1;
 
 /**
  * Only these fields are indexed, whatever else a document holds: text of clients is in `name` and `text`, and never becomes the
@@ -45,7 +45,7 @@ const SETTINGS = {
 };
 
 /** The names of a table's indexes: each has a name of its own, and searches go to the alias of the current one. */
-export interface IndexNames {
+export interface SearchIndexNames {
   readonly alias: string;
   /** A new name that no index had before. */
   next(): string;
@@ -57,11 +57,11 @@ export interface IndexNames {
 }
 
 /** The names for a table. `identity` distinguishes it from others of its name; names of indexes have no capitals. */
-export function indexNames(table: string, identity: string): IndexNames {
+export function indexNames(table: string, identity: string): SearchIndexNames {
   const hash = createHash('sha256').update(identity).digest('hex').slice(0, 10);
   const alias = `cellport-${table.toLowerCase().slice(0, 180)}-${hash}`;
   // No table has a tilde in its name, so that none is the beginning of another one's.
-  const layout = `${alias}~${LAYOUT}-`;
+  const layout = `${alias}~${INDEX_LAYOUT}-`;
   return {
     alias,
     next: () => layout + randomUUID().slice(0, 13),
@@ -72,7 +72,7 @@ export function indexNames(table: string, identity: string): IndexNames {
 }
 
 /** Creates an empty index. */
-export async function createIndex(client: Client, names: IndexNames, index: string): Promise<void> {
+export async function createIndex(client: Client, names: SearchIndexNames, index: string): Promise<void> {
   await client.indices.putIndexTemplate({
     name: names.alias,
     body: { index_patterns: [names.pattern], template: { settings: SETTINGS, mappings: MAPPINGS } as never },
@@ -86,14 +86,14 @@ export async function hasIndex(client: Client, index: string): Promise<boolean> 
 }
 
 /** Makes searches go to an index and no other one, in one step. Deleted items are hidden from them. */
-export async function pointAlias(client: Client, { alias, pattern }: IndexNames, index: string): Promise<void> {
+export async function pointAlias(client: Client, { alias, pattern }: SearchIndexNames, index: string): Promise<void> {
   const hidden = { bool: { must_not: { exists: { field: 'deletedAt' } } } };
   const actions = [{ remove: { index: pattern, alias, must_exist: false } }, { add: { index, alias, filter: hidden } }];
   await client.indices.updateAliases({ body: { actions } });
 }
 
 /** Deletes the indexes of a table that are not among those given. */
-export async function dropOthers(client: Client, names: IndexNames, kept: readonly string[]): Promise<void> {
+export async function dropOthers(client: Client, names: SearchIndexNames, kept: readonly string[]): Promise<void> {
   const { body } = await client.indices.get({ index: names.pattern, allow_no_indices: true, expand_wildcards: 'all' });
   const others = Object.keys(body).filter((name) => !kept.includes(name));
   for (const index of others) {

@@ -1,7 +1,7 @@
 import type { SearchEngine, SearchReader } from '../engine.js';
 import type { Client } from './client.js';
-import { type IndexNames, createIndex, dropOthers, hasIndex, pointAlias } from './indexes.js';
-import { placeIn } from '../place.js';
+import { type SearchIndexNames, createIndex, dropOthers, hasIndex, pointAlias } from './indexes.js';
+import { parseOrder } from '../hit-order.js';
 import { IndexReader } from './read.js';
 import { GONE_KEPT_MS, PURGE_EVERY_MS } from '../stored.js';
 import { IndexWriter, type WriterOptions } from './write.js';
@@ -20,19 +20,24 @@ export interface IndexStateStore {
 }
 
 /** Searches the current index of a table. */
-export function openReader(client: Client, names: IndexNames, state: Pick<IndexStateStore, 'load'>): SearchReader {
+export function openReader(
+  client: Client,
+  names: SearchIndexNames,
+  state: Pick<IndexStateStore, 'load'>,
+): SearchReader {
   const reader = new IndexReader(client, names.alias);
   return {
     checkpoint: async () => (await state.load()).checkpoint,
-    search: (query, { after, limit }) => reader.search(query, after === undefined ? undefined : placeIn(after), limit),
+    search: (query, { after, limit }) =>
+      reader.search(query, after === undefined ? undefined : parseOrder(after), limit),
     count: (query) => reader.count(query),
-    isPosition: (text) => placeIn(text) !== undefined,
+    isPosition: (text) => parseOrder(text) !== undefined,
     close: () => Promise.resolve(),
   };
 }
 
 export interface EngineOptions extends WriterOptions {
-  readonly names: IndexNames;
+  readonly names: SearchIndexNames;
   readonly state: IndexStateStore;
   /** Whether searches go to this index as soon as there is one, and all others are deleted; not while another one is in use. */
   readonly inUse: boolean;

@@ -1,7 +1,7 @@
 import type { Area, Bounds } from '../../geo/bounds.js';
 import type { Point } from '../../geo/point.js';
 import type { SearchQuery } from '../engine.js';
-import type { Place } from '../place.js';
+import type { HitOrder } from '../hit-order.js';
 import { CANDIDATES, LONGEST_FOLDED } from '../score.js';
 import { editsAllowed, trigramsOf } from '../typos.js';
 
@@ -50,7 +50,7 @@ function byDistance({ lng, lat }: Point): Clause {
 }
 
 /** A page of documents with all the words, in order, after a position. */
-export function pageRequest(query: SearchQuery, after: Place | undefined, size: number): Clause {
+export function pageRequest(query: SearchQuery, after: HitOrder | undefined, size: number): Clause {
   const { words, near } = query;
   const typed = words.join(' ');
   const sameName = typed.length > LONGEST_FOLDED ? [] : [constant({ term: { folded: typed } }, POINTS['same name'])];
@@ -68,7 +68,7 @@ export function pageRequest(query: SearchQuery, after: Place | undefined, size: 
 }
 
 /** The position of a hit, from the values by which it was sorted. */
-export function placeOfHit([first, rank, id]: readonly unknown[], { near }: SearchQuery): Place {
+export function orderOfHit([first, rank, id]: readonly unknown[], { near }: SearchQuery): HitOrder {
   return near ? [0, Number(first), Number(rank), String(id)] : [tierOf(Number(first)), 0, Number(rank), String(id)];
 }
 

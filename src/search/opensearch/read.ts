@@ -1,15 +1,15 @@
 import { CellportError } from '../../errors.js';
 import { distance } from '../../geo/distance.js';
 import type { SearchHit, SearchQuery } from '../engine.js';
-import { type Place, comparePlaces } from '../place.js';
+import { type HitOrder, compareOrders } from '../hit-order.js';
 import { ENOUGH, TYPO, closeness, relevance } from '../score.js';
 import type { Stored } from '../stored.js';
 import { editsBetween } from '../typos.js';
 import type { Client } from './client.js';
-import { type Clause, matching, pageRequest, placeOfHit, typoRequest } from './query.js';
+import { type Clause, matching, pageRequest, orderOfHit, typoRequest } from './query.js';
 
 interface Found {
-  readonly place: Place;
+  readonly order: HitOrder;
   readonly pk: string;
   readonly sk: string;
 }
@@ -45,20 +45,20 @@ export class IndexReader {
   }
 
   /** See `SearchEngine.search`. */
-  async search(query: SearchQuery, after: Place | undefined, limit: number): Promise<SearchHit[]> {
+  async search(query: SearchQuery, after: HitOrder | undefined, limit: number): Promise<SearchHit[]> {
     const isPastExact = (after?.[0] ?? 0) >= TYPO;
     const { hits, total } = await this.#ask(
       isPastExact ? { query: matching(query), size: 0 } : pageRequest(query, after, limit),
     );
     const found = hits.flatMap(({ _source: source, sort = [] }): Found[] =>
-      source ? [{ place: placeOfHit(sort, query), pk: source.pk, sk: source.sk }] : [],
+      source ? [{ order: orderOfHit(sort, query), pk: source.pk, sk: source.sk }] : [],
     );
     if (found.length < limit && query.words.length > 0 && (total?.value ?? 0) < ENOUGH)
       found.push(...(await this.#typos(query, after)).slice(0, limit - found.length));
-    return found.map(({ place, pk, sk }) => ({
+    return found.map(({ order, pk, sk }) => ({
       key: { pk, sk },
-      score: query.near ? closeness(place[0], place[1]) : relevance(place[0], place[1]),
-      position: JSON.stringify(place),
+      score: query.near ? closeness(order[0], order[1]) : relevance(order[0], order[1]),
+      position: JSON.stringify(order),
     }));
   }
 
@@ -70,7 +70,7 @@ export class IndexReader {
   }
 
   /** Documents whose names differ by a few letters, without those that match the words as typed. */
-  async #typos(query: SearchQuery, after: Place | undefined): Promise<Found[]> {
+  async #typos(query: SearchQuery, after: HitOrder | undefined): Promise<Found[]> {
     const typed = query.words.join(' ');
     const request = typoRequest(query);
     if (request === undefined) return [];
@@ -80,10 +80,10 @@ export class IndexReader {
         const edits = editsBetween(typed, source?.folded ?? '');
         if (source === undefined || edits === Infinity) return [];
         const { pk, sk, id, rank = 0 } = source;
-        return [{ place: [TYPO, query.near ? metersTo(source, query) : edits, rank, id], pk, sk }];
+        return [{ order: [TYPO, query.near ? metersTo(source, query) : edits, rank, id], pk, sk }];
       })
-      .toSorted((a, b) => comparePlaces(a.place, b.place))
-      .filter(({ place }) => after === undefined || comparePlaces(place, after) > 0);
+      .toSorted((a, b) => compareOrders(a.order, b.order))
+      .filter(({ order }) => after === undefined || compareOrders(order, after) > 0);
   }
 }
 

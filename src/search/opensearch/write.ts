@@ -5,7 +5,7 @@ import type { SearchChange } from '../engine.js';
 import { chunks } from '../../store/request/concurrency.js';
 import { type Client, isConnectionError, mayPass, statusOf } from './client.js';
 import { type ShapedChange, type Stored, afterChanges, idOf } from '../stored.js';
-import { type Operation, type Outcome, writeInBulk } from './bulk.js';
+import { type BulkOperation, type BulkOutcome, writeInBulk } from './bulk.js';
 
 /** A document that OpenSearch does not take. */
 export interface Refusal {
@@ -94,10 +94,10 @@ export class IndexWriter {
   }
 
   /** What is to be written; documents that stay as they are leave `pending`. */
-  async #operations(index: string, pending: Map<string, readonly ShapedChange[]>): Promise<Operation[]> {
+  async #operations(index: string, pending: Map<string, readonly ShapedChange[]>): Promise<BulkOperation[]> {
     const { client, clock } = this.#options;
     const { body } = await client.mget({ index, body: { ids: [...pending.keys()] } });
-    const operations: Operation[] = [];
+    const operations: BulkOperation[] = [];
     for (const read of body.docs as unknown as readonly ReadDocument[]) {
       if (read.error) throw new Error(`a document cannot be read: ${read.error.reason ?? 'no reason was given'}`);
       const { _id: id, _source: known, _seq_no: ifSeqNo, _primary_term: ifPrimaryTerm } = read;
@@ -116,7 +116,7 @@ export class IndexWriter {
   }
 }
 
-const isRefused = ({ status }: Outcome) => status >= 400 && status !== 409 && !mayPass(status);
+const isRefused = ({ status }: BulkOutcome) => status >= 400 && status !== 409 && !mayPass(status);
 
 const withoutShape = (change: ShapedChange): ShapedChange => ({ ...change, shape: undefined });
 

@@ -12,14 +12,14 @@ const BLOCKS_AT_A_TIME = 1_000;
 const FEW_PARTITIONS = 65_536;
 
 /** Prefixes of a collection's partitions, listed from index `from` on; `number` is their total. */
-export interface Prefixes {
+export interface PartitionPrefixes {
   readonly total: number;
   has(prefix: string): boolean;
   list(from: number): Iterable<{ readonly number: number; readonly prefix: string }>;
 }
 
 /** All prefixes of a length under some cells, which have the same length. */
-function prefixesUnder(cells: readonly string[], prefixLength: number): Prefixes {
+function prefixesUnder(cells: readonly string[], prefixLength: number): PartitionPrefixes {
   const perCell = CHARACTERS ** (prefixLength - (cells[0]?.length ?? 0));
   const total = cells.length * perCell;
   const known = new Set(cells);
@@ -36,7 +36,7 @@ function prefixesUnder(cells: readonly string[], prefixLength: number): Prefixes
 }
 
 /** All prefixes that markers of a collection may have. */
-export function allPrefixes({ prefixLength }: Pick<Collection, 'prefixLength'>): Prefixes {
+export function allPrefixes({ prefixLength }: Pick<Collection, 'prefixLength'>): PartitionPrefixes {
   return prefixesUnder([''], prefixLength);
 }
 
@@ -59,7 +59,7 @@ export async function occupiedPrefixes(
   collection: Collection,
   call: Call,
   others: ReadonlySet<string> = new Set(),
-): Promise<Prefixes> {
+): Promise<PartitionPrefixes> {
   const { prefixLength } = collection;
   const scope = database.keys.scope(collection);
   let cells = [''];

@@ -3,7 +3,7 @@ import { SELF } from '../../keys/declarations.js';
 import { geoIndexOf } from '../../keys/indexes.js';
 import type { Collection } from '../../model/collection.js';
 import { mapConcurrently } from '../request/concurrency.js';
-import { INCARNATION_ATTRIBUTES, deleteInBulk } from '../request/conditional-delete.js';
+import { INCARNATION_ATTRIBUTES, deleteReadItems } from '../request/conditional-delete.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryPages } from '../request/query-pages.js';
@@ -35,7 +35,7 @@ async function removeIn(database: Database, { table, pk }: Partition, call: Call
   for await (const items of queryPages(database, request, call)) {
     own ??= items.find(({ sk }) => sk === SELF);
     const others = items.filter(({ sk }) => sk !== SELF);
-    await deleteInBulk(database, others, call, table);
+    await deleteReadItems(database, others, call, table);
   }
   return own;
 }
@@ -63,7 +63,7 @@ export async function removePartition(
       return removeUnder(database, readingPartitions(database, collection, key, systemClock.wall()), call);
     });
     const there = own.filter((item) => item !== undefined);
-    await deleteInBulk(database, there, call);
+    await deleteReadItems(database, there, call);
     removed += there.length;
   }
   return removed;

@@ -3,7 +3,7 @@ import { SELF } from '../../keys/declarations.js';
 import type { Collection } from '../../model/collection.js';
 import { areApart, expiredUpTo } from '../../model/reading.js';
 import { readItem } from '../request/conditional-change.js';
-import { deleteInBulk } from '../request/conditional-delete.js';
+import { deleteReadItems } from '../request/conditional-delete.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryAll, queryPages } from '../request/query-pages.js';
@@ -76,7 +76,7 @@ async function removeFrom(
   for await (const items of queryPages(database, request, call)) {
     const readings = items.filter(({ sk }) => sk !== SELF);
     const own = readings.filter(({ of }) => of === incarnation || of === undefined);
-    await deleteInBulk(database, own, call, table);
+    await deleteReadItems(database, own, call, table);
     found += readings.length;
     if (found >= most) return undefined;
   }
@@ -113,7 +113,7 @@ export async function removeReadingsNow(
 ): Promise<void> {
   try {
     const none = await removeReadings(database, collection, reminder, AT_ONCE, call);
-    if (none) await deleteInBulk(database, [reminder], call);
+    if (none) await deleteReadItems(database, [reminder], call);
   } catch (error) {
     if (!(error instanceof CellportError)) throw error;
   }
@@ -121,7 +121,7 @@ export async function removeReadingsNow(
 
 /** Removes a reminder whose marker was not deleted after all. */
 export async function forget(database: Database, reminder: Item, call: Call): Promise<void> {
-  await deleteInBulk(database, [reminder], call);
+  await deleteReadItems(database, [reminder], call);
 }
 
 /**
@@ -143,6 +143,6 @@ export async function removeLeftReadings(
     if (marker === undefined || marker['life'] !== reminder['life']) {
       await removeReadings(database, collection, reminder, Infinity, call);
     }
-    await deleteInBulk(database, [reminder], call);
+    await deleteReadItems(database, [reminder], call);
   }
 }

@@ -14,11 +14,11 @@ import type { MarkerInput } from './marker-item.js';
 import { replacedMarkerItem } from './marker-update.js';
 import { type MarkerFailure, MAX_MARKERS_A_CALL, draftItems, isItem, putMarkersInBulk, refusalOf } from './markers.js';
 
-export type Outcome = 'created' | 'updated' | 'unchanged';
+export type UpsertOutcome = 'created' | 'updated' | 'unchanged';
 
 /** What became of one marker, with its item before and after. */
 export interface Upserted extends ConditionalChange {
-  readonly outcome: Outcome;
+  readonly outcome: UpsertOutcome;
 }
 
 interface UpsertOptions extends BulkOptions {

@@ -52,7 +52,7 @@ async function deleteBatch(database: Database, table: string, items: readonly It
  * Deletes items of a table, by default that of entities, by key, each only in the incarnation that was read (`INCARNATION_ATTRIBUTES`), so
  * that items created later under the same key stay. May be repeated. Retries throttled deletes for about a minute.
  */
-export async function deleteInBulk(
+export async function deleteReadItems(
   database: Database,
   items: readonly Item[],
   call: Call,

@@ -1,6 +1,6 @@
 import type { ObjectStore } from '../../objects/object-store.js';
 import type { Collection } from '../../model/collection.js';
-import { deleteInBulk } from '../request/conditional-delete.js';
+import { deleteReadItems } from '../request/conditional-delete.js';
 import type { Database } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryPages } from '../request/query-pages.js';
@@ -25,12 +25,12 @@ export async function removeZones(database: Database, collection: Collection, ca
   do {
     const page = { after, limit: ZONES_A_PAGE, consistent: true };
     const { items, zones, next } = await readZonePage(database, collection, page, call);
-    await deleteInBulk(
+    await deleteReadItems(
       database,
       zones.flatMap((zone) => coverKeys(database, collection, zone)),
       call,
     );
-    await deleteInBulk(database, items, call);
+    await deleteReadItems(database, items, call);
     for (const { geometry } of zones) await dropGeometry(database.geometry, geometry);
     after = next;
   } while (after !== undefined);

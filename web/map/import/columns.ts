@@ -1,5 +1,5 @@
 import { isExportedTable } from '../../../src/ingest/rows/exported-csv.js';
-import { type Fields, InvalidRow, OWN_MEMBER, type ReadOptions, isFields } from '../../../src/ingest/rows/fields.js';
+import { type RowFields, InvalidRow, OWN_MEMBER, type ReadOptions, isFields } from '../../../src/ingest/rows/fields.js';
 import { mapFields } from '../../../src/ingest/rows/marker-row.js';
 import { type PositionFields, findPosition } from '../../../src/ingest/rows/position.js';
 import type { Lines } from './lines.js';
@@ -53,14 +53,14 @@ function flatColumns(noun: Columns['noun'], names: readonly string[]): Columns {
 }
 
 /** The properties of features, which exclude their keys and positions. */
-function featureColumns(features: readonly Fields[]): Columns {
+function featureColumns(features: readonly RowFields[]): Columns {
   const names = namesIn(features.map(({ properties }) => properties));
   const own = (name: string) => (names.includes(name) ? name : '');
   const found = { lat: '', lng: '', key: '', name: own('name'), category: own('category') };
   return { noun: 'property', names, holdPosition: false, found };
 }
 
-function parsed({ text }: Lines): Fields | undefined {
+function parsed({ text }: Lines): RowFields | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isFields(value) ? value : undefined;
@@ -70,7 +70,7 @@ function parsed({ text }: Lines): Fields | undefined {
 }
 
 /** Undefined for rows in the form that exports and the API use. */
-function fieldsOf(rows: readonly Fields[]): Columns | undefined {
+function fieldsOf(rows: readonly RowFields[]): Columns | undefined {
   if (rows.some((row) => row[OWN_MEMBER] !== undefined || isFields(row['position']))) return undefined;
   return rows.some(({ type }) => type === 'Feature') ? featureColumns(rows) : flatColumns('property', namesIn(rows));
 }

@@ -1,16 +1,16 @@
 import { TYPO } from './score.js';
 
 /** A hit's position in the order: tier, then edits of a typo or meters, then rank, then ID. */
-export type Place = readonly [tier: number, by: number, rank: number, id: string];
+export type HitOrder = readonly [tier: number, by: number, rank: number, id: string];
 
-export const comparePlaces = (a: Place, b: Place): number =>
+export const compareOrders = (a: HitOrder, b: HitOrder): number =>
   a[0] - b[0] || difference(a[1], b[1]) || b[2] - a[2] || (a[3] < b[3] ? -1 : a[3] > b[3] ? 1 : 0);
 
 /** Infinite distances are equal. */
 const difference = (a: number, b: number) => (a === b ? 0 : a - b);
 
 /** Parses a position returned by `search`; undefined for other texts. */
-export function placeIn(text: string): Place | undefined {
+export function parseOrder(text: string): HitOrder | undefined {
   try {
     const parts: unknown = JSON.parse(text);
     if (!Array.isArray(parts) || parts.length !== 4) return undefined;
