@@ -173,13 +173,13 @@ export class IndexFollower {
     let reading = progress.scan && tables.readItems(progress.scan.after);
     while (reading) {
       const page: ItemPage = await reading;
+      signal.throwIfAborted();
       // Read while this page is written, which takes as long.
       reading = page.next && tables.readItems(page.next);
       // Reported when it is awaited, unless this page's failure comes first.
       reading?.catch(() => undefined);
       progress = await this.#add(progress, page);
       if (isBusy()) await clock.sleep(REST_MS, signal);
-      signal.throwIfAborted();
     }
     return progress;
   }
