@@ -1,7 +1,6 @@
 import { type Area, type Bounds, normalizeBounds } from './bounds.js';
 import { latBits, lngBits } from './geohash.js';
-import { latToY, lngToX, worldSize, xToLng, yToLat } from './mercator.js';
-import type { Point } from './point.js';
+import { type Pixel, latToY, lngToX, worldSize, xToLng, yToLat } from './mercator.js';
 
 /** The required distance between clusters. */
 export interface Spacing {
@@ -53,10 +52,10 @@ export function windowsOf(spacing: Spacing): Windows {
 
 const modulo = (value: number, size: number) => value - Math.floor(value / size) * size;
 
-/** The window of a pass that contains a position, -180 <= lng < 180. */
-export function windowAt({ spacing: { zoom }, count, side }: Windows, shift: Shift, { lng, lat }: Point): number {
-  const column = Math.floor(modulo(lngToX(lng, zoom) / side - shift.x / 2, count));
-  const row = Math.floor(latToY(lat, zoom) / side + shift.y / 2);
+/** The window of a pass that contains a pixel. */
+export function windowAt({ count, side }: Windows, shift: Shift, { x, y }: Pixel): number {
+  const column = Math.floor(modulo(x / side - shift.x / 2, count));
+  const row = Math.floor(y / side + shift.y / 2);
   // Rounding may return the divisor itself as a remainder.
   return row * count + Math.min(count - 1, column);
 }
@@ -75,10 +74,9 @@ export function windowsAround({ count }: Windows, window: number): ReadonlySet<n
   return new Set(around);
 }
 
-/** The crumb that contains a position: a square whose cells are merged before anything else. */
-export function crumbAt({ spacing: { zoom }, count, side }: Windows, { lng, lat }: Point): number {
-  const across = Math.floor((CRUMBS * lngToX(lng, zoom)) / side);
-  return Math.floor((CRUMBS * latToY(lat, zoom)) / side) * CRUMBS * count + across;
+/** The crumb that contains a pixel: a square whose cells are merged before anything else. */
+export function crumbAt({ count, side }: Windows, { x, y }: Pixel): number {
+  return Math.floor((CRUMBS * y) / side) * CRUMBS * count + Math.floor((CRUMBS * x) / side);
 }
 
 /** Widens an interval to whole windows of a pass. */

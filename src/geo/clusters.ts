@@ -1,18 +1,10 @@
-import { type Group, agglomerate, byFirstCell, groupOf, join, meanOf, turned } from './agglomerate.js';
+import { agglomerate } from './agglomerate.js';
 import { type Area, type Bounds, areaOverlapsCell } from './bounds.js';
 import type { Cell } from './cell-sums.js';
-import {
-  PASSES,
-  type Shift,
-  type Spacing,
-  type Windows,
-  crumbAt,
-  westOf,
-  windowAt,
-  windowsOf,
-} from './cluster-windows.js';
+import { PASSES, type Spacing, type Windows, crumbAt, westOf, windowAt, windowsOf } from './cluster-windows.js';
 import { takeApart } from './few-markers.js';
 import { cellBounds } from './geohash.js';
+import { type Group, boundsOf, byFirstCell, cellsOf, join, meanOf, ofCell, turned } from './groups.js';
 import type { Point } from './point.js';
 import type { Steps } from './steps.js';
 
@@ -30,43 +22,47 @@ export interface Cluster {
   readonly cells: readonly Cell[];
 }
 
+type Groups = readonly [Group, ...Group[]];
+
 /** Collects groups by number. */
-function gather(groups: readonly Group[], nameOf: (group: Group) => number): Map<number, Group[]> {
-  const named = new Map<number, Group[]>();
+function gather(groups: Iterable<Group>, numberOf: (group: Group) => number): Iterable<Groups> {
+  const numbered = new Map<number, [Group, ...Group[]]>();
   for (const group of groups) {
-    const name = nameOf(group);
-    const known = named.get(name);
+    const number = numberOf(group);
+    const known = numbered.get(number);
     if (known) known.push(group);
-    else named.set(name, [group]);
+    else numbered.set(number, [group]);
   }
-  return named;
+  return numbered.values();
 }
 
-/** Merges the groups of a window until all are a distance apart. */
-function joinWindow(windows: Windows, shift: Shift, window: number, groups: readonly Group[]): Group[] {
-  const west = westOf(windows, shift, window);
-  const { zoom, distance } = windows.spacing;
+/** Merges the groups of a window, whose western edge is at a longitude, until all are a distance apart. */
+function joinWindow({ zoom, distance }: Spacing, west: number, groups: Groups): readonly Group[] {
   // Within a window, longitudes continue across the antimeridian.
-  const beside = groups.map((group) => (meanOf(group).lng < west ? turned(group, 1) : group));
-  return agglomerate(beside, distance, zoom).map((group) => (meanOf(group).lng >= 180 ? turned(group, -1) : group));
+  const beside = groups.map((group) => (group.lng < west ? turned(group, 1, zoom) : group));
+  return agglomerate(beside, distance, zoom).map((group) => (group.lng >= 180 ? turned(group, -1, zoom) : group));
 }
 
 /** Merges cells (of one precision, without duplicates) into groups. */
 function* joinCells(cells: Iterable<Cell>, windows: Windows): Steps<Group[]> {
+  const { spacing } = windows;
   const single: Group[] = [];
-  for (const cell of cells) if (cell.count > 0) single.push(groupOf(cell));
+  for (const cell of cells) if (cell.count > 0) single.push(ofCell(cell, spacing.zoom));
   yield;
-  const crumbs = gather(single, (group) => crumbAt(windows, meanOf(group)));
-  let groups = Array.from(crumbs.values(), (each) => each.toSorted(byFirstCell).reduce(join));
+  let groups = Array.from(
+    gather(single, (group) => crumbAt(windows, group)),
+    (each) => join(each, spacing.zoom),
+  );
   for (const shift of PASSES) {
     let steps = 0;
     const joined: Group[] = [];
-    for (const [window, each] of gather(groups, (group) => windowAt(windows, shift, meanOf(group)))) {
+    for (const each of gather(groups, (group) => windowAt(windows, shift, group))) {
       if ((steps += each.length) >= STEP) {
         steps = 0;
         yield;
       }
-      joined.push(...joinWindow(windows, shift, window, each));
+      const west = westOf(windows, shift, windowAt(windows, shift, each[0]));
+      joined.push(...joinWindow(spacing, west, each));
     }
     groups = joined;
   }
@@ -86,30 +82,20 @@ function* joinCells(cells: Iterable<Cell>, windows: Windows): Steps<Group[]> {
 export function* clusterCells(area: Area, cells: Iterable<Cell>, spacing: Spacing): Steps<Cluster[]> {
   const windows = windowsOf(spacing);
   const groups = yield* takeApart(yield* joinCells(cells, windows), windows);
-  const inside = groups.filter((group) =>
-    group.cells.some(({ geohash }) => areaOverlapsCell(area, cellBounds(geohash))),
-  );
-  return inside.sort(byFirstCell).map(clusterOf);
+  return groups
+    .toSorted(byFirstCell)
+    .map((group) => ({ group, cells: cellsOf(group) }))
+    .filter(({ cells }) => cells.some(({ geohash }) => areaOverlapsCell(area, cellBounds(geohash))))
+    .map(({ group, cells }) => ({
+      position: meanOf(group),
+      bounds: boundsOf(group),
+      count: group.count,
+      cells,
+    }));
 }
 
 /** Whether these cells form more than one cluster, or are drawn individually, if there are no others. */
 export function* cellsPart(cells: readonly Cell[], spacing: Spacing): Steps<boolean> {
   const windows = windowsOf(spacing);
   return (yield* takeApart(yield* joinCells(cells, windows), windows)).length > 1;
-}
-
-function clusterOf(group: Group): Cluster {
-  const { west, east, south, north, count, cells } = group;
-  const isRound = east - west >= 360;
-  return {
-    position: meanOf(group),
-    bounds: {
-      west: isRound ? -180 : west < -180 ? west + 360 : west,
-      east: isRound ? 180 : east > 180 ? east - 360 : east,
-      south,
-      north,
-    },
-    count,
-    cells: cells.toSorted((a, b) => (a.geohash < b.geohash ? -1 : 1)),
-  };
 }

@@ -1,6 +1,6 @@
-import { type Group, groupOf, meanOf } from './agglomerate.js';
 import { UNSHIFTED, type Windows, windowAt, windowsAround } from './cluster-windows.js';
-import { type Pixel, pixelOf, worldSize } from './mercator.js';
+import { type Group, cellsOf, ofCell } from './groups.js';
+import { type Pixel, worldSize } from './mercator.js';
 import type { Steps } from './steps.js';
 
 /** Groups with at most this many markers are drawn as individual markers where these fit. */
@@ -10,9 +10,9 @@ const STEP = 256;
 
 interface Drawn {
   readonly group: Group;
-  readonly position: Pixel;
   /** Its markers if they could be drawn individually, regardless of other groups. */
-  readonly markers: readonly Pixel[];
+  readonly markers: readonly Group[];
+  readonly window: number;
 }
 
 /** The distance in px around the cylinder of Mercator's world. */
@@ -22,17 +22,17 @@ function apart(a: Pixel, b: Pixel, world: number): number {
 }
 
 /**
- * The positions of the group's markers if there are few and each is alone in its cell: only then do the cells' sums
- * give positions.
+ * The group's markers if there are few and each is alone in its cell: only then do the cells' sums give positions.
  */
-function markersOf({ count, cells }: Group, position: Pixel, { spacing }: Windows): readonly Pixel[] {
-  const { zoom, distance } = spacing;
-  if (count === 1 || count > FEW || cells.length < count) return [];
+function markersOf(group: Group, { spacing: { zoom, distance } }: Windows): readonly Group[] {
+  if (group.count === 1 || group.count > FEW) return [];
+  const cells = cellsOf(group);
+  if (cells.length < group.count) return [];
   const world = worldSize(zoom);
-  const markers = cells.map((cell) => pixelOf(meanOf(cell), zoom));
+  const markers = cells.map((cell) => ofCell(cell, zoom));
   const fit = markers.every(
     (marker, index) =>
-      apart(marker, position, world) <= distance / 2 &&
+      apart(marker, group, world) <= distance / 2 &&
       markers.every((other, nth) => nth >= index || apart(marker, other, world) >= distance / 3),
   );
   return fit ? markers : [];
@@ -46,14 +46,14 @@ export function* takeApart(groups: readonly Group[], windows: Windows): Steps<Gr
   const { zoom, distance } = windows.spacing;
   const world = worldSize(zoom);
   const near = new Map<number, Drawn[]>();
-  const all: (Drawn & { readonly window: number })[] = [];
+  const all: Drawn[] = [];
   for (const group of groups) {
-    const mean = meanOf(group);
-    const position = pixelOf(mean, zoom);
-    const window = windowAt(windows, UNSHIFTED, mean);
-    const drawn = { group, position, markers: markersOf(group, position, windows), window };
+    const window = windowAt(windows, UNSHIFTED, group);
+    const drawn = { group, markers: markersOf(group, windows), window };
     all.push(drawn);
-    near.set(window, [...(near.get(window) ?? []), drawn]);
+    const others = near.get(window);
+    if (others) others.push(drawn);
+    else near.set(window, [drawn]);
   }
   const result: Group[] = [];
   for (const [index, { group, markers, window }] of all.entries()) {
@@ -65,11 +65,11 @@ export function* takeApart(groups: readonly Group[], windows: Windows): Steps<Gr
       const room = other.group.count === 1 ? distance / 3 : (2 * distance) / 3;
       return markers.every(
         (marker) =>
-          apart(marker, other.position, world) >= room &&
+          apart(marker, other.group, world) >= room &&
           other.markers.every((each) => apart(marker, each, world) >= distance / 3),
       );
     });
-    if (markers.length > 0 && fits) result.push(...group.cells.map(groupOf));
+    if (markers.length > 0 && fits) result.push(...markers);
     else result.push(group);
   }
   return result;
