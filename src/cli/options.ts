@@ -40,7 +40,8 @@ function parseBounds(text: string): BoundsOption {
     throw new InvalidArgumentError('Expected four numbers: west,south,east,north.');
   }
   if (Math.abs(south) > 90 || Math.abs(north) > 90) {
-    throw new InvalidArgumentError('Latitudes are from -90 to 90, in the order west,south,east,north.');
+    // Clamped like those of a map client, whose views may reach beyond a pole.
+    console.error(`warning: latitudes are from -90 to 90, in the order west,south,east,north; ${text} is cut to them`);
   }
   return [west, south, east, north];
 }

@@ -101,6 +101,12 @@ describe('cellport export', () => {
       expect(ended).toMatchObject({ code, output: expect.stringMatching(message) as unknown });
     }
     expect((await readdir(folder)).filter((name) => name !== 'data')).toEqual([]);
+    const { code, output } = await runCliHere(['export', '--collection', 'places'], {
+      ...settings(),
+      CELLPORT_TABLE: 'none',
+    });
+    expect(output).toMatch(/^cellport: A table does not exist: `cellport import`, .* create it.*\n?$/);
+    expect(code).toBe(1);
   });
 
   test('uses the cells to export a collection with too many partitions to query each', async () => {
