@@ -5,6 +5,7 @@ import { setMaxListeners } from 'node:events';
 import { fileIdentity } from '../../dist/ingest/markers/import-state.js';
 import { loadMarkers } from '../../dist/ingest/markers/load-markers.js';
 import { openMarkers } from '../../dist/ingest/markers/marker-reader.js';
+import { openCollection } from '../../dist/ingest/open-collection.js';
 import { formatOf } from '../../dist/ingest/read/file-format.js';
 import { RejectsFile } from '../../dist/ingest/read/rejects.js';
 import { createDatabase } from '../../dist/store/database.js';
@@ -18,8 +19,9 @@ try {
   const began = performance.now();
   const { counts } = await loadMarkers({
     database,
+    table: '',
     dataDir,
-    collection: { key: collection, name: collection },
+    collection: await openCollection(database, { key: collection, name: collection }),
     source: { name: path, identity: await fileIdentity(path), rows: await openMarkers(path, formatOf(path)) },
     rejects: new RejectsFile(`${path}.rejects.ndjson`),
     once: false,

@@ -19,17 +19,18 @@ function say(what: string, how: string): void {
   console.log(`${what.padEnd(10)} ${how}`);
 }
 
-async function openTables({ config, database }: CommandSession): Promise<void> {
+async function openTables({ config, database }: CommandSession): Promise<string> {
   const { openTables } = await import('../store/table/table-check.js');
-  const created = await openTables(database);
+  const { created, table } = await openTables(database);
   const { entities, derived } = config.tables;
   say('Tables', `${entities}, ${derived}: ${created.length === 0 ? 'already exist' : 'created'}`);
+  return table;
 }
 
-async function openDemo(session: CommandSession, { demo }: ServeOptions): Promise<Demo | undefined> {
+async function openDemo(session: CommandSession, table: string, { demo }: ServeOptions): Promise<Demo | undefined> {
   if (demo === undefined) return undefined;
   const { openDemo: open } = await import('../server/demo.js');
-  return open(session.config, session, demo === true ? undefined : demo);
+  return open(session.config, session, table, demo === true ? undefined : demo);
 }
 
 async function openGeoTable({ database }: CommandSession, { geoTable: name, ...names }: ServeOptions) {
@@ -77,11 +78,11 @@ async function serve(session: CommandSession, options: ServeOptions): Promise<vo
   const { config, log, signal } = session;
   say('Database', session.where);
   signal.throwIfAborted();
-  await openTables(session);
+  const table = await openTables(session);
   const geoTable = await openGeoTable(session, options);
   const { openServer } = await import('../server/open-server.js');
   const { accessWarning } = await import('../http/loopback.js');
-  const demo = await openDemo(session, options);
+  const demo = await openDemo(session, table, options);
   const server = openServer(config, session, { geoTable, demo }, log);
   let loading: Promise<void> | undefined;
   try {

@@ -34,8 +34,13 @@ export interface Demo {
   load(cells: Cells, options: DemoOptions): Promise<{ readonly cities: DemoPart; readonly countries: DemoPart }>;
 }
 
-/** Creates the demo's collections, unless they exist. `most` limits the load to the largest cities. */
-export async function openDemo({ dataDir }: Config, { database }: Backend, most?: number): Promise<Demo> {
+/** Creates the demo's collections, unless they exist. `table` is that of `OpenedTables`; `most` limits the load to the largest cities. */
+export async function openDemo(
+  { dataDir }: Config,
+  { database }: Backend,
+  table: string,
+  most?: number,
+): Promise<Demo> {
   const opened = await openCollection(database, CITIES_COLLECTION);
   const { collection: countries } = await openCollection(database, COUNTRIES_COLLECTION);
   let readiness: LoadReadiness = { state: 'loading', cities: 0, of: null, counted: false, reason: null };
@@ -45,6 +50,7 @@ export async function openDemo({ dataDir }: Config, { database }: Backend, most?
     let counted = false;
     const { counts, resumed } = await loadMarkers({
       database,
+      table,
       dataDir,
       collection: opened,
       source: { name: 'demo', identity, rows },

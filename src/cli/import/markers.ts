@@ -2,6 +2,7 @@ import { systemClock } from '../../clock.js';
 import { fileIdentity, importsFolder } from '../../ingest/markers/import-state.js';
 import { type MarkerLoad, loadMarkers } from '../../ingest/markers/load-markers.js';
 import { openMarkers } from '../../ingest/markers/marker-reader.js';
+import { openCollection } from '../../ingest/open-collection.js';
 import { formatOf } from '../../ingest/read/file-format.js';
 import { fileSize } from '../../ingest/read/file-source.js';
 import type { RowSource } from '../../ingest/read/row-source.js';
@@ -11,7 +12,7 @@ import { type Cells, keepCells, unknownCells } from '../../server/cells.js';
 import { type ImportOptions, collectionInput } from './options.js';
 import type { CommandSession } from '../session.js';
 import { runImport } from './report.js';
-import { Extent, whereToSee } from './where-to-see.js';
+import { Extent, isServed, whereToSee } from './where-to-see.js';
 
 /** A source, and a callback for when it has been loaded. */
 interface Opened {
@@ -24,6 +25,8 @@ interface Opened {
  * meanwhile.
  */
 const FEW_ROWS = 20_000;
+/** After this long, the server is asked again whether it runs. */
+const ASK_AGAIN_AFTER_MS = 10_000;
 
 /** The same rows, with their positions added to an extent while they are scanned. */
 function watched(rows: RowSource<MarkerRow>, extent: Extent): RowSource<MarkerRow> {
@@ -63,7 +66,7 @@ export async function importMarkerRows(
   open: (session: CommandSession) => Promise<Opened>,
 ): Promise<void> {
   const what = { name, what: 'marker', resume: 'run the same command again to resume' } as const;
-  await runImport(what, options, async ({ session, rejects, bars: { onChecked, onProgress }, report }) => {
+  await runImport(what, options, async ({ session, table, rejects, bars: { onChecked, onProgress }, report }) => {
     const { config, database, log, signal } = session;
     const { source, done } = await open(session);
     const embedded = config.database.kind === 'embedded';
@@ -73,10 +76,14 @@ export async function importMarkerRows(
     try {
       const began = systemClock.now();
       const extent = new Extent();
+      const opened = await openCollection(database, collectionInput(options));
+      // Asked while rows are written: afterwards the server is busy counting them.
+      const found = isServed(config, opened.collection);
       const loaded = await loadMarkers({
         database,
+        table,
         dataDir: config.dataDir,
-        collection: collectionInput(options),
+        collection: opened,
         source: { ...source, rows: watched(source.rows, extent) },
         rejects,
         once: false,
@@ -91,15 +98,16 @@ export async function importMarkerRows(
         },
       });
       await done?.();
-      report({ ...loaded, took: systemClock.now() - began });
-      const { served, line } = await whereToSee(config, loaded.collection, extent.at);
+      const took = systemClock.now() - began;
+      report({ ...loaded, took });
+      const served = (took < ASK_AGAIN_AFTER_MS && (await found)) || (await isServed(config, loaded.collection));
       if (served && options.wait !== true && cells?.status().owner !== true) {
         console.log('the running server updates counts and clusters within seconds');
       } else {
         await openCells().caughtUp(signal);
         console.log('counts and clusters include all rows');
       }
-      console.log(line);
+      console.log(whereToSee(config, loaded.collection, extent.at, served));
     } finally {
       await cells?.stop();
     }

@@ -26,6 +26,8 @@ export interface ImportOutcome {
 /** An import in progress. */
 export interface ImportRun {
   readonly session: CommandSession;
+  /** See `OpenedTables`. */
+  readonly table: string;
   readonly rejects: RejectsFile;
   readonly bars: ImportBars;
   /** Prints the result. Throws BAD_USER_INPUT if all rows are rejected. */
@@ -65,8 +67,8 @@ export async function runImport(
 
   try {
     await withDatabase(async (session) => {
-      await openTables(session.database);
-      await work({ session, rejects, bars, report: (outcome) => report(outcome, session.where) });
+      const { table } = await openTables(session.database);
+      await work({ session, table, rejects, bars, report: (outcome) => report(outcome, session.where) });
     });
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;

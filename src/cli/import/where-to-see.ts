@@ -46,10 +46,15 @@ export class Extent {
   }
 }
 
-/** Whether a server at a URL has this very collection. */
-async function serves(url: string, { key, createdAt }: Collection): Promise<boolean> {
+function urlOf({ http: { host: bound, port } }: Config): string {
+  const host = bound === '0.0.0.0' || bound === '::' ? '127.0.0.1' : bound;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Whether the configured server runs and has this very collection. */
+export async function isServed(config: Config, { key, createdAt }: Collection): Promise<boolean> {
   try {
-    const response = await fetch(`${url}/graphql`, {
+    const response = await fetch(`${urlOf(config)}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
@@ -65,23 +70,8 @@ async function serves(url: string, { key, createdAt }: Collection): Promise<bool
   }
 }
 
-/** Where to see a collection. */
-export interface WhereToSee {
-  /** Whether the configured server runs and has the collection. */
-  readonly served: boolean;
-  /** A line with the link to the map and, if no server runs, how to start one. */
-  readonly line: string;
-}
-
-/** Returns where to view a collection on the map. */
-export async function whereToSee(
-  { http }: Config,
-  collection: Collection,
-  at: string | undefined,
-): Promise<WhereToSee> {
-  const host = http.host === '0.0.0.0' || http.host === '::' ? '127.0.0.1' : http.host;
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${http.port}`;
-  const link = `${url}/#${at === undefined ? '' : `at=${at}&`}on=${encodeURIComponent(collection.key)}`;
-  const served = await serves(url, collection);
-  return { served, line: served ? `view it: ${link}` : `to view it, run \`cellport serve\` and open ${link}` };
+/** A line with the link to a collection on the map and, if no server runs, how to start one. */
+export function whereToSee(config: Config, { key }: Collection, at: string | undefined, served: boolean): string {
+  const link = `${urlOf(config)}/#${at === undefined ? '' : `at=${at}&`}on=${encodeURIComponent(key)}`;
+  return served ? `view it: ${link}` : `to view it, run \`cellport serve\` and open ${link}`;
 }

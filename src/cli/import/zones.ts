@@ -8,7 +8,7 @@ import { openZones } from '../../ingest/zones/zone-row.js';
 import { newCall } from '../../store/request/meter.js';
 import { type ImportOptions, collectionInput } from './options.js';
 import { runImport } from './report.js';
-import { whereToSee } from './where-to-see.js';
+import { isServed, whereToSee } from './where-to-see.js';
 
 /** Imports a file of zones. */
 export async function importZonesFile(path: string, options: ImportOptions): Promise<void> {
@@ -32,6 +32,6 @@ export async function importZonesFile(path: string, options: ImportOptions): Pro
       call: { ...newCall(signal), unpriced: true },
     });
     report({ counts, created, took: systemClock.now() - began });
-    console.log((await whereToSee(config, collection, undefined)).line);
+    console.log(whereToSee(config, collection, undefined, await isServed(config, collection)));
   });
 }

@@ -84,27 +84,37 @@ function faultsOf({ tables }: Database, states: readonly TableState[]): Fault[] 
 }
 
 /**
- * Compares both tables with their definitions. Throws UNAVAILABLE with a line for each difference: table, expected, found;
+ * Compares both tables with their definitions and returns them. Throws UNAVAILABLE with a line for each difference: table, expected, found;
  * `details.differences` has the same as data.
  */
-export async function checkTables(database: Database): Promise<void> {
-  const faults = faultsOf(database, await describeTables(database));
-  if (faults.length === 0) return;
+export async function checkTables(database: Database): Promise<readonly TableState[]> {
+  const states = await describeTables(database);
+  const faults = faultsOf(database, states);
+  if (faults.length === 0) return states;
   const lines = faults.map(
     ({ table, what, expected, found }) => `table ${table}: ${what} must be ${expected}; found ${found}`,
   );
   throw new CellportError('UNAVAILABLE', lines.join('\n'), { differences: faults });
 }
 
-/**
- * Creates missing tables and compares both with their definitions; returns the names of those it created. Throws like
- * `checkTables`.
- */
-export async function openTables(database: Database): Promise<readonly string[]> {
+/** Tables that match their definitions. */
+export interface OpenedTables {
+  /** The names of those created. */
+  readonly created: readonly string[];
+  /** Identifies the table of the entities: another one of the same name has another. */
+  readonly table: string;
+}
+
+const identityOf = ([entities]: readonly TableState[]): string =>
+  entities?.description?.TableId ?? entities?.description?.CreationDateTime?.toISOString() ?? '';
+
+/** Creates missing tables and compares both with their definitions. Throws like `checkTables`. */
+export async function openTables(database: Database): Promise<OpenedTables> {
   const states = await describeTables(database);
   // Usually they exist, and one description of each suffices: the embedded engine takes 0.4 s for it after its start.
-  if (states.every(isActive) && faultsOf(database, states).length === 0) return [];
+  if (states.every(isActive) && faultsOf(database, states).length === 0) {
+    return { created: [], table: identityOf(states) };
+  }
   const created = await ensureTables(database);
-  await checkTables(database);
-  return created;
+  return { created, table: identityOf(await checkTables(database)) };
 }
