@@ -3,6 +3,7 @@ import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { IndexFollower } from '../search/follow.js';
+import { isConnectionError } from '../search/opensearch/client.js';
 import { dropOthers, pointAlias } from '../search/opensearch/indexes.js';
 import { IN_USE, NEXT, type SearchState, stateItem } from '../search/opensearch/state.js';
 import { type Lease, takeLease, whileLeased } from '../store/lease.js';
@@ -30,13 +31,17 @@ const POLL_MS = 100;
 export const FOLLOWS_WITHIN_MS = 3_000;
 const COMPARISONS = 5;
 
-/** Opens OpenSearch for a command, and closes it afterwards. */
+/** Opens OpenSearch for a command, and closes it afterwards. Throws UNAVAILABLE if it does not respond. */
 export async function withCluster<T>(
   { url, config, backend, log }: IndexCommand,
   work: (cluster: SearchCluster) => Promise<T>,
 ): Promise<T> {
   const cluster = await openCluster(url, config, backend, log);
   try {
+    await cluster.client.ping().catch((cause: unknown) => {
+      if (!isConnectionError(cause)) return;
+      throw new CellportError('UNAVAILABLE', `OpenSearch does not respond at ${new URL(url).host}`, {}, { cause });
+    });
     return await work(cluster);
   } finally {
     await cluster.close();

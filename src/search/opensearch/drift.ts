@@ -8,7 +8,7 @@ import { type Stored, idOf, isSameState } from '../stored.js';
 
 /** Differences between an index and its table. */
 export interface Drift {
-  /** Markers, zones and collections in the table. */
+  /** Collections in use, with their markers and zones, in the table. */
   readonly documents: number;
   /** Items that the index lacks, or has in an outdated state. */
   readonly missing: readonly Key[];
@@ -60,12 +60,14 @@ export async function findDrift(options: DriftOptions): Promise<Drift> {
   };
   const documentsOf = (items: readonly (Item | undefined)[]) =>
     items.flatMap((item) => (item && documentOf(keys, item, rankBy)) ?? []);
+  // Those of a deleted collection are not compared: it no longer says how they rank, and they are being removed.
+  const inUse = (documents: readonly SearchDocument[]) => documents.filter(({ scope }) => rankBy.has(scope));
 
   let documents = 0;
   const missing: Key[] = [];
   for (let after: Key | null = null, more = true; more;) {
     const { items, next } = await tables.readItems(after);
-    const some = documentsOf(items);
+    const some = inUse(documentsOf(items));
     documents += some.length;
     if (missing.length < MOST) missing.push(...(await differing(some)));
     after = next;
@@ -79,7 +81,7 @@ export async function findDrift(options: DriftOptions): Promise<Drift> {
     if (extra.length < MOST) extra.push(...some.filter((key) => !known.has(idOf(key))));
   }
   await settle();
-  const still = await differing(documentsOf(await itemsOf(missing)));
+  const still = await differing(inUse(documentsOf(await itemsOf(missing))));
   const left = await liveDocuments(
     client,
     alias,

@@ -107,6 +107,10 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
     proxy.intercept = () => 'no answer';
     expect(await found('alder')).toBe('UNAVAILABLE');
     await create('c', 'Cedar');
+    await expect(checkIndex(command())).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringMatching(/^OpenSearch does not respond at 127\.0\.0\.1:\d+$/),
+    });
     proxy.intercept = () => undefined;
     await until(async () => (await found('cedar')) === 1, 600);
     expect(await found('alder')).toBe(1);
@@ -167,6 +171,13 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
     await create('end', 'Finis');
     await until(async () => (await found('finis')) === 1, 600);
     expect(await found('live')).toBe(written);
+    // Ranked, and not yet removed from the table.
+    const made =
+      await server.ask(`mutation { createCollection(input: { key: "peaks", name: "Peaks", rankBy: "height" }) { key }
+      createMarker(input: { collection: "peaks", position: { lng: 1, lat: 2 }, key: "ortler", name: "Ortler", properties: { height: 3905 } }) { id } }`);
+    expect(made.errors).toEqual([]);
+    await until(async () => (await found('ortler')) === 1, 600);
+    await server.ask('mutation { deleteCollection(key: "peaks") { key } }');
     const drift = await checkIndex(command());
     expect(drift).toMatchObject({ missing: [], extra: [] });
     expect(drift.documents).toBe(written + 6);
