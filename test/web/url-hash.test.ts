@@ -56,10 +56,13 @@ test('an address restores the view it was written from, to within a pixel', () =
   );
 });
 
-test('an invalid address is never an error, and a place outside the map is ignored', () => {
+test('an invalid address is never an error, and a view outside the map is moved inside', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void readHash(`#${text}`)));
-  for (const at of ['', '1/2', '1/2/3/4', 'a/b/c', '23/0/0', '-3/0/0', '3/86/0', '3/0/181', '3//0', 'Infinity/0/0']) {
-    expect(readHash(`#at=${at}`)).toEqual({});
-  }
+  for (const at of ['', '1/2', '1/2/3/4', 'a/b/c', '3//0', 'Infinity/0/0']) expect(readHash(`#at=${at}`)).toEqual({});
+  for (const pin of ['', '1', 'a/b', '86/0', '0/181']) expect(readHash(`#pin=${pin}`)).toEqual({});
+  // A link that an import of polar stations prints.
+  expect(readHash('#at=8/85.0511/10.5').at).toEqual({ zoom: 8, lat: 85, lng: 10.5 });
+  expect(readHash('#at=99/-95/400').at).toEqual({ zoom: 22, lat: -85, lng: 40 });
+  expect(readHash('#at=-3/0/-181').at).toEqual({ zoom: -2, lat: 0, lng: 179 });
   expect(readHash('#at=3/50/10&on=a,,b')).toEqual({ at: { zoom: 3, lat: 50, lng: 10 }, on: ['a', 'b'] });
 });

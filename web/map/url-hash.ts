@@ -22,19 +22,28 @@ const MAX_ZOOM = 22;
 /** Minimum zoom of the API and the map. */
 export const MIN_ZOOM = -2;
 
+/** A longitude from -180 to below 180. */
+const wrap = (lng: number) => ((((lng + 180) % 360) + 360) % 360) - 180;
+
+/** Numbers separated by slashes; undefined unless there are `count` of them. */
+function readNumbers(text: string | null, count: number): readonly number[] | undefined {
+  const parts = (text?.split('/') ?? []).map((part) => (part === '' ? Number.NaN : Number(part)));
+  return parts.length === count && parts.every(Number.isFinite) ? parts : undefined;
+}
+
+const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value));
+
+/** A view beyond the map's edges or zooms is moved inside, as when one pans or zooms there. */
 function readAt(text: string | null): PageState['at'] {
-  const parts = text?.split('/') ?? [];
-  const [zoom = Number.NaN, lat = Number.NaN, lng = Number.NaN] = parts.map((part) =>
-    part === '' ? Number.NaN : Number(part),
-  );
-  if (parts.length !== 3 || ![zoom, lat, lng].every(Number.isFinite)) return undefined;
-  if (zoom < MIN_ZOOM || zoom > MAX_ZOOM || Math.abs(lat) > MAX_LAT || Math.abs(lng) > 180) return undefined;
-  return { zoom, lat, lng };
+  const [zoom, lat, lng] = readNumbers(text, 3) ?? [];
+  if (zoom === undefined || lat === undefined || lng === undefined) return undefined;
+  return { zoom: clamp(zoom, MIN_ZOOM, MAX_ZOOM), lat: clamp(lat, -MAX_LAT, MAX_LAT), lng: wrap(lng) };
 }
 
 function readPin(text: string | null): PageState['pin'] {
-  const { lat, lng } = readAt(`0/${text}`) ?? {};
-  return lat === undefined || lng === undefined ? undefined : { lat, lng };
+  const [lat, lng] = readNumbers(text, 2) ?? [];
+  if (lat === undefined || lng === undefined || Math.abs(lat) > MAX_LAT || Math.abs(lng) > 180) return undefined;
+  return { lat, lng };
 }
 
 const readKeys = (text: string | null) => text?.split(',').filter((key) => key !== '');
@@ -64,8 +73,8 @@ export function writeHash({ at, on, heat, rules, place, pin }: PageState): strin
   const parts: string[] = [];
   if (at) {
     const digits = Math.max(0, Math.ceil((at.zoom * Math.LN2 + Math.log(512 / 360 / 0.5)) / Math.LN10));
-    const lng = ((((at.lng + 180) % 360) + 360) % 360) - 180;
-    parts.push(`at=${Number(at.zoom.toFixed(2))}/${Number(at.lat.toFixed(digits))}/${Number(lng.toFixed(digits))}`);
+    const lng = wrap(at.lng).toFixed(digits);
+    parts.push(`at=${Number(at.zoom.toFixed(2))}/${Number(at.lat.toFixed(digits))}/${Number(lng)}`);
   }
   if (on) parts.push(keys('on', on));
   if (heat && heat.length > 0) parts.push(keys('heat', heat));
