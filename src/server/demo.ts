@@ -64,6 +64,8 @@ export async function openDemo(
         const { created, updated, unchanged } = progress.counts;
         readiness = { ...readiness, cities: created + updated + unchanged, of: rows.size };
         await onProgress(progress);
+        // What an interrupted load has written is counted meanwhile.
+        counted ||= progress.resumed > 0;
         if (counted || readiness.cities === 0) return;
         counted = true;
         await cells.caughtUp(signal);
