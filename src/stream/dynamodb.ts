@@ -83,8 +83,24 @@ export function createStreamsClient(connection: Connection): DynamoDBStreamsClie
 export function openStream(database: Database, client: DynamoDBStreamsClient): StreamPort {
   const ask = <T>(command: (options: { readonly abortSignal: AbortSignal }) => Promise<T>): Promise<T> =>
     withinTime(database, command, { failure: failureOf });
+  let known: string | undefined;
+
+  /** Whether it is still the table's stream: a table has only one that is enabled. */
+  async function isEnabled(stream: string): Promise<boolean> {
+    const command = new DescribeStreamCommand({ StreamArn: stream, Limit: 1 });
+    try {
+      const { StreamDescription: found } = await ask((options) => client.send(command, options));
+      return found?.StreamStatus === 'ENABLED';
+    } catch (error) {
+      if (error instanceof StreamFailure) return false;
+      throw error;
+    }
+  }
+
   return withMonths(database, {
     async identify() {
+      // To describe a table, the embedded engine reads all of it.
+      if (database.waitsForDisk && known !== undefined && (await isEnabled(known))) return known;
       const table = await describeTable(database, database.tables.entities);
       const view = table?.StreamSpecification?.StreamViewType;
       if (table?.LatestStreamArn === undefined || view !== 'NEW_AND_OLD_IMAGES') {
@@ -92,7 +108,8 @@ export function openStream(database: Database, client: DynamoDBStreamsClient): S
           `table ${database.tables.entities} must have a stream with NEW_AND_OLD_IMAGES; found ${view ?? 'none'}`,
         );
       }
-      return table.LatestStreamArn;
+      known = table.LatestStreamArn;
+      return known;
     },
     async listShards(stream, after) {
       const command = new DescribeStreamCommand({
