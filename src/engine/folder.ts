@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Server, connect } from 'node:net';
 
 import { systemClock } from '../clock.js';
-import { readKeeperFile } from './keeper-file.js';
+import { keeperFile, readKeeperFile } from './keeper-file.js';
 import { type KeeperAddress, firstLine } from './protocol.js';
 
 const ANSWERS_WITHIN_MS = 2_000;
@@ -52,11 +52,11 @@ async function ask<T>(port: number, question: object): Promise<T | undefined> {
 }
 
 /**
- * The keeper named in the file, if it is running. Only the keeper knows the token, so any other program on its port is
+ * The keeper named in the folder's file, if it is running. Only the keeper knows the token, so any other program on its port is
  * ruled out.
  */
-async function runningKeeper(file: string): Promise<KeeperAddress | undefined> {
-  const named = readKeeperFile(file);
+export async function runningKeeper(dataDir: string): Promise<KeeperAddress | undefined> {
+  const named = readKeeperFile(keeperFile(dataDir));
   if (named === undefined) return undefined;
   const answer = await ask<{ pong?: unknown }>(named.port, { ping: named.token });
   return answer?.pong === true ? { port: named.port, token: named.token } : undefined;
@@ -66,15 +66,15 @@ async function runningKeeper(file: string): Promise<KeeperAddress | undefined> {
  * Makes this process the keeper of the folder by listening on one of its ports, or returns the address of the running
  * keeper.
  */
-export async function takeFolder(server: Server, dataDir: string, file: string): Promise<KeeperAddress | undefined> {
+export async function takeFolder(server: Server, dataDir: string): Promise<KeeperAddress | undefined> {
   for (const port of keeperPorts(dataDir)) {
     for (let waited = 0; ; waited += POLL_MS) {
-      if (await listen(server, port)) return runningKeeper(file);
+      if (await listen(server, port)) return runningKeeper(dataDir);
       const holder = await ask<{ keeperOf?: unknown }>(port, { whose: dataDir });
       // Another program uses the port.
       if (holder?.keeperOf !== dataDir) break;
       // The keeper may not have written its file yet, or is waiting for its Java process to end.
-      const other = await runningKeeper(file);
+      const other = await runningKeeper(dataDir);
       if (other !== undefined) return other;
       if (waited >= SETTLES_WITHIN_MS) throw new Error('another keeper of this folder is starting or stopping; retry');
       await systemClock.sleep(POLL_MS);

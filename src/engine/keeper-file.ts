@@ -1,4 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import type { KeeperAddress } from './protocol.js';
 
@@ -7,6 +8,9 @@ export interface KeeperFile extends KeeperAddress {
   /** The Java process; null before it starts. */
   readonly java: { readonly pid: number } | null;
 }
+
+/** The path of a data folder's keeper file. */
+export const keeperFile = (dataDir: string): string => join(dataDir, 'keeper.json');
 
 const isPort = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536;

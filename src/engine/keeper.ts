@@ -15,7 +15,7 @@ import { systemClock } from '../clock.js';
 import { databaseFile, databaseFolder, prepareDatabaseFile } from './database-file.js';
 import { enginePorts, listen, takeFolder } from './folder.js';
 import { type JavaEngine, startJava, stopJava } from './java.js';
-import { type KeeperFile, readKeeperFile, writeKeeperFile } from './keeper-file.js';
+import { type KeeperFile, keeperFile, readKeeperFile, writeKeeperFile } from './keeper-file.js';
 import { killOrphan } from './orphan.js';
 import { type KeeperAnswer, type KeeperGreeting, firstLine } from './protocol.js';
 
@@ -141,12 +141,12 @@ async function keep(dataDir: string | undefined): Promise<void> {
   const keeper = new Keeper(dataDir);
   const { token } = keeper;
   const server = createServer((socket) => void keeper.take(socket));
-  const file = dataDir === undefined ? undefined : join(dataDir, 'keeper.json');
+  const file = dataDir === undefined ? undefined : keeperFile(dataDir);
   if (dataDir === undefined || file === undefined) {
     if (!(await listen(server, 0))) throw new Error('no free port');
   } else {
     mkdirSync(dataDir, { recursive: true });
-    const other = await takeFolder(server, dataDir, file);
+    const other = await takeFolder(server, dataDir);
     if (other !== undefined) {
       greet(other);
       process.exit(0);

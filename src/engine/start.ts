@@ -10,6 +10,7 @@ import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { retry } from '../retry.js';
 import { databaseFile, databaseFolder } from './database-file.js';
+import { runningKeeper } from './folder.js';
 import { type KeeperAddress, type KeeperAnswer, type KeeperGreeting, firstLine, parseLine } from './protocol.js';
 
 /** How to reach a DynamoDB Local. */
@@ -40,6 +41,9 @@ const LONGEST_PAUSE_MS = 5_000;
 
 /** The address of this folder's keeper, which is started if necessary. */
 async function findKeeper(dataDir: string | null): Promise<KeeperAddress> {
+  // Without a process that only finds it: a command beside a server would wait 0.3 s for that.
+  const running = dataDir === null ? undefined : await runningKeeper(dataDir);
+  if (running !== undefined) return running;
   const own = fileURLToPath(import.meta.url);
   // Run from source (tests, development), the keeper needs tsx; once built, plain node suffices.
   const fromSource = own.endsWith('.ts');
