@@ -8,7 +8,7 @@ import { fileSize } from '../../ingest/read/file-source.js';
 import type { RowSource } from '../../ingest/read/row-source.js';
 import { isInvalid } from '../../ingest/read/row.js';
 import type { MarkerRow } from '../../ingest/rows/marker-row.js';
-import { type Cells, keepCells, unknownCells } from '../../server/cells.js';
+import type { Cells } from '../../server/cells.js';
 import { type ImportOptions, collectionInput } from './options.js';
 import type { CommandSession } from '../session.js';
 import { runImport } from './report.js';
@@ -43,6 +43,14 @@ function watched(rows: RowSource<MarkerRow>, extent: Extent): RowSource<MarkerRo
   };
 }
 
+/** The cells of all collections, updated by this process unless it must not. */
+async function openCellsOf(session: CommandSession): Promise<Cells> {
+  // Loaded only if needed, because it takes a while: beside a server it is not.
+  const { keepCells, unknownCells } = await import('../../server/cells.js');
+  const { consumer, database } = session.config;
+  return consumer ? keepCells(session, session.log, { embedded: database.kind === 'embedded' }) : unknownCells();
+}
+
 /** Imports a file of markers. */
 export async function importMarkersFile(path: string, options: ImportOptions): Promise<void> {
   const { keyColumn, latColumn, lngColumn, nameColumn, categoryColumn, format = formatOf(path) } = options;
@@ -67,11 +75,10 @@ export async function importMarkerRows(
 ): Promise<void> {
   const what = { name, what: 'marker', resume: 'run the same command again to resume' } as const;
   await runImport(what, options, async ({ session, table, rejects, bars: { onChecked, onProgress }, report }) => {
-    const { config, database, log, signal } = session;
+    const { config, database, signal } = session;
     const { source, done } = await open(session);
-    const embedded = config.database.kind === 'embedded';
-    let cells: Cells | undefined;
-    const openCells = () => (cells ??= config.consumer ? keepCells(session, log, { embedded }) : unknownCells());
+    let cells: Promise<Cells> | undefined;
+    const openCells = () => (cells ??= openCellsOf(session));
     let rows = 0;
     try {
       const began = systemClock.now();
@@ -92,8 +99,8 @@ export async function importMarkerRows(
           rows = progress.rows;
           onChecked(progress);
         },
-        onProgress(progress) {
-          if (rows > FEW_ROWS) openCells();
+        async onProgress(progress) {
+          if (rows > FEW_ROWS) await openCells();
           onProgress(progress);
         },
       });
@@ -101,15 +108,15 @@ export async function importMarkerRows(
       const took = systemClock.now() - began;
       report({ ...loaded, took });
       const served = (took < ASK_AGAIN_AFTER_MS && (await found)) || (await isServed(config, loaded.collection));
-      if (served && options.wait !== true && cells?.status().owner !== true) {
+      if (served && options.wait !== true && (await cells)?.status().owner !== true) {
         console.log('the running server updates counts and clusters within seconds');
       } else {
-        await openCells().caughtUp(signal);
+        await (await openCells()).caughtUp(signal);
         console.log('counts and clusters include all rows');
       }
       console.log(whereToSee(config, loaded.collection, extent.at, served));
     } finally {
-      await cells?.stop();
+      await (await cells)?.stop();
     }
   });
 }
