@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 
 import { systemClock } from '../clock.js';
-import type { RepartitionProgress } from '../jobs/walk-markers.js';
+import type { RepartitionProgress } from '../jobs/layout-phase.js';
 import type { Collection } from '../model/collection.js';
 import { EXIT_CODES, prefixLengthOption, wholeNumber, writeShardsOption } from './options.js';
 import { type ProgressBar, duration, progressBar } from './progress.js';
@@ -15,20 +15,24 @@ interface RepartitionOptions {
   readonly maxWcu: number;
 }
 
-const LABELS = { FILL: 'adding the new layout', SWITCH: 'switching readers', DRAIN: 'removing the old one' } as const;
+const PHASES = { FILL: 'adding the new layout', SWITCH: 'switching readers', DRAIN: 'removing the old one' } as const;
 
 const parseNames = (text: string): readonly string[] => text.split(',').flatMap((name) => name.trim() || []);
 
-/** A bar for each phase that is not a wait, which is only named. */
-function phaseBars() {
+/** A bar for each phase that is not a wait, which is only named, with the time that it takes. */
+function phaseBars(waitMs: number) {
+  const waits = {
+    PROCESSES: `waiting ${duration(waitMs)}, until every server and import knows of it`,
+    INDEX: `waiting ${duration(waitMs)}, until the index shows all of it`,
+  };
   let bar: ProgressBar | undefined;
   let shown = '';
   const end = () => {
     bar?.end();
     bar = undefined;
   };
-  const onProgress = ({ phase, markers, part }: RepartitionProgress) => {
-    const label = part === undefined ? `${LABELS[phase]}: waiting for all servers and writers` : LABELS[phase];
+  const onProgress = ({ phase, markers, part, waitsFor }: RepartitionProgress) => {
+    const label = waitsFor === undefined ? PHASES[phase] : `${PHASES[phase]}: ${waits[waitsFor]}`;
     if (label !== shown) {
       end();
       if (part === undefined) console.error(label);
@@ -60,15 +64,15 @@ async function prepare(
 
 async function run(session: CommandSession, key: string, options: RepartitionOptions): Promise<void> {
   const { config, database, signal } = session;
-  const { completeRepartition } = await import('../server/repartition.js');
+  const { completeRepartition, settleMs } = await import('../server/repartition.js');
   const { nameOfLayout } = await import('../store/collection/layout-change.js');
   const { checkTables } = await import('../store/table/table-check.js');
   const { findCollection } = await import('./find-collection.js');
   await checkTables(database);
   const began = systemClock.now();
   const collection = await prepare(session, key, options);
-  const { onProgress, end } = phaseBars();
   const { deadlineMs } = config.limits;
+  const { onProgress, end } = phaseBars(settleMs(deadlineMs));
   try {
     await completeRepartition(session, collection, { deadlineMs, maxWcu: options.maxWcu, onProgress }, signal);
   } finally {

@@ -1,4 +1,4 @@
-import { type Collection, hasSameNames, otherLayout } from '../model/collection.js';
+import { type Collection, otherLayout } from '../model/collection.js';
 import { getCollections } from '../store/collection/collections.js';
 import { endPhase, repartitionJob } from '../store/collection/layout-change.js';
 import { LayoutChanged, whileLayoutStays } from '../store/collection/watch-collection.js';
@@ -6,17 +6,14 @@ import type { Sighting } from '../store/lease.js';
 import { newCall } from '../store/request/meter.js';
 import { notFound } from '../errors.js';
 import { type OwnJob, doJob } from './job.js';
-import {
-  type Phase,
-  type RepartitionOptions,
-  type Walk,
-  redrawMarkers,
-  relocateMarkers,
-  walkOnce,
-} from './walk-markers.js';
+import type { Phase, RepartitionOptions, RepartitionProgress } from './layout-phase.js';
+import { walkOnce } from './walk-markers.js';
 
-async function settle({ options, change: { phase }, call }: Phase): Promise<void> {
-  options.onProgress({ phase, markers: 0, changed: 0, part: undefined });
+async function settle(
+  { options, change: { phase }, call }: Phase,
+  waitsFor: NonNullable<RepartitionProgress['waitsFor']>,
+): Promise<void> {
+  options.onProgress({ phase, markers: 0, changed: 0, part: undefined, waitsFor });
   await options.settle(call.signal);
   call.signal.throwIfAborted();
 }
@@ -24,24 +21,16 @@ async function settle({ options, change: { phase }, call }: Phase): Promise<void
 /** Does everything of a phase. */
 async function runPhase(now: Phase): Promise<void> {
   const { collection, change, job } = now;
-  const other = otherLayout(collection);
   if (job.done(change.step) === 0) {
-    await settle(now);
+    await settle(now, 'PROCESSES');
     job.reach(1, change.step);
   }
   if (change.phase === 'SWITCH') return;
-  const walks: Walk[] = [];
-  if (other !== undefined) walks.push({ layout: change.phase === 'FILL' ? collection : other, fit: relocateMarkers });
-  if (!hasSameNames(collection.mapProperties, change.mapProperties)) {
-    walks.push({ layout: collection, fit: redrawMarkers });
-  }
-  for (const [index, walk] of walks.entries()) {
-    if (index > 0) job.reach(1, change.step);
-    // Again, for markers that a process wrote which had stopped for longer than the wait.
-    while ((await walkOnce(now, walk)) > 0 && change.phase === 'DRAIN') job.reach(1, change.step);
-  }
-  // Until the index, which follows the table, shows all of it.
-  if (change.phase === 'FILL') await settle(now);
+  const layout = change.phase === 'FILL' ? collection : (otherLayout(collection) ?? collection);
+  // Again, for markers that a process wrote which had stopped for longer than the wait.
+  while ((await walkOnce(now, layout)) > 0 && change.phase === 'DRAIN') job.reach(1, change.step);
+  // The index follows the table.
+  if (change.phase === 'FILL') await settle(now, 'INDEX');
 }
 
 /** Does all phases of a change in progress; returns the collection as it is then. */

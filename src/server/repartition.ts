@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { repartition } from '../jobs/repartition.js';
-import type { RepartitionProgress } from '../jobs/walk-markers.js';
+import type { RepartitionProgress } from '../jobs/layout-phase.js';
 import type { Collection } from '../model/collection.js';
 import type { Sighting } from '../store/lease.js';
 import { ownName, ownerIsGone } from '../stream/owners.js';
@@ -19,6 +19,9 @@ export interface RepartitionRun {
 const LEASE_MS = 10_000;
 const LOOK_EVERY_MS = 500;
 
+/** How long each wait takes. */
+export const settleMs = (deadlineMs: number): number => SETTLE_MS + deadlineMs;
+
 /**
  * Completes the change of a collection's layout that is in progress. Throws CONFLICT if another process is doing so.
  * `deadlineMs` is the deadline of requests to all servers.
@@ -32,7 +35,7 @@ export async function completeRepartition(
   const { database } = backend;
   const options = {
     worker: { database, self: ownName(), ownerIsGone, clock: systemClock, leaseMs: LEASE_MS },
-    settle: (phase: AbortSignal) => systemClock.sleep(SETTLE_MS + deadlineMs, phase),
+    settle: (phase: AbortSignal) => systemClock.sleep(settleMs(deadlineMs), phase),
     async occupied(layout: Collection, phase: AbortSignal) {
       const prefixes = await findOccupied(backend, layout, phase);
       if (prefixes !== undefined) return prefixes;

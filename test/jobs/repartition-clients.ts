@@ -5,7 +5,7 @@ import type { Bounds } from '../../src/geo/bounds.js';
 import type { Point } from '../../src/geo/point.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createLoaders } from '../../src/loaders/loaders.js';
-import { ownWrite } from '../../src/loaders/pages/own-writes.js';
+import { OWN_WRITES_MARGIN_MS, ownWrite } from '../../src/loaders/pages/own-writes.js';
 import { featuresOf } from '../../src/map/features.js';
 import { viewportMarkers } from '../../src/map/markers/markers.js';
 import { readViewport } from '../../src/map/viewport.js';
@@ -79,10 +79,19 @@ export class Fleet {
     return collection;
   }
 
-  /** Resolves once every client has read the collection since the call. */
+  /** Pages include what was written before, and no client shows own writes that are older. */
+  #settledAt = 0;
+
+  /**
+   * Resolves once every client has read the collection since the call, and pages include what was written before: a job
+   * waits for longer than pages may be behind, and than servers show their own writes instead.
+   */
   async settle(): Promise<void> {
     const mine = (this.#asked += 1);
-    while (!this.#stopping && this.#followed.some((followed) => followed < mine)) await sleep(2);
+    const began = Date.now();
+    const isDue = () => this.#followed.some((followed) => followed < mine) || (this.#status().endAt ?? 0) < began;
+    while (!this.#stopping && isDue()) await sleep(2);
+    this.#settledAt = began;
   }
 
   start(seed: number): void {
@@ -160,6 +169,7 @@ export class Fleet {
         : size < 0.6
           ? { west: 11 + random() * 4, south: 49, east: 15 + random() * 4, north: 50 + random() * 3 }
           : { west: lng, south: lat, east: lng + random() * 60, north: Math.min(90, lat + random() * 40) };
+    services.pageServices.ownWrites.of(this.#key, this.#settledAt + OWN_WRITES_MARGIN_MS);
     const call = newCall();
     const collectionCache = createCollectionCache({ now: () => 0 });
     collectionCache.set(this.#key, collection);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { systemClock } from '../../src/clock.js';
 import type { EngineAddress } from '../../src/engine/start.js';
 import { repartition } from '../../src/jobs/repartition.js';
-import type { RepartitionProgress } from '../../src/jobs/walk-markers.js';
+import type { RepartitionProgress } from '../../src/jobs/layout-phase.js';
 import { silentLog } from '../../src/log.js';
 import { findOccupied } from '../../src/server/cells.js';
 import { getCollections } from '../../src/store/collection/collections.js';

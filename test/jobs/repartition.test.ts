@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 
-import type { RepartitionProgress } from '../../src/jobs/walk-markers.js';
+import type { RepartitionProgress } from '../../src/jobs/layout-phase.js';
 import type { Layout, LayoutPhase } from '../../src/model/collection.js';
 import type { Properties } from '../../src/model/marker.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
@@ -87,16 +87,14 @@ async function expectOneLayout(key: string, wanted: Partial<Layout>) {
   return collection!;
 }
 
-const phases = ['FILL', 'SWITCH', 'DRAIN'] as const satisfies LayoutPhase[];
-/** The first one is another in each run. */
-const shuffled = phases.map((_, at) => phases[(at + seed) % phases.length] ?? 'FILL');
+const phases: readonly LayoutPhase[] = ['FILL', 'SWITCH', 'DRAIN'];
 
 describe('the layout of a collection', () => {
   test.each([
     {
       key: 'killed',
-      from: { prefixLength: 1, writeShards: 2 },
-      target: { prefixLength: 2, writeShards: 1 },
+      from: { prefixLength: 1, writeShards: 2, mapProperties: ['a', 'c'] },
+      target: { prefixLength: 2, writeShards: 1, mapProperties: ['b', 'c', 'd'] },
       slot: 'B',
     },
     { key: 'redrawn', from: { mapProperties: ['a', 'c'] }, target: { mapProperties: ['b', 'c', 'd'] }, slot: 'A' },
@@ -134,13 +132,20 @@ describe('the layout of a collection', () => {
     },
   );
 
-  test.each(shuffled.slice(0, rounds('undosOfRepartition')))(
-    'returns to what it was when the change is undone in phase %s, and can then change again',
-    async (undoneIn: LayoutPhase) => {
-      const key = `undone-${undoneIn.toLowerCase()}`;
-      const before = { prefixLength: 1, writeShards: 1 };
+  const changes = [
+    { before: { prefixLength: 1, writeShards: 1 }, after: { prefixLength: 0, writeShards: 2 } },
+    { before: { mapProperties: ['a', 'c'] }, after: { mapProperties: ['b', 'c'] } },
+    { before: { prefixLength: 1, mapProperties: ['a'] }, after: { prefixLength: 0, mapProperties: ['b', 'd'] } },
+  ];
+  const all = changes.flatMap((change) => phases.map((undoneIn) => ({ ...change, undoneIn })));
+  // Others in each run; each next one is of the next kind, in another phase.
+  const undos = all.map((_, at) => all[(seed + 4 * at) % all.length]!).slice(0, rounds('undosOfRepartition'));
+  test.each(undos)(
+    'returns to $before when the change to $after is undone in phase $undoneIn, and can then change again',
+    async ({ before, after, undoneIn }) => {
+      const key = `undone-${undoneIn}-${Object.keys(before).join('-')}`.toLowerCase();
       const fleet = await begin({ key, ...before }, 120);
-      await beginLayoutChange(db, key, { prefixLength: 0, writeShards: 2 }, newCall());
+      await beginLayoutChange(db, key, after, newCall());
       let undone: Promise<unknown> | undefined;
       const end = await work(fleet, key, 1_000, ({ phase, part }) => {
         if (phase === undoneIn && (part !== undefined || phase === 'SWITCH')) {
@@ -151,10 +156,10 @@ describe('the layout of a collection', () => {
       await undone;
       expect(undone).toBeDefined();
       await expectOneLayout(key, before);
-      await beginLayoutChange(db, key, { prefixLength: 0 }, newCall());
+      await beginLayoutChange(db, key, after, newCall());
       expect(await work(fleet, key, 40_000, () => undefined)).toBe(0);
       await fleet.stop();
-      await expectOneLayout(key, { prefixLength: 0, writeShards: 1 });
+      await expectOneLayout(key, after);
     },
   );
 

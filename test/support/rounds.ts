@@ -13,7 +13,7 @@ const ROUNDS = {
   killsOfModel: [1, 3],
   /** How often the process that changes a layout is killed, and the phases in which the change is undone. */
   killsOfRepartition: [1, 5],
-  undosOfRepartition: [1, 2],
+  undosOfRepartition: [1, 3],
   /** Radius queries in each of 18 key layouts. */
   radiusQueriesOfLayout: [1, 2],
   /** Radius and k-nearest queries in each of four collections. */

@@ -19,7 +19,7 @@ interface Kept extends OwnWrite {
 }
 
 /** A write is kept until pages include everything written this long after it: clocks differ, and streams lag. */
-const MARGIN_MS = 3_000;
+export const OWN_WRITES_MARGIN_MS = 3_000;
 /** Maximum time for which a write is kept. */
 const LONGEST_MS = 60_000;
 const MOST = 50_000;
@@ -56,7 +56,7 @@ export class OwnWrites {
     if (!kept) return [];
     const now = this.#wall();
     for (const [key, { at }] of kept) {
-      if (at + MARGIN_MS > complete && now - at < LONGEST_MS) break;
+      if (at + OWN_WRITES_MARGIN_MS > complete && now - at < LONGEST_MS) break;
       kept.delete(key);
       this.#count -= 1;
     }

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+
+import { systemClock } from '../../src/clock.js';
+import { repartition } from '../../src/jobs/repartition.js';
+import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { type WantedLayout, beginLayoutChange, undoLayoutChange } from '../../src/store/collection/layout-change.js';
+import { allPrefixes } from '../../src/store/cell/partition-prefixes.js';
+import { updateMarker } from '../../src/store/marker/marker-changes.js';
+import { createMarker } from '../../src/store/marker/markers.js';
+import { readItem } from '../../src/store/request/conditional-change.js';
+import { itemBytes } from '../../src/store/request/item-size.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { NOW } from '../map/fixture.js';
+import { testDatabase } from '../support/test-database.js';
+
+const db = await testDatabase();
+const LIMIT = 400 * 1024;
+
+async function current(key: string) {
+  const [collection] = await getCollections(db, [key], newCall(), { consistent: true });
+  if (!collection) throw new Error(`there is no collection ${key}`);
+  return collection;
+}
+
+async function run(key: string): Promise<void> {
+  const options = {
+    worker: {
+      database: db,
+      self: 'test',
+      ownerIsGone: () => true,
+      clock: systemClock,
+      leaseMs: 10_000,
+    },
+    settle: async () => undefined,
+    occupied: async (own: Parameters<typeof allPrefixes>[0]) => allPrefixes(own),
+    maxWcu: 40_000,
+    onProgress: () => undefined,
+  };
+  expect(await repartition(options, await current(key), {}, new AbortController().signal)).toBe(true);
+}
+
+describe.each<{ key: string; target: WantedLayout }>([
+  { key: 'drawn', target: { mapProperties: ['b'] } },
+  { key: 'moved', target: { writeShards: 4 } },
+])('a marker of the collection $key without room for what a change adds', ({ key, target }) => {
+  test('is named, with its size and the limit; the change is resumed when it is smaller, or undone', async () => {
+    const collection = await createCollection(
+      db,
+      { key, name: key, prefixLength: 1, mapProperties: ['a'] },
+      NOW,
+      newCall(),
+    );
+    const own = db.keys.marker(db.keys.scope(collection), 'large');
+    const bytes = async () => itemBytes((await readItem(db, own, newCall()))!);
+    const properties = (length: number) => ({ a: 1, b: 'b'.repeat(100), text: 'x'.repeat(length) });
+    const make = (name: string, length: number) =>
+      createMarker(
+        db,
+        collection,
+        { key: name, position: { lng: 1, lat: 2 }, properties: properties(length) },
+        NOW,
+        newCall(),
+      );
+    await make('large', 1_000);
+    const length = LIMIT - 5 - (await bytes()) + 1_000;
+    const resize = async (to: number) =>
+      updateMarker(
+        db,
+        { collection: await current(key), key: 'large' },
+        { properties: properties(to) },
+        { now: NOW },
+        newCall(),
+      );
+    await resize(length);
+    for (const name of ['other', 'another']) await make(name, 10);
+
+    await beginLayoutChange(db, key, target, newCall());
+    const refused = {
+      code: 'LIMIT_EXCEEDED',
+      message: expect.stringContaining(
+        `marker large of collection ${key} has ${await bytes()} of at most 409600 bytes`,
+      ),
+      details: { collection: key, marker: 'large', bytes: await bytes(), limit: LIMIT },
+    };
+    await expect(run(key)).rejects.toMatchObject(refused);
+    await undoLayoutChange(db, key, newCall());
+    await run(key);
+    expect(await current(key)).toMatchObject({ prefixLength: 1, writeShards: 1, mapProperties: ['a'] });
+
+    await beginLayoutChange(db, key, target, newCall());
+    await expect(run(key)).rejects.toMatchObject(refused);
+    await resize(1_000);
+    await run(key);
+    expect(await current(key)).toMatchObject(target);
+  });
+});
