@@ -11,10 +11,12 @@ const PARTS = /^(\d{4}-\d{2})\/(.+)$/;
 /** The iterator of a shard whose table was deleted, as all readings of the month have expired. */
 const AT_THE_END = '';
 
+const MONTHLY = 'MONTHLY';
+
 /** Whether any collection has tables of months. Consistent: their first records must not be missed. */
 export async function hasMonths(database: Database): Promise<boolean> {
   for await (const collections of everyCollection(database, 'in use', newCall(), { consistent: true })) {
-    if (collections.some(({ readingsTable }) => readingsTable === 'MONTHLY')) return true;
+    if (collections.some(({ readingsTable }) => readingsTable === MONTHLY)) return true;
   }
   return false;
 }
@@ -35,6 +37,21 @@ async function allShards(port: StreamPort, stream: string): Promise<readonly Lis
  */
 export function withMonths(database: Database, port: StreamPort): StreamPort {
   let monthly = false;
+  /** Whether the first collection with tables of months will be seen among the records that are read. */
+  let wouldSee = false;
+
+  /** To ask at each listing would be a Query every few seconds of each server, for ever where there are none. */
+  async function isMonthly(): Promise<boolean> {
+    if (monthly || wouldSee) return monthly;
+    wouldSee = true;
+    try {
+      monthly = await hasMonths(database);
+    } catch (error) {
+      wouldSee = false;
+      throw error;
+    }
+    return monthly;
+  }
 
   async function shardsOf(month: string): Promise<ListedShard[]> {
     const table = await describeTable(database, monthTable(database.tables, month));
@@ -50,20 +67,27 @@ export function withMonths(database: Database, port: StreamPort): StreamPort {
     async listShards(stream, after) {
       const page = await port.listShards(stream, after);
       if (page.more) return page;
-      monthly ||= await hasMonths(database);
-      if (!monthly) return page;
+      if (!(await isMonthly())) return page;
       const months = await Promise.all(followedMonths(systemClock.wall()).map(shardsOf));
       return { shards: [...page.shards, ...months.flat()], more: false };
     },
     async openShard(stream, shard, start) {
       const [, month, id] = PARTS.exec(shard) ?? [];
-      if (month === undefined || id === undefined) return port.openShard(stream, shard, start);
+      if (month === undefined || id === undefined) {
+        // What is before the start may never be read.
+        const iterator = await port.openShard(stream, shard, start);
+        wouldSee = false;
+        return iterator;
+      }
       const table = await describeTable(database, monthTable(database.tables, month));
       if (table?.LatestStreamArn === undefined) return AT_THE_END;
       return port.openShard(table.LatestStreamArn, id, start);
     },
     async readRecords(iterator) {
-      return iterator === AT_THE_END ? { records: [], next: undefined } : port.readRecords(iterator);
+      if (iterator === AT_THE_END) return { records: [], next: undefined };
+      const page = await port.readRecords(iterator);
+      monthly ||= page.records.some(({ after }) => after?.['readingsTable']?.['S'] === MONTHLY);
+      return page;
     },
   };
 }

@@ -11,10 +11,11 @@ import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { coolMonthTable, monthTable } from '../../src/store/table/month-tables.js';
 import { deleteTable } from '../../src/store/table/tables.js';
 import { createConsumer } from '../../src/stream/consumer.js';
+import { createStreamsClient, openStream } from '../../src/stream/dynamodb.js';
 import { openRecount } from '../../src/stream/recount-reads.js';
 import { CONSUMER } from '../../src/server/cells.js';
 import { recordCalls } from '../support/record-calls.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { engine, newDatabase, testDatabase } from '../support/test-database.js';
 import { streamParts, untilRead } from './support.js';
 
 const DAY = 86_400_000;
@@ -144,4 +145,38 @@ test('tables of months that lose their stream, or are deleted, leave no gap', as
   await add('other');
   await untilRead(db);
   expect(third.status()).toMatchObject({ owner: true, countsExact: true, gap: null });
+});
+
+test('whether a collection has tables of months is asked for once, and then seen in the stream', async () => {
+  const other = await testDatabase('readable', { stream: true });
+  const streams = createStreamsClient(engine());
+  onTestFinished(() => streams.destroy());
+  const calls = recordCalls(other);
+  const port = openStream(other, streams);
+  const stream = await port.identify();
+  /** The names of the tables whose shards are listed, and the Query calls that this took. */
+  async function list() {
+    calls.reset();
+    const { shards } = await port.listShards(stream, undefined);
+    return { shards: shards.map(({ id }) => id), queries: calls.count('Query') };
+  }
+  const { shards, queries } = await list();
+  expect([shards.length, queries, (await list()).queries]).toEqual([1, 1, 0]);
+  let iterator = await port.openShard(stream, shards[0] ?? '', { type: 'newest' });
+  // A collection may have been made before the start.
+  expect([(await list()).queries, (await list()).queries]).toEqual([1, 0]);
+
+  const made = await createCollection(other, input, new Date().toISOString(), newCall());
+  const marker = { collection: made, key: 'm' };
+  await createMarker(other, made, { key: 'm', position: { lng: 1, lat: 1 } }, new Date().toISOString(), newCall());
+  await recordReadings(other, marker, [{ at: at(began), values: { n: 1 } }], new Date(), newCall());
+  expect((await list()).shards).toEqual(shards);
+  for (let read = 0; read < 2;) {
+    const page = await port.readRecords(iterator);
+    read += page.records.length;
+    iterator = page.next ?? '';
+  }
+  const found = await list();
+  expect(found.queries).toBe(0);
+  expect(found.shards.slice(1)).toEqual([expect.stringMatching(new RegExp(`^${at(began).slice(0, 7)}/`))]);
 });
