@@ -13,8 +13,9 @@ import { queryAll } from '../../src/store/request/query-pages.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
 import { readSummaries } from '../../src/store/reading/reading-summaries.js';
 import { readReadingsOf, recordReadings } from '../../src/store/reading/readings.js';
-import { hasStream, listMonths, monthTable } from '../../src/store/table/month-tables.js';
-import { describeTable, ensureTables } from '../../src/store/table/tables.js';
+import { hasStream, listMonths, monthDefinitions, monthTable } from '../../src/store/table/month-tables.js';
+import { tableDifferences } from '../../src/store/table/table-check.js';
+import { describeTable, describeTables, ensureTables } from '../../src/store/table/tables.js';
 import { recordCalls } from '../support/record-calls.js';
 import { someOf } from '../support/rounds.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
@@ -220,8 +221,15 @@ describe('the tables of months', () => {
     const ended = Date.parse('2028-02-01T00:00:00.000Z');
     const keepers = [keeper(), keeper()];
     const keep = (ms: number) => Promise.all(keepers.map((one) => one.keep([short, long], ms)));
+    const differences = async (ms: number) => {
+      const definitions = await monthDefinitions(db, ms);
+      const states = await describeTables(db, definitions);
+      return definitions.flatMap((definition, at) => tableDifferences(definition, states[at]!));
+    };
     await keep(ended + 39 * DAY);
     expect(await isFollowed(db, '2028-01')).toBe(true);
+    // As required, also while no server has cooled it.
+    expect([await differences(ended + 39 * DAY), await differences(ended + 41 * DAY)]).toEqual([[], []]);
     const calls = recordCalls(db);
     await keep(ended + 41 * DAY);
     const classes = calls.commands.flatMap(({ input: { TableName, TableClass } }) =>
@@ -230,6 +238,7 @@ describe('the tables of months', () => {
     // DynamoDB Local has no classes of storage.
     expect(classes).toContainEqual([monthTable(db.tables, '2028-01'), 'STANDARD_INFREQUENT_ACCESS']);
     expect([await isFollowed(db, '2028-01'), await isFollowed(db, '2028-02')]).toEqual([false, true]);
+    expect(await differences(ended + 41 * DAY)).toEqual([]);
     await keep(ended + 130 * DAY);
     expect(await listMonths(db)).toContain('2028-01');
     await keep(ended + 132 * DAY);
