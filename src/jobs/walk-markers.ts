@@ -22,6 +22,8 @@ export async function walkOnce(now: Phase, layout: GeoLayout): Promise<number> {
   const pace = paceWrites(call.meter, maxWcu, clock);
   let markers = 0;
   let changed = 0;
+  let part = 0;
+  const tell = () => onProgress({ phase, markers, changed, part });
 
   async function walkPartition(pk: string): Promise<void> {
     const request = rangeRequest(database, { index: geoIndexOf(layout.geoSlot), pk, limit: ENTRIES_A_PAGE });
@@ -29,6 +31,8 @@ export async function walkOnce(now: Phase, layout: GeoLayout): Promise<number> {
       const changes = await fitMarkers(now, entries);
       changed += changes;
       markers += entries.length;
+      // Most markers may be in one partition.
+      tell();
       await pace(signal);
     }
   }
@@ -38,13 +42,16 @@ export async function walkOnce(now: Phase, layout: GeoLayout): Promise<number> {
   const prefixes = isWhole ? allPrefixes(own) : await occupied(own, signal);
   // Progress is 1 when the phase has settled. Prefixes of cells have other numbers in each run, which begins again.
   const begin = isWhole ? Math.max(0, job.done(step) - 1) : 0;
+  part = begin / Math.max(1, prefixes.total);
+  tell();
   let wave: string[] = [];
   async function flush(next: number): Promise<void> {
     const partitions = wave.flatMap((prefix) => keys.spreadPartitions(keys.scope(own), own, prefix).flat());
     wave = [];
     await mapConcurrently(partitions, PARTITIONS_AT_A_TIME, walkPartition);
     if (isWhole) job.reach(next + 1, step);
-    onProgress({ phase, markers, changed, part: prefixes.total === 0 ? 1 : next / prefixes.total });
+    part = prefixes.total === 0 ? 1 : next / prefixes.total;
+    tell();
   }
   for (const { number, prefix } of prefixes.list(begin)) {
     wave.push(prefix);

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { CellSums } from '../../../src/geo/cell-sums.js';
 import { compareBytes } from '../../../src/keys/byte-order.js';
+import type { Key } from '../../../src/keys/document-id.js';
 import { createKeyspace } from '../../../src/keys/keyspace.js';
 import { silentLog } from '../../../src/log.js';
 import { type PageEntry, pageEntry } from '../../../src/pages/entry.js';
@@ -120,7 +121,8 @@ function pageDifferences(table: TableModel, derived: DerivedModel, scope: string
   ];
 }
 
-const shownEntry = ({ position, marker }: PageEntry) => `${position} ${marker.name}`;
+const shownEntry = ({ position, marker }: PageEntry) =>
+  `${position} ${marker.name} ${JSON.stringify(marker.mapProperties)}`;
 
 /** Whether a marker was changed without a record. */
 const wasEverGone = ({ history }: TableModel, scope: string, key: string): boolean =>
@@ -129,13 +131,25 @@ const wasEverGone = ({ history }: TableModel, scope: string, key: string): boole
     return change?.scope === scope && change.key === key && change.after === undefined;
   });
 
+/** What a repartition writes: other entries in the geo indexes or other map properties, and nothing else. */
+function repartitionMarker(table: TableModel, world: World, { pk, sk }: Key): void {
+  const { chance } = world;
+  const image = table.items.get(`${pk}#${sk}`);
+  if (image === undefined) return;
+  const partition = { S: `${pk}::${chance.integer(1, 3)}` };
+  const m = { M: { price: { N: String(chance.integer(1, 3)) } } };
+  table.write(pk, sk, { ...image, ...chance.pick([{ gpkA: partition }, { gpkB: partition }, { m }]) });
+}
+
 /** One write of any kind. */
 function writeSomething(table: TableModel, world: World): void {
   const { chance } = world;
   const scope = chance.pick(SCOPES);
-  const { pk, sk } = keys.marker(scope, `m${chance.integer(1, 9)}`);
+  const marker = keys.marker(scope, `m${chance.integer(1, 9)}`);
+  const { pk, sk } = marker;
   const kind = chance.next();
-  if (kind < 0.68) {
+  if (kind < 0.08) repartitionMarker(table, world, marker);
+  else if (kind < 0.68) {
     const [lng, lat] = chance.pick(POSITIONS);
     const place = { L: chance.pick(HIERARCHY).map((name) => ({ S: name })) };
     table.write(pk, sk, { lng: { N: lng }, lat: { N: lat }, place, name: { S: `name ${chance.integer(1, 3)}` } });
