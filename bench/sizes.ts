@@ -60,7 +60,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
     title: 'Scale, measured',
     rows: [],
     text: [
-      `${MAPS} maps at zooms 2 to 18 over points around cities, requested with \`auto\` a second time; no pages cached. The lag: from the`,
+      `${MAPS} maps at zooms 2 to 18 over points around cities, requested with \`auto\` a second time; no pages cached. Lag: from the`,
       'last write until cells and pages include it.\n',
       table([
         [
