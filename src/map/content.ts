@@ -1,10 +1,10 @@
 import { CellportError } from '../errors.js';
-import { type Area, areaContains } from '../geo/bounds.js';
+import { areaContains } from '../geo/bounds.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
-import { DEFAULT_RADIUS, type MapCluster, clustersOf } from './cells/clusters.js';
+import { DEFAULT_RADIUS, type MapCluster, blocksOfClusters, clustersOf } from './cells/clusters.js';
 import { type MapContext, requireCollection } from './context.js';
-import { countInside } from './cells/count.js';
+import { countInRegion, regionOf } from './cells/count.js';
 import { type MarkerFilter, type MarkerFilterInput, readFilter } from './filter.js';
 import { readWhole } from './page.js';
 import { coverForPlan } from '../plan/markers.js';
@@ -51,40 +51,45 @@ export async function contentOf(
   collection: Collection,
   { field, limit, filter }: ContentQuestion,
 ): Promise<ViewportContent> {
-  const { area, precision } = viewport;
-  const { counted, markers } = await inside(context, collection, area, { field, limit, filter });
+  const { precision } = viewport;
+  const { counted, markers } = await inside(context, collection, viewport, { field, limit, filter });
   if (markers !== undefined && markers.length <= limit) {
     return { mode: 'MARKERS', total: markers.length, markers, clusters: [], precision };
   }
   const [clustered, total] = await Promise.all([
     clustersOf(context, viewport, collection, { field, distance: DEFAULT_RADIUS, filter }),
-    counted ?? (filter && markers ? markers.length : countInside(context, collection, area, field)),
+    counted ?? (filter && markers ? markers.length : countInside(context, collection, viewport, field)),
   ]);
   return { mode: 'CLUSTERS', total, markers: [], ...clustered };
 }
 
+/** The number of markers inside a viewport, counted from the blocks that its clusters are formed from. */
+const countInside = (context: MapContext, collection: Collection, viewport: Viewport, field: string) =>
+  countInRegion(context, collection, regionOf(viewport.area, blocksOfClusters(viewport)), field);
+
 interface Inside {
-  /** The number of markers of the area, if they were counted. */
+  /** The number of markers inside, if they were counted. */
   readonly counted?: number;
   readonly markers?: readonly MapMarker[];
 }
 
 /**
- * The markers of an area if they may fit the limit: possibly more than `limit` of them, or none if they do not fit.
+ * The markers of a viewport if they may fit the limit: possibly more than `limit` of them, or none if they do not fit.
  * With a filter, all of them, because only reading them shows how many match.
  */
 async function inside(
   context: MapContext,
   collection: Collection,
-  area: Area,
+  viewport: Viewport,
   { field, limit, filter }: ContentQuestion,
 ): Promise<Inside> {
+  const { area } = viewport;
   const accept = ({ marker }: { readonly marker: MapMarker }) => areaContains(area, marker.position);
   const budget = Budget.of(context.limits);
   const cover = coverForPlan(area);
   // Close to the limit, reading the markers is cheaper than counting them.
   if (!filter && (await hasMoreThan(context, { collection, cover, budget }, 1.5 * limit))) {
-    const counted = await countInside(context, collection, area, field);
+    const counted = await countInside(context, collection, viewport, field);
     if (counted > limit) return { counted };
   }
   const read = readAll(context, {

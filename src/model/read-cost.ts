@@ -19,10 +19,10 @@ export const REQUEST = 0.5;
 export const SCATTERED_REQUEST = 2;
 
 /**
- * Number of cell blocks, up to 20 KB, whose gap costs as much to read as another Query. Maps of clusters without a
- * cache take 17.4 calls and 13.8 units with 16, 12.5 and 12.6 with 64, 10.4 and 13.3 with 96.
+ * Number of cell blocks, up to 40 KB, whose gap costs as much to read as another Query. Maps of clusters without a
+ * cache take 10.6 calls and 11.0 units with 64, 8.8 and 11.1 with 128, 7.4 and 12.0 with 256.
  */
-export const HEAVY_BLOCKS = 64;
+export const HEAVY_BLOCKS = 128;
 
 /**
  * Share of a cover whose gap costs as much to read from a geo index as another Query: nobody knows how many entries are

@@ -10,6 +10,8 @@ import { readWhole } from '../page.js';
 import { readAll } from '../markers/read-all.js';
 import { Budget } from '../../loaders/budget.js';
 import { cellRange } from '../../geo/ranges.js';
+import { FINEST_STORED } from '../../model/cell.js';
+import { type BlockPlan, planBlocks } from '../../plan/blocks.js';
 import { clusterPrecision } from '../../plan/precision.js';
 import type { Viewport } from '../viewport.js';
 import { inTurns } from '../../turns.js';
@@ -42,6 +44,13 @@ export async function viewportClusters(
   const distance = readWhole('radius', radius ?? DEFAULT_RADIUS, 1, MAX_RADIUS);
   const collection = await requireCollection(context, collectionKey);
   return [...(await clustersOf(context, viewport, collection, { field: 'clusters', distance })).clusters];
+}
+
+/** The blocks that clusters at the default distance are formed from; undefined if their cells are not stored. */
+export function blocksOfClusters({ area, zoom }: Viewport): BlockPlan | undefined {
+  const own = clusterPrecision(zoom);
+  if (own > FINEST_STORED) return undefined;
+  return planBlocks(clusterArea(area, own, { zoom, distance: DEFAULT_RADIUS }), own);
 }
 
 /**

@@ -7,6 +7,7 @@ import { type ZRange, cellRange, coverArea, intersect } from '../../geo/ranges.j
 import { Budget } from '../../loaders/budget.js';
 import { type CellBlock, FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
+import type { BlockPlan } from '../../plan/blocks.js';
 import { type MapContext, requireCollection } from '../context.js';
 import { readAll, tooMuch } from '../markers/read-all.js';
 import { blocksUnder, blocksWithin, cellsOfBlock } from './blocks.js';
@@ -34,10 +35,14 @@ export interface Region {
   contains(point: Point): boolean;
   /** Z-order ranges that cover it. */
   readonly cover: readonly ZRange[];
+  /** Blocks that cover it and are read for the same answer anyway: counting starts with them. */
+  readonly blocks?: BlockPlan | undefined;
 }
 
-const regionOf = (area: Area): Region => ({
+/** The region of an area; `blocks` are those of its cells that are read anyway. */
+export const regionOf = (area: Area, blocks?: BlockPlan): Region => ({
   area,
+  blocks,
   relationTo: (box) => (areaContainsCell(area, box) ? 'inside' : areaOverlapsCell(area, box) ? 'cut' : 'outside'),
   contains: (point) => areaContains(area, point),
   get cover() {
@@ -61,7 +66,7 @@ async function tally(
 ): Promise<Tally | undefined> {
   const { loaders, keys } = context;
   const scope = keys.scope(collection);
-  const plan = blocksWithin(region.area, FINEST_STORED, FIRST_RANGES, FIRST_BLOCKS);
+  const plan = region.blocks ?? blocksWithin(region.area, FINEST_STORED, FIRST_RANGES, FIRST_BLOCKS);
   const first = await loaders.blocks.load({ scope, plan, budget });
   if (!first) return undefined;
 
@@ -88,11 +93,7 @@ async function tally(
   }
 }
 
-/** The number of markers inside an area, edges included. Throws LIMIT_EXCEEDED naming `field`. */
-export const countInside = (context: MapContext, collection: Collection, area: Area, field: string): Promise<number> =>
-  countInRegion(context, collection, regionOf(area), field);
-
-/** The same for a region. */
+/** The number of markers inside a region, edges included. Throws LIMIT_EXCEEDED naming `field`. */
 export async function countInRegion(
   context: MapContext,
   collection: Collection,
@@ -125,5 +126,5 @@ export async function countInRegion(
 /** The number of markers inside a viewport, edges included; exact once the table's stream has been read. */
 export async function viewportCount(context: MapContext, viewport: Viewport, collectionKey: string): Promise<number> {
   const collection = await requireCollection(context, collectionKey);
-  return countInside(context, collection, viewport.area, 'count');
+  return countInRegion(context, collection, regionOf(viewport.area), 'count');
 }
