@@ -368,6 +368,11 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       await page.keyboard.type('Barcelna');
       await options(page).filter({ hasText: 'Barcelona' }).first().waitFor();
       expect(await accessibilityFaults(page)).toEqual([]);
+      await page.locator('#search input').fill('b');
+      const { totalCount } = (await server.ask('{ search(text: "b") { totalCount } }')).search;
+      await note(page)
+        .filter({ hasText: `8 of ${totalCount.toLocaleString('en-US')} results` })
+        .waitFor();
       await page.locator('#search input').fill('lond');
       await options(page).filter({ hasText: 'London' }).first().waitFor();
       const rings = `${HANDLE}.map.querySourceFeatures('search-results')`;

@@ -158,7 +158,7 @@ interface FoundEdges {
 
 export interface SearchAnswer {
   readonly inView: FoundEdges;
-  readonly all: FoundEdges;
+  readonly all: FoundEdges & { readonly totalCount: number };
 }
 
 const FOUND = `edges {
@@ -177,5 +177,5 @@ const FOUND = `edges {
  */
 export const SEARCH = `query Search($text: String!, $bounds: BoundsInput!, $inView: Int!, $all: Int!) {
   inView: search(text: $text, bounds: $bounds, first: $inView) { ${FOUND} }
-  all: search(text: $text, first: $all) { ${FOUND} }
+  all: search(text: $text, first: $all) { totalCount ${FOUND} }
 }`;

@@ -125,7 +125,11 @@ function loaded(options: SearchOptions) {
 }
 
 /** The server's results. Of equally good matches, a few in view come first. */
-async function ask(text: string, options: SearchOptions, signal: AbortSignal): Promise<Scored[]> {
+async function ask(
+  text: string,
+  options: SearchOptions,
+  signal: AbortSignal,
+): Promise<{ readonly found: readonly Scored[]; readonly total: number }> {
   const variables = { text, bounds: boundsOf(options.map), inView: MOST_IN_VIEW, all: MOST_RESULTS };
   const { inView, all } = await request<SearchAnswer>(SEARCH, variables, signal);
   const make = resultsOn(options);
@@ -135,21 +139,25 @@ async function ask(text: string, options: SearchOptions, signal: AbortSignal): P
     const layer = options.layers().find(({ collection }) => collection.key === node.key);
     return layer && make.collection(layer);
   };
-  return [...inView.edges, ...all.edges].flatMap(({ node, score }) => {
+  const found = [...inView.edges, ...all.edges].flatMap(({ node, score }) => {
     const result = resultOf(node);
     return result ? [{ result, score }] : [];
   });
+  return { found, total: all.totalCount };
 }
 
-async function searchServer(text: string, options: SearchOptions, signal: AbortSignal): Promise<Result[]> {
-  const found = await ask(text, options, signal);
+async function searchServer(text: string, options: SearchOptions, signal: AbortSignal): Promise<Results> {
+  const { found, total } = await ask(text, options, signal);
   const named = findNames(text, others(options), MOST_OTHERS);
   const isSame = (name: string) => name.localeCompare(text, undefined, { sensitivity: 'base' }) === 0;
   const own = named.map(({ name, result }) => ({ result, score: isSame(name) ? 1 : 0.8 }));
   const isOwn = ({ result: { id } }: Scored) => own.some(({ result }) => result.id === id);
   const ofServer = new Map(found.filter((each) => !isOwn(each)).map((each) => [each.result.id, each]));
   const best = [...ofServer.values()].toSorted((a, b) => b.score - a.score).slice(0, MOST_RESULTS - own.length);
-  return [...best, ...own].toSorted((a, b) => b.score - a.score).map(({ result }) => result);
+  const results = [...best, ...own].toSorted((a, b) => b.score - a.score).map(({ result }) => result);
+  if (results.length === 0) return { results, note: 'Nothing found.' };
+  const part = total > results.length ? `${results.length} of ` : '';
+  return { results, note: part + countOf(Math.max(total, results.length), 'result') };
 }
 
 /**
@@ -167,8 +175,7 @@ export async function findResults(text: string, options: SearchOptions, signal: 
   if (positions.length > 0) return { results: positions, note: '' };
   if (!/[\p{L}\p{N}]/u.test(text)) return { results: [], note: HINT };
   try {
-    const results = await searchServer(text, options, signal);
-    return { results, note: results.length === 0 ? 'Nothing found.' : countOf(results.length, 'result') };
+    return await searchServer(text, options, signal);
   } catch (error) {
     if (signal.aborted) return { results: [], note: '' };
     const all = loaded(options);
