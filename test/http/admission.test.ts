@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { AdaptiveAdmission, type Admission, type AdmittedRequest } from '../../src/http/admission/admission.js';
+import { LightRequests } from '../../src/http/admission/light-requests.js';
 import { randomFrom } from '../support/random.js';
 
 /** A request: its turns on the CPU in ms, with a database read before each. */
@@ -202,6 +203,18 @@ test('under more light requests than capacity, as many as possible are answered,
   expect(goodput).toBeGreaterThan(800);
   expect(p99).toBeLessThan(250);
   expect(refusedIn).toBeLessThan(20);
+});
+
+test('a kind that became light remains so until it takes twice as long', () => {
+  const light = new LightRequests();
+  const after = (...durations: readonly number[]) => {
+    for (const ms of durations) light.took('a', ms);
+    return light.isLight('a');
+  };
+  expect(light.isLight('a')).toBe(false);
+  expect([after(7), after(4), after(...Array<number>(20).fill(4))]).toEqual([false, false, true]);
+  expect([after(...Array<number>(20).fill(9)), after(20)]).toEqual([true, false]);
+  expect([after(...Array<number>(20).fill(6)), after(...Array<number>(20).fill(4))]).toEqual([false, true]);
 });
 
 describe.each(['the CPU', 'the database', 'the CPU, without reads,'] as const)(

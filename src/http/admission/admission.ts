@@ -54,7 +54,7 @@ export class AdaptiveAdmission implements Admission {
   async enter(document: string): Promise<AdmittedRequest | undefined> {
     const { now } = this.#turns;
     const expectedMs = this.#light.expected(document);
-    const isLight = this.#light.isLight(expectedMs);
+    const isLight = this.#light.isLight(document);
     const starting = await this.#wait(isLight, expectedMs);
     if (starting === 0) return undefined;
     const began = now();

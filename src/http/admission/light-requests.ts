@@ -2,8 +2,13 @@ import { LRUCache } from 'lru-cache';
 
 import { average } from './moving-average.js';
 
-/** Kinds of requests that recently took less than this start before others, which they hardly delay. */
+/**
+ * Kinds of requests that recently took less than this start before others, which they hardly delay. They do so until
+ * they take twice as long: with one threshold, all requests of a kind near it would change queues again and again, each
+ * time with a queue still to be answered.
+ */
 const LIGHT_MS = 5;
+const NO_LONGER_LIGHT_MS = 10;
 /** Minimum estimate, because receiving and sending a request is not measured. */
 const LEAST_MS = 0.2;
 /** How much light work starts in one turn of the event loop, and how much may wait. */
@@ -21,7 +26,7 @@ interface Waiting {
 
 /** How long requests of each kind recently took, and those waiting that are expected to be short. */
 export class LightRequests {
-  readonly #kinds = new LRUCache<string, { readonly ms: number }>({ max: KINDS });
+  readonly #kinds = new LRUCache<string, { readonly ms: number; readonly isLight: boolean }>({ max: KINDS });
   readonly #waiting: Waiting[] = [];
   #waitingMs = 0;
 
@@ -30,13 +35,16 @@ export class LightRequests {
     return Math.max(LEAST_MS, this.#kinds.get(document)?.ms ?? Infinity);
   }
 
-  isLight(expectedMs: number): boolean {
-    return expectedMs <= LIGHT_MS;
+  isLight(document: string): boolean {
+    return this.#kinds.get(document)?.isLight ?? false;
   }
 
   took(document: string, ms: number): void {
     if (document.length > LONGEST_DOCUMENT) return;
-    this.#kinds.set(document, { ms: average(this.#kinds.get(document)?.ms, ms) });
+    const before = this.#kinds.get(document);
+    const recentMs = average(before?.ms, ms);
+    const isLight = recentMs <= (before?.isLight === true ? NO_LONGER_LIGHT_MS : LIGHT_MS);
+    this.#kinds.set(document, { ms: recentMs, isLight });
   }
 
   get areWaiting(): boolean {
