@@ -8,6 +8,7 @@ import type { Log } from '../log.js';
 
 /** The error for a request that never reached GraphQL; undefined for errors of the server. */
 function refusal(error: Partial<FastifyError>, contentType: unknown, limits: Limits): CellportError | undefined {
+  if (error instanceof CellportError) return error;
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return limitExceeded(

@@ -15,6 +15,7 @@ import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
 import { type HostOptions, checkHosts, hostChecker } from './hosts.js';
 import { type OwnStyle, addGraphiql, addMap } from './pages.js';
+import { parseJson } from './json-limit.js';
 import { endConnectionsOnClose } from './shutdown.js';
 import { watchLoad } from './admission/watch-load.js';
 import { addWebsockets } from './websocket.js';
@@ -89,9 +90,6 @@ export function buildHttp({
 }: HttpOptions): FastifyInstance {
   const server = fastify({
     bodyLimit: limits.maxBodyBytes,
-    // Names like `__proto__` are ordinary data: nothing copies a body in a way that they would affect.
-    onProtoPoisoning: 'ignore',
-    onConstructorPoisoning: 'ignore',
     requestTimeout: requestTimeoutMs,
     http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: LOOK_FOR_SLOW_MS },
     forceCloseConnections: false,
@@ -103,6 +101,7 @@ export function buildHttp({
   if (!explain) server.addHook('onRequest', async ({ headers }) => asksForNothing(headers));
   // Only JSON is accepted: any page on the web can send forms and plain text without a preflight request.
   server.removeContentTypeParser('text/plain');
+  parseJson(server, limits);
   server.addHook('onSend', async (_request, reply) => {
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
   });

@@ -16,6 +16,7 @@ import type { Subscribe } from '../graphql/subscriptions.js';
 import { SocketAnswers } from './socket-answers.js';
 import type { Log } from '../log.js';
 import type { CheckHost } from './hosts.js';
+import { denseJson } from './json-limit.js';
 import { isForeignPage } from './origins.js';
 
 export interface SubscriptionsOptions {
@@ -89,7 +90,12 @@ function refuse(socket: Duplex, status: number): void {
 }
 
 /** Runs the protocol on one connection until it closes. */
-function serveConnection(protocol: Server, answers: SocketAnswers, socket: WebSocket, log: Log): void {
+function serveConnection(
+  protocol: Server,
+  answers: SocketAnswers,
+  socket: WebSocket,
+  { limits, log }: SubscriptionsOptions,
+): void {
   let alive = true;
   const pinging = setInterval(() => {
     if (!alive) {
@@ -131,7 +137,13 @@ function serveConnection(protocol: Server, answers: SocketAnswers, socket: WebSo
             socket.terminate();
             return;
           }
-          receive(data.toString()).catch((err: unknown) => {
+          const message = data.toString();
+          const refused = denseJson(message, limits);
+          if (refused !== undefined) {
+            socket.close(CloseCode.BadRequest, refused.message);
+            return;
+          }
+          receive(message).catch((err: unknown) => {
             if (socket.readyState !== socket.OPEN) return;
             // The protocol throws for messages that only servers may send.
             if (err instanceof Error && err.message.startsWith('Unexpected message of type')) {
@@ -154,7 +166,7 @@ function serveConnection(protocol: Server, answers: SocketAnswers, socket: WebSo
 
 /** Serves subscriptions over WebSockets at `/graphql`, in the graphql-ws protocol. */
 export function addWebsockets(server: FastifyInstance, options: SubscriptionsOptions): void {
-  const { limits, allowedOrigins, checkHost, log } = options;
+  const { limits, allowedOrigins, checkHost } = options;
   const answers = new SocketAnswers(limits.maxAnswerBytes);
   const protocol = createProtocol(options, answers);
   const sockets = new WebSocketServer({
@@ -172,7 +184,7 @@ export function addWebsockets(server: FastifyInstance, options: SubscriptionsOpt
     // Browsers open WebSockets to any host.
     else if (isForeignPage(request.headers, allowedOrigins)) refuse(socket, 403);
     else if (closing || sockets.clients.size >= limits.subscriptions) refuse(socket, 503);
-    else sockets.handleUpgrade(request, socket, head, (opened) => serveConnection(protocol, answers, opened, log));
+    else sockets.handleUpgrade(request, socket, head, (opened) => serveConnection(protocol, answers, opened, options));
   });
   server.addHook('preClose', async () => {
     closing = true;

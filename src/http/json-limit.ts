@@ -1,0 +1,46 @@
+import type { FastifyInstance } from 'fastify';
+
+import { type CellportError, limitExceeded } from '../errors.js';
+import type { Limits } from '../model/limits.js';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const LIST = 0x5b;
+const OBJECT = 0x7b;
+const COLON = 0x3a;
+/** Ordinary JSON has fewer; the densest would take V8 ten times as long to parse as the rest of its bytes. */
+const BYTES_PER_STRUCTURE = 20;
+
+/** Whether a JSON text has more than `most` lists, objects and names. Takes some milliseconds for each million characters. */
+export function hasMoreStructure(text: string, most: number): boolean {
+  // Each takes a character at least.
+  if (text.length <= most) return false;
+  let count = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) isInString = !isInString;
+    else if (isInString) at += code === BACKSLASH ? 1 : 0;
+    else if ((code === LIST || code === OBJECT || code === COLON) && (count += 1) > most) return true;
+  }
+  return false;
+}
+
+/** LIMIT_EXCEEDED if parsing a JSON text would take long because of its many lists, objects and names. */
+export function denseJson(text: string, { maxBodyBytes }: Limits): CellportError | undefined {
+  const most = Math.ceil(maxBodyBytes / BYTES_PER_STRUCTURE);
+  if (!hasMoreStructure(text, most)) return undefined;
+  const what = 'number of lists, objects and names in the JSON';
+  return limitExceeded(what, `more than ${most}`, most, 'split it into several requests');
+}
+
+/** Parses bodies of requests, unless that would take long. */
+export function parseJson(server: FastifyInstance, limits: Limits): void {
+  // Names like `__proto__` are ordinary data: nothing copies a body in a way that they would affect.
+  const parse = server.getDefaultJsonParser('ignore', 'ignore');
+  server.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const refused = denseJson(body, limits);
+    if (refused === undefined) void parse(request, body, done);
+    else done(refused);
+  });
+}
