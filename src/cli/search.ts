@@ -14,7 +14,7 @@ function parseNear(text: string): readonly [number, number] {
 
 export function searchCommand(): Command {
   return new Command('search')
-    .description('Find markers, zones and collections by text, in the search index of a server on this machine')
+    .description('Find markers, zones and collections by text, in the search index')
     .argument(
       '[text...]',
       'words to search for; the last may be incomplete; with --bounds and no words, finds everything inside',
@@ -32,8 +32,8 @@ export function searchCommand(): Command {
     .addHelpText(
       'after',
       `
-The index only finds results; they are read from the database. \`cellport serve\` builds it and keeps it up to date.
-See docs/search.md.
+The index is in OpenSearch if CELLPORT_OPENSEARCH_URL is set, otherwise that of a server on this machine. \`cellport
+serve\` builds it and keeps it up to date. It only finds results; they are read from the database. See docs/search.md.
 ${EXIT_CODES}`,
     )
     .action(async (words: readonly string[], options: SearchOptions) => {

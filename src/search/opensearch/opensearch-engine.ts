@@ -84,8 +84,12 @@ export function openSearchEngine(options: EngineOptions): SearchEngine {
       return undefined;
     },
     async write(changes, checkpoint) {
-      const { index } = await state.load();
-      await writer.apply(names.writing(index), changes);
+      const { index, checkpoint: before } = await state.load();
+      await writer.apply(names.writing(index), changes).catch(async (error: unknown) => {
+        // If a reindex has taken over and deleted the index, it is this that fails, with LeaseLost.
+        await state.store({ index, checkpoint: before });
+        throw error;
+      });
       await state.store({ index, checkpoint });
       const now = clock.wall();
       if (now - purgedAt < PURGE_EVERY_MS) return;

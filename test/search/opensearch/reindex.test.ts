@@ -35,6 +35,8 @@ describe.skipIf(!HAS_OPENSEARCH)('cellport reindex', async () => {
   let server: ServerSearch;
   let collection: Collection;
   let running: RunningCli | undefined;
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (_fields: object, message: string) => void warnings.push(message) };
 
   const settings = () => ({
     ...engineSettings(),
@@ -70,7 +72,7 @@ describe.skipIf(!HAS_OPENSEARCH)('cellport reindex', async () => {
     collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
     const markers = Array.from({ length: MARKERS }, (_, n) => marker(`m${n}`));
     await putInBulk(db, db.tables.entities, markers, newCall());
-    server = openFleetSearch(proxy.url, { tables: db.tables }, backend, silentLog);
+    server = openFleetSearch(proxy.url, { tables: db.tables }, backend, log);
     server.start();
     await until(() => server.status.state === 'following');
   });
@@ -133,6 +135,7 @@ describe.skipIf(!HAS_OPENSEARCH)('cellport reindex', async () => {
     const done = new Set(first);
     expect(second.filter((id) => done.has(id))).toEqual([]);
     expect((await untilEqual()).documents).toBe(MARKERS + 1 + writes);
+    expect(warnings).toEqual([]);
   });
 
   test('an index whose use kill -9 interrupted is put into use by the server', async () => {
