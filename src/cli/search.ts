@@ -36,7 +36,9 @@ The index is in OpenSearch if CELLPORT_OPENSEARCH_URL is set, otherwise that of 
 serve\` builds it and keeps it up to date. It only finds results; they are read from the database. See docs/search.md.
 ${EXIT_CODES}`,
     )
-    .action(async (words: readonly string[], options: SearchOptions) => {
+    .action(async (words: readonly string[], options: SearchOptions, command: Command) => {
+      if (words.length === 0 && options.bounds === undefined)
+        command.error('error: pass words to search for, or --bounds');
       const { printFound } = await import('./search/print.js');
       await withDatabase((session) => printFound(session, words.join(' '), options));
     });

@@ -49,7 +49,7 @@ function readWords(text: string, isBounded: boolean): string[] {
   if (text.length > LONGEST_TEXT) throw badInput('text', text, `at most ${LONGEST_TEXT} characters`);
   const words = wordsOf(text);
   if (words.length > 0 || (isBounded && text.trim() === '')) return words;
-  throw badInput('text', text, 'text with a letter or a digit; it may be empty only with bounds');
+  throw badInput('text', text, 'at least one letter or digit; it may be empty only with bounds');
 }
 
 /**

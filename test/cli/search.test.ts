@@ -80,7 +80,8 @@ describe('cellport search', () => {
   test.each([
     [['x', '--near', '0,95'], /--near\.lat must be a latitude/],
     [['x', '--collection', 'parks'], /there is no collection parks; existing collections: cities/],
-    [['...'], /text must be text with a letter or a digit/],
+    [[], /pass words to search for, or --bounds\n+Usage: cellport search/],
+    [['...'], /text must be at least one letter or digit/],
     [['x', '--bounds', '0,5,1,1'], /bounds\.south must be at most north/],
   ])('%s is a clear error', async (args, message) => {
     const { code, output } = await cli(...args);

@@ -174,8 +174,8 @@ test('the nodes of a page are read in one batch', async () => {
 describe('unusual input gets an answer or a clear error', () => {
   test.each([
     ['a'.repeat(10_000), {}, /^text must be at most 256 characters; got "a{79}…/],
-    ['', {}, /^text must be text with a letter or a digit/],
-    ['"', {}, /^text must be text with a letter or a digit/],
+    ['', {}, /^text must be at least one letter or digit/],
+    ['"', {}, /^text must be at least one letter or digit/],
     ['\u0000\u202e', {}, /^text must be/],
     ['a', { first: 0 }, /^first must be/],
     ['a', { after: 'x' }, /^after must be/],
