@@ -156,7 +156,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
       },
     ],
     text: [
-      `[How](performance.md#how-it-is-simulated): ${short(MARKERS)} markers of ${whole(bytes.item)} B, index entries of ${whole(bytes.entry)} B, ${shown(bytes.page.markers)} markers a page.`,
+      `[How](scaling.md#how-it-is-simulated): ${short(MARKERS)} markers of ${whole(bytes.item)} B, index entries of ${whole(bytes.entry)} B, ${shown(bytes.page.markers)} markers a page.`,
       `${MAPS_A_SERVER} maps a second each. Read units a second at the peak; USD a day; reads throttled on the first day, on new tables:\n`,
       maps.text,
       `\n${whole(VEHICLES_A_CITY)} vehicles in each of the largest cities at 1 Hz. Writes throttled on the first day, until when; on the second:\n`,
@@ -166,10 +166,9 @@ async function run({ say }: BenchOptions): Promise<Section> {
         ['markers', 'directory, MB', 'read units a map', `servers at ${short(PUBLISHED.tableQuota.read)} read units`],
         ...limits.map(({ row }) => row),
       ]),
-      '\n![Read units by servers and by markers](scaling.svg)',
     ].join('\n'),
   };
 }
 
-/** What breaks first with up to a billion markers: docs/performance.md. */
+/** What breaks first with up to a billion markers: docs/scaling.md. */
 export const scale: Benchmark = { name: 'scale', hasCounts: false, run };

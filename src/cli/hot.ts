@@ -90,6 +90,6 @@ export function hotCommand(): Command {
     .option('--json', 'as JSON')
     .option('--spread <prefix>', 'spread the writes of a geohash prefix of a collection over more partitions')
     .option('-c, --collection <key>', 'the collection of --spread')
-    .addHelpText('after', `\nSee docs/performance.md.\n${EXIT_CODES}`)
+    .addHelpText('after', `\nSee docs/scaling.md.\n${EXIT_CODES}`)
     .action(runHot);
 }
