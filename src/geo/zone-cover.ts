@@ -3,6 +3,7 @@ import { type Halving, type Relation, WORLD, halves } from './cover.js';
 import { GEOHASH_ALPHABET, cellBounds, encode, fromZ } from './geohash.js';
 import { type Part, least, most } from './paths.js';
 import type { Point } from './point.js';
+import type { Steps } from './steps.js';
 
 /**
  * Lengths of the geohashes that cover zones. They are the same for all zones, so that one Query per length finds every
@@ -57,10 +58,11 @@ export function coversOfPoint(point: Point): string[] {
 }
 
 /** The rectangles of `depth` bits within another one that a shape touches; undefined if there are more than `limit`. */
-function touched(shape: Coverable, within: Halving, depth: number, limit: number): Halving[] | undefined {
+function* touched(shape: Coverable, within: Halving, depth: number, limit: number): Steps<Halving[] | undefined> {
   const found: Halving[] = [];
   const open: { readonly halving: Halving; readonly inside: boolean }[] = [{ halving: within, inside: false }];
   for (let next = open.pop(); next; next = open.pop()) {
+    yield;
     const { halving } = next;
     const relation = next.inside ? 'inside' : shape.relationToCell(halving);
     if (relation === 'outside') continue;
@@ -106,23 +108,24 @@ function boxOf({ paths: [{ lngs, lats }] }: Part): Bounds {
 
 /**
  * At most 16 cells that cover a zone: every position in it belongs to one of them. Starts with the largest cells that
- * the zone touches, and repeatedly replaces the cell that needs the fewest smaller ones, as long as the limit allows.
+ * the zone touches, and repeatedly replaces the cell that needs the fewest smaller ones, as long as the limit allows. In steps.
  */
-export function coverZone(shape: Coverable, parts: readonly Part[]): Cover[] {
+export function* coverZone(shape: Coverable, parts: readonly Part[]): Steps<Cover[]> {
   const [coarsest] = COVER_LENGTHS;
-  const cells = (touched(shape, WORLD, BITS[coarsest] ?? 0, MOST_COVERS) ?? []).map((halving) => ({
+  const cells = ((yield* touched(shape, WORLD, BITS[coarsest] ?? 0, MOST_COVERS)) ?? []).map((halving) => ({
     halving,
     length: coarsest as number,
   }));
   for (;;) {
     const room = MOST_COVERS - cells.length + 1;
-    const finer = cells.flatMap(({ halving, length }, index) => {
+    const finer: { readonly index: number; readonly to: number; readonly inside: readonly Halving[] }[] = [];
+    for (const [index, { halving, length }] of cells.entries()) {
       const to = length + 2;
       const bits = BITS[to];
-      const inside = bits === undefined ? undefined : touched(shape, halving, bits, room);
+      const inside = bits === undefined ? undefined : yield* touched(shape, halving, bits, room);
       // Rounding may find that the zone touches no smaller cell: keep the larger one.
-      return inside && inside.length > 0 ? [{ index, to, inside }] : [];
-    });
+      if (inside && inside.length > 0) finer.push({ index, to, inside });
+    }
     const [first] = finer.toSorted((a, b) => a.inside.length - b.inside.length);
     if (!first) break;
     cells.splice(first.index, 1, ...first.inside.map((halving) => ({ halving, length: first.to })));

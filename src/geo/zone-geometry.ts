@@ -1,6 +1,6 @@
 import { type ZoneGeometry, geometryOf } from './antimeridian.js';
 import { type Part, type PathType, readPaths } from './paths.js';
-import { type Shape, shapeInSteps as stepsTo, shapeOf } from './polygon.js';
+import { type Shape, shapeInSteps as stepsTo } from './polygon.js';
 import { type Steps, atOnce } from './steps.js';
 
 /** The geometry types of zones: areas and lines. */
@@ -21,15 +21,18 @@ export interface ReadGeometry {
 }
 
 /**
- * Validates a client's zone geometry: a Polygon, MultiPolygon, LineString or MultiLineString, or a Feature with one.
+ * Validates a client's zone geometry, in steps: a Polygon, MultiPolygon, LineString or MultiLineString, or a Feature with one.
  * Parts that cross the antimeridian are cut there. Throws BAD_USER_INPUT naming `field` and the invalid part.
  */
-export function readZoneGeometry(field: string, value: unknown): ReadGeometry {
+export function* readZoneGeometry(field: string, value: unknown): Steps<ReadGeometry> {
   const given = readPaths(field, value, { ...STORED, mostVertices: MOST_ZONE_VERTICES });
+  yield;
   const geometry = geometryOf(field, given, isMultiple(value));
+  yield;
   // Covers are computed from the geometry as stored.
   const parts = readPaths(field, geometry, STORED);
-  return { geometry, parts, shape: shapeOf(parts) };
+  yield;
+  return { geometry, parts, shape: yield* stepsTo(parts) };
 }
 
 /** Whether a geometry, or that of a Feature, is of a type with several parts. */

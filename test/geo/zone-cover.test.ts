@@ -3,14 +3,15 @@ import { describe, expect, test } from 'vitest';
 
 import type { Bounds } from '../../src/geo/bounds.js';
 import { canonicalLng } from '../../src/geo/point.js';
+import { atOnce } from '../../src/geo/steps.js';
 import { MOST_COVERS, COVER_LENGTHS, coverBounds, coverZone, coversOfPoint } from '../../src/geo/zone-cover.js';
 import { readZoneGeometry } from '../../src/geo/zone-geometry.js';
 import { star } from './zone-shapes.js';
 import { someOf } from '../support/rounds.js';
 
 const coverOf = (geometry: unknown) => {
-  const { shape, parts } = readZoneGeometry('geometry', geometry);
-  return { shape, covers: coverZone(shape, parts) };
+  const { shape, parts } = atOnce(readZoneGeometry('geometry', geometry));
+  return { shape, covers: atOnce(coverZone(shape, parts)) };
 };
 
 const rectangle = ({ west, south, east, north }: Bounds) => ({

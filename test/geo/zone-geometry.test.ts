@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest';
 
 import { Simplifier } from '../../src/geo/simplify.js';
 import { atOnce } from '../../src/geo/steps.js';
-import { readZoneGeometry, shapeOfGeometry } from '../../src/geo/zone-geometry.js';
+import { readZoneGeometry as readInSteps, shapeOfGeometry } from '../../src/geo/zone-geometry.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
 import { polygonsOf, starWithHole } from './zone-shapes.js';
 
 type Xy = readonly [number, number];
+const readZoneGeometry = (field: string, value: unknown) => atOnce(readInSteps(field, value));
 const read = (geometry: unknown) => readZoneGeometry('geometry', geometry).geometry;
 const wrap = (lng: number) => ((((lng + 180) % 360) + 360) % 360) - 180;
 

@@ -15,6 +15,7 @@ import { coverShape } from '../../src/geo/cover.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 import { createServices } from '../../src/server/services.js';
+import { prepareGeometry } from '../../src/store/zone/zone-geometry.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { memoryDatabase } from '../support/memory-store.js';
@@ -157,6 +158,18 @@ describe('attacks on the event loop', () => {
     );
     clearImmediate(next);
     expect(new Set(before).size).toBe(10);
+  });
+
+  test('a zone of 100,000 vertices is validated and covered in turns', async () => {
+    const geometry = star(100_000);
+    const stopWatch = watchStalls();
+    await wait(20);
+    const start = process.cpuUsage();
+    await prepareGeometry(geometry);
+    const all = cpuSince(start);
+    await wait(20);
+    // It was almost all of it.
+    expect(stopWatch()).toBeLessThan(all / 2.5);
   });
 
   test('a long list of large objects yields to other requests', async () => {

@@ -8,6 +8,7 @@ import type { ZoneGeometry } from '../../geo/antimeridian.js';
 import { type Cover, coverZone } from '../../geo/zone-cover.js';
 import { readZoneGeometry } from '../../geo/zone-geometry.js';
 import type { StoredGeometry } from '../../model/zone.js';
+import { inTurns, takeTurn } from '../../turns.js';
 import type { Database, GeometryStore } from '../database.js';
 
 const gzipped = promisify(gzip);
@@ -27,12 +28,13 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
  * Validates, covers and compresses a client's geometry. Throws BAD_USER_INPUT naming the invalid part of `geometry`.
  */
 export async function prepareGeometry(value: unknown): Promise<PreparedGeometry> {
-  const { geometry, parts, shape } = readZoneGeometry('geometry', value);
+  const { geometry, parts, shape } = await inTurns(readZoneGeometry('geometry', value), takeTurn);
+  const covers = await inTurns(coverZone(shape, parts), takeTurn);
   const json = Buffer.from(JSON.stringify(geometry));
   const body = new Uint8Array(await gzipped(json));
   return {
     bounds: shape.area.bounds,
-    covers: coverZone(shape, parts),
+    covers,
     stored: { vertices: shape.vertices, sha256: sha256(body), bytes: body.length, jsonBytes: json.length },
     body,
   };

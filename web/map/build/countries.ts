@@ -5,6 +5,7 @@ import { merge, mesh } from 'topojson-client';
 import type { GeometryCollection, MultiPolygon as Arcs, Topology } from 'topojson-specification';
 
 import { closedAtPole, hasExtent } from '../../../src/geo/atlas-rings.js';
+import { atOnce } from '../../../src/geo/steps.js';
 import { readZoneGeometry } from '../../../src/geo/zone-geometry.js';
 import { openCountries } from '../../../src/ingest/zones/countries.js';
 import { labelPoint } from './label-point.js';
@@ -15,7 +16,7 @@ const bare = (geometry: Geometry): Feature => ({ type: 'Feature', geometry, prop
 
 /** world-atlas does not cut geometries that cross the antimeridian. */
 function cutAtAntimeridian(geometry: object): MultiPolygon {
-  return readZoneGeometry('geometry', geometry).geometry as unknown as MultiPolygon;
+  return atOnce(readZoneGeometry('geometry', geometry)).geometry as unknown as MultiPolygon;
 }
 
 /** Land without borders, and the borders between countries (coasts are not borders). */
