@@ -382,7 +382,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       await page.keyboard.press('Enter');
       await page.locator('#card .id', { hasText: LONDON }).waitFor();
       expect(page.url()).toContain(`place=marker::cities::${LONDON}`);
-      expect(await page.evaluate<number>(`${rings}.length`)).toBe(0);
+      await expectSoon(page, `${rings}.length === 0`);
       await openBox(page);
       await page.locator('#search input').fill('austr');
       const austria = options(page).filter({ hasText: 'Austria' });
