@@ -27,7 +27,7 @@ async function askServer(url: string): Promise<HotKeys> {
   const address = `${url.replace(/\/+$/, '')}/hot-keys`;
   const answer = await fetch(address, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) }).catch((error: Error) => {
     const reason = error.cause instanceof Error ? error.cause.message : error.message;
-    throw new CellportError('UNAVAILABLE', `no server answers at ${address} (another one: --url): ${reason}`);
+    throw new CellportError('UNAVAILABLE', `no server answers at ${address}: ${reason}; choose another one with --url`);
   });
   const body = (await answer.json().catch(() => ({}))) as Partial<HotKeys> & { errors?: { message: string }[] };
   if (answer.ok && body.keys !== undefined) return body as HotKeys;

@@ -107,8 +107,9 @@ function boxOf({ paths: [{ lngs, lats }] }: Part): Bounds {
 }
 
 /**
- * At most 16 cells that cover a zone: every position in it belongs to one of them. Starts with the largest cells that
- * the zone touches, and repeatedly replaces the cell that needs the fewest smaller ones, as long as the limit allows. In steps.
+ * At most 16 cells that cover a zone, in steps: every position in it belongs to one of them. Starts with the largest
+ * cells that the zone touches, and repeatedly replaces the cell that needs the fewest smaller ones, as long as the limit
+ * allows.
  */
 export function* coverZone(shape: Coverable, parts: readonly Part[]): Steps<Cover[]> {
   const [coarsest] = COVER_LENGTHS;

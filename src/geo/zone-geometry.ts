@@ -21,8 +21,8 @@ export interface ReadGeometry {
 }
 
 /**
- * Validates a client's zone geometry, in steps: a Polygon, MultiPolygon, LineString or MultiLineString, or a Feature with one.
- * Parts that cross the antimeridian are cut there. Throws BAD_USER_INPUT naming `field` and the invalid part.
+ * Validates a client's zone geometry, in steps: a Polygon, MultiPolygon, LineString or MultiLineString, or a Feature
+ * with one. Parts that cross the antimeridian are cut there. Throws BAD_USER_INPUT naming `field` and the invalid part.
  */
 export function* readZoneGeometry(field: string, value: unknown): Steps<ReadGeometry> {
   const given = readPaths(field, value, { ...STORED, mostVertices: MOST_ZONE_VERTICES });

@@ -168,7 +168,7 @@ describe('attacks on the event loop', () => {
     await prepareGeometry(geometry);
     const all = cpuSince(start);
     await wait(20);
-    // It was almost all of it.
+    // Without turns, one stretch was most of it.
     expect(stopWatch()).toBeLessThan(all / 2.5);
   });
 
