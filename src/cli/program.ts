@@ -34,6 +34,12 @@ function nameOf(command: Command): string {
   return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 }
 
+/** Names the required options in a command's usage: who leaves one out, or gives its value alone, sees what is meant. */
+function showRequired(command: Command): void {
+  const required = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags.replace(/^-\w, /, ''));
+  command.usage([...required, command.usage()].join(' '));
+}
+
 /**
  * Checks for missing options last: otherwise a mistyped option would be reported as missing, without the suggestion.
  */
@@ -75,6 +81,7 @@ function buildProgram(): Command {
   for (const command of [program, ...commands, ...commands.flatMap((each) => each.commands)]) {
     const name = nameOf(command);
     command.helpCommand(false).exitOverride();
+    showRequired(command);
     command.showHelpAfterError(`Usage: ${name} ${command.usage()}\n(see ${name} --help)`);
     const examples = EXAMPLES[name];
     if (examples !== undefined) command.addHelpText('after', `\nExamples:\n  ${examples.join('\n  ')}`);

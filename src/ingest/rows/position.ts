@@ -44,7 +44,7 @@ const plain = (name: string): string => name.trim().toLowerCase();
 function only(names: readonly string[], spellings: readonly string[], option = '--lat-column and --lng-column') {
   const found = names.filter((name) => spellings.includes(plain(name)));
   if (found.length < 2) return found[0];
-  throw new InvalidRow(`${found.join(', ')} may all be the position; choose with ${option}`);
+  throw new InvalidRow(`the position may be in any of ${found.join(', ')}; choose with ${option}`);
 }
 
 /** The field that an option names. Throws InvalidRow if it does not exist. */
