@@ -186,3 +186,17 @@ test('a deleted country is not created again', async () => {
   await deleteZone(db, { collection, key: '616' }, {}, newCall());
   expect(await loadCountries(options, countries)).toBe(0);
 });
+
+test('without an object store, large countries get coarser borders', async () => {
+  const without = { ...db, geometry: { objects: undefined, inlineBytes: 32 * 1024 } };
+  const other = await createCollection(without, { ...COUNTRIES_COLLECTION, key: 'inline', code: 'In' }, NOW, newCall());
+  const some = countries.filter(({ name }) => ['Canada', 'France', 'Luxembourg', 'Tuvalu'].includes(String(name)));
+  expect(await loadCountries({ ...options, database: without, collection: other }, some)).toBe(4);
+  const { edges } = await collectionZones(requestContext(without).context, other, { first: 10 });
+  const zones = new Map(edges.map(({ node }) => [node.key, node.geometry]));
+  expect([...zones.values()].every(({ object, bytes }) => object === undefined && bytes <= 32 * 1024)).toBe(true);
+  const luxembourg = countries.find(({ name }) => name === 'Luxembourg');
+  expect(zones.get('442')?.jsonBytes).toBe(JSON.stringify(luxembourg?.geometry()).length);
+  expect(zones.get('124')?.vertices).toBeGreaterThan(100);
+  expect(zones.get('124')?.vertices).toBeLessThan(3_000);
+});

@@ -278,7 +278,9 @@ describe('the position of a row', () => {
 
   it('must be chosen if several columns may contain it, and can be chosen if none does', async () => {
     const two = csv('lat,Latitude,lng', '1,2,3');
-    await expect(two).rejects.toThrow(/the position may be in any of lat, Latitude; choose with --lat-column.*columns are/);
+    await expect(two).rejects.toThrow(
+      /the position may be in any of lat, Latitude; choose with --lat-column.*columns are/,
+    );
     await expect(csv('lat,lon,long', '1,2,3')).rejects.toThrow(/lon, long.*--lng-column/);
     const [line] = await rowsOf('ndjson', '{"lat":1,"latitude":2,"lng":3}');
     expect(line?.content).toEqual({ reason: expect.stringMatching(/--lat-column/) as unknown });

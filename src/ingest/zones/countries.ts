@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
 import { feature } from 'topojson-client';
-import type { GeometryCollection, GeometryObject, Topology } from 'topojson-specification';
+import type { GeometryCollection, Topology } from 'topojson-specification';
 
 import type { Position } from '../../geo/antimeridian.js';
 import { closedAtPole, hasExtent } from '../../geo/atlas-rings.js';
@@ -25,14 +25,22 @@ export const COUNTRIES_COLLECTION: CollectionInput = {
   code: 'Co',
 };
 
-type Countries = GeometryCollection<{ readonly name: string }>;
+type Atlas = Topology<{ readonly countries: GeometryCollection<{ readonly name: string }> }>;
+type Entry = Atlas['objects']['countries']['geometries'][number] & { readonly properties: { readonly name: string } };
 type GeoJson = { readonly type: 'Polygon' | 'MultiPolygon'; readonly coordinates: unknown };
 type Rings = readonly (readonly Position[])[];
+
+interface Border {
+  readonly type: 'MultiPolygon';
+  readonly coordinates: readonly Rings[];
+}
 
 /** A country; its border is built from arcs on demand. */
 export interface Country extends Required<Pick<ZoneInput, 'name' | 'properties'>> {
   readonly key: string;
-  readonly geometry: () => { readonly type: 'MultiPolygon'; readonly coordinates: readonly Rings[] };
+  readonly geometry: () => Border;
+  /** The same border, then those at 1:50 million and 1:110 million, unless the country is too small for that scale. */
+  readonly borders: () => Iterable<Border>;
 }
 
 const slug = (name: string) =>
@@ -41,30 +49,43 @@ const slug = (name: string) =>
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
 
-/** Opens all countries of the npm package world-atlas. */
+/** All countries of the npm package world-atlas by key, at a scale in millions. */
+function openAtlas(scale: 10 | 50 | 110): { readonly atlas: Atlas; readonly entries: ReadonlyMap<string, Entry> } {
+  const atlas = createRequire(import.meta.url)(`world-atlas/countries-${scale}m.json`) as Atlas;
+  const entries = new Map<string, Entry>();
+  for (const entry of atlas.objects.countries.geometries as readonly Entry[]) {
+    const iso = entry.id === undefined ? undefined : String(entry.id);
+    entries.set(iso === undefined || entries.has(iso) ? slug(entry.properties.name) : iso, entry);
+  }
+  return { atlas, entries };
+}
+
+function borderOf(atlas: Atlas, entry: Entry): Border {
+  const { geometry } = feature(atlas, entry) as unknown as { readonly geometry: GeoJson };
+  const polygons = (geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates) as Rings[];
+  const coordinates = polygons
+    .filter(([outer]) => outer !== undefined && hasExtent(outer))
+    .map((rings) => rings.filter(hasExtent).map(closedAtPole));
+  return { type: 'MultiPolygon', coordinates };
+}
+
+/** Opens all countries, at 1:10 million. */
 export function openCountries(): readonly Country[] {
-  const require = createRequire(import.meta.url);
-  const topology = require('world-atlas/countries-10m.json') as Topology<{
-    countries: Countries;
-  }>;
-  const taken = new Set<string>();
-  return topology.objects.countries.geometries.map((geometryObject) => {
-    const country = geometryObject as GeometryObject & { readonly properties: { readonly name: string } };
-    const { name } = country.properties;
-    const iso = country.id === undefined ? undefined : String(country.id);
-    const key = iso === undefined || taken.has(iso) ? slug(name) : iso;
-    taken.add(key);
+  const detailed = openAtlas(10);
+  return [...detailed.entries].map(([key, entry]) => {
+    const geometry = () => borderOf(detailed.atlas, entry);
     return {
       key,
-      name: countryName(name),
-      properties: iso === undefined ? {} : { iso },
-      geometry() {
-        const { geometry } = feature(topology, country) as unknown as { readonly geometry: GeoJson };
-        const polygons = (geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates) as Rings[];
-        const coordinates = polygons
-          .filter(([outer]) => outer !== undefined && hasExtent(outer))
-          .map((rings) => rings.filter(hasExtent).map(closedAtPole));
-        return { type: 'MultiPolygon', coordinates };
+      name: countryName(entry.properties.name),
+      properties: entry.id === undefined ? {} : { iso: String(entry.id) },
+      geometry,
+      *borders() {
+        yield geometry();
+        for (const scale of [50, 110] as const) {
+          const { atlas, entries } = openAtlas(scale);
+          const coarse = entries.get(key);
+          if (coarse !== undefined) yield borderOf(atlas, coarse);
+        }
       },
     };
   });
@@ -81,8 +102,9 @@ export interface CountriesOptions {
 }
 
 /**
- * Creates missing countries; returns their number. The last country is created after all others: if it exists, the load
- * was complete, and countries that a user has deleted since are not created again.
+ * Creates missing countries; returns their number. Without an object store, borders that are too large for an item are
+ * coarser. The last country is created after all others: if it exists, the load was complete, and countries that a user
+ * has deleted since are not created again.
  */
 export async function loadCountries(
   { database, collection, now, call }: CountriesOptions,
@@ -99,16 +121,23 @@ export async function loadCountries(
     after = page.next;
   } while (after !== undefined);
   let created = 0;
-  async function create({ geometry, ...country }: Country): Promise<void> {
+  async function create({ key, name, properties, borders }: Country): Promise<void> {
     call.signal?.throwIfAborted();
-    try {
-      const input = { ...country, geometry: geometry() };
-      await createZone(database, collection, input, now().toISOString(), call);
-      created += 1;
-    } catch (error) {
-      // Created by a concurrent load.
-      if (!(error instanceof CellportError && error.code === 'CONFLICT')) throw error;
+    let refused: CellportError | undefined;
+    for (const geometry of borders()) {
+      try {
+        await createZone(database, collection, { key, name, properties, geometry }, now().toISOString(), call);
+        created += 1;
+        return;
+      } catch (error) {
+        if (!(error instanceof CellportError)) throw error;
+        // Created by a concurrent load.
+        if (error.code === 'CONFLICT') return;
+        if (error.code !== 'LIMIT_EXCEEDED') throw error;
+        refused = error;
+      }
     }
+    throw refused;
   }
   const missing = countries.filter(({ key }) => key !== last.key && !existing.has(key));
   await mapConcurrently(missing, AT_A_TIME, create);
