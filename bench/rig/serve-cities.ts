@@ -39,8 +39,6 @@ export async function startServer(
   throw new Error('the server exited before it was ready');
 }
 
-/** Starts the built server with the demo cities on an engine. Resolves when its cells are complete. */
+/** Starts the built server with the demo on an engine. Resolves when it is complete. */
 export const serveCities = (engine: Engine, settings: Readonly<Record<string, string>> = {}): Promise<Served> =>
-  // The server answers before the cities are loaded. The countries may be rejected, because these settings name no
-  // object store.
-  startServer(engine, ['--demo'], settings, (line) => line.includes('loaded and counted in'));
+  startServer(engine, ['--demo'], settings, (line) => line.includes('the demo is complete'));
