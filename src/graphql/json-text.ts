@@ -56,7 +56,12 @@ function roomAfter(value: unknown, room: number): number {
   if (!isObject(value)) return room - 1;
   let left = room - 1;
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length && left >= 0; index++) left = roomAfter(value[index], left);
+    for (let index = 0; index < value.length && left >= 0; index++) {
+      const before = left;
+      left = roomAfter(value[index], left);
+      // Items of a list are much alike: whether a long one fits is clear after the first.
+      if (index === 0 && (before - left) * (value.length - 1) > left) return -1;
+    }
     return left;
   }
   // The fastest loop over an object; those of an answer inherit no enumerable properties.

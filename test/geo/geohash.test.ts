@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import ngeohash from 'ngeohash';
 import { describe, expect, test } from 'vitest';
 
 import {
@@ -26,6 +27,15 @@ describe('geohash', () => {
     expect(encode({ lng: 0, lat: 0 }, 6)).toBe('7zzzzz');
     expect(encode({ lng: 5e-324, lat: 1e-20 }, 6)).toBe('s00000');
     expect(encode({ lng: -0, lat: -0 }, 6)).toBe('7zzzzz');
+  });
+
+  test('a position has the geohash that the library ngeohash gives, even next to cell edges', () => {
+    fc.assert(
+      fc.property(aPoint, aLength, ({ lng, lat }, length) => {
+        expect(encode({ lng, lat }, length)).toBe(ngeohash.encode(lat, canonicalLng(lng), length));
+      }),
+      { numRuns: 5000 },
+    );
   });
 
   test('180 is indexed as -180', () => {
