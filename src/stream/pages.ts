@@ -1,28 +1,30 @@
 import type { Clock } from '../clock.js';
+import { CellportError } from '../errors.js';
 import { retry } from '../retry.js';
 import { NoStream, type RecordPage, type ShardStart, StreamFailure, type StreamPort } from './ports.js';
 import type { Loss } from './state.js';
 
 /** Records that the state still needs are lost. */
-export class RecordsLost extends Error {
+export class RecordsLost extends CellportError {
   override readonly name = 'RecordsLost';
   /** Undefined if it is only known that too much time has passed. */
   readonly loss: Loss | undefined;
 
   constructor(loss: Loss | undefined, reason: string) {
-    super(loss === undefined ? reason : `records of shard ${loss.shard} are lost: ${reason}`);
+    super('UNAVAILABLE', loss === undefined ? reason : `records of shard ${loss.shard} are lost: ${reason}`);
     this.loss = loss;
   }
 }
 
 /** The stream that was read is no longer the table's: writes in between are in no stream. */
-export class StreamReplaced extends Error {
+export class StreamReplaced extends CellportError {
   override readonly name = 'StreamReplaced';
   /** The table's current stream; undefined if it has none. */
   readonly stream: string | undefined;
 
   constructor(before: string, stream: string | undefined) {
     super(
+      'UNAVAILABLE',
       stream === undefined ? `the stream ${before} was disabled` : `the stream ${before} was replaced by ${stream}`,
     );
     this.stream = stream;
