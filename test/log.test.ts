@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CellportError } from '../src/errors.js';
 import type { LogLevel } from '../src/log.js';
 import { createLog } from '../src/log-output.js';
+import { RecordsLost, StreamReplaced } from '../src/stream/pages.js';
 
 let lines: string[] = [];
 let others: NodeJS.ExitListener[] = [];
@@ -105,8 +106,11 @@ it('a file gets JSON, with the stack of a bug but not of an outage', () => {
   const log = open(false);
   log.warn({ err: outage() }, 'DynamoDB does not answer');
   log.error({ err: Object.assign(new Error('socket'), { code: 'ECONNRESET' }) }, 'cannot read the stream; retrying');
+  log.warn({ err: new RecordsLost(undefined, 'trimmed') }, 'cannot follow the stream; starting over');
+  log.warn({ err: new StreamReplaced('a stream', undefined) }, 'cannot follow the stream; starting over');
   log.error({ err: new TypeError('a bug') }, 'A request failed');
-  expect(json().map(({ err }) => typeof err['stack'])).toEqual(['undefined', 'undefined', 'string']);
+  const none = 'undefined';
+  expect(json().map(({ err }) => typeof err['stack'])).toEqual([none, none, none, none, 'string']);
   expect(json()[0]?.err).toMatchObject({
     code: 'UNAVAILABLE',
     message: expect.stringContaining('ECONNREFUSED') as string,

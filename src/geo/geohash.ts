@@ -107,10 +107,10 @@ const INTERLEAVED = Array.from({ length: 32 }, (_, bits) => {
  * time of the library's, which matters where pages are decoded.
  */
 export function encode({ lng, lat }: Point, length: number): string {
+  const column = columnOf(canonicalLng(lng), length);
+  const row = rowOf(lat, length);
   let lngLeft = lngBits(length);
   let latLeft = latBits(length);
-  const column = stepOf(canonicalLng(lng), 180, lngLeft);
-  const row = stepOf(lat, 90, latLeft);
   let geohash = '';
   for (let at = 0; at < length; at++) {
     // Characters take 3 bits of one and 2 of the other, in turn.

@@ -50,7 +50,10 @@ const CHUNK = 64 * 1024;
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !(value instanceof JsonText);
 
-/** `room` minus the size of a value, below zero if the value does not fit; its depth is at most `room`. */
+/**
+ * `room` minus the size of a value, below zero if the value does not fit, or has a list that by its first item does not;
+ * its depth is at most `room`.
+ */
 function roomAfter(value: unknown, room: number): number {
   if (typeof value === 'string') return room - 1 - value.length / CHARACTERS_OF_VALUE;
   if (!isObject(value)) return room - 1;
@@ -59,7 +62,7 @@ function roomAfter(value: unknown, room: number): number {
     for (let index = 0; index < value.length && left >= 0; index++) {
       const before = left;
       left = roomAfter(value[index], left);
-      // Items of a list are much alike: whether a long one fits is clear after the first.
+      // Items of a list are much alike.
       if (index === 0 && (before - left) * (value.length - 1) > left) return -1;
     }
     return left;
