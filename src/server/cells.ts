@@ -2,6 +2,7 @@ import { systemClock } from '../clock.js';
 import type { Services } from '../graphql/context.js';
 import { type Log, silentLog } from '../log.js';
 import type { Collection } from '../model/collection.js';
+import type { Database } from '../store/database.js';
 import { type PartitionPrefixes, occupiedLength, occupiedPrefixes } from '../store/cell/partition-prefixes.js';
 import { newCall } from '../store/request/meter.js';
 import { loadStreamState } from '../store/cell/stream-state.js';
@@ -34,8 +35,12 @@ export interface Cells {
 /** Name of the consumer's state. */
 export const CONSUMER = 'cells';
 const POLL_MS = 50;
-/** Maximum time for a write to appear in the stream, in milliseconds. */
-export const APPEARS_WITHIN_MS = 300;
+/** Maximum time for a write to appear in the stream of a table on AWS, in milliseconds. */
+const APPEARS_WITHIN_MS = 300;
+
+/** When every write before the call is in the stream. The embedded engine writes item and record in one transaction. */
+export const inStreamBy = ({ waitsForDisk }: Database): number =>
+  systemClock.now() + (waitsForDisk ? 0 : APPEARS_WITHIN_MS);
 
 /** Dependencies that a stream consumer and a recount share; `consumer` names the stored state. */
 export function consumerParts({ database, streams }: StreamBackend, log: Log, consumer = CONSUMER) {
@@ -79,7 +84,7 @@ export async function findOccupied(
 ): Promise<PartitionPrefixes | undefined> {
   const { database } = backend;
   const { state: port, since, ...parts } = consumerParts(backend, silentLog);
-  const until = systemClock.now() + APPEARS_WITHIN_MS;
+  const until = inStreamBy(database);
   // Before the cells: what is complete in this state is in them.
   const state = (await port.load()) ?? firstState(await parts.stream.identify(), await since());
   if (state.layout !== CELLS_LAYOUT || state.gap !== null) return undefined;
@@ -191,7 +196,7 @@ export function keepCells(backend: StreamBackend, log: Log, { caches, live, embe
   return {
     status: () => consumer.status(),
     async caughtUp(signal) {
-      const from = systemClock.now() + APPEARS_WITHIN_MS;
+      const from = inStreamBy(backend.database);
       for (;;) {
         signal.throwIfAborted();
         if (failure !== undefined) throw failure.error;

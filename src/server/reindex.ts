@@ -8,7 +8,7 @@ import { dropOthers, pointAlias } from '../search/opensearch/indexes.js';
 import { IN_USE, NEXT, type SearchState, stateItem } from '../search/opensearch/state.js';
 import { type Lease, takeLease, whileLeased } from '../store/lease.js';
 import type { StreamBackend } from './backend.js';
-import { APPEARS_WITHIN_MS } from './cells.js';
+import { inStreamBy } from './cells.js';
 import { type SearchCluster, openCluster } from './search-cluster.js';
 
 /** What a command on the index in OpenSearch needs. */
@@ -83,8 +83,8 @@ export async function reindex(
         const follower = cluster.follower(cluster.engine(lease, NEXT));
         const running = follower.run(AbortSignal.any([working, building.signal]));
         try {
-          await untilComplete(follower, onRead, working);
-          const counts = await compareCounts(cluster, lease, follower, acceptCount, working);
+          await untilComplete(follower, inStreamBy(backend.database), onRead, working);
+          const counts = await compareCounts(backend, cluster, lease, follower, acceptCount, working);
           building.abort();
           await running;
           await putIntoUse(cluster, lease, working);
@@ -99,13 +99,13 @@ export async function reindex(
   });
 }
 
-/** Waits until an index includes everything written before the call. */
+/** Waits until an index includes everything that was in the stream by `from`. */
 async function untilComplete(
   follower: IndexFollower,
+  from: number,
   onRead: (items: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const from = systemClock.now() + APPEARS_WITHIN_MS;
   while ((follower.completeAt ?? -Infinity) < from || follower.status.state !== 'following') {
     const { state, read, reason } = follower.status;
     if (state === 'failed') throw new CellportError('UNAVAILABLE', reason ?? 'the stream cannot be read');
@@ -116,6 +116,7 @@ async function untilComplete(
 
 /** The counts of both indexes, once they agree: writes continue meanwhile, and one index may receive them first. */
 async function compareCounts(
+  { database }: StreamBackend,
   cluster: SearchCluster,
   { current: { index } }: Lease<SearchState>,
   follower: IndexFollower,
@@ -126,7 +127,7 @@ async function compareCounts(
   if (!(await client.indices.existsAlias({ name: names.alias })).body)
     return { documents: await countIn(cluster, index), before: 0 };
   for (let comparisons = 1; ; comparisons += 1) {
-    await untilComplete(follower, () => undefined, signal);
+    await untilComplete(follower, inStreamBy(database), () => undefined, signal);
     const counts = { before: await countIn(cluster, names.alias), documents: await countIn(cluster, index) };
     if (counts.documents === counts.before || acceptCount) return counts;
     if (comparisons === COMPARISONS) {
