@@ -139,7 +139,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
     return {
       title: 'The first start',
       rows: [
-        row('from `npm start` on a built tree until the page answers', answered, 12),
+        row('`npm start` on a built tree until the page answers', answered, 12),
         row('until the first clusters', drawn, 12),
         row('until all 49,025 cities are counted exactly', exact, 60),
         {
@@ -150,11 +150,10 @@ async function run({ say }: BenchOptions): Promise<Section> {
           holds: warnings === 0,
         },
         row('second start until the page answers', again, 6),
-        row(`import of ${ROWS} rows beside the server`, imported, 4),
-        row('export of 2 markers beside the server', exported, 2),
+        row(`import of ${ROWS} rows`, imported, 4),
+        row('export of 2 markers', exported, 2),
       ],
-      text: `The embedded engine, with its data on disk. Right after the second start, before its JVM has compiled anything:
-import ${shown(cold.imported, 1)} s, export ${shown(cold.exported, 1)} s.`,
+      text: `The embedded engine on disk, beside its server. Right after a restart: import ${shown(cold.imported, 1)} s, export ${shown(cold.exported, 1)} s.`,
     };
   } finally {
     if (child !== undefined && child.exitCode === null) await stop(child);

@@ -83,8 +83,9 @@ export async function reindex(
         const follower = cluster.follower(cluster.engine(lease, NEXT));
         const running = follower.run(AbortSignal.any([working, building.signal]));
         try {
-          await untilComplete(follower, inStreamBy(backend.database), onRead, working);
-          const counts = await compareCounts(backend, cluster, lease, follower, acceptCount, working);
+          const complete = () => untilComplete(follower, inStreamBy(backend.database), onRead, working);
+          await complete();
+          const counts = await compareCounts(cluster, lease, complete, acceptCount, working);
           building.abort();
           await running;
           await putIntoUse(cluster, lease, working);
@@ -116,10 +117,9 @@ async function untilComplete(
 
 /** The counts of both indexes, once they agree: writes continue meanwhile, and one index may receive them first. */
 async function compareCounts(
-  { database }: StreamBackend,
   cluster: SearchCluster,
   { current: { index } }: Lease<SearchState>,
-  follower: IndexFollower,
+  complete: () => Promise<void>,
   acceptCount: boolean,
   signal: AbortSignal,
 ): Promise<Reindexed> {
@@ -127,7 +127,7 @@ async function compareCounts(
   if (!(await client.indices.existsAlias({ name: names.alias })).body)
     return { documents: await countIn(cluster, index), before: 0 };
   for (let comparisons = 1; ; comparisons += 1) {
-    await untilComplete(follower, inStreamBy(database), () => undefined, signal);
+    await complete();
     const counts = { before: await countIn(cluster, names.alias), documents: await countIn(cluster, index) };
     if (counts.documents === counts.before || acceptCount) return counts;
     if (comparisons === COMPARISONS) {
