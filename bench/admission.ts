@@ -7,6 +7,7 @@ import { LARGE, MARKERS, fillPlaces, question } from './http.js';
 import { load, post } from './http/load.js';
 import { startMeasured, waitForOutput } from './http/processes.js';
 import { openFreshTables } from './rig/fresh-tables.js';
+import { quantile, sum } from './rig/statistics.js';
 import type { Benchmark, Row } from './section.js';
 import { settingsOf } from '../test/support/engine-settings.js';
 
@@ -17,6 +18,8 @@ const MANY_CONNECTIONS = 200;
 const WARM_UP_MS = 5_000;
 const WARM_UP_ROUNDS = 4;
 const ROUND_MS = 10_000;
+/** A median of three, because a pause of the machine ruins one. */
+const ROUNDS = 3;
 
 /** The outcome of requests sent at a fixed rate, without waiting for responses. */
 interface Round {
@@ -75,8 +78,11 @@ async function sendAtOnce(url: string, body: string): Promise<Round> {
   return { goodput: accepted.length / (ROUND_MS / 1_000), accepted, refused, health: [] };
 }
 
-const quantile = (values: readonly number[], share: number) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
+const median = (rounds: readonly Round[], of: (round: Round) => number) => quantile(rounds.map(of), 0.5);
+const shareRefused = (rounds: readonly Round[]) => {
+  const refused = sum(rounds.map((round) => round.refused.length));
+  return (100 * refused) / (refused + sum(rounds.map((round) => round.accepted.length)));
+};
 const ms = (value: number) => `${value.toFixed(0)} ms`;
 
 async function measure(url: string, say: (line: string) => void): Promise<Row[]> {
@@ -89,20 +95,28 @@ async function measure(url: string, say: (line: string) => void): Promise<Row[]>
   }
   const capacity = Math.max(...rounds);
   say(`capacity ${capacity.toFixed(0)} viewports/s`);
-  const one = await sendAtRate(url, body, capacity);
-  const three = await sendAtRate(url, body, 3 * capacity);
+  const ones: Round[] = [];
+  const threes: Round[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    ones.push(await sendAtRate(url, body, capacity));
+    threes.push(await sendAtRate(url, body, 3 * capacity));
+  }
   const many = await sendAtOnce(url, body);
-  const best = Math.max(capacity, one.goodput, three.goodput);
-  const [p99One, p99Three] = [quantile(one.accepted, 0.99), quantile(three.accepted, 0.99)];
-  const [refusedHalf, refusedP99] = [quantile(three.refused, 0.5), quantile(three.refused, 0.99)];
-  const health = quantile(three.health, 0.99);
+  const one = median(ones, ({ goodput }) => goodput);
+  const three = median(threes, ({ goodput }) => goodput);
+  const best = Math.max(capacity, one, three);
+  const accepted = (share: number) => (round: Round) => quantile(round.accepted, share);
+  const refused = (share: number) => (round: Round) => quantile(round.refused, share);
+  const [p99One, p99Three] = [median(ones, accepted(0.99)), median(threes, accepted(0.99))];
+  const [refusedHalf, refusedP99] = [median(threes, refused(0.5)), median(threes, refused(0.99))];
+  const health = median(threes, (round) => quantile(round.health, 0.99));
   return [
     {
       what: 'answered at three times capacity',
       bar: 'at least 80% of the best',
-      measured: `${three.goodput.toFixed(0)}/s, ${((100 * three.goodput) / best).toFixed(0)}%`,
-      against: `at it ${one.goodput.toFixed(0)}/s, ${CONNECTIONS} connections ${capacity.toFixed(0)}/s`,
-      holds: three.goodput >= 0.8 * best,
+      measured: `${three.toFixed(0)}/s, ${((100 * three) / best).toFixed(0)}%`,
+      against: `at it ${one.toFixed(0)}/s, ${CONNECTIONS} connections ${capacity.toFixed(0)}/s`,
+      holds: three >= 0.8 * best,
     },
     {
       what: 'p99 of those answered',
@@ -115,7 +129,7 @@ async function measure(url: string, say: (line: string) => void): Promise<Row[]>
       what: 'refused in',
       bar: 'under 20 ms',
       measured: `p50 ${ms(refusedHalf)}, p99 ${ms(refusedP99)}`,
-      against: `${three.refused.length} of ${three.refused.length + three.accepted.length}`,
+      against: `${shareRefused(threes).toFixed(0)}% of all`,
       holds: refusedP99 < 20,
     },
     { what: '/healthz p99', bar: '', measured: ms(health), against: '' },
@@ -144,7 +158,7 @@ export const admission: Benchmark = {
       const [, url = ''] = await waitForOutput(server, /Serving\s+(http:\S+)/);
       await fillPlaces(database);
       const rows = await measure(`${url}/graphql`, say);
-      const text = `Viewports of 1,000 markers with 8 fields, at a fixed rate for ${ROUND_MS / 1_000} s.`;
+      const text = `Viewports of 1,000 markers with 8 fields, at a fixed rate for ${ROUND_MS / 1_000} s; medians of ${ROUNDS}.`;
       return { title: 'More work than the server can do', rows, text };
     } finally {
       await server.stop();

@@ -6,21 +6,29 @@ import { afterArrivals } from './arrivals.js';
 /** Resolves when the caller may continue. Rejects if the work is to stop. */
 export type Turn = () => Promise<void>;
 
-/** Maximum time that one piece of work may block the event loop, in milliseconds. */
-export const SLICE_MS = 10;
+/** Steps are taken for this long in one round of the event loop, in milliseconds; a request that is refused waits as long. */
+const SLICE_MS = 3;
+/** The same while so many requests arrive that handling them takes longer than the pause below. */
+const LONGEST_SLICE_MS = 15;
+const LONG_PAUSE_MS = 10;
 
-/** When the first step of this turn of the event loop began. */
+/** When the first step of this round of the event loop began. */
 let began: number | undefined;
+/** How long steps are taken in this round, in milliseconds. */
+let slice = SLICE_MS;
 /** Steps waiting for their turn, first in, first out. */
-const waiting: (() => void)[] = [];
+const waiting: { readonly step: () => void; readonly since: number }[] = [];
 let taking = false;
+/** The number of steps taken since `meanWait` was last called, and how long they waited in all. */
+let taken = { steps: 0, ms: 0 };
 
-/** Milliseconds since the first step of this turn of the event loop, which begins with the first call. */
+/** Milliseconds since the first step of this round of the event loop, which begins with the first call. */
 function elapsed(): number {
   if (began === undefined) {
     began = systemClock.now();
     setImmediate(() => {
       began = undefined;
+      slice = SLICE_MS;
     });
   }
   return systemClock.now() - began;
@@ -29,15 +37,33 @@ function elapsed(): number {
 /** Calls back once all promises settled so far, and their consequences, have been handled. */
 const afterPromises = (callback: () => void) => void Promise.resolve().then(() => process.nextTick(callback));
 
-/** Takes one step after the other, for 10 ms in each round of the event loop. */
+/** Goes on in another round, for longer if everything else took long. */
+function takeStepsLater(): void {
+  const paused = systemClock.now();
+  afterArrivals(() => {
+    slice = Math.min(Math.max(systemClock.now() - paused - LONG_PAUSE_MS, SLICE_MS), LONGEST_SLICE_MS);
+    takeSteps();
+  });
+}
+
+/** Takes one step after the other, for a slice of each round of the event loop. */
 function takeSteps(): void {
-  const step = waiting.shift();
-  taking = step !== undefined;
-  if (step === undefined) return;
+  const next = waiting.shift();
+  taking = next !== undefined;
+  if (next === undefined) return;
   elapsed();
+  taken.steps += 1;
+  taken.ms += systemClock.now() - next.since;
   // A step ends with the promises that it settles: its duration is known only then.
-  afterPromises(() => (waiting.length > 0 && elapsed() >= SLICE_MS ? afterArrivals(takeSteps) : takeSteps()));
-  step();
+  afterPromises(() => (waiting.length > 0 && elapsed() >= slice ? takeStepsLater() : takeSteps()));
+  next.step();
+}
+
+/** How long steps waited for their turn since the last call, in milliseconds: their mean, or 0 if there were none. */
+export function meanWait(): number {
+  const { steps, ms } = taken;
+  taken = { steps: 0, ms: 0 };
+  return steps === 0 ? 0 : ms / steps;
 }
 
 /**
@@ -45,7 +71,7 @@ function takeSteps(): void {
  * together.
  */
 export function afterTurns(step: () => void): void {
-  waiting.push(step);
+  waiting.push({ step, since: systemClock.now() });
   if (taking) return;
   taking = true;
   afterPromises(takeSteps);
@@ -53,7 +79,7 @@ export function afterTurns(step: () => void): void {
 
 /**
  * To be awaited between steps of long work: what follows runs when the steps of all who waited before have been taken,
- * and everything else runs in between once these have taken 10 ms. Rejects with the reason of `signal` once it is aborted.
+ * and everything else runs in between once these have taken a slice of 3 to 15 ms. Rejects with the reason of `signal` once it is aborted.
  */
 export async function takeTurn(signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 
 import { systemClock } from '../clock.js';
 import { limitExceeded } from '../errors.js';
-import { SLICE_MS } from '../turns.js';
+import { takeTurn } from '../turns.js';
 
 /** The JSON texts found by JSON.stringify, in order; each is replaced by the same mark. */
 interface Splicing {
@@ -44,6 +43,8 @@ export class JsonText {
  */
 const PIECE = 1_000;
 const CHARACTERS_OF_VALUE = 64;
+/** Pieces are written for this long in one turn, in milliseconds. */
+const STEP_MS = 2;
 /** Text is encoded in chunks of about this length. */
 const CHUNK = 64 * 1024;
 
@@ -86,7 +87,8 @@ class Writer {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #text = '';
-  #resumed = systemClock.now();
+  /** When the current step began: writing anything long waits for its turn. */
+  #resumed = -Infinity;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -137,8 +139,8 @@ class Writer {
   }
 
   async #rest(): Promise<void> {
-    if (systemClock.now() - this.#resumed < SLICE_MS) return;
-    await setImmediate();
+    if (systemClock.now() - this.#resumed < STEP_MS) return;
+    await takeTurn();
     this.#resumed = systemClock.now();
   }
 
@@ -165,16 +167,15 @@ class Writer {
       if (isLeftOut(member)) continue;
       this.#add(`${separator}${JSON.stringify(name)}:`);
       separator = ',';
+      await this.#rest();
       await this.write(member);
     }
     this.#add(separator === '{' ? '{}' : '}');
   }
 
   async write(value: unknown): Promise<void> {
-    if (!isObject(value) || roomAfter(value, PIECE) >= 0) {
-      this.#piece(value);
-      await this.#rest();
-    } else if (Array.isArray(value)) await this.#writeList(value);
+    if (!isObject(value) || roomAfter(value, PIECE) >= 0) this.#piece(value);
+    else if (Array.isArray(value)) await this.#writeList(value);
     else await this.#writeMembers(value);
   }
 

@@ -1,6 +1,6 @@
 /** The state of the server since the last call. */
 export interface ServerLoad {
-  /** Mean time for which the event loop was late. */
+  /** Mean time for which the event loop was late, and steps of work waited for their turn. */
   readonly lagMs: number;
   /** Mean time of a read of the database; undefined if there were too few. */
   readonly readMs: number | undefined;

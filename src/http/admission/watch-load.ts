@@ -1,12 +1,13 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import { systemClock } from '../../clock.js';
+import { meanWait } from '../../turns.js';
 import type { Admission } from './admission.js';
 
 const LOOK_EVERY_MS = 100;
 const RESOLUTION_MS = 10;
 
-/** Adapts admission to the lag of the event loop and the time of reads; returns a function that stops it. */
+/** Adapts admission to the lag of the event loop, the wait for turns and the time of reads; returns a function that stops it. */
 export function watchLoad(admission: Admission, readMs: () => number | undefined): () => void {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
@@ -17,7 +18,9 @@ export function watchLoad(admission: Admission, readMs: () => number | undefined
     const mean = delays.count === 0 ? now - last : delays.mean / 1e6;
     last = now;
     delays.reset();
-    admission.adjust({ lagMs: Math.max(0, mean - RESOLUTION_MS), readMs: readMs() });
+    // Work in turns hardly delays the event loop; it delays other work instead.
+    const lagMs = Math.max(0, mean - RESOLUTION_MS) + meanWait();
+    admission.adjust({ lagMs, readMs: readMs() });
   }, LOOK_EVERY_MS).unref();
   return () => {
     clearInterval(looking);
