@@ -21,12 +21,12 @@ async function roundsDuring(something: Promise<unknown>): Promise<number> {
 }
 
 describe('steps that resume together', () => {
-  test('let everything else run about every 10 ms, however short each of them is', async () => {
+  test('let everything else run every few milliseconds, however short each of them is', async () => {
     const steps = Array.from({ length: 100 }, async () => {
       await takeTurn();
       work(3);
     });
-    expect(await roundsDuring(Promise.all(steps))).toBeGreaterThanOrEqual(10);
+    expect(await roundsDuring(Promise.all(steps))).toBeGreaterThanOrEqual(20);
   });
 
   test('are followed by the reads that they request, all at once', async () => {

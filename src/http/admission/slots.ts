@@ -8,9 +8,9 @@ export interface ServerLoad {
 
 const SLOTS = { first: 16, least: 4, most: 512 };
 /** Mean over a tenth of a second. With more lag, refusals would also take too long. */
-const MOST_LAG_MS = 8;
+const MOST_LAG_MS = 4;
 /** Below this lag there is room for more requests. */
-const LITTLE_LAG_MS = 5;
+const LITTLE_LAG_MS = 2.5;
 /** Reads count as slow if they take this long, and this many times their best recent time. */
 const SLOW_READ_MS = 50;
 const SLOW_READ_FACTOR = 3;
