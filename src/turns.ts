@@ -6,7 +6,7 @@ import { afterArrivals } from './arrivals.js';
 /** Resolves when the caller may continue. Rejects if the work is to stop. */
 export type Turn = () => Promise<void>;
 
-/** Steps are taken for this long in one round of the event loop, in milliseconds; a request that is refused waits as long. */
+/** Steps are taken for this long in one round of the event loop, in milliseconds. A refused request waits as long. */
 const SLICE_MS = 3;
 /** The same while so many requests arrive that handling them takes longer than the pause below. */
 const LONGEST_SLICE_MS = 15;
@@ -79,7 +79,8 @@ export function afterTurns(step: () => void): void {
 
 /**
  * To be awaited between steps of long work: what follows runs when the steps of all who waited before have been taken,
- * and everything else runs in between once these have taken a slice of 3 to 15 ms. Rejects with the reason of `signal` once it is aborted.
+ * and everything else runs in between once these have taken a slice of 3 to 15 ms. Rejects with the reason of `signal`
+ * once it is aborted.
  */
 export async function takeTurn(signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();

@@ -7,7 +7,10 @@ import type { Admission } from './admission.js';
 const LOOK_EVERY_MS = 100;
 const RESOLUTION_MS = 10;
 
-/** Adapts admission to the lag of the event loop, the wait for turns and the time of reads; returns a function that stops it. */
+/**
+ * Adapts admission to the lag of the event loop, the wait for turns and the time of reads; returns a function that
+ * stops it.
+ */
 export function watchLoad(admission: Admission, readMs: () => number | undefined): () => void {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
