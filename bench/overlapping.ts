@@ -61,9 +61,7 @@ async function read({ db }: Rig, collection: Collection, wanted: readonly Wanted
     concurrency: 16,
   });
   const begun = now();
-  await Promise.all(
-    wanted.map(({ prefix, range }) => loaders.markers(collection, prefix, { range, limit: Infinity, budget: BUDGET })),
-  );
+  await Promise.all(wanted.map(({ range }) => loaders.markers(collection, { range, limit: Infinity, budget: BUDGET })));
   return now() - begun;
 }
 

@@ -1,8 +1,8 @@
 import { LONGEST_Z, encode } from '../src/geo/geohash.js';
 import { LONGEST_BLOCK } from '../src/model/cell.js';
 import { compareBytes } from '../src/keys/byte-order.js';
-import type { PageEntry } from '../src/pages/entry.js';
-import { pageEntry } from '../src/pages/entry.js';
+import type { OrderedMarker } from '../src/pages/ordered-marker.js';
+import { orderedMarker } from '../src/pages/ordered-marker.js';
 import { PACKING, decodePage } from '../src/store/page/page-data.js';
 import type { PageReplacement } from '../src/store/page/pages.js';
 import { type PageChange, applyToPages } from '../src/stream/apply-pages.js';
@@ -43,8 +43,8 @@ class MeteredPages extends PageTable {
 }
 
 const NOBODY = { collection: '', category: null, mapProperties: {}, complete: true };
-const entryOf = ({ key, position, name = null }: BenchMarker, mapVersion: number): PageEntry =>
-  pageEntry({ ...NOBODY, key, position, geohash: encode(position, LONGEST_Z), name, mapVersion });
+const entryOf = ({ key, position, name = null }: BenchMarker, mapVersion: number): OrderedMarker =>
+  orderedMarker({ ...NOBODY, key, position, geohash: encode(position, LONGEST_Z), name, mapVersion });
 
 interface Measured {
   readonly pages: number;

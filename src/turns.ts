@@ -106,8 +106,11 @@ export async function eachInTurns<Item>(
   turn: Turn,
   handle: (item: Item, index: number) => void,
 ): Promise<void> {
-  for (const [index, item] of items.entries()) {
+  let index = 0;
+  // Without `entries()`, which makes an array for each item.
+  for (const item of items) {
     if (index % BATCH === BATCH - 1) await turn();
     handle(item, index);
+    index += 1;
   }
 }

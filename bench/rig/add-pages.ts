@@ -2,7 +2,7 @@ import { GEOHASH_ALPHABET } from '../../src/geo/geohash.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import { groupBy } from '../../src/loaders/group.js';
 import type { Collection } from '../../src/model/collection.js';
-import { pageEntry } from '../../src/pages/entry.js';
+import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { Database } from '../../src/store/database.js';
 import { mapMarkerFromIndex, newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { PACKING } from '../../src/store/page/page-data.js';
@@ -18,7 +18,7 @@ export async function addPages(db: Database, collection: Collection, markers: re
   const scope = db.keys.scope(collection);
   const entries = markers.flatMap((one) => {
     const marker = mapMarkerFromIndex(db.keys, newMarkerItem(db, collection, one, CREATED), { key: '' });
-    return marker ? [pageEntry(marker)] : [];
+    return marker ? [orderedMarker(marker)] : [];
   });
   const partitions = groupBy(
     entries.sort((a, b) => compareBytes(a.position, b.position)),

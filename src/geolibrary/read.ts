@@ -4,7 +4,7 @@ import { LONGEST_Z, encode } from '../geo/geohash.js';
 import type { Budget } from '../loaders/budget.js';
 import type { MapLimits } from '../map/context.js';
 import type { MarkerFilter } from '../map/filter.js';
-import type { OrderedMarker, QueryResult } from '../map/markers/search.js';
+import type { QueryResult } from '../map/markers/search.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
 import { mapConcurrently } from '../store/request/concurrency.js';
@@ -134,7 +134,7 @@ class TableRead {
   readonly #search: Search;
   /** Everything up to here has been found. */
   #resumeAfter: string | undefined;
-  readonly #found: OrderedMarker[] = [];
+  readonly #found: QueryResult['found'][number][] = [];
 
   constructor(context: TableContext, search: Search) {
     this.#context = context;
@@ -228,7 +228,7 @@ class TableRead {
     const { accept, filter } = this.#search;
     for (const { position, marker } of items) {
       const passes = accept(marker) && (filter?.verdict(marker, this.#context.collection) ?? 'pass') === 'pass';
-      if (passes) this.#found.push({ cursorPosition: formatPosition(position), marker });
+      if (passes) this.#found.push({ position: formatPosition(position), marker });
     }
   }
 

@@ -38,11 +38,11 @@ export class JsonText {
 }
 
 /**
- * Maximum size of one call of JSON.stringify, in values (64 characters of a string count as one): a tenth of a
+ * Maximum size of one call of JSON.stringify, in values (2^6 characters of a string count as one): a tenth of a
  * millisecond.
  */
 const PIECE = 1_000;
-const CHARACTERS_OF_VALUE = 64;
+const CHARACTERS_OF_VALUE_LOG2 = 6;
 /** Pieces are written for this long in one turn, in milliseconds. */
 const STEP_MS = 2;
 /** Text is encoded in chunks of about this length. */
@@ -56,7 +56,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
  * its depth is at most `room`.
  */
 function roomAfter(value: unknown, room: number): number {
-  if (typeof value === 'string') return room - 1 - value.length / CHARACTERS_OF_VALUE;
+  if (typeof value === 'string') return room - 1 - (value.length >> CHARACTERS_OF_VALUE_LOG2);
   if (!isObject(value)) return room - 1;
   let left = room - 1;
   if (Array.isArray(value)) {

@@ -106,17 +106,13 @@ function isKnown(segment: Segment, values: Parts): boolean {
 }
 
 function written(segments: readonly Segment[], values: Parts, rules: Rules): string {
-  let text = '';
-  let isFirst = true;
+  let text: string | undefined;
   for (const segment of segments) {
-    for (const piece of 'tokens' in segment
-      ? [tokensWritten(segment.tokens, values, rules)]
-      : listWritten(segment.list, values, rules)) {
-      text += isFirst ? piece : SEPARATOR + piece;
-      isFirst = false;
-    }
+    const piece =
+      'tokens' in segment ? tokensWritten(segment.tokens, values, rules) : listWritten(segment.list, values, rules);
+    if (piece !== undefined) text = text === undefined ? piece : text + SEPARATOR + piece;
   }
-  return text;
+  return text ?? '';
 }
 
 function tokensWritten(tokens: readonly (string | TextPart)[], values: Parts, rules: Rules): string {
@@ -125,10 +121,13 @@ function tokensWritten(tokens: readonly (string | TextPart)[], values: Parts, ru
   return text;
 }
 
-function listWritten(name: string, values: Parts, rules: Rules): readonly string[] {
+/** Undefined for an empty list. */
+function listWritten(name: string, values: Parts, rules: Rules): string | undefined {
   const list = values[name];
   if (!Array.isArray(list)) throw badInput(`${rules.owner}.${name}`, list, 'a list of text values');
-  return list.map((text: unknown, index) => writtenPart({ name: `${name}[${index}]`, width: undefined }, text, rules));
+  if (list.length === 0) return undefined;
+  const partOf = (index: number) => ({ name: `${name}[${index}]`, width: undefined });
+  return list.map((text: unknown, index) => writtenPart(partOf(index), text, rules)).join(SEPARATOR);
 }
 
 function writtenPart({ name, width }: Omit<TextPart, 'optional'>, value: unknown, rules: Rules): string {

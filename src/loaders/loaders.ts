@@ -2,9 +2,8 @@ import pLimit from 'p-limit';
 
 import type { CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
-import type { KeyRange } from '../model/key-range.js';
-import type { MapMarker } from '../model/marker.js';
 import type { Place, PlaceCount } from '../model/place.js';
+import { type OrderedMarker, orderedMarker } from '../pages/ordered-marker.js';
 import type { Database, Item } from '../store/database.js';
 import { mapMarkerFromIndex } from '../store/marker/marker-item.js';
 import type { Call } from '../store/request/meter.js';
@@ -24,18 +23,13 @@ import { remembered } from './remembered.js';
 import { type SummaryLoader, createSummaryLoader } from './reading-summaries.js';
 import { type ZoneLoader, type ZoneLoaderOptions, createZoneLoader } from './zone-loader.js';
 
-/** A marker as stored in the geo index. */
-export interface IndexedMarker {
-  /** The marker's position in the order of its collection: the geohash characters in the partition key, then its sort key. */
-  readonly cursorPosition: string;
-  /** The same object for all callers that read the same item. */
-  readonly marker: MapMarker;
-}
-
 /** Markers of one range of the geo index. */
 export interface IndexedMarkers {
-  /** Sorted by sort key; the first ones of the range if it is not complete. */
-  readonly markers: readonly IndexedMarker[];
+  /**
+   * Sorted by sort key; the first ones of the range if it is not complete. All callers that read the same item get the
+   * same object.
+   */
+  readonly markers: readonly OrderedMarker[];
   /**
    * The sort key after which the rest of the range starts, if this part is not complete; undefined if nothing was read.
    */
@@ -45,8 +39,8 @@ export interface IndexedMarkers {
 
 /** The reads of one request: those requested in one tick are made together, and nothing is read twice. */
 export interface Loaders extends EntityLoaders, MarkerLoader, SummaryLoader, ZoneLoader {
-  /** Markers in one range of the geo index, in the partition of `prefix`; other items are omitted. */
-  markers(collection: Collection, prefix: string, request: BudgetedRange): Promise<IndexedMarkers>;
+  /** Markers in one range of the geo index; other items are omitted. */
+  markers(collection: Collection, request: BudgetedRange): Promise<IndexedMarkers>;
   /** A page of markers by place, from one Query. */
   markersAtPlaces(collection: Collection, query: PlaceQuery, budget: Budget): Promise<PlacePage>;
   /** The next level below a place, according to stored counts; undefined if it has more than `most` items. */
@@ -87,11 +81,11 @@ export function createLoaders(options: LoadersOptions): Loaders {
   const partitions = async (scope: string) => [...(await blocks.one(scope, '')).children.keys()].sort();
   const pages = new PageLoader({ ...options.pageServices, db, call, range, slots, partitions });
 
-  const decoded = new WeakMap<Item, IndexedMarker | null>();
-  function decode(item: Item, index: KeyRange['index'], collection: Collection, prefix: string): IndexedMarker | null {
+  const decoded = new WeakMap<Item, OrderedMarker | null>();
+  function decode(item: Item, collection: Collection): OrderedMarker | null {
     return remembered(decoded, item, () => {
       const marker = mapMarkerFromIndex(keys, item, collection);
-      return marker ? { cursorPosition: prefix + sortKeyOf(index, item), marker } : null;
+      return marker ? orderedMarker(marker) : null;
     });
   }
 
@@ -102,10 +96,10 @@ export function createLoaders(options: LoadersOptions): Loaders {
     ...markerLoader,
     ...createSummaryLoader({ ...options, slots, trust: options.pageServices.trust }, markerLoader),
     ...createZoneLoader({ ...options, slots }),
-    async markers(collection, prefix, request) {
+    async markers(collection, request) {
       const { index } = request.range;
       const { items, complete } = await range(request);
-      const markers = items.map((item) => decode(item, index, collection, prefix)).filter((marker) => marker !== null);
+      const markers = items.map((item) => decode(item, collection)).filter((marker) => marker !== null);
       request.budget.debit({ items: markers.length });
       const last = items.at(-1);
       return { markers, resumeAfter: complete || !last ? undefined : sortKeyOf(index, last), complete };

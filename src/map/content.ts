@@ -84,7 +84,7 @@ async function inside(
   { field, limit, filter }: ContentQuestion,
 ): Promise<Inside> {
   const { area } = viewport;
-  const accept = ({ marker }: { readonly marker: MapMarker }) => areaContains(area, marker.position);
+  const accept = ({ position }: MapMarker) => areaContains(area, position);
   const budget = Budget.of(context.limits);
   const cover = coverForPlan(area);
   // Close to the limit, reading the markers is cheaper than counting them.
@@ -103,7 +103,7 @@ async function inside(
     advice: 'use a smaller bounding box, or query clusters',
   });
   try {
-    return { markers: (await read).map(({ marker }) => marker) };
+    return { markers: await read };
   } catch (error) {
     // More than can be read is more than fits; with a filter there is no other way to find out.
     if (!filter && error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return {};

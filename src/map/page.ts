@@ -7,7 +7,7 @@ import type { MapContext, MapLimits } from './context.js';
 import { isCursorPosition, listName, readCursor, writeCursor } from './cursor.js';
 import { type MarkerFilterInput, readFilter } from './filter.js';
 import { findMarkers } from './markers/find-markers.js';
-import type { OrderedMarker, QueryResult } from './markers/search.js';
+import type { QueryResult } from './markers/search.js';
 
 /** A client's page request: the number of entries, and the cursor to start after. */
 export interface PageInput {
@@ -52,7 +52,7 @@ export interface MarkerList {
   readonly of: readonly unknown[];
   /** Z-order ranges at length 10 that contain the whole list. */
   readonly cover: readonly ZRange[];
-  readonly accept: (found: OrderedMarker) => boolean;
+  readonly accept: (marker: MapMarker) => boolean;
   readonly filter?: MarkerFilterInput | null | undefined;
 }
 
@@ -110,7 +110,7 @@ export function markerPage(
   { found, resumeAfter }: Pick<QueryResult, 'found' | 'resumeAfter'>,
   request: PageRequest,
 ): MarkerPage {
-  const edges = found.map(({ marker, cursorPosition }) => new Edge(marker, () => writeCursor(list, cursorPosition)));
+  const edges = found.map((one) => new Edge(one.marker, () => writeCursor(list, one.position)));
   return pageOf(edges, request, resumeAfter === undefined ? undefined : writeCursor(list, resumeAfter));
 }
 

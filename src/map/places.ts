@@ -45,7 +45,7 @@ export async function markersInPlace(
     for (const one of read.markers) if (!found.has(one.marker.key)) found.set(one.marker.key, one);
     resumeAfter = read.next;
   } while (resumeAfter !== undefined && found.size <= request.first && budget.calls > 0);
-  const markers = Array.from(found.values(), ({ sortKey, marker }) => ({ cursorPosition: sortKey, marker }));
+  const markers = Array.from(found.values(), ({ sortKey, marker }) => ({ position: sortKey, marker }));
   return markerPage(list, { found: markers, resumeAfter }, request);
 }
 

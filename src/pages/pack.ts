@@ -1,5 +1,5 @@
 import { compareBytes } from '../keys/byte-order.js';
-import type { PageEntry } from './entry.js';
+import type { OrderedMarker } from './ordered-marker.js';
 
 /** A page with its encoded entries. It has all markers from its begin up to the begin of the next page. */
 export interface PackedPage {
@@ -8,11 +8,11 @@ export interface PackedPage {
    * The first page of a partition begins at the partition's own character.
    */
   readonly begin: string;
-  readonly entries: readonly PageEntry[];
+  readonly entries: readonly OrderedMarker[];
   readonly data: Uint8Array;
 }
 
-export type EncodePage = (entries: readonly PageEntry[]) => Uint8Array;
+export type EncodePage = (entries: readonly OrderedMarker[]) => Uint8Array;
 
 export interface PackOptions {
   readonly encode: EncodePage;
@@ -38,7 +38,7 @@ const isHalf = (text: string, length: number) => isLeadSurrogate(text.charCodeAt
 /**
  * The pages for sorted entries of one page: a single page if they fit, otherwise halves, halved again until each fits.
  */
-export function splitPage(begin: string, entries: readonly PageEntry[], options: PackOptions): PackedPage[] {
+export function splitPage(begin: string, entries: readonly OrderedMarker[], options: PackOptions): PackedPage[] {
   const data = options.encode(entries);
   if (data.length <= options.mostBytes || entries.length < 2) return [{ begin, entries, data }];
   const middle = entries.length >> 1;
@@ -46,7 +46,7 @@ export function splitPage(begin: string, entries: readonly PageEntry[], options:
   return [...splitPage(begin, left, options), ...splitPage(beginOf(left, right), right, options)];
 }
 
-const beginOf = (left: readonly PageEntry[], right: readonly PageEntry[]) =>
+const beginOf = (left: readonly OrderedMarker[], right: readonly OrderedMarker[]) =>
   separator(left.at(-1)?.position ?? '', right[0]?.position ?? '');
 
 /** How full pages are when packed in bulk, which leaves room for later markers. */
@@ -60,7 +60,7 @@ const TRIES = 4;
  */
 export function* packPages(
   begin: string,
-  entries: readonly PageEntry[],
+  entries: readonly OrderedMarker[],
   options: PackOptions,
 ): Generator<PackedPage, void, undefined> {
   const { encode, mostBytes } = options;

@@ -1,4 +1,4 @@
-import type { PageEntry } from '../pages/entry.js';
+import type { OrderedMarker } from '../pages/ordered-marker.js';
 import type { PageReplacement } from '../store/page/pages.js';
 import { chunks, mapConcurrently } from '../store/request/concurrency.js';
 import { processAll } from '../store/request/retries.js';
@@ -16,7 +16,7 @@ export interface PageChange {
   readonly scope: string;
   /** Its position in the order of the collection; undefined if it did not exist. */
   readonly before: string | undefined;
-  readonly after: PageEntry | undefined;
+  readonly after: OrderedMarker | undefined;
 }
 
 /**
@@ -27,7 +27,7 @@ export const roundOf = (batch: number, second: boolean): number => 2 * batch + (
 
 interface Edit extends CollectionPosition {
   /** Undefined to remove the entry. */
-  readonly entry: PageEntry | undefined;
+  readonly entry: OrderedMarker | undefined;
   /** The new position of a removed marker that has moved; undefined if it was deleted. */
   readonly to?: string | undefined;
 }
@@ -55,7 +55,7 @@ export async function applyToPages(
 interface Rewrite extends PageEdits {
   readonly edits: Edit[];
   readonly removed: Set<string>;
-  readonly added: Map<string, PageEntry>;
+  readonly added: Map<string, OrderedMarker>;
 }
 
 interface Round {
@@ -104,7 +104,7 @@ async function rewritesOf(options: ApplyPagesOptions, edits: readonly Edit[], al
       continue;
     }
     const name = `${scope}\n${page.begin}`;
-    const made = { scope, page, edits: [], removed: new Set<string>(), added: new Map<string, PageEntry>() };
+    const made = { scope, page, edits: [], removed: new Set<string>(), added: new Map<string, OrderedMarker>() };
     const rewrite: Rewrite = rewrites.get(name) ?? made;
     rewrites.set(name, rewrite);
     rewrite.edits.push(edit);

@@ -4,13 +4,13 @@ import type { Keyspace } from '../keys/keyspace.js';
 import { compareBytes } from '../keys/byte-order.js';
 import type { MapMarker } from '../model/marker.js';
 import type { Place } from '../model/place.js';
-import { type PageEntry, pageEntry } from '../pages/entry.js';
+import { type OrderedMarker, orderedMarker } from '../pages/ordered-marker.js';
 import { type WireImage, contributionOf } from './change.js';
 import { entryOf } from './marker-fold.js';
 
 /** A marker in the form of pages, with the place at which it counts. */
 export interface HeldMarker {
-  readonly entry: PageEntry;
+  readonly entry: OrderedMarker;
   readonly place: Place;
 }
 
@@ -49,7 +49,7 @@ function addTo(areas: Areas, { scope, area, text }: Text): void {
 function* markersOf(texts: readonly string[] = []): Generator<HeldMarker> {
   for (const text of texts) {
     const [marker, place] = JSON.parse(text) as Stored;
-    yield { entry: pageEntry({ ...marker, collection: '' }), place };
+    yield { entry: orderedMarker({ ...marker, collection: '' }), place };
   }
 }
 

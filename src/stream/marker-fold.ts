@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import type { Keyspace } from '../keys/keyspace.js';
-import { type PageEntry, pageEntry } from '../pages/entry.js';
+import { type OrderedMarker, orderedMarker } from '../pages/ordered-marker.js';
 import { mapMarkerFromIndex } from '../store/marker/marker-item.js';
 import { attributesOf } from '../store/request/wire.js';
 import { DRAWN_ATTRIBUTES } from '../store/table/table-definitions.js';
@@ -20,20 +20,20 @@ interface MarkerRecord {
 
 interface Net {
   readonly scope: string;
-  readonly before: PageEntry | undefined;
-  readonly after: PageEntry | undefined;
+  readonly before: OrderedMarker | undefined;
+  readonly after: OrderedMarker | undefined;
 }
 
 /**
  * The page entry of the marker in an image; undefined if it is not a valid marker. Pages do not store the collection's
  * key.
  */
-export function entryOf(keys: Keyspace, image: WireImage | undefined): PageEntry | undefined {
+export function entryOf(keys: Keyspace, image: WireImage | undefined): OrderedMarker | undefined {
   if (image === undefined) return undefined;
   const marker = mapMarkerFromIndex(keys, attributesOf(image as Parameters<typeof attributesOf>[0], NAMES), {
     key: '',
   });
-  return marker && pageEntry(marker);
+  return marker && orderedMarker(marker);
 }
 
 /** The net changes of markers: the first image before and the last image after. */

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
 import type { Key } from '../keys/document-id.js';
-import { type PageEntry, firstFrom } from '../pages/entry.js';
+import { type OrderedMarker, firstFrom } from '../pages/ordered-marker.js';
 import { type PackedPage, type PackOptions, packPages } from '../pages/pack.js';
 import { type DirectoryPart, type PageHint, afterPartition, partsOfHints } from '../pages/directory.js';
 import { type RetryOptions, retry } from '../retry.js';
@@ -20,7 +20,7 @@ export interface PartitionName {
 
 /** The entries of one partition of a collection, in order. */
 export interface PartitionEntries extends Omit<PartitionName, 'generation'> {
-  readonly entries: readonly PageEntry[];
+  readonly entries: readonly OrderedMarker[];
 }
 
 /** A page, or a part of a directory of pages, among all items of a table. */
@@ -116,7 +116,7 @@ export async function checkPages(
 }
 
 /** The begins of a partition's pages that do not match its markers; the first begin if there is no page. */
-function wrongPages(partition: string, pages: readonly StoredPage[], entries: readonly PageEntry[]): string[] {
+function wrongPages(partition: string, pages: readonly StoredPage[], entries: readonly OrderedMarker[]): string[] {
   if (pages.length === 0) return entries.length === 0 ? [] : [partition];
   const isWrong = ({ begin, end, entries: held }: StoredPage, index: number) => {
     const next = pages[index + 1]?.begin;

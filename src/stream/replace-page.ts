@@ -1,5 +1,5 @@
 import { compareBytes } from '../keys/byte-order.js';
-import { type PageEntry, firstFrom } from '../pages/entry.js';
+import { type OrderedMarker, firstFrom } from '../pages/ordered-marker.js';
 import { type PackOptions, type PackedPage, packPages, separator, splitPage } from '../pages/pack.js';
 import { type NewPage, type PageReplacement, UnknownPageFormat } from '../store/page/pages.js';
 import { chunks } from '../store/request/concurrency.js';
@@ -9,7 +9,7 @@ import type { KnownPage } from './page-memory.js';
 export interface PageCodec {
   readonly pack: PackOptions;
   /** Undefined if the data has a format that this version does not know. */
-  readonly decode: (data: Uint8Array) => readonly PageEntry[] | undefined;
+  readonly decode: (data: Uint8Array) => readonly OrderedMarker[] | undefined;
 }
 
 /** The edits of a round in a page: the positions it loses, and the entries it gets. */
@@ -17,7 +17,7 @@ export interface PageEdits {
   readonly scope: string;
   readonly page: KnownPage;
   readonly removed: ReadonlySet<string>;
-  readonly added: ReadonlyMap<string, PageEntry>;
+  readonly added: ReadonlyMap<string, OrderedMarker>;
 }
 
 /** Maximum number of pages that replace one page at once: a transaction has at most 100 items. */
@@ -50,21 +50,21 @@ export function replacementOf(codec: PageCodec, edits: PageEdits, round: number)
   return { scope, begin, seen, round, lost, pages: chained(parts, page.end) };
 }
 
-function entriesOf({ decode }: PageCodec, { data }: KnownPage): readonly PageEntry[] {
+function entriesOf({ decode }: PageCodec, { data }: KnownPage): readonly OrderedMarker[] {
   const entries = data === undefined ? [] : decode(data);
   if (!entries) throw new UnknownPageFormat();
   return entries;
 }
 
 /** The entries of a page after its edits; undefined if they change nothing. */
-function edited(entries: readonly PageEntry[], { removed, added }: PageEdits): PageEntry[] | undefined {
+function edited(entries: readonly OrderedMarker[], { removed, added }: PageEdits): OrderedMarker[] | undefined {
   const kept = entries.filter(({ position }) => !removed.has(position) && !added.has(position));
   if (kept.length === entries.length && added.size === 0) return undefined;
   return [...kept, ...added.values()].sort((a, b) => compareBytes(a.position, b.position));
 }
 
 /** One page if the entries fit, halves if they nearly do, and as few pages as possible otherwise. */
-function packed(pack: PackOptions, begin: string, entries: readonly PageEntry[]): PackedPage[] {
+function packed(pack: PackOptions, begin: string, entries: readonly OrderedMarker[]): PackedPage[] {
   const data = pack.encode(entries);
   if (data.length <= pack.mostBytes) return [{ begin, entries, data }];
   if (data.length <= HALVES * pack.mostBytes) return splitPage(begin, entries, pack);
@@ -81,8 +81,8 @@ const chained = (parts: readonly PackedPage[], end: string | undefined): NewPage
 function cut(
   { pack }: PageCodec,
   { begin, end }: KnownPage,
-  entries: readonly PageEntry[],
-  next: readonly PageEntry[],
+  entries: readonly OrderedMarker[],
+  next: readonly OrderedMarker[],
 ): NewPage[] {
   const wanted = Math.min(MOST_PARTS, Math.max(2, Math.ceil((2 * next.length) / MOST_AT_ONCE)));
   const pieces = chunks(next, Math.ceil(next.length / wanted));

@@ -84,18 +84,18 @@ describe('ranges', () => {
     const { loaders } = request();
     calls.reset();
     const asked = [range('00000000', '5zzzzzzz:;'), range('30000000', 'gzzzzzzz:;'), range('h0000000', 'zzzzzzzz:;')];
-    const answers = await Promise.all(asked.map((one) => loaders.markers(parks, 'u0', one)));
+    const answers = await Promise.all(asked.map((one) => loaders.markers(parks, one)));
     expect(calls.count('Query')).toBe(1);
-    const all = await request().loaders.markers(parks, 'u0', range('00000000', 'zzzzzzzz:;'));
+    const all = await request().loaders.markers(parks, range('00000000', 'zzzzzzzz:;'));
     expect(answers.map(({ complete }) => complete)).toEqual([true, true, true]);
     expect(all.markers.length).toBeGreaterThan(5);
     asked.forEach(({ range: { from, to } }, index) => {
-      const sortKeys = (markers: typeof all.markers) => markers.map(({ cursorPosition }) => cursorPosition.slice(2));
+      const sortKeys = (markers: typeof all.markers) => markers.map(({ position }) => position.slice(2));
       const expected = sortKeys(all.markers).filter((sortKey) => sortKey >= from && sortKey <= to);
       expect(sortKeys(answers[index]?.markers ?? [])).toEqual(expected);
     });
     calls.reset();
-    await loaders.markers(parks, 'u0', range('00000000', '5zzzzzzz:;'));
+    await loaders.markers(parks, range('00000000', '5zzzzzzz:;'));
     expect(calls.count()).toBe(0);
   });
 
@@ -130,15 +130,13 @@ describe('ranges', () => {
     const { loaders } = request(controller.signal, 1);
     calls.reset();
     // One after the other, and many more than are read before the first abort is noticed.
-    const reads = Array.from({ length: 500 }, (_, index) =>
-      loaders.markers(parks, 'u0', range('0', 'z', `gone${index}`)),
-    );
+    const reads = Array.from({ length: 500 }, (_, index) => loaders.markers(parks, range('0', 'z', `gone${index}`)));
     const settled = Promise.allSettled(reads);
     await expect.poll(() => calls.count('Query'), { interval: 1 }).toBeGreaterThan(0);
     controller.abort(new Error('gone'));
     expect((await settled).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0);
     const sent = calls.count('Query');
-    await expect(loaders.markers(parks, 'u0', range('0', 'z', 'later'))).rejects.toThrow('gone');
+    await expect(loaders.markers(parks, range('0', 'z', 'later'))).rejects.toThrow('gone');
     expect(calls.count('Query')).toBe(sent);
   });
 });

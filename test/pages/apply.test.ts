@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { compareBytes } from '../../src/keys/byte-order.js';
-import { type PageEntry, pageEntry } from '../../src/pages/entry.js';
+import { type OrderedMarker, orderedMarker } from '../../src/pages/ordered-marker.js';
 import { MOST_HINTS } from '../../src/store/page/page-directory.js';
 import { type PageChange, applyToPages } from '../../src/stream/apply-pages.js';
 import { PageMemory } from '../../src/stream/page-memory.js';
@@ -26,7 +26,7 @@ test('pages contain each marker once, whatever is lost and however often a batch
   await fc.assert(
     fc.asyncProperty(batches, async (all) => {
       const table = new PageTable();
-      const model = new Map<string, PageEntry>();
+      const model = new Map<string, OrderedMarker>();
       let memory = new PageMemory(4_000);
       const missing: string[] = [];
       const applied: PageChange[][] = [];
@@ -35,7 +35,7 @@ test('pages contain each marker once, whatever is lost and however often a batch
         const before = new Map(model);
         for (const { key, lng: x, lat: y, isDeleted } of steps) {
           if (isDeleted) model.delete(key);
-          else model.set(key, pageEntry(markerAt(key, x, y, number)));
+          else model.set(key, orderedMarker(markerAt(key, x, y, number)));
         }
         const touched = new Set(steps.map(({ key }) => key));
         const changes = [...touched].map((key): PageChange => {
@@ -77,7 +77,7 @@ test('pages contain each marker once, whatever is lost and however often a batch
 test('pages that get thousands of markers at once are cut first, and located with few reads', async () => {
   const table = new PageTable();
   const added = Array.from({ length: 1_600 }, (_, n): PageChange => {
-    const entry = pageEntry(markerAt(`${n}`, 16.9 + (n % 80) / 1_000, 52.4 + Math.floor(n / 80) / 1_000, 1));
+    const entry = orderedMarker(markerAt(`${n}`, 16.9 + (n % 80) / 1_000, 52.4 + Math.floor(n / 80) / 1_000, 1));
     return { scope: SCOPE, before: undefined, after: entry };
   });
   const pagesAfter = () => table.all().flatMap(({ entries }) => entries);

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 
-import { pageEntry } from '../../src/pages/entry.js';
+import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import { decodePage, encodePage } from '../../src/store/page/page-data.js';
 import { SCOPE, markerAt } from './support.js';
 
 const entryWith = (mapProperties: Record<string, unknown>) =>
-  pageEntry({ ...markerAt('a', 10.5, 50.25, 3), mapProperties });
+  orderedMarker({ ...markerAt('a', 10.5, 50.25, 3), mapProperties });
 
 test('pages store any JSON with any names, and round integers that JavaScript cannot represent', () => {
   const odd = JSON.parse('{"__proto__": {"constructor": 1}, "": [null, true, "ł"], "n": -0.1}') as Record<

@@ -5,7 +5,7 @@ import { distance } from '../../src/geo/distance.js';
 import { LONGEST_Z, encode, fromZ } from '../../src/geo/geohash.js';
 import { groupBy } from '../../src/loaders/group.js';
 import { type DirectoryPart, afterPartition, pagesOfParts, partsOfHints } from '../../src/pages/directory.js';
-import { pageEntry } from '../../src/pages/entry.js';
+import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import { PagesOutward } from '../../src/pages/outward.js';
 import { packPages } from '../../src/pages/pack.js';
 
@@ -28,7 +28,7 @@ const positions = fc
   )
   .map((some) =>
     some.map((position, index) =>
-      pageEntry({ ...MARKER, key: String(index), position, geohash: encode(position, LONGEST_Z) }),
+      orderedMarker({ ...MARKER, key: String(index), position, geohash: encode(position, LONGEST_Z) }),
     ),
   );
 

@@ -2,13 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { LONGEST_Z } from '../../src/geo/geohash.js';
-import { type PageEntry, pageEntry } from '../../src/pages/entry.js';
+import { type OrderedMarker, orderedMarker } from '../../src/pages/ordered-marker.js';
 import { Budget } from '../../src/loaders/budget.js';
-import { type PagesQuestion, entriesOf, readPages } from '../../src/loaders/pages/chain.js';
+import { type PagesQuestion, markersOf, readPages } from '../../src/loaders/pages/chain.js';
 import { DirectoryCache } from '../../src/loaders/pages/directory-cache.js';
 import { DirectoryReader } from '../../src/loaders/pages/directory-reader.js';
 import { PageMarkers } from '../../src/map/markers/page-source.js';
-import type { OrderedMarker } from '../../src/map/markers/search.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import { type PageChange, applyToPages, roundOf } from '../../src/stream/apply-pages.js';
 import { PageMemory } from '../../src/stream/page-memory.js';
@@ -81,13 +80,13 @@ test('a read finds each marker that exists throughout exactly once, while pages 
       }),
       async (first, others, turns, { wanted, isKnown, keptBytes }) => {
         const table = new PageTable();
-        const model = new Map<string, PageEntry>();
+        const model = new Map<string, OrderedMarker>();
         const memory = new PageMemory();
         const changesOf = (steps: typeof first, number: number) => {
           const before = new Map(model);
           for (const { key, lng: x, lat: y, isDeleted } of steps) {
             if (isDeleted) model.delete(key);
-            else model.set(key, pageEntry(markerAt(key, x, y, number)));
+            else model.set(key, orderedMarker(markerAt(key, x, y, number)));
           }
           return [...new Set(steps.map(({ key }) => key))].map((key): PageChange => {
             return { scope: SCOPE, before: before.get(key)?.position, after: model.get(key) };
@@ -125,7 +124,7 @@ test('a read finds each marker that exists throughout exactly once, while pages 
           directory: directory.read.bind(directory),
           read: async (question: Omit<PagesQuestion, 'complete'>) => {
             const answer = await readPages(source, { ...question, complete: roundOf(1, true) });
-            return { entries: await entriesOf(answer, pause), again: answer.again.length > 0 };
+            return { entries: markersOf(answer), again: answer.again.length > 0 };
           },
         };
         const reader = found(new PageMarkers(pages, { cover: WORLD, budget }), wanted).finally(() => {

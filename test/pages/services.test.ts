@@ -4,7 +4,7 @@ import { DirectoryCache } from '../../src/loaders/pages/directory-cache.js';
 import { OwnWrites } from '../../src/loaders/pages/own-writes.js';
 import { PageCache, pageName } from '../../src/loaders/pages/page-cache.js';
 import { type ConsumerReport, PageTrust } from '../../src/loaders/pages/trust.js';
-import { pageEntry } from '../../src/pages/entry.js';
+import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { StoredPage } from '../../src/store/page/pages.js';
 import { SCOPE, markerAt } from './support.js';
 
@@ -16,7 +16,7 @@ const page = (begin: string, end: string | undefined, round: number): StoredPage
   end,
   round,
   lost: undefined,
-  entries: [pageEntry(markerAt('a', 10, 50, 1))],
+  entries: [orderedMarker(markerAt('a', 10, 50, 1))],
   bytes: 800,
 });
 
@@ -125,7 +125,7 @@ test('a cached page is dropped when it is written, and the result of a read in p
 test('own writes are kept until pages include much later writes', () => {
   let wall = 10_000;
   const own = new OwnWrites(() => wall);
-  const entry = pageEntry(markerAt('a', 10, 50, 1));
+  const entry = orderedMarker(markerAt('a', 10, 50, 1));
   own.add(SCOPE, [{ key: 'a', mapVersion: 1, entry }]);
   wall = 12_000;
   own.add(SCOPE, [{ key: 'b', mapVersion: 2, entry: undefined }]);

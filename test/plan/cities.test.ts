@@ -8,7 +8,7 @@ import { latToY, lngToX, xToLng, yToLat } from '../../src/geo/mercator.js';
 import { planBlocks } from '../../src/plan/blocks.js';
 import { groupBy } from '../../src/loaders/group.js';
 import { PartitionPages } from '../../src/pages/directory.js';
-import { pageEntry } from '../../src/pages/entry.js';
+import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import { packPages } from '../../src/pages/pack.js';
 import { type PlannedRead, planReads, requestsOf } from '../../src/pages/plan-reads.js';
 import { coverForPlan } from '../../src/plan/markers.js';
@@ -27,7 +27,12 @@ const directory = new Map<string, PartitionPages>();
 
 beforeAll(() => {
   const entries = points.map((position, index) =>
-    pageEntry({ ...NOBODY, key: String(index), position: { ...position }, geohash: geohashOf(position, LONGEST_Z) }),
+    orderedMarker({
+      ...NOBODY,
+      key: String(index),
+      position: { ...position },
+      geohash: geohashOf(position, LONGEST_Z),
+    }),
   );
   entries.sort((a, b) => (a.position < b.position ? -1 : 1));
   const encode = (some: readonly unknown[]) => new Uint8Array(PACKED_BYTES * some.length);

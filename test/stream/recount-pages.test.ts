@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import type { Item } from '../../src/store/database.js';
-import { pageEntry } from '../../src/pages/entry.js';
+import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import { decodePage, encodePage } from '../../src/store/page/page-data.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { newCall } from '../../src/store/request/meter.js';
@@ -109,7 +109,7 @@ test('a check finds pages that differ from the table, and a recount repairs them
     'a marker does not exist': (item) =>
       withEntries(
         item,
-        entriesOf(item).flatMap((entry) => [entry, pageEntry({ ...entry.marker, key: `${entry.marker.key}+` })]),
+        entriesOf(item).flatMap((entry) => [entry, orderedMarker({ ...entry.marker, key: `${entry.marker.key}+` })]),
       ),
     'a marker is older': (item) =>
       withEntries(

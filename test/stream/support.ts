@@ -1,7 +1,7 @@
 import type { CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import { silentLog } from '../../src/log.js';
-import { type PageEntry, pageEntry } from '../../src/pages/entry.js';
+import { type OrderedMarker, orderedMarker } from '../../src/pages/ordered-marker.js';
 import { consumerParts } from '../../src/server/cells.js';
 import { blockFromItem } from '../../src/store/cell/cells.js';
 import type { Database, Item } from '../../src/store/database.js';
@@ -112,7 +112,7 @@ export async function countedPlaces(db: Database): Promise<Record<string, number
 }
 
 /** DynamoDB keeps no order of the properties in a map. */
-function textOf(scope: string, { position, marker }: PageEntry): string {
+function textOf(scope: string, { position, marker }: OrderedMarker): string {
   const mapProperties = Object.entries(marker.mapProperties).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([scope, position, { ...marker, mapProperties }]);
 }
@@ -133,7 +133,7 @@ export async function markerEntries(db: Database): Promise<string[]> {
   const entries = (await allItems(db, db.tables.entities)).flatMap((item) => {
     const key = db.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) });
     const marker = key && mapMarkerFromIndex(db.keys, item, { key: '' });
-    return marker ? [textOf(key.scope, pageEntry(marker))] : [];
+    return marker ? [textOf(key.scope, orderedMarker(marker))] : [];
   });
   return entries.sort();
 }

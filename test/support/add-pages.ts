@@ -3,7 +3,7 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { systemClock } from '../../src/clock.js';
 import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
-import { pageEntry } from '../../src/pages/entry.js';
+import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { Database, Item } from '../../src/store/database.js';
 import { mapMarkerFromIndex } from '../../src/store/marker/marker-item.js';
 import { MOST_HINTS } from '../../src/store/page/page-directory.js';
@@ -47,7 +47,7 @@ export async function addPages(
   const scope = database.keys.scope(collection);
   const changes = items.map((item) => {
     const marker = mapMarkerFromIndex(database.keys, item, { key: '' });
-    return { scope, before: undefined, after: marker && pageEntry(marker) };
+    return { scope, before: undefined, after: marker && orderedMarker(marker) };
   });
   await applyToPages(options, batch, changes);
 }

@@ -4,7 +4,7 @@ import { INDEXES } from '../../keys/indexes.js';
 import { type KeyStyle, createKeyspace } from '../../keys/keyspace.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Collection } from '../../model/collection.js';
-import { pageEntry } from '../../pages/entry.js';
+import { orderedMarker } from '../../pages/ordered-marker.js';
 import { packPages } from '../../pages/pack.js';
 import type { Item } from '../../store/database.js';
 import { type MarkerInput, mapMarkerFromIndex, newMarkerItem } from '../../store/marker/marker-item.js';
@@ -59,7 +59,7 @@ function pagesOf(items: readonly Item[], collection: SizedCollection): Sizes['pa
   const keys = createKeyspace('readable');
   const entries = items
     .flatMap((item) => mapMarkerFromIndex(keys, item, collection) ?? [])
-    .map(pageEntry)
+    .map(orderedMarker)
     .sort((a, b) => compareBytes(a.position, b.position));
   const pages = [...packPages('', entries, PACKING)];
   return { markers: entries.length / pages.length, bytes: mean(pages.map(({ data }) => pageBytes(data))) };

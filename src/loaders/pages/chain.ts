@@ -2,10 +2,9 @@ import { GEOHASH_ALPHABET } from '../../geo/geohash.js';
 import type { ZRange } from '../../geo/ranges.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import { type Directory, type PageHint, afterPartition, overlaps } from '../../pages/directory.js';
-import { type PageEntry, firstFrom } from '../../pages/entry.js';
+import { type OrderedMarker, firstFrom } from '../../pages/ordered-marker.js';
 import type { PlannedRead } from '../../pages/plan-reads.js';
 import type { StoredPage } from '../../store/page/pages.js';
-import { type Turn, eachInTurns } from '../../turns.js';
 
 /** Reads the pages of one collection. */
 export interface PageSource {
@@ -202,23 +201,9 @@ export async function readPages(source: PageSource, question: PagesQuestion): Pr
   return { found, again };
 }
 
-/** The entries of pages in order, each marker once: of several copies, the one with the highest map version. */
-export async function entriesOf({ found, again }: PagesFound, turn: Turn): Promise<readonly PageEntry[]> {
-  const newest = new Map<string, PageEntry>();
-  let isSorted = true;
-  let last = '';
-  await eachInTurns([...found, ...again].flat(), turn, ({ entries }) => {
-    for (const entry of entries) {
-      const { position, marker } = entry;
-      const known = newest.get(marker.key);
-      if (known && known.marker.mapVersion >= marker.mapVersion) continue;
-      newest.set(marker.key, entry);
-      // A newer copy takes the older one's place in the map.
-      isSorted &&= !known && before(last, position);
-      last = position;
-    }
-  });
-  const entries = [...newest.values()];
-  // Only if markers moved meanwhile: a few sorted runs, which are merged in milliseconds.
-  return isSorted ? entries : entries.sort((a, b) => compareBytes(a.position, b.position));
+/** The markers of pages in order; of one that has moved there may be several copies. */
+export function markersOf({ found, again }: PagesFound): readonly OrderedMarker[] {
+  const markers = [...found, ...again].flat().flatMap(({ entries }) => entries);
+  // A few sorted runs, which are merged in milliseconds.
+  return again.length === 0 ? markers : markers.sort((a, b) => compareBytes(a.position, b.position));
 }

@@ -1,6 +1,6 @@
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
-import { type PageEntry, pageEntry } from '../../pages/entry.js';
+import { type OrderedMarker, orderedMarker } from '../../pages/ordered-marker.js';
 import { mapMarkerFromIndex } from '../../store/marker/marker-item.js';
 import type { ConditionalChange } from '../../store/request/conditional-change.js';
 
@@ -10,7 +10,7 @@ export interface OwnWrite {
   /** The marker's map version after the write or, if it was deleted, before it. */
   readonly mapVersion: number;
   /** Undefined if it was deleted. */
-  readonly entry: PageEntry | undefined;
+  readonly entry: OrderedMarker | undefined;
 }
 
 interface Kept extends OwnWrite {
@@ -77,7 +77,7 @@ export function ownWrite(
   { before, after }: ConditionalChange,
 ): OwnWrite | undefined {
   const is = after && mapMarkerFromIndex(keys, after, collection);
-  if (is) return { key: is.key, mapVersion: is.mapVersion, entry: pageEntry(is) };
+  if (is) return { key: is.key, mapVersion: is.mapVersion, entry: orderedMarker(is) };
   const was = before && mapMarkerFromIndex(keys, before, collection);
   return was && { key: was.key, mapVersion: was.mapVersion, entry: undefined };
 }

@@ -4,7 +4,7 @@ import type { LimitFunction } from 'p-limit';
 import { boundsAround } from '../../geo/bounds.js';
 import type { ZRange } from '../../geo/ranges.js';
 import type { Collection } from '../../model/collection.js';
-import type { PageEntry } from '../../pages/entry.js';
+import type { OrderedMarker } from '../../pages/ordered-marker.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import { unitsOf } from '../../model/read-cost.js';
 import type { Database, Item } from '../../store/database.js';
@@ -24,7 +24,7 @@ import type { Budget } from '../budget.js';
 import type { FillToken } from '../followed-cache.js';
 import type { RangeLoader } from '../range-loader.js';
 import { remembered } from '../remembered.js';
-import { type PageSource, PagesGone, type PagesQuestion, entriesOf, readPages } from './chain.js';
+import { type PageSource, PagesGone, type PagesQuestion, markersOf, readPages } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
 import { DirectoryReader, type DirectorySource, type KnownDirectory } from './directory-reader.js';
 import type { OwnWrite, OwnWrites } from './own-writes.js';
@@ -139,7 +139,7 @@ export class OpenPages {
   async read(
     question: Omit<PagesQuestion, 'complete'>,
     budget: Budget,
-  ): Promise<{ readonly entries: readonly PageEntry[]; readonly again: boolean }> {
+  ): Promise<{ readonly entries: readonly OrderedMarker[]; readonly again: boolean }> {
     const complete = 2 * this.#trusted.complete + 1;
     const answer = await readPages(this.#source(budget), { ...question, complete });
     // All fields that share a Query resume at the same moment, each with thousands of markers.
@@ -149,7 +149,7 @@ export class OpenPages {
       this.#options.directories.learn({ ...this.of, partition }, pages);
       this.#options.call.pages?.push(...pages.map((page) => this.#explained(page)));
     });
-    return { entries: await entriesOf(answer, this.#turn), again: answer.again.length > 0 };
+    return { entries: markersOf(answer), again: answer.again.length > 0 };
   }
 
   #readByKey({ begin, bytes }: StoredPage, consistent: boolean): RangeRead {

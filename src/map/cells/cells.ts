@@ -11,7 +11,6 @@ import { readAll } from '../markers/read-all.js';
 import { byGeohash, cellsOfBlock } from './blocks.js';
 import { Budget } from '../../loaders/budget.js';
 import type { Viewport } from '../viewport.js';
-import type { OrderedMarker } from '../markers/search.js';
 
 /** A cell of a collection. Its bounds, center and centroid are computed by geo/. */
 export interface MapCell extends Cell {
@@ -37,9 +36,9 @@ export async function viewportCells(
 
 const readPrecision = (value: unknown) => readWhole('precision', value, 1, LONGEST_GEOHASH);
 
-const within = (geohash: string) => (found: OrderedMarker) => cellOf(found, geohash.length) === geohash;
+const within = (geohash: string) => (marker: MapMarker) => cellOf(marker, geohash.length) === geohash;
 
-function markersOf(context: MapContext, collection: Collection, geohash: string): Promise<readonly OrderedMarker[]> {
+function markersOf(context: MapContext, collection: Collection, geohash: string): Promise<readonly MapMarker[]> {
   return readAll(context, {
     field: 'cell',
     collection,
@@ -54,7 +53,7 @@ function markersOf(context: MapContext, collection: Collection, geohash: string)
 export async function cellAt(context: MapContext, collection: Collection, geohash: string): Promise<MapCell> {
   if (geohash.length > FINEST_STORED) {
     const markers = await markersOf(context, collection, geohash);
-    const sums = markers.map(({ marker }) => sumsOf(marker.position)).reduce(addSums, NO_SUMS);
+    const sums = markers.map(({ position }) => sumsOf(position)).reduce(addSums, NO_SUMS);
     return { collection, geohash, ...sums };
   }
   const block = await context.loaders.block(context.keys.scope(collection), geohash.slice(0, -1));

@@ -108,10 +108,10 @@ async function singleMarkers(
       collection,
       cover: [...wanted].sort().map(cellRange),
       budget: Budget.of(context.limits),
-      accept: (found) => wanted.has(cellOf(found, precision)),
+      accept: (marker) => wanted.has(cellOf(marker, precision)),
       advice: "omit the clusters' markers, or use a smaller bounding box",
     });
-  return new Map((known ?? (await read())).map((found) => [cellOf(found, precision), found.marker]));
+  return new Map((known ?? (await read())).map((marker) => [cellOf(marker, precision), marker]));
 }
 
 /** Wraps a function so that it runs at most once. */

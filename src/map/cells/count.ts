@@ -112,12 +112,10 @@ export async function countInRegion(
     collection,
     cover,
     budget,
-    accept: ({ cursorPosition, marker }) =>
-      region.contains(marker.position) &&
+    accept: ({ geohash, position }) =>
+      region.contains(position) &&
       // Ranges extend across cells inside, whose markers are already counted.
-      Array.from({ length: FINEST_STORED }, (_, index) => cursorPosition.slice(0, index + 1)).some((cell) =>
-        onEdge.has(cell),
-      ),
+      Array.from({ length: FINEST_STORED }, (_, index) => geohash.slice(0, index + 1)).some((cell) => onEdge.has(cell)),
     advice: ADVICE,
   });
   return inside + markers.length;

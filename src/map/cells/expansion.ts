@@ -6,11 +6,11 @@ import { LONGEST_GEOHASH, encode } from '../../geo/geohash.js';
 import { atOnce } from '../../geo/steps.js';
 import { groupBy } from '../../loaders/group.js';
 import type { Collection } from '../../model/collection.js';
+import type { MapMarker } from '../../model/marker.js';
 import { clusterPrecision } from '../../plan/precision.js';
 import type { MapContext } from '../context.js';
 import { type OccupiedCells, cellOf } from './occupied.js';
 import { readAll, tooMuch } from '../markers/read-all.js';
-import type { OrderedMarker } from '../markers/search.js';
 import { Budget } from '../../loaders/budget.js';
 import { cellRange } from '../../geo/ranges.js';
 import { blocksUnder, cellsOfBlock } from './blocks.js';
@@ -68,7 +68,7 @@ export function createExpansion(
     const samples = await sample(context, collection, occupied, new Set(hashesOf(open)), budget);
     for (const [name, members] of open) {
       const markers = members.flatMap(({ geohash }) => samples.get(geohash) ?? []);
-      const parts = markers.map(({ marker: { position } }) => ({
+      const parts = markers.map(({ position }) => ({
         geohash: encode(position, LONGEST_GEOHASH),
         ...sumsOf(position),
       }));
@@ -96,11 +96,11 @@ async function sample(
   { markers, precision }: OccupiedCells,
   single: ReadonlySet<string>,
   budget: Budget,
-): Promise<ReadonlyMap<string, readonly OrderedMarker[]>> {
+): Promise<ReadonlyMap<string, readonly MapMarker[]>> {
   const length = Math.max(precision, FINEST_STORED);
-  if (markers) return groupBy(markers, (one) => cellOf(one, length));
+  if (markers) return groupBy(markers, (marker) => cellOf(marker, length));
   const samples = Array.from(single, async (geohash) => {
-    const accept = (one: OrderedMarker) => cellOf(one, length) === geohash;
+    const accept = (marker: MapMarker) => cellOf(marker, length) === geohash;
     const query = { field: 'expansionZoom', collection, cover: [cellRange(geohash)], budget, accept };
     return [geohash, await readAll(context, { ...query, wanted: SAMPLE, advice: ADVICE })] as const;
   });

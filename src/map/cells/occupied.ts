@@ -13,7 +13,7 @@ import { readAll, tooMuch } from '../markers/read-all.js';
 import { byGeohash, cellsOfBlock } from './blocks.js';
 import { Budget } from '../../loaders/budget.js';
 import { remembered } from '../../loaders/remembered.js';
-import type { OrderedMarker } from '../markers/search.js';
+import type { MapMarker } from '../../model/marker.js';
 import { eachInTurns } from '../../turns.js';
 
 /** The non-empty cells of an area. */
@@ -22,7 +22,7 @@ export interface OccupiedCells {
   /** Sorted by geohash. */
   readonly cells: readonly Cell[];
   /** The markers from which the cells were counted, if the cells are not stored. */
-  readonly markers?: readonly OrderedMarker[];
+  readonly markers?: readonly MapMarker[];
 }
 
 /** Which cells are requested. */
@@ -34,17 +34,17 @@ export interface CellsQuestion {
   readonly filter?: MarkerFilter | undefined;
 }
 
-/** The cell of this precision that contains a marker; up to length 10, the cursor position has its geohash. */
-export function cellOf({ cursorPosition, marker }: OrderedMarker, precision: number): string {
-  return precision <= LONGEST_Z ? cursorPosition.slice(0, precision) : encode(marker.position, precision);
+/** The cell of this precision that contains a marker. */
+export function cellOf({ geohash, position }: MapMarker, precision: number): string {
+  return precision <= LONGEST_Z ? geohash.slice(0, precision) : encode(position, precision);
 }
 
 /** Markers grouped by their cells of this precision, in the order of the geohashes. */
-export function cellsOfMarkers(markers: Iterable<OrderedMarker>, precision: number): Cell[] {
+export function cellsOfMarkers(markers: Iterable<MapMarker>, precision: number): Cell[] {
   const cells = new Map<string, Cell>();
-  for (const found of markers) {
-    const geohash = cellOf(found, precision);
-    const sums = addSums(cells.get(geohash) ?? NO_SUMS, sumsOf(found.marker.position));
+  for (const marker of markers) {
+    const geohash = cellOf(marker, precision);
+    const sums = addSums(cells.get(geohash) ?? NO_SUMS, sumsOf(marker.position));
     cells.set(geohash, { geohash, ...sums });
   }
   return [...cells.values()].sort(byGeohash);
@@ -76,7 +76,7 @@ export async function occupiedCells(
       collection,
       cover: coverCells(area, precision),
       budget,
-      accept: (found) => overlaps(cellOf(found, precision)),
+      accept: (marker) => overlaps(cellOf(marker, precision)),
       filter,
       advice: filter
         ? 'use a smaller bounding box, or filter only by category and mapProperties'

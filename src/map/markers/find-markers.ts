@@ -1,20 +1,23 @@
 import { LONGEST_Z, fromZ } from '../../geo/geohash.js';
 import { compareBytes } from '../../keys/byte-order.js';
+import { firstIndex } from '../../pages/bisect.js';
+import { type OrderedMarker, firstFrom } from '../../pages/ordered-marker.js';
 import { eachInTurns } from '../../turns.js';
+import type { MapMarker } from '../../model/marker.js';
 import type { MapContext } from '../context.js';
 import type { CursorPosition } from '../cursor.js';
 import type { MarkerFilter } from '../filter.js';
 import { IndexedSearch } from './index-source.js';
 import { PageMarkers } from './page-source.js';
 import { passing } from './passing.js';
-import type { MarkerSearch, MarkerSource, OrderedMarker, FoundPart, QueryResult } from './search.js';
+import type { MarkerSearch, MarkerSource, FoundPart, QueryResult } from './search.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 export interface MarkerQuery extends MarkerSearch {
   /** Start after this position. */
   readonly after?: CursorPosition | undefined;
   /** Whether a marker is a match; reads extend beyond the search. */
-  readonly accept: (found: OrderedMarker) => boolean;
+  readonly accept: (marker: MapMarker) => boolean;
   readonly filter?: MarkerFilter | undefined;
   /** Number of markers wanted, Infinity for all. More may be returned. */
   readonly wanted: number;
@@ -53,7 +56,8 @@ class Finding {
   readonly #after: CursorPosition;
   /** Everything up to this position has been emitted. */
   #resumeAfter: CursorPosition;
-  readonly #versions = new Map<string, number>();
+  /** Of each marker that was read, the newest copy. */
+  readonly #newest = new Map<string, OrderedMarker>();
   #found: OrderedMarker[] = [];
 
   constructor(context: MapContext, query: MarkerQuery) {
@@ -85,32 +89,31 @@ class Finding {
   async #emit({ markers, again }: FoundPart): Promise<boolean> {
     const { collection, accept, filter, budget } = this.#query;
     const begin = again ? this.#after : this.#resumeAfter;
-    const first = markers.findIndex(({ cursorPosition }) => compareBytes(cursorPosition, begin) > 0);
-    const newer = new Map<string, OrderedMarker>();
     const accepted: OrderedMarker[] = [];
-    await eachInTurns(first < 0 ? [] : markers.slice(first), this.#context.turn, (one) => {
+    const isAfter = (one: OrderedMarker | undefined) => one !== undefined && compareBytes(one.position, begin) > 0;
+    const first = firstIndex(markers.length, (index) => isAfter(markers[index]));
+    await eachInTurns(markers.slice(first), this.#context.turn, (one) => {
       const { key, mapVersion } = one.marker;
-      if ((this.#versions.get(key) ?? -1) >= mapVersion) return;
-      this.#versions.set(key, mapVersion);
-      newer.set(key, one);
-      if (accept(one)) accepted.push(one);
+      if ((this.#newest.get(key)?.marker.mapVersion ?? -1) >= mapVersion) return;
+      this.#newest.set(key, one);
+      if (accept(one.marker)) accepted.push(one);
     });
-    const current = accepted.filter((one) => newer.get(one.marker.key) === one);
+    const isNewest = (one: OrderedMarker) => this.#newest.get(one.marker.key) === one;
+    const current = accepted.filter(isNewest);
     const mostLookups = this.#lookups + REQUEST_LIMITS.batchGet * budget.calls;
     const { passed, decided, lookups } = await passing(this.#context, collection, filter, current, mostLookups);
     for (this.#lookups -= lookups; this.#lookups < 0; this.#lookups += REQUEST_LIMITS.batchGet)
       budget.debit({ calls: 1 });
-    const isWhole = decided === current.length;
-    const end = isWhole ? undefined : current[decided]?.cursorPosition;
-    const isDone = ({ cursorPosition }: OrderedMarker) => end === undefined || compareBytes(cursorPosition, end) < 0;
-    const done = [...newer.values()].filter(isDone);
-    // The copy found earlier is older: the marker has moved away from there.
-    const moved = new Set(done.map(({ marker }) => marker.key));
-    this.#found = [...this.#found.filter(({ marker }) => !moved.has(marker.key)), ...passed];
-    if (again) this.#found.sort((a, b) => compareBytes(a.cursorPosition, b.cursorPosition));
-    for (const { cursorPosition } of done) {
-      if (compareBytes(cursorPosition, this.#resumeAfter) > 0) this.#resumeAfter = cursorPosition;
-    }
-    return isWhole;
+    // Of a marker that has moved, an older copy was found at its former position.
+    this.#found = [...this.#found.filter(isNewest), ...passed];
+    if (again) this.#found.sort((a, b) => compareBytes(a.position, b.position));
+    const undecided = current[decided];
+    if (!undecided) return true;
+    // The next page has everything after, even what was found before all was read again.
+    const before = markers[firstFrom(markers, undecided.position) - 1];
+    const end = before && isAfter(before) ? before.position : begin;
+    this.#found = this.#found.filter(({ position }) => compareBytes(position, end) <= 0);
+    this.#resumeAfter = end;
+    return false;
   }
 }

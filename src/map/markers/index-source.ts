@@ -94,7 +94,7 @@ export class IndexedSearch implements MarkerSource {
     for (const group of rangeGroups(range, collection, keys)) {
       const reads = group.map((keyRange) => {
         const rest = { ...keyRange, from: from.slice(range.prefix.length) };
-        return loaders.markers(collection, range.prefix, { range: rest, limit, budget: share() });
+        return loaders.markers(collection, { range: rest, limit, budget: share() });
       });
       shards.push(...(await Promise.all(reads)));
     }
@@ -112,8 +112,8 @@ function mergeShards(prefix: string, from: CursorPosition, shards: readonly Inde
   if (only && shards.length === 1) return { markers: only.markers, cutAt };
   const markers = shards
     .flatMap((shard) => shard.markers)
-    .filter(({ cursorPosition }) => cutAt === undefined || compareBytes(cursorPosition, cutAt) <= 0)
-    .sort((a, b) => compareBytes(a.cursorPosition, b.cursorPosition));
+    .filter(({ position }) => cutAt === undefined || compareBytes(position, cutAt) <= 0)
+    .sort((a, b) => compareBytes(a.position, b.position));
   return { markers, cutAt };
 }
 

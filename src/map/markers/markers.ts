@@ -23,7 +23,7 @@ export async function viewportMarkers(
       collection,
       of: ['viewport', area.bounds],
       cover: coverForPlan(area),
-      accept: ({ marker }) => areaContains(area, marker.position),
+      accept: ({ position }) => areaContains(area, position),
       filter,
     },
     page,

@@ -4,11 +4,11 @@ import { compareBytes } from '../../keys/byte-order.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { OpenPages } from '../../loaders/pages/page-loader.js';
 import { type Directory, type PartitionPages, positionOf } from '../../pages/directory.js';
-import type { PageEntry } from '../../pages/entry.js';
+import type { OrderedMarker } from '../../pages/ordered-marker.js';
 import { type PlannedRead, expectedOf, planReads, takeReads } from '../../pages/plan-reads.js';
 import type { MapContext } from '../context.js';
 import type { CursorPosition } from '../cursor.js';
-import type { MarkerSearch, MarkerSource, OrderedMarker, FoundPart } from './search.js';
+import type { MarkerSearch, MarkerSource, FoundPart } from './search.js';
 import { itemsFor } from '../../plan/wave.js';
 
 /** Number of markers that can be decoded for the cost of one index item. */
@@ -79,7 +79,7 @@ export class PageMarkers implements MarkerSource {
     const next = left[0]?.pages.hints[left[0].first]?.begin ?? rest;
     const markers = withOwn(entries, this.#pages.ownWrites, after, next);
     return {
-      markers: markers.map(({ position, marker }): OrderedMarker => ({ cursorPosition: position, marker })),
+      markers,
       again,
       upTo: markers.at(-1)?.position ?? after,
       ended: next === undefined,
@@ -97,11 +97,11 @@ export class PageMarkers implements MarkerSource {
 
 /** Adds this process's own recent writes to the entries between a position and another one, or the end. */
 function withOwn(
-  entries: readonly PageEntry[],
+  entries: readonly OrderedMarker[],
   own: OpenPages['ownWrites'],
   after: CursorPosition,
   next: string | undefined,
-): readonly PageEntry[] {
+): readonly OrderedMarker[] {
   if (own.length === 0) return entries;
   const writes = new Map(own.map((write) => [write.key, write]));
   const kept = entries.filter(({ marker: { key, mapVersion } }) => mapVersion > (writes.get(key)?.mapVersion ?? -1));

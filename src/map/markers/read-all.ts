@@ -1,7 +1,7 @@
 import { limitExceeded } from '../../errors.js';
+import type { MapMarker } from '../../model/marker.js';
 import type { MapContext, MapLimits } from '../context.js';
 import { type MarkerQuery, findMarkers } from './find-markers.js';
-import type { OrderedMarker } from './search.js';
 
 /** A query without pages. */
 export interface WholeQuery extends Omit<MarkerQuery, 'after' | 'wanted'> {
@@ -19,10 +19,10 @@ export interface WholeQuery extends Omit<MarkerQuery, 'after' | 'wanted'> {
 export async function readAll(
   context: MapContext,
   { field, advice, wanted = Infinity, ...query }: WholeQuery,
-): Promise<readonly OrderedMarker[]> {
+): Promise<readonly MapMarker[]> {
   const { found, resumeAfter } = await findMarkers(context, { ...query, wanted });
   if (resumeAfter !== undefined && found.length < wanted) throw tooMuch(field, context.limits, advice);
-  return found;
+  return found.map(({ marker }) => marker);
 }
 
 /** LIMIT_EXCEEDED for a field that would exceed its budget. */

@@ -1,14 +1,8 @@
 import type { ZRange } from '../../geo/ranges.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { Collection } from '../../model/collection.js';
-import type { MapMarker } from '../../model/marker.js';
+import type { OrderedMarker } from '../../pages/ordered-marker.js';
 import type { CursorPosition } from '../cursor.js';
-
-/** A marker and its position in the order of its collection. */
-export interface OrderedMarker {
-  readonly cursorPosition: CursorPosition;
-  readonly marker: MapMarker;
-}
 
 /** Where to search for a collection's markers, and the budget for it. */
 export interface MarkerSearch {

@@ -4,10 +4,10 @@ import type { ZRange } from '../../geo/ranges.js';
 import { type Steps, atOnce } from '../../geo/steps.js';
 import { remembered } from '../../loaders/remembered.js';
 import type { Collection } from '../../model/collection.js';
+import type { MapMarker } from '../../model/marker.js';
 import type { MapContext } from '../context.js';
 import type { MarkerFilterInput } from '../filter.js';
 import { type MarkerPage, type PageInput, readPage } from '../page.js';
-import type { OrderedMarker } from '../markers/search.js';
 import { inTurns, takeTurn } from '../../turns.js';
 
 /** Maximum number of positions of a polygon, including those that close its rings. */
@@ -59,6 +59,6 @@ export async function markersInside(
   filter?: MarkerFilterInput | null,
 ): Promise<MarkerPage> {
   const { shape, cover } = await readPolygon(polygon);
-  const accept = ({ marker }: OrderedMarker) => shape.contains(marker.position);
+  const accept = ({ position }: MapMarker) => shape.contains(position);
   return readPage(context, { collection, of: ['inside', polygon], cover, accept, filter }, page);
 }

@@ -2,7 +2,7 @@ import { HALF_AROUND } from '../../geo/circle.js';
 import { distance } from '../../geo/distance.js';
 import type { Point } from '../../geo/point.js';
 import type { MapMarker } from '../../model/marker.js';
-import type { OrderedMarker } from '../markers/search.js';
+import type { OrderedMarker } from '../../pages/ordered-marker.js';
 import type { Budget } from '../../loaders/budget.js';
 import {
   type NearCursor,
@@ -90,8 +90,8 @@ async function scanOn(
   if (scanned !== null) {
     const read = await source.read({ center, from, upTo }, scanned, (marker) => isBetween(near(marker), upTo));
     scanned = read.scanned;
-    const found = read.found.map(({ marker, cursorPosition }) => {
-      const one = { distance: near(marker).distance, key: marker.key, indexPosition: cursorPosition };
+    const found = read.found.map(({ marker, position }) => {
+      const one = { distance: near(marker).distance, key: marker.key, indexPosition: position };
       now.set(source.identityOf(one), marker);
       return one;
     });

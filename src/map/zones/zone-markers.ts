@@ -2,11 +2,11 @@ import type { Bounds } from '../../geo/bounds.js';
 import type { Point } from '../../geo/point.js';
 import { relationToBox } from '../../geo/zone-area.js';
 import { shapeIsArea } from '../../geo/zone-geometry.js';
+import type { MapMarker } from '../../model/marker.js';
 import type { Zone } from '../../model/zone.js';
 import { type MapContext, requireCollection } from '../context.js';
 import { countInRegion } from '../cells/count.js';
 import type { MarkerFilterInput } from '../filter.js';
-import type { OrderedMarker } from '../markers/search.js';
 import { type MarkerPage, type PageInput, readPage } from '../page.js';
 
 /**
@@ -27,7 +27,7 @@ export async function zoneMarkers(
     collection,
     of: ['zone', zone.collection, zone.key, zone.geometry.sha256],
     cover: shapeIsArea(loaded.geometry) ? await loaded.cover : [],
-    accept: ({ marker }: OrderedMarker) => shape.contains(marker.position),
+    accept: ({ position }: MapMarker) => shape.contains(position),
     filter,
   };
   return readPage(context, list, page);

@@ -2,7 +2,7 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 
 import { LONGEST_Z, encode } from '../../geo/geohash.js';
 import type { Properties } from '../../model/marker.js';
-import { type PageEntry, pageEntry } from '../../pages/entry.js';
+import { type OrderedMarker, orderedMarker } from '../../pages/ordered-marker.js';
 import type { PackOptions } from '../../pages/pack.js';
 
 /** The first byte of a page's data. Data in another format is not read; the index is used instead. */
@@ -103,7 +103,7 @@ function jsonOf(stored: Stored): string {
 }
 
 /** Encodes a page's data: what the geo index stores of each marker, without loss, in columns and compressed. */
-export function encodePage(entries: readonly PageEntry[]): Uint8Array {
+export function encodePage(entries: readonly OrderedMarker[]): Uint8Array {
   const markers = entries.map(({ marker }) => marker);
   const { shapes, shapeOf, values } = propertyColumns(markers.map(({ mapProperties }) => mapProperties));
   const stored: Stored = [
@@ -129,15 +129,18 @@ export function encodePage(entries: readonly PageEntry[]): Uint8Array {
  */
 export const PACKING: PackOptions = { encode: encodePage, mostBytes: 1_024 - 70 };
 
+/** Most pages are shorter than this when they are decompressed; a longer one takes several chunks. */
+const CHUNK = 4 * 1024;
+
 /** Decodes the entries of a page of this collection, in order; undefined if the data has another format. */
-export function decodePage(data: Uint8Array, collection: string): PageEntry[] | undefined {
+export function decodePage(data: Uint8Array, collection: string): OrderedMarker[] | undefined {
   if (data[0] !== PAGE_FORMAT) return undefined;
-  const stored = JSON.parse(brotliDecompressSync(data.subarray(1)).toString()) as Stored;
+  const stored = JSON.parse(brotliDecompressSync(data.subarray(1), { chunkSize: CHUNK }).toString()) as Stored;
   const [keys, lngs, lats, names, categories, versions, complete, shapes, shapeOf, values] = stored;
   const properties = propertiesOf({ shapes, shapeOf, values });
-  return keys.map((key, index): PageEntry => {
+  return keys.map((key, index): OrderedMarker => {
     const position = { lng: lngs[index] ?? 0, lat: lats[index] ?? 0 };
-    return pageEntry({
+    return orderedMarker({
       collection,
       key,
       position,

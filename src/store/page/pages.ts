@@ -1,5 +1,5 @@
 import { afterPartition } from '../../pages/directory.js';
-import type { PageEntry } from '../../pages/entry.js';
+import type { OrderedMarker } from '../../pages/ordered-marker.js';
 import type { Database, Item } from '../database.js';
 import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
 import type { Call } from '../request/meter.js';
@@ -25,7 +25,7 @@ export interface StoredPage {
   readonly round: number;
   /** The last round in which a marker moved from it to another page. */
   readonly lost: number | undefined;
-  readonly entries: readonly PageEntry[];
+  readonly entries: readonly OrderedMarker[];
   /** Size of the item in bytes. */
   readonly bytes: number;
 }

@@ -1,13 +1,14 @@
 import { compareBytes } from '../../../src/keys/byte-order.js';
 import type { DirectoryPart } from '../../../src/pages/directory.js';
-import type { PageEntry } from '../../../src/pages/entry.js';
+import { type OrderedMarker, orderedMarker } from '../../../src/pages/ordered-marker.js';
 import type { PageReplacement, RawPage, StoredPage } from '../../../src/store/page/pages.js';
 
-const decodeText = (data: Uint8Array) => JSON.parse(Buffer.from(data).toString()) as PageEntry[];
+const decodeText = (data: Uint8Array) =>
+  (JSON.parse(Buffer.from(data).toString()) as OrderedMarker[]).map(({ marker }) => orderedMarker(marker));
 
 /** Stored as text, because compressing takes most of the time. */
 export const TEXT = {
-  encode: (entries: readonly PageEntry[]): Uint8Array => Buffer.from(JSON.stringify(entries)),
+  encode: (entries: readonly OrderedMarker[]): Uint8Array => Buffer.from(JSON.stringify(entries)),
   decode: decodeText,
 };
 

@@ -5,7 +5,7 @@ import { compareBytes } from '../../../src/keys/byte-order.js';
 import type { Key } from '../../../src/keys/document-id.js';
 import { createKeyspace } from '../../../src/keys/keyspace.js';
 import { silentLog } from '../../../src/log.js';
-import { type PageEntry, pageEntry } from '../../../src/pages/entry.js';
+import { type OrderedMarker, orderedMarker } from '../../../src/pages/ordered-marker.js';
 import { mapMarkerFromIndex } from '../../../src/store/marker/marker-item.js';
 import { itemOfImage } from '../../../src/store/request/wire.js';
 import { type Consumer, createConsumer } from '../../../src/stream/consumer.js';
@@ -106,7 +106,7 @@ function pageDifferences(table: TableModel, derived: DerivedModel, scope: string
   const expected = [...table.items.values()].flatMap((image) => {
     const key = keys.parseMarker({ pk: String(image['pk']?.['S']), sk: String(image['sk']?.['S']) });
     const marker = key?.scope === scope ? mapMarkerFromIndex(keys, itemOfImage(image), { key: '' }) : undefined;
-    return marker ? [pageEntry(marker)] : [];
+    return marker ? [orderedMarker(marker)] : [];
   });
   expected.sort((a, b) => compareBytes(a.position, b.position));
   const chained = pages.every(({ begin, end }, index) => {
@@ -121,7 +121,7 @@ function pageDifferences(table: TableModel, derived: DerivedModel, scope: string
   ];
 }
 
-const shownEntry = ({ position, marker }: PageEntry) =>
+const shownEntry = ({ position, marker }: OrderedMarker) =>
   `${position} ${marker.name} ${JSON.stringify(marker.mapProperties)}`;
 
 /** Whether a marker was changed without a record. */

@@ -1,0 +1,38 @@
+import { compareBytes } from '../keys/byte-order.js';
+import { SEPARATOR, escapePart } from '../keys/escape.js';
+import type { MapMarker } from '../model/marker.js';
+import { firstIndex } from './bisect.js';
+
+/** A marker and its position in a list. */
+export interface OrderedMarker {
+  /**
+   * In the order of its collection its geohash of length 10, `::` and its key, as in sort keys. Compared by bytes.
+   */
+  readonly position: string;
+  readonly marker: MapMarker;
+}
+
+/** Its position is written on demand: answers need the markers, and few of their positions. */
+class Ordered implements OrderedMarker {
+  readonly marker: MapMarker;
+  #position: string | undefined;
+
+  constructor(marker: MapMarker) {
+    this.marker = marker;
+  }
+
+  get position(): string {
+    this.#position ??= this.marker.geohash + SEPARATOR + escapePart(this.marker.key, 'sort');
+    return this.#position;
+  }
+}
+
+/** A marker in the order of its collection. */
+export function orderedMarker(marker: MapMarker): OrderedMarker {
+  return new Ordered(marker);
+}
+
+/** The index of the first entry at or after a position; the number of entries if there is none. */
+export function firstFrom(entries: readonly OrderedMarker[], position: string): number {
+  return firstIndex(entries.length, (index) => compareBytes(entries[index]?.position ?? '', position) >= 0);
+}
