@@ -4,6 +4,7 @@ import { type Log, silentLog } from '../../src/log.js';
 import { keepCells } from '../../src/server/cells.js';
 import { keepExact } from '../../src/server/exact-counts.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
+import { PAGE_FORMAT } from '../../src/store/page/page-data.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
@@ -48,7 +49,7 @@ test('pages are not trusted after a release that maintains none, or others, has 
   for (const left of [
     { ...now, batch: 0 },
     { ...now, planned: true },
-    { ...now, format: 2 },
+    { ...now, format: PAGE_FORMAT + 1 },
   ]) {
     await store({ ...rest, pages: left });
     expect((await stateNow())?.pages).toBeNull();
