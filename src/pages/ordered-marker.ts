@@ -5,9 +5,7 @@ import { firstIndex } from './bisect.js';
 
 /** A marker and its position in a list. */
 export interface OrderedMarker {
-  /**
-   * In the order of its collection its geohash of length 10, `::` and its key, as in sort keys. Compared by bytes.
-   */
+  /** Compared by bytes. In the order of its collection: its geohash of length 10, `::` and its key, as in sort keys. */
   readonly position: string;
   readonly marker: MapMarker;
 }

@@ -17,16 +17,8 @@ function sourceOf(context: MapContext, { collection, filter, budget }: NearQuery
   return {
     async read({ center, from, upTo }, after, accept) {
       const cover = coverShape(ringRelation(center, from.distance, upTo.distance), FINENESS);
-      const query = {
-        collection,
-        cover,
-        budget,
-        accept,
-        filter,
-        wanted: Infinity,
-        after: after === '' ? undefined : after,
-      };
-      const result = await findMarkers(context, query);
+      const query = { collection, cover, budget, accept, filter, wanted: Infinity };
+      const result = await findMarkers(context, after === '' ? query : { ...query, after });
       return { found: result.found, scanned: result.ended ? null : (result.resumeAfter ?? after) };
     },
     loads: () => Infinity,
