@@ -1,8 +1,7 @@
 import { LONGEST_Z, encode } from '../src/geo/geohash.js';
 import { LONGEST_BLOCK } from '../src/model/cell.js';
 import { compareBytes } from '../src/keys/byte-order.js';
-import type { OrderedMarker } from '../src/pages/ordered-marker.js';
-import { orderedMarker } from '../src/pages/ordered-marker.js';
+import { type OrderedMarker, orderedMarker } from '../src/pages/ordered-marker.js';
 import { PACKING, decodePage } from '../src/store/page/page-data.js';
 import type { PageReplacement } from '../src/store/page/pages.js';
 import { type PageChange, applyToPages } from '../src/stream/apply-pages.js';
