@@ -51,8 +51,8 @@ export default defineConfig({
   },
   test: {
     // Long enough for a busy machine: it ends tests that hang, not slow ones.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     // More than cores, as much of the time goes into waiting: for leases, restarts, streams.
     maxWorkers: 4,
     // Loading the same modules again for each file took a fifth of the time.

@@ -1,4 +1,4 @@
-import { serverAudits } from 'graphql-http';
+import { type AuditResult, serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { newDatabase } from '../support/test-database.js';
@@ -16,9 +16,9 @@ const NEEDS_HEADER = ['5A70', 'D6D5', '6A70'];
 const STATUS_400 = ['572B', 'FDE2', '7B9B'];
 
 test('the audits of GraphQL over HTTP find no errors, and only the intended warnings and notices', async () => {
-  const results = await Promise.all(
-    serverAudits({ url: `${server.url}/graphql`, fetchFn: fetch }).map((audit) => audit.fn()),
-  );
+  const results: AuditResult[] = [];
+  // One by one: a busy server refuses some of sixty requests at once.
+  for (const audit of serverAudits({ url: `${server.url}/graphql`, fetchFn: fetch })) results.push(await audit.fn());
   const of = (status: string) => results.filter((result) => result.status === status).map(({ id }) => id);
   expect(results.length).toBeGreaterThan(55);
   expect(of('error')).toEqual([]);
