@@ -6,6 +6,7 @@ import { type KeyStyle, type Keyspace, createKeyspace } from '../keys/keyspace.j
 import { DEFAULT_LIMITS } from '../model/limits.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import type { ConsumptionSampler } from './consumption/sampler.js';
+import { isFailure } from './request/failures.js';
 
 /** Names of the two tables. */
 export interface Tables {
@@ -58,6 +59,21 @@ export interface DatabaseOptions extends Connection {
 /** With the pauses before them, they take less than `GIVE_UP_AFTER_MS`. */
 const ATTEMPTS = 4;
 
+/** Lets the SDK retry a write that meets a transaction on its item, which takes milliseconds. */
+function retryConflicts({ middlewareStack }: DynamoDBClient): void {
+  middlewareStack.add(
+    (next) => async (request) => {
+      try {
+        return await next(request);
+      } catch (error) {
+        if (isFailure(error, 'TransactionConflictException')) Object.assign(error as Error, { $retryable: {} });
+        throw error;
+      }
+    },
+    { step: 'deserialize', priority: 'high', name: 'retryConflicts' },
+  );
+}
+
 /** Creates a database to send commands to. Nothing is sent before the first command. */
 export function createDatabase(options: DatabaseOptions): Database {
   const { tables, keyStyle, maxSockets, giveUpAfterMs = GIVE_UP_AFTER_MS, waitsForDisk = false } = options;
@@ -66,6 +82,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   );
   // The logger middleware would walk every value of every response for a log line that is never written.
   client.middlewareStack.remove('loggerMiddleware');
+  retryConflicts(client);
   return {
     client: DynamoDBDocumentClient.from(client),
     tables,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
+import { updateCollection } from '../../src/store/collection/collection-changes.js';
 import { createCollection, getCollections, listCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
@@ -84,6 +85,18 @@ describe('a collection', () => {
       injectFaults(db, 'TransactWriteItems', ['answer lost']);
       const collection = await createCollection(db, { key: 'lost', name: 'Lost', code: 'Lo' }, NOW, newCall());
       expect(await getCollections(database, ['lost'], newCall())).toEqual([collection]);
+    }
+  });
+
+  test('is updated once although the response is lost, also if it has attributes without a value', async () => {
+    await createCollection(readable, { key: 'renamed', name: 'Lost' }, NOW, newCall());
+    for (const expectedVersion of [1, undefined]) {
+      const db = newDatabase('readable', { tables: readable.tables });
+      injectFaults(db, 'UpdateItem', ['answer lost']);
+      const change = { now: '2026-11-21T11:00:00.000Z', expectedVersion };
+      const name = `New ${expectedVersion}`;
+      const { collection } = await updateCollection(db, 'renamed', { name }, change, newCall());
+      expect(collection).toMatchObject({ name, version: expectedVersion === 1 ? 2 : 3 });
     }
   });
 

@@ -120,8 +120,10 @@ describe('creating a marker', () => {
   test('whose response is lost succeeds', async () => {
     const db = client();
     injectFaults(db, 'PutItem', ['answer lost']);
-    const { marker } = await createMarker(db, parks, at('lost', { name: 'once' }), NOW, newCall());
-    expect(await getMarkers(database, [{ collection: parks, key: 'lost' }], newCall())).toEqual([marker]);
+    const input = at('lost', { name: 'once', properties: { zero: -0 } });
+    const { marker } = await createMarker(db, parks, input, NOW, newCall());
+    const stored = { ...marker, properties: { zero: 0 }, mapProperties: { zero: 0 } };
+    expect(await getMarkers(database, [{ collection: parks, key: 'lost' }], newCall())).toEqual([stored]);
   });
 
   test('whose response is lost is a CONFLICT if another marker has the key', async () => {

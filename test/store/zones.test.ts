@@ -110,6 +110,24 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     await expectWhole(parks);
   });
 
+  test('is updated once although the response is lost, or a transaction is writing it', async () => {
+    await createZone(db, parks, { key: 'met', geometry: square(1, 2, 3) }, NOW, newCall());
+    for (const [index, fault] of (['answer lost', 'conflict'] as const).entries()) {
+      const own = client();
+      injectFaults(own, 'UpdateItem', [fault]);
+      const change = { now: LATER, expectedVersion: index + 1 };
+      const zone = await updateZone(
+        own,
+        { collection: parks, key: 'met' },
+        { properties: { index } },
+        change,
+        newCall(),
+      );
+      expect(zone.version).toBe(index + 2);
+    }
+    await expectWhole(parks);
+  });
+
   test('is updated without its covers if its geometry stays the same, and with them if it changes', async () => {
     const own = client();
     const reference = { collection: parks, key: 'moves' };

@@ -1,18 +1,21 @@
 import type { Database } from '../../src/store/database.js';
 
 /**
- * The fate of an attempt: it fails before it reaches DynamoDB, it succeeds and its response is lost, or it never ends.
+ * The fate of an attempt: it fails before it reaches DynamoDB, it meets a transaction on its item, it succeeds and its
+ * response is lost, or it never ends.
  */
-export type Fault = 'throttled' | 'refused' | 'answer lost' | 'never answered';
+export type Fault = 'throttled' | 'refused' | 'conflict' | 'answer lost' | 'never answered';
 
 export interface Faults {
   /** Attempts that have failed so far. */
   readonly met: number;
 }
 
-const failure = (fault: 'throttled' | 'refused' | 'answer lost') =>
-  fault === 'throttled'
-    ? Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException', $fault: 'client', $metadata: {} })
+const EXCEPTIONS = { throttled: 'ThrottlingException', conflict: 'TransactionConflictException' };
+
+const failure = (fault: Exclude<Fault, 'never answered'>) =>
+  fault in EXCEPTIONS
+    ? Object.assign(new Error(fault), { name: EXCEPTIONS[fault as 'conflict'], $fault: 'client', $metadata: {} })
     : Object.assign(new Error('socket'), { code: fault === 'refused' ? 'ECONNREFUSED' : 'ECONNRESET' });
 
 /**

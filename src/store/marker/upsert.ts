@@ -4,12 +4,10 @@ import type { Database, Item } from '../database.js';
 import { batchGet } from '../request/batch-get.js';
 import { type BulkOptions, transactionPieces } from '../request/batch-write.js';
 import { mapConcurrently } from '../request/concurrency.js';
-import { type ConditionalChange, asFound } from '../request/conditional-change.js';
+import { type ConditionalChange, changeOnce } from '../request/conditional-change.js';
 import { putIfAbsent, putTogetherIfAbsent } from '../request/conditional-put.js';
-import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import { retryInBackground } from '../request/retries.js';
-import { send } from '../request/send.js';
 import type { MarkerInput } from './marker-item.js';
 import { replacedMarkerItem } from './marker-update.js';
 import { type MarkerFailure, MAX_MARKERS_A_CALL, draftItems, isItem, putMarkersInBulk, refusalOf } from './markers.js';
@@ -29,17 +27,6 @@ interface UpsertOptions extends BulkOptions {
 const WRITES_AT_A_TIME = 16;
 /** Attempts for an item that others change between our read and our write. */
 const ROUNDS = 10;
-
-/** Replaces the item that was read; false if it has changed since. */
-async function replace(database: Database, next: Item, found: Item, call: Call): Promise<boolean> {
-  try {
-    await send(database, 'put', { TableName: database.tables.entities, Item: { ...next }, ...asFound(found) }, call);
-    return true;
-  } catch (error) {
-    if (isFailure(error, 'ConditionalCheckFailedException')) return false;
-    throw error;
-  }
-}
 
 /**
  * Creates or updates the markers of `items` (made by `newMarkerItem`, with different keys) and returns what became of
@@ -76,8 +63,9 @@ export async function upsertItems(
     }
     const next = replacedMarkerItem(before, item);
     if (next === undefined) done[index] = { outcome: 'unchanged', before, after: before };
-    else if (await attempt(() => replace(database, next, before, call)))
+    else if ('done' in (await attempt(() => changeOnce(database, before, next, call)))) {
       done[index] = { outcome: 'updated', before, after: next };
+    }
   }
 
   let pending = items.map((item, index) => ({ item, index }));

@@ -7,7 +7,7 @@ import { retry } from '../../retry.js';
 import type { Database, Item } from '../database.js';
 import { failureOf, isFailure } from './failures.js';
 import type { Call } from './meter.js';
-import { type WireMap, itemOf } from './wire.js';
+import { type WireMap, asStored, itemOf } from './wire.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
 import { send } from './send.js';
 import { updateTo } from './update-expression.js';
@@ -73,7 +73,13 @@ function deleteRequest(table: string, found: Item): DeleteCommandInput {
 /** A completed write with the item it left, or a rejected one with the item found instead. */
 type Outcome = { readonly done: Item | undefined } | { readonly found: Item | undefined };
 
-async function attempt(database: Database, found: Item, next: Item | undefined, call: Call): Promise<Outcome> {
+/** Writes the next state of an item, or deletes it, with one write that is conditional on the item being as found. */
+export async function changeOnce(
+  database: Database,
+  found: Item,
+  next: Item | undefined,
+  call: Call,
+): Promise<Outcome> {
   const table = database.tables.entities;
   try {
     if (next === undefined) {
@@ -89,7 +95,7 @@ async function attempt(database: Database, found: Item, next: Item | undefined, 
     const now = wire === undefined ? undefined : itemOf(wire as WireMap);
     // The SDK retried an attempt whose response was lost: the condition may have found that attempt's own result.
     const repeated = ($metadata?.attempts ?? 1) > 1;
-    return repeated && isDeepStrictEqual(now, next) ? { done: now } : { found: now };
+    return repeated && isDeepStrictEqual(now, next && asStored(next)) ? { done: now } : { found: now };
   }
 }
 
@@ -109,7 +115,7 @@ export async function changeItem(
   async function decideAndWrite(): Promise<ConditionalChange> {
     const { found, next } = decide(current);
     if (next === found) return { before: found, after: found };
-    const outcome = await attempt(database, found, next, call);
+    const outcome = await changeOnce(database, found, next, call);
     if ('done' in outcome) return { before: found, after: outcome.done };
     current = outcome.found;
     throw new TooManyUpdates();

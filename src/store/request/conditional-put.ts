@@ -5,13 +5,12 @@ import type { Database, Item } from '../database.js';
 import { failureOf, isFailure } from './failures.js';
 import type { Call } from './meter.js';
 import { send } from './send.js';
+import { asStored } from './wire.js';
 
 /** The PutItem of an item that must not exist yet. */
 export function putIfAbsentRequest(table: string, item: Item): PutCommandInput {
   return { TableName: table, Item: { ...item }, ConditionExpression: 'attribute_not_exists(pk)' };
 }
-
-const defined = (item: Item) => Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined));
 
 /**
  * Puts an item that must not exist yet, with one conditional write; returns false if its key is taken. Also returns
@@ -28,7 +27,7 @@ export async function putIfAbsent(database: Database, table: string, item: Item,
     // The SDK retried an attempt whose response was lost: the condition may have found that attempt's own item.
     const Key = { pk: item['pk'], sk: item['sk'] };
     const { Item: found } = await send(database, 'get', { TableName: table, Key, ConsistentRead: true }, call);
-    return found !== undefined && isDeepStrictEqual(found, defined(item));
+    return found !== undefined && isDeepStrictEqual(found, asStored(item));
   }
 }
 

@@ -8,6 +8,8 @@ const THROTTLING = new Set([
   'RequestLimitExceeded',
   'TooManyRequestsException',
   'LimitExceededException',
+  // Transactions on the item, one after another.
+  'TransactionConflictException',
 ]);
 
 const UNREACHABLE = new Set([

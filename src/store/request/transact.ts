@@ -4,7 +4,7 @@ import { retry } from '../../retry.js';
 import type { Database } from '../database.js';
 import { cancellationCodes, isTransactionConflict } from './failures.js';
 import type { Call } from './meter.js';
-import { CONFLICT_RETRIES } from './retries.js';
+import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
 import { send } from './send.js';
 
 type Writes = NonNullable<TransactWriteCommandInput['TransactItems']>;
@@ -15,7 +15,8 @@ const refusedBy = (error: unknown): number[] =>
 
 /**
  * Does some writes in one transaction, and waits for other transactions on the same items. Returns which of them, by their
- * index, had a condition that did not hold: if there is one, nothing has been written.
+ * index, had a condition that did not hold: if there is one, nothing has been written. Throws CONFLICT if there is always
+ * another transaction.
  */
 export async function transact(database: Database, writes: Writes, call: Call): Promise<readonly number[]> {
   try {
@@ -28,7 +29,7 @@ export async function transact(database: Database, writes: Writes, call: Call): 
     return [];
   } catch (error) {
     const refused = refusedBy(error);
-    if (refused.length === 0) throw error;
+    if (refused.length === 0) throw isTransactionConflict(error) ? new TooManyUpdates() : error;
     call.meter.writes += writes.length;
     return refused;
   }

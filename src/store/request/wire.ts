@@ -104,6 +104,9 @@ export function wireOf(value: unknown): Wire {
   return { M: map };
 }
 
+/** An item as DynamoDB will return it: without undefined entries, and with 0 for -0. */
+export const asStored = (item: Item): Item => structuredClone(itemOf(wireOf(item)['M'] as WireMap));
+
 /** A copy of a stream value. DynamoDB Local writes an empty map there as a value without a type. */
 function wholeValue(wire: Wire): Wire {
   if (wire['M'] !== undefined) return { M: wholeMap(wire['M'] as WireMap) };

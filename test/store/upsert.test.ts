@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+
+import { createCollection } from '../../src/store/collection/collections.js';
+import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
+import { upsertMarkers } from '../../src/store/marker/upsert.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { injectFaults } from '../support/faults.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const db = await testDatabase();
+
+test('an upsert whose response is lost says that it has updated the marker', async () => {
+  const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+  await createMarker(db, parks, { key: 'a', position: { lng: 1, lat: 2 } }, NOW, newCall());
+  const own = newDatabase('readable', { tables: db.tables });
+  injectFaults(own, 'UpdateItem', ['answer lost']);
+  const { written } = await upsertMarkers(own, parks, [{ key: 'a', position: { lng: 3, lat: 2 } }], NOW, newCall());
+  expect(written.map(({ outcome }) => outcome)).toEqual(['updated']);
+  const [marker] = await getMarkers(db, [{ collection: parks, key: 'a' }], newCall());
+  expect(marker).toMatchObject({ position: { lng: 3, lat: 2 }, version: 2 });
+});
