@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { systemClock } from '../clock.js';
 import { limitExceeded } from '../errors.js';
+import { jsonOf } from '../model/json.js';
 import { takeTurn } from '../turns.js';
 
 /** The JSON texts found by JSON.stringify, in order; each is replaced by the same mark. */
@@ -100,7 +101,7 @@ class Writer {
     splicing = { mark: this.#mark, texts };
     let written: string;
     try {
-      written = JSON.stringify(value);
+      written = jsonOf(value, () => texts.splice(0));
     } finally {
       splicing = undefined;
     }

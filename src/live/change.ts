@@ -9,6 +9,7 @@ import type { Collection } from '../model/collection.js';
 import type { Marker, Properties } from '../model/marker.js';
 import { collectionFromItem } from '../store/collection/collection-item.js';
 import { markerFromBase } from '../store/marker/marker-item.js';
+import { shownValues } from '../store/reading/reading-item.js';
 import { itemOfImage } from '../store/request/wire.js';
 import { type StreamRecord, type WireImage, degrees } from '../stream/change.js';
 
@@ -170,7 +171,7 @@ export function recordedReading({ instant, image = {} }: ReadingEvent, now: numb
   const { values, ttl } = itemOfImage(image);
   if (typeof values !== 'object' || values === null || Number.isNaN(Date.parse(instant))) return undefined;
   if (typeof ttl === 'number' && ttl * 1_000 <= now) return undefined;
-  return { at: instant, values: values as Properties };
+  return { at: instant, values: shownValues(values) };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { markerId } from '../keys/ids.js';
 import { DEFAULT_RADIUS, type MapCluster, clustersOf } from './cells/clusters.js';
 import type { Collection } from '../model/collection.js';
+import { jsonOf } from '../model/json.js';
 import { type MapMarker, type Properties, pickProperties } from '../model/marker.js';
 import { contentOf } from './content.js';
 import { type MapContext, requireCollection } from './context.js';
@@ -33,9 +34,9 @@ const COMMON = ['key', 'name', 'category'] as const;
 /** The JSON of `markerFeature`, without creating the objects. */
 export function markerFeatureText(marker: MapMarker, properties: Properties): string {
   // A property of the same name keeps its position but not its value.
-  if (COMMON.some((name) => Object.hasOwn(properties, name))) return JSON.stringify(markerFeature(marker, properties));
+  if (COMMON.some((name) => Object.hasOwn(properties, name))) return jsonOf(markerFeature(marker, properties));
   const { collection, key, name, category, position } = marker;
-  const own = JSON.stringify(properties).slice(1, -1);
+  const own = jsonOf(properties).slice(1, -1);
   const id = JSON.stringify(markerId(collection, key));
   const common = `"key":${JSON.stringify(key)},"name":${JSON.stringify(name)},"category":${JSON.stringify(category)}`;
   return `{"type":"Feature","id":${id},"geometry":{"type":"Point","coordinates":[${position.lng},${position.lat}]},"properties":{${own}${own === '' ? '' : ','}${common}}}`;

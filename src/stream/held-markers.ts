@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import type { Keyspace } from '../keys/keyspace.js';
 import { compareBytes } from '../keys/byte-order.js';
+import { jsonOf } from '../model/json.js';
 import type { MapMarker } from '../model/marker.js';
 import type { Place } from '../model/place.js';
 import { type OrderedMarker, orderedMarker } from '../pages/ordered-marker.js';
@@ -34,10 +35,6 @@ interface Text {
 
 /** Areas are sorted one by one, so that no step keeps a server busy for long. */
 const AREA_LENGTH = 3;
-
-/** A number in JSON notation: an item written by hand may have integers beyond its range. */
-const jsonOf = (value: Stored) =>
-  JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? Number(part) : part));
 
 function addTo(areas: Areas, { scope, area, text }: Text): void {
   const ofScope = areas.get(scope) ?? new Map<string, string[]>();
@@ -85,7 +82,11 @@ export class HeldMarkers {
     const entry = entryOf(this.#keys, image);
     if (typeof contribution === 'string' || entry === undefined) return undefined;
     const { collection: _, ...marker } = entry.marker;
-    return { scope, area: entry.position.slice(0, AREA_LENGTH), text: jsonOf([marker, contribution.place]) };
+    return {
+      scope,
+      area: entry.position.slice(0, AREA_LENGTH),
+      text: jsonOf([marker, contribution.place] satisfies Stored),
+    };
   }
 
   /** Removes and yields all markers, partition by partition. */

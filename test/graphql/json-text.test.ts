@@ -26,9 +26,16 @@ test('JSON text alone, a response without any, and JSON text passed to JSON.stri
   expect(JSON.stringify([text])).toBe(`[${text.text}]`);
 });
 
+test('integers of more than 53 bits are rounded, beside JSON text', async () => {
+  const text = textOf('text');
+  expect(await written([text, { a: [2n ** 53n + 1n] }, text])).toBe(`["text",{"a":[${2 ** 53}]},"text"]`);
+});
+
 test('a response that cannot be serialized does not affect the next one', async () => {
   const text = textOf(1);
-  await expect(stringify([text, 1n], UNLIMITED)).rejects.toThrow(TypeError);
+  const cycle: unknown[] = [];
+  cycle.push(cycle);
+  await expect(stringify([text, { cycle }], UNLIMITED)).rejects.toThrow(RangeError);
   expect(JSON.stringify(text)).toBe('1');
   expect(await written([text])).toBe('[1]');
 });

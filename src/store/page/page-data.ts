@@ -1,6 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
 import { LONGEST_Z, encode } from '../../geo/geohash.js';
+import { jsonOf } from '../../model/json.js';
 import type { Properties } from '../../model/marker.js';
 import { type OrderedMarker, orderedMarker } from '../../pages/ordered-marker.js';
 import type { PackOptions } from '../../pages/pack.js';
@@ -86,18 +87,6 @@ function propertiesOf({ shapes, shapeOf, values }: Pick<Columns, 'shapes' | 'sha
     }
     return properties;
   });
-}
-
-/**
- * Numbers with more digits than JavaScript's are rounded, as in answers. Checking each value would take three times as
- * long.
- */
-function jsonOf(stored: Stored): string {
-  try {
-    return JSON.stringify(stored);
-  } catch {
-    return JSON.stringify(stored, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value));
-  }
 }
 
 /**

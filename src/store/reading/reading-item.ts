@@ -59,8 +59,11 @@ export function newReadingItem(
   return item;
 }
 
-/** Shows integers that JSON cannot represent, which only other programs write, as text with all digits. */
-const shown = (value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
+/** The values of a reading, with integers that JSON cannot represent, which only other programs write, as text. */
+export const shownValues = (values: object): Reading['values'] =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]),
+  );
 
 /**
  * A reading from its item; undefined if it has expired by `now` (milliseconds since 1970), belongs to another
@@ -76,5 +79,5 @@ export function readingFromItem(keys: Keyspace, item: Item, incarnation: string,
   if (of !== undefined && of !== incarnation) return undefined;
   // DynamoDB removes expired items up to some days late.
   if (typeof ttl === 'number' && ttl * 1000 <= now) return undefined;
-  return { at, values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shown(value)])) };
+  return { at, values: shownValues(values) };
 }
