@@ -62,10 +62,10 @@ export function startWork(
     turn: () => takeTurn(stop.signal),
     charge: (more) => {
       objects += more;
-      if (objects <= maxNodes) return;
-      refusal ??= limitExceeded('number of objects in the answer', `more than ${maxNodes}`, maxNodes, SHORTER);
       // A mutation has already written, so its answer is not refused.
-      if (!writing) stop.abort(refusal);
+      if (objects <= maxNodes || writing) return;
+      refusal ??= limitExceeded('number of objects in the answer', `more than ${maxNodes}`, maxNodes, SHORTER);
+      stop.abort(refusal);
       throw refusal;
     },
     recount: () => {

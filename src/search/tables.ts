@@ -28,7 +28,8 @@ export function openSearchTables(database: Database, consumer: string): SearchTa
     },
     async listCollections() {
       const found: Collection[] = [];
-      for await (const some of everyCollection(database, 'in use', newCall())) found.push(...some);
+      for await (const some of everyCollection(database, 'in use', newCall(), { consistent: true }))
+        found.push(...some);
       return found;
     },
     consumed: () => loadStreamState(database, consumer, newCall()),

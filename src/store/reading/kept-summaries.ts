@@ -21,7 +21,7 @@ import {
   type SummaryPage,
   itemsUp,
   readSummaries,
-  tooManyReadings,
+  TooManyReadings,
 } from './reading-summaries.js';
 
 /** What is known of the summaries that the stream's consumer keeps. */
@@ -138,14 +138,14 @@ class KeptReader {
     }
     const end = to !== undefined && (run.to === undefined || to < run.to) ? to : run.to;
     const wanted = { ...this.#wanted, first: this.#page.left, from: begin, to: end };
-    const { summaries, next } = await readSummaries(
-      this.#database,
-      this.#reference,
-      this.#marker,
-      wanted,
-      this.#options,
-    );
-    this.#page.add(summaries, next);
+    try {
+      const page = await readSummaries(this.#database, this.#reference, this.#marker, wanted, this.#options);
+      this.#page.add(page.summaries, page.next);
+    } catch (error) {
+      // What was read before is a page.
+      if (!(error instanceof TooManyReadings) || begin <= from) throw error;
+      this.#page.add([], begin);
+    }
   }
 
   /** Adds the days before the boundary; returns the day after the last one read if the budget was not enough for all. */
@@ -174,7 +174,7 @@ class KeptReader {
     if (left !== undefined) {
       await this.#endRun();
       const next = this.#page.next ?? beginOf(left);
-      if (next <= from) throw tooManyReadings();
+      if (next <= from) throw new TooManyReadings();
       return { summaries: this.#page.summaries, next };
     }
     if (to === undefined || to >= boundary) this.#run = { from: this.#run?.from ?? boundary, to: undefined };

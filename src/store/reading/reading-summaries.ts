@@ -1,4 +1,4 @@
-import { type CellportError, limitExceeded } from '../../errors.js';
+import { CellportError, limitExceeded } from '../../errors.js';
 import type { Marker } from '../../model/marker.js';
 import { type ReadingSummary, type SummaryPeriod, periodStart, withNumber } from '../../model/reading-summary.js';
 import { takeTurn } from '../../turns.js';
@@ -44,13 +44,16 @@ export interface SummaryOptions {
 const ITEMS_OF_A_QUERY = 1_000;
 
 /** LIMIT_EXCEEDED for a page that would not even have one period. */
-export function tooManyReadings(): CellportError {
-  return limitExceeded(
-    'number of readings in one period',
-    'more than this request may still read',
-    'that of CELLPORT_MAX_ITEMS and CELLPORT_MAX_READING_QUERIES',
-    'request HOUR, or fewer markers at a time',
-  );
+export class TooManyReadings extends CellportError {
+  constructor() {
+    const { code, message, details } = limitExceeded(
+      'number of readings in one period',
+      'more than this request may still read',
+      'that of CELLPORT_MAX_ITEMS and CELLPORT_MAX_READING_QUERIES',
+      'request HOUR, or fewer markers at a time',
+    );
+    super(code, message, details);
+  }
 }
 
 /** The items of a range in order; returns whether the budget was enough. */
@@ -114,7 +117,7 @@ export async function readSummaries(
     }
     if (step.value) continue;
     if (reached <= start) {
-      throw tooManyReadings();
+      throw new TooManyReadings();
     }
     return { summaries, next: reached };
   }

@@ -1,0 +1,24 @@
+import { afterAll, expect, test } from 'vitest';
+
+import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { testDatabase } from '../support/test-database.js';
+import { startServer } from './live-server.js';
+
+const db = await testDatabase();
+await createCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z', newCall());
+const server = await startServer(db, { limits: { maxNodes: 30 } });
+afterAll(() => server.close());
+
+test('a mutation that has written is answered, however many fields are asked for', async () => {
+  const fields = Array.from({ length: 41 }, (_, n) => `k${n}: key`).join(' ');
+  const markers = Array.from({ length: 12 }, (_, n) => `{key: "m${n}", position: {lng: ${n}, lat: 2}}`).join(',');
+  const { data, errors } = await server.ask(
+    `mutation {
+      one: createMarker(input: {collection: "parks", key: "x", position: {lng: 1, lat: 2}}) { version }
+      two: createMarkers(collection: "parks", markers: [${markers}]) { markers { ${fields} } }
+    }`,
+  );
+  expect(errors).toEqual([]);
+  expect(data).toMatchObject({ one: { version: 1 }, two: { markers: Array(12).fill(expect.anything()) } });
+});
