@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
+import Libsql from 'libsql';
 import { afterAll, expect, test } from 'vitest';
 
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
@@ -49,6 +50,18 @@ test('an index that is damaged or has another layout is rebuilt', async () => {
   await second.write([{ type: 'put', document: documentOf('a') }], 'two');
   expect(await second.count(EVERYTHING)).toBe(1);
   await second.close();
+});
+
+test('ids of documents that are gone are used again', async () => {
+  const own = await open('churned');
+  await own.write([{ type: 'put', document: documentOf('a') }], 'one');
+  const file = new Libsql(join(folder, 'churned-1.search'));
+  // As after 2^23 documents, of which one is left.
+  file.exec(`UPDATE docs SET id = ${2 ** 53 - 1}`);
+  file.close();
+  await own.write([{ type: 'put', document: documentOf('b') }], 'two');
+  expect(await own.count(EVERYTHING)).toBe(2);
+  await own.close();
 });
 
 test('an index that reaches its limit reports it, and keeps its documents', async () => {
