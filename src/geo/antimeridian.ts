@@ -1,5 +1,9 @@
+import { orient2d } from 'robust-predicates';
+
 import { badInput } from '../errors.js';
+import { PathIndex } from './path-index.js';
 import { type Part, type Path, least, most } from './paths.js';
+import { atOnce } from './steps.js';
 
 /** A GeoJSON position: longitude, then latitude, in degrees. */
 export type Position = readonly [lng: number, lat: number];
@@ -80,13 +84,18 @@ export function oriented(ring: readonly Position[], hole: boolean): readonly Pos
  * inside, that between the second and the third outside, and so on, whichever rings the ends belong to.
  */
 function joined(runs: readonly Run[]): Position[][] {
-  const ends: { readonly run: number; readonly last: boolean; readonly lat: number }[] = runs.flatMap(
-    ({ positions }, run) => [
-      { run, last: false, lat: positions[0]?.[1] ?? 0 },
-      { run, last: true, lat: positions.at(-1)?.[1] ?? 0 },
-    ],
-  );
-  ends.sort((a, b) => a.lat - b.lat);
+  const ends = runs.flatMap(({ positions }, run) => {
+    const endOf = (at: Position = [0, 0], towards: Position = at) => {
+      const slope = at[0] === towards[0] ? 0 : (towards[1] - at[1]) / Math.abs(towards[0] - at[0]);
+      return { run, lat: at[1], slope };
+    };
+    return [
+      { ...endOf(positions[0], positions[1]), last: false },
+      { ...endOf(positions.at(-1), positions.at(-2)), last: true },
+    ];
+  });
+  // Of two that touch the antimeridian at one position, the one that comes from the south is first.
+  ends.sort((a, b) => a.lat - b.lat || a.slope - b.slope);
   const at = (run: number, last: boolean) => ends.findIndex((end) => end.run === run && end.last === last);
   const open = new Set(runs.keys());
   const rings: Position[][] = [];
@@ -112,15 +121,15 @@ function joined(runs: readonly Run[]): Position[][] {
 const withoutRepeats = (ring: readonly Position[]) =>
   ring.filter(([lng, lat], index) => index === 0 || lng !== ring[index - 1]?.[0] || lat !== ring[index - 1]?.[1]);
 
-/** Whether a position is in a ring, by ray casting to the east. */
-function inRing(ring: readonly Position[], [x, y]: Position): boolean {
-  let inside = false;
-  for (let i = 1; i < ring.length; i++) {
-    const [ax = 0, ay = 0] = ring[i - 1] ?? [];
-    const [bx = 0, by = 0] = ring[i] ?? [];
-    if (ay > y !== by > y && x < ax + ((y - ay) * (bx - ax)) / (by - ay)) inside = !inside;
-  }
-  return inside;
+/** Whether all positions are on one line: the area of a ring that crosses itself may be 0, too. */
+function isFlat([a = [0, 0], b = a, ...rest]: readonly Position[]): boolean {
+  return rest.every((c) => orient2d(a[0], a[1], b[0], b[1], c[0], c[1]) === 0);
+}
+
+/** The holes that are in a ring, which they may touch: of each, a position is inside. */
+function holesOf(ring: readonly Position[], holes: readonly (readonly Position[])[]) {
+  const index = atOnce(PathIndex.of({ lngs: ring.map(([lng]) => lng), lats: ring.map(([, lat]) => lat) }));
+  return holes.filter((hole) => hole.some(([lng, lat]) => index.locate(lng, lat) === 'in'));
 }
 
 /** The pieces of a polygon whose outer ring crosses the line, each an outer ring with its holes. */
@@ -160,13 +169,11 @@ function cutPolygon(field: string, paths: readonly [Path, ...Path[]]): (readonly
   return [0, 1].flatMap((turns) => {
     const outers = joined(cut.filter((run) => run.turns === turns))
       .map((ring) => withoutRepeats(ring))
-      .filter((ring) => ring.length >= 4 && doubleArea(ring) !== 0);
+      .filter((ring) => ring.length >= 4 && !isFlat(ring));
     const holes = whole.filter((run) => run.turns === turns).map(({ positions }) => positions);
     return outers.map((outer) => [
       oriented(turned(outer, turns), false),
-      ...holes
-        .filter(([first]) => first !== undefined && (outers.length === 1 || inRing(outer, first)))
-        .map((hole) => oriented(turned(hole, turns), true)),
+      ...(outers.length === 1 ? holes : holesOf(outer, holes)).map((hole) => oriented(turned(hole, turns), true)),
     ]);
   });
 }

@@ -45,6 +45,53 @@ describe('a geometry that crosses the antimeridian', () => {
     );
   });
 
+  test('keeps both sides of where it touches the antimeridian with a corner', () => {
+    const ring = [
+      [170, -4],
+      [170, 4],
+      [185, 4],
+      [180, 0],
+      [185, -4],
+      [170, -4],
+    ];
+    for (const turned of [ring, ring.toReversed()]) {
+      const pieces = polygonsOf(read({ type: 'Polygon', coordinates: [turned] }));
+      for (const position of [
+        [175, 0.1],
+        [179, 3],
+        [-178, 3],
+        [-178, -3],
+      ] as const) {
+        expect(windingContains(pieces, position).inside).toBe(true);
+      }
+    }
+  });
+
+  test('keeps a hole that touches its ring, wherever the hole begins', () => {
+    // A comb whose two teeth cross the antimeridian.
+    const comb = [
+      [170, 0],
+      [190, 0],
+      [190, 4],
+      [175, 4],
+      [175, 6],
+      [190, 6],
+      [190, 10],
+      [170, 10],
+      [170, 0],
+    ];
+    const hole = [
+      [190, 8],
+      [186, 9],
+      [186, 7],
+    ];
+    for (const start of [0, 1, 2]) {
+      const turned = [...hole.slice(start), ...hole.slice(0, start + 1)];
+      const pieces = polygonsOf(read({ type: 'Polygon', coordinates: [comb, turned] }));
+      expect(windingContains(pieces, [-173, 8]).inside).toBe(false);
+    }
+  });
+
   test('may be cut into more than two parts, and may have a hole across the antimeridian', () => {
     // A comb whose three teeth cross the antimeridian.
     const comb = [
