@@ -80,7 +80,8 @@ const LIMIT_VARIABLES = {
   maxDocumentBytes: ['CELLPORT_MAX_DOCUMENT_BYTES', 1024, 10_000_000],
   maxAnswerBytes: ['CELLPORT_MAX_ANSWER_BYTES', 100_000, 400_000_000],
   deadlineMs: ['CELLPORT_DEADLINE_MS', 100, 600_000],
-  rangesPerPage: ['CELLPORT_MAX_RANGES', LAYOUT_LIMITS.writeShards, 10_000],
+  // A page that needs base items for its filter keeps some for them.
+  rangesPerPage: ['CELLPORT_MAX_RANGES', LAYOUT_LIMITS.writeShards + 8, 10_000],
   itemsPerField: ['CELLPORT_MAX_ITEMS', 100, 10_000_000],
   inlineGeometryBytes: ['CELLPORT_INLINE_GEOMETRY_BYTES', 0, 300_000],
   readingQueries: ['CELLPORT_MAX_READING_QUERIES', 1, 1_000_000],

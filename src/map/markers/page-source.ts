@@ -2,9 +2,10 @@ import { LONGEST_Z, fromZ, toZ } from '../../geo/geohash.js';
 import { type ZRange, intersect } from '../../geo/ranges.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Budget } from '../../loaders/budget.js';
+import type { OwnWrite } from '../../loaders/pages/own-writes.js';
 import type { OpenPages } from '../../loaders/pages/page-loader.js';
 import { type Directory, type PartitionPages, positionOf } from '../../pages/directory.js';
-import type { OrderedMarker } from '../../pages/ordered-marker.js';
+import { type OrderedMarker, firstFrom } from '../../pages/ordered-marker.js';
 import { type PlannedRead, expectedOf, planReads, takeReads } from '../../pages/plan-reads.js';
 import type { MapContext } from '../context.js';
 import type { CursorPosition } from '../cursor.js';
@@ -56,17 +57,23 @@ export class PageMarkers implements MarkerSource {
   #rest: readonly ZRange[] | undefined;
   #left: readonly PlannedRead[] = [];
   readonly #done: PlannedRead[] = [];
+  /**
+   * This process's own writes when the search began, as a later one may move a marker to where was already read; and
+   * markers found beyond the reads, in a partition that is not in the directory.
+   */
+  #known: readonly OwnWrite[];
 
   constructor(pages: Pages, search: PageSearch) {
     this.#pages = pages;
     this.#search = search;
+    this.#known = pages.ownWrites;
   }
 
   async next(after: CursorPosition, wanted: number): Promise<FoundPart | undefined> {
     const { cover, budget } = this.#search;
     this.#rest ??= intersect(cover, [{ ...ALL, from: toZ(after.slice(0, LONGEST_Z)) }]);
     const most = Math.min(itemsFor(wanted), MARKERS_AN_ITEM * budget.items);
-    if (this.#left.length === 0) await this.#planMore(this.#rest, most);
+    if (this.#left.length === 0) await this.#planMore(this.#rest, most, after);
     const isSpent = budget.calls < 1 || budget.items < 1;
     if (isSpent && this.#left.length + this.#rest.length > 0) return undefined;
     const { taken, left } = takeReads(this.#left, { markers: most, calls: budget.calls });
@@ -77,36 +84,52 @@ export class PageMarkers implements MarkerSource {
     budget.debit({ items: Math.ceil(entries.length / MARKERS_AN_ITEM) });
     const rest = this.#rest[0] && fromZ(this.#rest[0].from, LONGEST_Z);
     const next = left[0]?.pages.hints[left[0].first]?.begin ?? rest;
-    const markers = withOwn(entries, this.#pages.ownWrites, after, next);
-    return {
-      markers,
-      again,
-      upTo: markers.at(-1)?.position ?? after,
-      ended: next === undefined,
-    };
+    const end = next === undefined ? entries.length : firstFrom(entries, next);
+    const beyond = entries.slice(end).map((entry): OwnWrite => {
+      const { key, mapVersion } = entry.marker;
+      return { key, mapVersion, entry };
+    });
+    this.#known = [...this.#known, ...beyond];
+    const markers = withKnown(entries.slice(0, end), this.#known, after, next);
+    const lastOf = markers.at(-1)?.position ?? after;
+    const last = compareBytes(lastOf, after) > 0 ? lastOf : after;
+    // Pages that stand empty are not read again either.
+    const read = next === undefined ? last : fromZ(positionOf(next), LONGEST_Z);
+    return { markers, again, upTo: compareBytes(read, last) > 0 ? read : last, ended: next === undefined };
   }
 
-  async #planMore(cover: readonly ZRange[], markers: number): Promise<void> {
+  async #planMore(cover: readonly ZRange[], markers: number, after: CursorPosition): Promise<void> {
     const plan = await planPages(this.#pages, cover, markers, this.#search.budget);
     for (const [partition, pages] of plan.directory) this.#directory.set(partition, pages);
     this.#cover = [...this.#cover, ...plan.cover];
     this.#rest = plan.rest;
-    this.#left = plan.reads;
+    this.#left = readsAfter(plan.reads, after);
   }
 }
 
-/** Adds this process's own recent writes to the entries between a position and another one, or the end. */
-function withOwn(
+/** Planned reads without the pages that end at or before a position: many may begin within its geohash. */
+function readsAfter(reads: readonly PlannedRead[], after: CursorPosition): readonly PlannedRead[] {
+  return reads.flatMap((read) => {
+    const { pages, last } = read;
+    let { first } = read;
+    const isBefore = (begin: string | undefined) => begin !== undefined && compareBytes(begin, after) <= 0;
+    while (first <= last && isBefore(pages.hints[first + 1]?.begin)) first += 1;
+    return first > last ? [] : [{ ...read, first, expected: pages.markers(first, last) }];
+  });
+}
+
+/** Adds what is known besides to the entries between a position and another one, or the end. */
+function withKnown(
   entries: readonly OrderedMarker[],
-  own: OpenPages['ownWrites'],
+  known: readonly OwnWrite[],
   after: CursorPosition,
   next: string | undefined,
 ): readonly OrderedMarker[] {
-  if (own.length === 0) return entries;
-  const writes = new Map(own.map((write) => [write.key, write]));
-  const kept = entries.filter(({ marker: { key, mapVersion } }) => mapVersion > (writes.get(key)?.mapVersion ?? -1));
+  if (known.length === 0) return entries;
+  const newest = new Map(known.toSorted((a, b) => a.mapVersion - b.mapVersion).map((one) => [one.key, one]));
+  const kept = entries.filter(({ marker: { key, mapVersion } }) => mapVersion > (newest.get(key)?.mapVersion ?? -1));
   const newer = new Set(kept.map(({ marker }) => marker.key));
-  const added = own.flatMap(({ key, entry }) => {
+  const added = Array.from(newest.values()).flatMap(({ key, entry }) => {
     const isHere =
       entry &&
       compareBytes(entry.position, after) > 0 &&

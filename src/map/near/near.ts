@@ -125,7 +125,7 @@ async function walkOutward(context: MapContext, query: NearQuery): Promise<NearR
     async (pages): Promise<NearResult> => {
       const { found, rest } = await new PageWalk(context, query, pages).run();
       if (!rest || compareNear(rest.resumeAfter, resumeAfter) > 0) return { found, rest };
-      const upTo = { distance: resumeAfter.distance + CROWD, key: null };
+      const upTo = { distance: Math.min(HALF_AROUND, resumeAfter.distance + CROWD), key: null };
       return { found, rest: { resumeAfter, scan: { upTo, scanned: '', pending: [] } } };
     },
     walk,

@@ -43,6 +43,8 @@ export class PageWalk {
   readonly #context: MapContext;
   readonly #query: NearQuery;
   readonly #pages: OpenPages;
+  /** When the walk began: a later one may move a marker to where the walk has passed. */
+  readonly #ownWrites: OpenPages['ownWrites'];
   readonly #ahead: PagesOutward;
   /** Partitions whose directory is not read, the nearest last. */
   readonly #partitions: { readonly range: ZRange; readonly far: number }[];
@@ -54,6 +56,8 @@ export class PageWalk {
   #pagesRead = 0;
   #resumeAfter: NearPosition;
   #found: NearMarker[] = [];
+  /** Those that were found, or do not match the filter. */
+  readonly #decided = new Set<NearMarker>();
   #lookups = LOOKUPS;
   /** Of the markers seen, how many passed the filter. */
   #seen = 0;
@@ -63,6 +67,7 @@ export class PageWalk {
     this.#context = context;
     this.#query = query;
     this.#pages = pages;
+    this.#ownWrites = pages.ownWrites;
     this.#resumeAfter = cursor.resumeAfter;
     this.#ahead = new PagesOutward(center, cursor.resumeAfter.distance);
     this.#partitions = Array.from(GEOHASH_ALPHABET, (partition) => ({
@@ -174,7 +179,7 @@ export class PageWalk {
     await eachInTurns(entries, this.#context.turn, ({ marker }) => {
       if (marker.mapVersion > versionOf(marker.key)) add(marker);
     });
-    for (const { key, mapVersion, entry } of this.#pages.ownWrites) {
+    for (const { key, mapVersion, entry } of this.#ownWrites) {
       if (versionOf(key) > mapVersion) continue;
       if (entry) add(entry.marker);
       else this.#markers.delete(key);
@@ -183,10 +188,11 @@ export class PageWalk {
 
   /** Emits what is still to be emitted up to a distance; false if it ends before, with what is wanted or with the last look-up. */
   async #emit(to: number): Promise<boolean> {
-    const { collection, filter, wanted } = this.#query;
+    const { collection, cursor, filter, wanted } = this.#query;
     // A marker that has moved since it was emitted is where it was found last.
     this.#found = this.#found.filter((one) => this.#markers.get(one.marker.key) === one);
-    const isLeft = (one: NearMarker) => one.distance <= to && compareNear(positionOf(one), this.#resumeAfter) > 0;
+    const isLeft = (one: NearMarker) =>
+      one.distance <= to && !this.#decided.has(one) && compareNear(positionOf(one), cursor.resumeAfter) > 0;
     const ring = nearestFirst([...this.#markers.values()].filter(isLeft));
     for (let next = 0; next < ring.length;) {
       const chunk = ring.slice(next, next + wanted - this.#found.length);
@@ -194,10 +200,11 @@ export class PageWalk {
       const { passed, decided, lookups } = await passing(this.#context, collection, filter, chunk, this.#lookups);
       const last = chunk[decided - 1];
       if (!last) return false;
-      this.#found.push(...passed);
+      this.#found = nearestFirst([...this.#found, ...passed]);
+      for (const one of chunk.slice(0, decided)) this.#decided.add(one);
       this.#lookups -= lookups;
       this.#seen += decided;
-      this.#resumeAfter = positionOf(last);
+      if (compareNear(positionOf(last), this.#resumeAfter) > 0) this.#resumeAfter = positionOf(last);
       next += decided;
     }
     this.#resumeAfter = { distance: to, key: null };

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+
+import { LONGEST_Z, encode } from '../../src/geo/geohash.js';
+import type { ZRange } from '../../src/geo/ranges.js';
+import { compareBytes } from '../../src/keys/byte-order.js';
+import type { OwnWrite } from '../../src/loaders/pages/own-writes.js';
+import type { OpenPages } from '../../src/loaders/pages/page-loader.js';
+import type { MapContext } from '../../src/map/context.js';
+import { nearestMarkers } from '../../src/map/near/near.js';
+import { readPage } from '../../src/map/page.js';
+import type { Collection } from '../../src/model/collection.js';
+import type { MapMarker } from '../../src/model/marker.js';
+import { PartitionPages, overlaps } from '../../src/pages/directory.js';
+import { orderedMarker } from '../../src/pages/ordered-marker.js';
+
+const LAT = 1;
+const markerAt = (key: string, lng: number, mapVersion = 1): MapMarker => {
+  const position = { lng, lat: LAT };
+  const rest = { name: null, category: key.charAt(0), mapProperties: {}, complete: false } as const;
+  return { collection: 'c', key, position, geohash: encode(position, LONGEST_Z), mapVersion, ...rest };
+};
+const inOrder = (markers: readonly MapMarker[]) =>
+  markers.map(orderedMarker).sort((a, b) => compareBytes(a.position, b.position));
+const MIDDLE = encode({ lng: 0.5, lat: LAT }, LONGEST_Z);
+const collection = { key: 'c', mapProperties: [] } as unknown as Collection;
+const filter = { category: ['m'] };
+
+function contextOf(
+  reads: { entries: MapMarker[]; again: boolean; ownWrite?: OwnWrite }[],
+  most: number,
+  begins = ['s', MIDDLE],
+): MapContext {
+  let own: readonly OwnWrite[] = [];
+  const hints = begins.map((begin) => ({ begin, markers: most, bytes: 1e6 }));
+  const partitions = [...new Set(begins.map((begin) => begin.charAt(0)))];
+  const pagesOf = (partition: string) => new PartitionPages(hints.filter(({ begin }) => begin.startsWith(partition)));
+  const open: Partial<OpenPages> = {
+    get ownWrites() {
+      return own;
+    },
+    directory: (ranges: readonly ZRange[]) =>
+      Promise.resolve({
+        directory: new Map(partitions.filter((one) => overlaps(one, ranges)).map((one) => [one, pagesOf(one)])),
+        upTo: undefined,
+      }),
+    read: () => {
+      const { entries, again, ownWrite } = reads.shift()!;
+      if (ownWrite) own = [ownWrite];
+      return Promise.resolve({ entries: inOrder(entries), again });
+    },
+  };
+  const loaders = { pages: { read: (_: Collection, from: (found: Partial<OpenPages>) => unknown) => from(open) } };
+  const limits = { rangesPerPage: 64, itemsPerField: 1e6, maxFirst: 1_000 };
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+  return { loaders, limits, turn } as unknown as MapContext;
+}
+
+const others = Array.from({ length: 20 }, (_, index) => markerAt(`o${index}`, 0.2 + index / 1e3));
+
+describe('a marker that moves towards the beginning while an answer is read', () => {
+  test('by a write of this process, is in a filtered page', async () => {
+    const moved = markerAt('m1', 0.1, 2);
+    const context = contextOf(
+      [
+        { entries: others, again: false },
+        {
+          entries: [markerAt('m1', 0.6), markerAt('m2', 0.7)],
+          again: false,
+          ownWrite: { key: 'm1', mapVersion: 2, entry: orderedMarker(moved) },
+        },
+      ],
+      1_000,
+    );
+    const list = { collection, of: ['x'], cover: [{ from: 0, to: 32 ** LONGEST_Z }], accept: () => true, filter };
+    const { edges } = await readPage(context, list, { first: 100 });
+    expect(edges.map(({ node }) => node.key)).toEqual(['m1', 'm2']);
+  });
+
+  const center = { lng: 20, lat: LAT };
+  const near = Array.from({ length: 20 }, (_, index) => markerAt(`o${index}`, 20.2 + index / 1e3));
+
+  test('by a write of this process, is among the nearest', async () => {
+    const moved = markerAt('m1', 20.1, 2);
+    const context = contextOf(
+      [
+        { entries: near, again: false },
+        {
+          entries: [markerAt('m1', -10), markerAt('m2', -20)],
+          again: false,
+          ownWrite: { key: 'm1', mapVersion: 2, entry: orderedMarker(moved) },
+        },
+      ],
+      20,
+      ['e', 's'],
+    );
+    const found = await nearestMarkers(context, collection, { center, count: 2 }, filter);
+    expect(found.map(({ node }) => node.key)).toEqual(['m1', 'm2']);
+  });
+
+  test('is still among the nearest, where pages are read again', async () => {
+    const moved = markerAt('m1', 20.1, 2);
+    const context = contextOf(
+      [
+        { entries: [...near, markerAt('m1', 20.15)], again: false },
+        { entries: [...near, moved, markerAt('m2', -10), markerAt('m3', -20)], again: true },
+      ],
+      20,
+      ['e', 's'],
+    );
+    const found = await nearestMarkers(context, collection, { center, count: 2 }, filter);
+    expect(found.map(({ node }) => node.key)).toEqual(['m1', 'm2']);
+  });
+});
