@@ -241,7 +241,7 @@ export class LiveHub implements LiveChanges {
         ? recordedReading(event, now())
         : undefined;
     };
-    const join = (queue: Queue<RecordedReading>) => this.#listeners.watchReadings({ scope, key: marker.key }, queue);
+    const join = (queue: Queue<RecordedReading>) => this.#listeners.watchReadings(scope, marker, queue);
     return this.#open({ collection, since, emit, join });
   }
 }

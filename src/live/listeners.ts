@@ -2,12 +2,14 @@ import type { CellportError } from '../errors.js';
 import type { Area } from '../geo/bounds.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
+import type { Marker } from '../model/marker.js';
 import {
   type MarkerChange,
   type MarkerEvent,
   type ReadingEvent,
   type RecordedReading,
   changeKind,
+  incarnationOf,
   isSince,
   markerChange,
   recordedReading,
@@ -31,7 +33,8 @@ export class Listeners {
   readonly #keys: Keyspace;
   readonly #now: () => number;
   readonly #markers = new Map<string, Watchers<Watcher>>();
-  readonly #readings = new Map<string, Set<Queue<RecordedReading>>>();
+  /** Those that wait for readings of a marker, with its incarnation. */
+  readonly #readings = new Map<string, Map<Queue<RecordedReading>, string>>();
   /** With the collections that they follow. */
   readonly #queues = new Map<Pick<Queue<unknown>, 'end'>, Collection>();
 
@@ -51,7 +54,10 @@ export class Listeners {
     const watching = this.#readings.get(nameOf(event));
     const reading = watching && recordedReading(event, this.#now());
     if (reading === undefined) return;
-    for (const queue of watching ?? []) queue.push(reading, bytes);
+    const of = incarnationOf(event);
+    for (const [queue, incarnation] of watching ?? []) {
+      if (of === undefined || of === incarnation) queue.push(reading, bytes);
+    }
   }
 
   /** Adds a queue that begins to follow a collection. */
@@ -82,11 +88,11 @@ export class Listeners {
   }
 
   /** The same for the readings of one marker. */
-  watchReadings(marker: { readonly scope: string; readonly key: string }, queue: Queue<RecordedReading>): () => void {
-    const name = nameOf(marker);
-    const watching = this.#readings.get(name) ?? new Set();
+  watchReadings(scope: string, { key, incarnation }: Marker, queue: Queue<RecordedReading>): () => void {
+    const name = nameOf({ scope, key });
+    const watching = this.#readings.get(name) ?? new Map<Queue<RecordedReading>, string>();
     this.#readings.set(name, watching);
-    watching.add(queue);
+    watching.set(queue, incarnation);
     return () => {
       watching.delete(queue);
       if (watching.size === 0) this.#readings.delete(name);

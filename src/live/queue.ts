@@ -57,7 +57,11 @@ export function createQueue<T>(
     if (entry === undefined) return undefined;
     next += 1;
     bytes -= entry.bytes;
-    if (next === waiting.length) forget();
+    // Compacted rarely, so that taking a value is cheap on average.
+    if (next > waiting.length / 2) {
+      waiting = waiting.slice(next);
+      next = 0;
+    }
     return entry;
   }
 

@@ -41,7 +41,7 @@ export function createRecentEvents(maxBytes: number): RecentEvents {
       completeFrom = Math.max(completeFrom, writtenBy(entry.event) + 1);
     }
     // Compacted rarely, so that an eviction is cheap on average.
-    if (first > 1_000 && first > entries.length / 2) {
+    if (first > entries.length / 2) {
       entries = entries.slice(first);
       first = 0;
     }

@@ -1,0 +1,47 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import { expect, test } from 'vitest';
+
+import { createQueue } from '../../src/live/queue.js';
+import { createRecentEvents } from '../../src/live/recent.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** How many objects are still in memory. */
+async function kept(refs: readonly WeakRef<object>[]): Promise<number> {
+  await setImmediate();
+  collectGarbage();
+  return refs.filter((ref) => ref.deref() !== undefined).length;
+}
+
+test('a queue whose reader is always one value behind keeps only what waits', async () => {
+  const queue = createQueue<object>(() => undefined);
+  const refs: WeakRef<object>[] = [];
+  const push = () => {
+    const value = {};
+    refs.push(new WeakRef(value));
+    queue.push(value, 1_000);
+  };
+  push();
+  for (let n = 0; n < 1_000; n++) {
+    push();
+    await queue.reader.next();
+  }
+  expect(await kept(refs)).toBeLessThan(5);
+});
+
+test('a buffer of recent events does not keep evicted ones, also if each is large', async () => {
+  const recent = createRecentEvents(1024 * 1024);
+  const refs: WeakRef<object>[] = [];
+  for (let n = 0; n < 500; n++) {
+    const image = { m: { S: 'x'.repeat(300_000) } };
+    refs.push(new WeakRef(image));
+    const event = { type: 'marker', scope: 's', key: 'k', at: n, image } as const;
+    recent.add({ ...event, before: undefined, after: undefined, createdAt: undefined });
+  }
+  expect(await kept(refs)).toBeLessThan(10);
+  expect(recent.since(0)).not.toEqual([]);
+});
