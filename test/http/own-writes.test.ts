@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
+import { addCells } from '../support/add-cells.js';
+import { addAllPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
 import { testDatabase } from '../support/test-database.js';
 import { type LiveServer, startServer } from './live-server.js';
@@ -44,4 +46,24 @@ test('a map shows this server’s own writes at once, before pages include them'
   await mutate('updateMarker(input: { id: "marker::parks::a", position: { lng: 20, lat: 50.5 } }) { key }');
   await mutate('deleteMarker(id: "marker::parks::b") { key }');
   expect(await map()).toEqual([]);
+});
+
+test('a marker that was deleted and created again under its key is shown as it is now', async () => {
+  const shops = await createCollection(db, { key: 'shops', name: 'Shops' }, new Date().toISOString(), newCall());
+  const mapOfShops = async (): Promise<unknown> =>
+    (await server.ask(MAP.replace('parks', 'shops'))).data.viewport.markers.nodes;
+  const mutate = (mutation: string) => server.ask(`mutation { ${mutation} }`);
+  const create = (name: string, lng: number) =>
+    mutate(`createMarker(input: {
+      collection: "shops", key: "a", name: "${name}", position: { lng: ${lng}, lat: 50.5 }
+    }) { key }`);
+  await create('Old', 10.2);
+  await mutate('updateMarker(input: { id: "marker::shops::a", name: "Renamed" }) { key }');
+  await addAllPages(db, shops);
+  await addCells(db, 'shops', 1, new Map([['', new Map([['u', { count: 1, sumLng: 0, sumLat: 0 }]])]]));
+  expect(await mapOfShops()).toEqual([{ key: 'a', name: 'Renamed', position: { lng: 10.2 } }]);
+  await mutate('deleteMarker(id: "marker::shops::a") { key }');
+  expect(await mapOfShops()).toEqual([]);
+  await create('New', 10.8);
+  expect(await mapOfShops()).toEqual([{ key: 'a', name: 'New', position: { lng: 10.8 } }]);
 });

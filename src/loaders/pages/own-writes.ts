@@ -43,8 +43,10 @@ export class OwnWrites {
     const kept = this.#scopes.get(scope) ?? new Map<string, Kept>();
     this.#scopes.set(scope, kept);
     for (const write of writes) {
+      // A marker created again under its key begins at version 1: pages may still have the former one.
+      const mapVersion = Math.max(write.mapVersion, kept.get(write.key)?.mapVersion ?? 0);
       this.#count += kept.delete(write.key) ? 0 : 1;
-      kept.set(write.key, { ...write, at: this.#wall() });
+      kept.set(write.key, { ...write, mapVersion, at: this.#wall() });
     }
     // Beyond this, a map shows the writes once pages include them.
     if (this.#count > MOST) this.#clear();

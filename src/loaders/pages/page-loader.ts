@@ -117,9 +117,11 @@ export class OpenPages {
     this.#trusted = trusted;
     const { db, call, slots } = options;
     const firstPage = async (partition: string) => (await this.#get([partition], true))[0];
+    // Other requests wait for these reads, too: the end of this one must not abort them.
+    const shared: Call = { ...call, signal: undefined };
     const source: DirectorySource = {
-      at: (position) => slots(() => findDirectoryPart(db, of, position, false, call)),
-      between: (from, to, limit) => slots(() => readDirectory(db, of, { from, to, limit }, call)),
+      at: (position) => slots(() => findDirectoryPart(db, of, position, false, shared)),
+      between: (from, to, limit) => slots(() => readDirectory(db, of, { from, to, limit }, shared)),
     };
     this.#directory = new DirectoryReader({ ...options, source, firstPage }, of);
     this.#keys = new DataLoader((begins) => this.#get(begins, false), { batchScheduleFn: afterTurns });
