@@ -4,7 +4,7 @@ import type { CellChanges } from '../model/cell.js';
 import { restartOnFailure } from '../retry.js';
 import type { BlockWrite } from '../store/cell/blocks.js';
 import type { PageGeneration, StreamGap, StreamState } from '../store/cell/stream-state.js';
-import { LeaseLost, whileLeased } from '../store/lease.js';
+import { type Lease, LeaseLost, whileLeased } from '../store/lease.js';
 import type { PagesOptions } from './kept-pages.js';
 import { type BlockMemory, createBlockMemory } from './block-memory.js';
 import type { StreamRecord } from './change.js';
@@ -124,7 +124,8 @@ class CellConsumer implements Consumer {
   readonly #session: SessionOptions;
   readonly #writes: WriteWatch;
   readonly #progress: Progress = { latest: undefined, completeAt: undefined, blocksWritten: 0 };
-  #owner = false;
+  /** That of the session which is running. */
+  #lease: Lease<StreamState> | undefined;
   #looked: { readonly version: number; readonly at: number } | undefined;
 
   constructor(options: ConsumerOptions) {
@@ -171,12 +172,12 @@ class CellConsumer implements Consumer {
     let session: Session | undefined;
     const work = async (working: AbortSignal) => {
       session = new Session(this.#session, lease, progress, working);
-      this.#owner = true;
+      this.#lease = lease;
       onOwnership(true);
       try {
         await session.run();
       } finally {
-        this.#owner = false;
+        this.#lease = undefined;
         onOwnership(false);
       }
     };
@@ -199,7 +200,8 @@ class CellConsumer implements Consumer {
     // A version not seen at the previous read was written after it.
     if (this.#looked !== undefined && this.#looked.version !== state.version) {
       this.#writes.clear();
-      if (state.atEnd) this.#progress.completeAt = this.#looked.at;
+      // `atEnd` means: at most a quarter of a lease before it was written.
+      if (state.atEnd) this.#progress.completeAt = this.#looked.at - this.#options.leaseMs / 4;
     }
     this.#looked = { version: state.version, at };
     this.#progress.latest = state;
@@ -208,7 +210,7 @@ class CellConsumer implements Consumer {
   status(): ConsumerStatus {
     const { latest, completeAt, blocksWritten } = this.#progress;
     return {
-      owner: this.#owner,
+      owner: this.#lease?.holds() === true,
       behindMs: completeAt === undefined ? undefined : Math.max(0, this.#options.clock.now() - completeAt),
       countsExact: latest !== undefined && latest.gap === null,
       gap: latest?.gap ?? null,

@@ -234,7 +234,10 @@ class Recount {
     if (!checkOnly) await this.#lease.update((now) => ({ ...now, pages: null }));
     const applying = { ...this.#applying(), state, pages: keptPages(this.#lease.current, pages), days: this.#opening };
     try {
-      await finishPlan(this.#lease, this.#newReader(), (batch, folded) => applyFolded(applying, batch, folded));
+      await finishPlan(this.#lease, this.#newReader(), async (batch, folded) => {
+        const { pagesFailed } = await applyFolded(applying, batch, folded);
+        if (pagesFailed) await this.#lease.update((now) => ({ ...now, pages: null }));
+      });
       if (this.#lease.current.plan !== null) await this.#lease.update(settled);
     } catch (error) {
       await noteLoss(this.#lease, error);

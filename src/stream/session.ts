@@ -44,6 +44,7 @@ export const endAtOf = ({ completeAt }: Progress, clock: Clock): number | undefi
   completeAt === undefined ? undefined : clock.wall() - (clock.now() - completeAt);
 
 const SUSPECTS_AT_A_TIME = 20;
+const MOST_SUSPECTS = 1_000;
 /** Listings and pages of a stream may disagree for this long, during which a suspect count proves nothing. */
 const BELIEVED_AFTER_MS = 30_000;
 
@@ -63,9 +64,8 @@ export class Session {
   #completeBatch: number | undefined;
   /** What was seen when there was nothing to plan; otherwise it is stored with the plan. */
   #seen: ShardsSeen | undefined;
-  /** Blocks with a count below zero when they were written. */
-  #suspects: readonly BlockName[] = [];
-  #suspectedAt = 0;
+  /** Blocks with a count below zero when they were written, and when that was. */
+  #suspects: readonly (BlockName & { readonly at: number })[] = [];
   readonly #flood: Flood;
 
   constructor(options: SessionOptions, lease: Lease<StreamState>, progress: Progress, signal: AbortSignal) {
@@ -113,6 +113,7 @@ export class Session {
         if (batch === undefined) continue;
         if (batch.records > 0) await this.#takeBatch(batch);
         else await this.#rest(batch);
+        if (batch.endAt !== undefined) await this.#checkSuspects();
       }
     } finally {
       this.#ended.abort();
@@ -181,7 +182,6 @@ export class Session {
     const { clock, pollMs } = this.#options;
     this.#seen = seen;
     this.#progress.completeAt = endAt ?? this.#progress.completeAt;
-    if (endAt !== undefined && clock.now() - this.#suspectedAt >= BELIEVED_AFTER_MS) await this.#checkSuspects();
     await clock.sleep(pollMs, this.#signal);
   }
 
@@ -231,8 +231,10 @@ export class Session {
       await this.#update((state) => ({ ...state, pages: null }));
     }
     this.#progress.blocksWritten += applied.blocks;
-    this.#suspects = [...this.#suspects, ...suspects];
-    if (suspects.length > 0) this.#suspectedAt = clock.now();
+    const at = clock.now();
+    if (this.#lease.current.gap === null && this.#suspects.length < MOST_SUSPECTS) {
+      this.#suspects = [...this.#suspects, ...suspects.map((name) => ({ ...name, at }))];
+    }
     this.#completeBatch = batch;
     onApplied(batch, folded.changes);
     return applied;
@@ -244,10 +246,11 @@ export class Session {
    */
   async #checkSuspects(): Promise<void> {
     const { cells, clock, log } = this.#options;
-    const names = this.#suspects.slice(0, SUSPECTS_AT_A_TIME);
+    const before = clock.now() - BELIEVED_AFTER_MS;
+    const names = this.#suspects.slice(0, SUSPECTS_AT_A_TIME).filter(({ at }) => at <= before);
     if (names.length === 0) return;
     const blocks = await cells.read(names, true);
-    this.#suspects = this.#suspects.slice(SUSPECTS_AT_A_TIME);
+    this.#suspects = this.#suspects.slice(names.length);
     const wrong = names.find((_, index) => [...(blocks[index]?.children.values() ?? [])].some(isImpossible));
     if (wrong === undefined || this.#lease.current.gap !== null) return;
     log.error({ ...wrong }, 'a count is below zero: the cells have missed changes');
