@@ -83,7 +83,9 @@ export async function* loadTiles(
       };
       // Only the server knows whether a changed marker matches a filter.
       const maxMarkers = !page.isByMarker || filter !== null ? 0 : content === 'auto' ? limitOf(rect) : Infinity;
-      entries.push({ rect, keys: tileKeys(rect), requestedAt, content: all, maxMarkers, stale: false });
+      // Until its last page is here, in case that never arrives.
+      const stale = page.next !== null;
+      entries.push({ rect, keys: tileKeys(rect), requestedAt, content: all, maxMarkers, stale });
       if (page.next !== null) next.push({ rect, after: page.next, loaded: all });
     }
     const { error, cost, reads, readsLeftOut, pages } = reply;

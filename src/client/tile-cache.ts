@@ -86,12 +86,14 @@ export class TileCache {
 
   /** Marks entries not entirely within these bounds as stale. */
   expireOutside(bounds: Bounds): void {
+    const isWorld = bounds.east - bounds.west >= 360;
     for (const entry of this.#all()) {
       const { west, south, east, north } = tileBounds(entry.rect);
-      const isWithin = [
-        { lng: west, lat: south },
-        { lng: east > 180 ? east - 360 : east, lat: north },
-      ].every((corner) => holds(bounds, corner));
+      const turn = west < bounds.west ? 360 : 0;
+      const isWithin =
+        south >= bounds.south &&
+        north <= bounds.north &&
+        (isWorld || (west + turn >= bounds.west && east + turn <= bounds.east));
       if (!isWithin) entry.stale = true;
     }
   }
@@ -116,9 +118,9 @@ function unique<T>(lists: readonly (readonly T[])[], name: (each: T) => string):
  * contradict each other because markers have changed in between, the latest one applies.
  */
 function merge(entries: readonly TileEntry[]): TileContent {
-  const lists = <K extends keyof TileContent>(kind: K) => entries.map(({ content }) => content[kind]);
-  const drawn = new Set<string>();
   const latest = entries.toSorted((a, b) => b.requestedAt - a.requestedAt);
+  const lists = <K extends keyof TileContent>(kind: K) => latest.toReversed().map(({ content }) => content[kind]);
+  const drawn = new Set<string>();
   const clusters = latest.flatMap(({ content }) =>
     content.clusters.filter(({ geohashes }) => {
       const isNew = !geohashes.some((geohash) => drawn.has(geohash));

@@ -133,6 +133,7 @@ class TiledViewport implements Viewport {
   };
 
   readonly refresh: Viewport['refresh'] = () => {
+    this.#completeFrom = systemClock.wall();
     this.#cache.expireBefore(Infinity);
     this.#loadTimer.within(0);
   };
@@ -164,7 +165,8 @@ class TiledViewport implements Viewport {
   #isMissing(key: TileKey): boolean {
     const entry = this.#cache.get(key);
     const isFresh = entry && !entry.stale && (this.#followsChanges || systemClock.wall() - entry.requestedAt < MAX_AGE);
-    return !isFresh && ![...this.#requests].some(({ keys }) => keys.has(key));
+    const isLoading = ({ keys, controller }: Request) => keys.has(key) && !controller.signal.aborted;
+    return !isFresh && ![...this.#requests].some(isLoading);
   }
 
   #onChange(change: MarkerChange): void {
@@ -188,7 +190,7 @@ class TiledViewport implements Viewport {
       collection: this.#options.collection,
       onChange: (change) => this.#onChange(change),
       onConnect: (completeFrom) => {
-        this.#completeFrom = Math.min(completeFrom + COUNTS_LAG, systemClock.wall());
+        this.#completeFrom = Math.max(this.#completeFrom, Math.min(completeFrom + COUNTS_LAG, systemClock.wall()));
         this.#cache.expireBefore(this.#completeFrom);
         this.#loadTimer.within(0);
       },

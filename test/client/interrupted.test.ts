@@ -1,0 +1,142 @@
+import { afterEach, expect, test, vi } from 'vitest';
+
+import { type Viewport, type ViewportOptions, createViewport } from '../../src/client/public.js';
+
+const opened: Viewport[] = [];
+afterEach(() => {
+  for (const viewport of opened.splice(0)) viewport.close();
+  vi.unstubAllGlobals();
+});
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const marker = (key: string, lng: number, lat: number) => ({
+  id: `marker::cars::${key}`,
+  key,
+  name: key,
+  category: null,
+  position: { lng, lat },
+  properties: {},
+});
+const connection = (nodes: object[], endCursor: string | null) => ({
+  nodes,
+  pageInfo: { hasNextPage: endCursor !== null, endCursor },
+});
+/** Of the first rectangle of a request. */
+interface Vars {
+  readonly after0: string | null;
+  readonly bounds0: { readonly west: number };
+}
+
+/** Answers requests by a function of their variables; `delay` ms later, unless aborted. */
+function serve(answer: (variables: Vars, n: number) => { data?: object | null; errors?: object[] }, delay = 0) {
+  const asked: Vars[] = [];
+  vi.stubGlobal('fetch', async (_url: string, { body, signal }: { body: string; signal?: AbortSignal }) => {
+    signal?.throwIfAborted();
+    const { variables } = JSON.parse(body) as { variables: Vars };
+    const n = asked.push(variables);
+    const reply = answer(variables, n);
+    await new Promise<void>((resolve, reject) => {
+      setTimeout(resolve, delay);
+      signal?.addEventListener('abort', () => reject(signal.reason as Error));
+    });
+    return { status: 200, json: async () => reply };
+  });
+  return asked;
+}
+function open(options: Partial<ViewportOptions>) {
+  const viewport = createViewport({
+    url: 'http://x/graphql',
+    collection: 'cars',
+    debounce: 5,
+    live: false,
+    ...options,
+  });
+  opened.push(viewport);
+  return viewport;
+}
+const HERE = { west: 16.1, south: 52.1, east: 16.2, north: 52.2 };
+
+test('a failed second page is read again', async () => {
+  let isDown = true;
+  const asked = serve(({ after0 }) => {
+    if (after0 === null) return { data: { r0: { content: connection([marker('a', 16.15, 52.15)], 'next') } } };
+    if (isDown)
+      return {
+        data: { r0: null },
+        errors: [{ message: 'throttled', extensions: { code: 'THROTTLED', retryAfterMs: 50 } }],
+      };
+    return { data: { r0: { content: connection([marker('b', 16.16, 52.16)], null) } } };
+  });
+  const viewport = open({ content: 'markers', padding: 0 });
+  viewport.view(HERE, 9);
+  await sleep(30);
+  isDown = false;
+  await sleep(400);
+  expect(asked.length).toBeGreaterThan(2);
+  expect(viewport.state.markers.map(({ key }) => key).toSorted()).toEqual(['a', 'b']);
+  expect(viewport.state.error).toBeNull();
+});
+
+test('who pans away after the first page and comes back gets all pages', async () => {
+  serve(({ after0, bounds0 }) => {
+    if (bounds0.west > 50) return { data: { r0: { content: connection([], null) } } };
+    if (after0 === null) return { data: { r0: { content: connection([marker('a', 16.15, 52.15)], 'next') } } };
+    return { data: { r0: { content: connection([marker('b', 16.16, 52.16)], null) } } };
+  }, 60);
+  const viewport = open({ content: 'markers', padding: 0 });
+  viewport.view(HERE, 9);
+  await sleep(90); // page 1 is here, page 2 is on its way
+  expect(viewport.state.markers.map(({ key }) => key)).toEqual(['a']);
+  viewport.view({ ...HERE, west: 60, east: 60.1 }, 9);
+  await sleep(200);
+  viewport.view(HERE, 9);
+  await sleep(400);
+  expect(viewport.state.loading).toBe(false);
+  expect(viewport.state.markers.map(({ key }) => key).toSorted()).toEqual(['a', 'b']);
+});
+
+test('refresh() during a request shows what was written before refresh()', async () => {
+  let written = false;
+  serve(() => ({ data: { r0: { content: connection(written ? [marker('new', 16.15, 52.15)] : [], null) } } }), 60);
+  const viewport = open({ content: 'markers', padding: 0 });
+  viewport.view(HERE, 9);
+  await sleep(30);
+  written = true;
+  viewport.refresh();
+  await sleep(1_900);
+  expect(viewport.state.markers.map(({ key }) => key)).toEqual(['new']);
+});
+
+test('who pans away and back while the subscription connects gets the first view', async () => {
+  class Connecting {
+    onopen = null;
+    send() {}
+    close() {}
+  }
+  vi.stubGlobal('WebSocket', Connecting);
+  const asked = serve(({ bounds0 }) => ({
+    data: {
+      r0: {
+        content: {
+          mode: 'MARKERS',
+          markers: [marker('a', 16.15, 52.15)].filter(() => bounds0.west < 16.2),
+          clusters: [],
+        },
+      },
+    },
+  }));
+  const viewport = open({ live: true, padding: 0, debounce: 50 });
+  // Level 9: tiles are 0.703 degrees wide; both are in the same tile of level 8.
+  const at = (lng: number) => viewport.view({ ...HERE, west: lng, east: lng + 0.05 }, 9);
+  const [a, b] = [16.0, 16.3];
+  expect(Math.floor(((a + 180) / 360) * 256)).toBe(Math.floor(((b + 180) / 360) * 256));
+  expect(Math.floor(((a + 180) / 360) * 512)).not.toBe(Math.floor(((b + 180) / 360) * 512));
+  at(a);
+  await sleep(20);
+  at(b);
+  await sleep(80);
+  at(a);
+  await sleep(1_500);
+  expect(viewport.state.loading).toBe(false);
+  expect(asked.length).toBeGreaterThan(0);
+  expect(viewport.state.markers.map(({ key }) => key)).toEqual(['a']);
+});
