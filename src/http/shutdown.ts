@@ -11,9 +11,13 @@ import type { FastifyInstance } from 'fastify';
 export function endConnectionsOnClose(server: FastifyInstance, timeoutMs: number): void {
   const idle = new Set<Socket>();
   let closing = false;
+  function forget(this: Socket): void {
+    idle.delete(this);
+  }
   server.server.on('connection', (socket: Socket) => {
     idle.add(socket);
-    socket.once('close', () => idle.delete(socket));
+    // A connection may come again: see `withoutOffer`.
+    socket.off('close', forget).once('close', forget);
   });
   // WebSockets are closed by their own protocol.
   server.server.on('upgrade', ({ socket }: IncomingMessage) => idle.delete(socket));

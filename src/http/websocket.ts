@@ -89,6 +89,22 @@ function refuse(socket: Duplex, status: number): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }
 
+/** Headers that offer another protocol. */
+const OFFER = /^(connection|upgrade|http2-settings)$/i;
+
+/**
+ * Lets Node parse a request again without its offer of another protocol. Java's HttpClient and `curl --http2` offer
+ * HTTP/2 in each request; a server may ignore that, but Node leaves every such request to the WebSocket server.
+ */
+function withoutOffer({ method, url, rawHeaders }: IncomingMessage, socket: Duplex, head: Buffer): Duplex {
+  const lines = rawHeaders.flatMap((name, at) =>
+    at % 2 === 0 && !OFFER.test(name) ? [`${name}: ${rawHeaders[at + 1]}`] : [],
+  );
+  const text = [`${method} ${url} HTTP/1.1`, ...lines, '', ''].join('\r\n');
+  socket.unshift(Buffer.concat([Buffer.from(text, 'latin1'), head]));
+  return socket;
+}
+
 /** Runs the protocol on one connection until it closes. */
 function serveConnection(
   protocol: Server,
@@ -177,6 +193,10 @@ export function addWebsockets(server: FastifyInstance, options: SubscriptionsOpt
   });
   let closing = false;
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
+      server.server.emit('connection', withoutOffer(request, socket, head));
+      return;
+    }
     socket.on('error', () => socket.destroy());
     const [path] = (request.url ?? '').split('?');
     if (path !== '/graphql') refuse(socket, 404);
