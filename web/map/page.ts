@@ -63,9 +63,9 @@ export class Page {
       theme: theme.theme,
       fade,
       onState: (state) => this.#onState(state),
-      onChange: (position) => {
-        this.#pulse(position);
-        this.#interaction.selection.refresh();
+      onChange: (changed) => {
+        for (const { position } of changed) this.#pulse(position);
+        this.#interaction.selection.refresh(changed);
         this.#feed.refresh();
       },
       onAnswer: (answer) => this.#onAnswer(answer),

@@ -11,7 +11,7 @@ export interface DragOptions {
   readonly map: MapLibre;
   readonly layers: () => readonly CollectionLayer[];
   readonly isOn: () => boolean;
-  readonly onDrop: (layer: CollectionLayer, marker: MapMarker, position: MapMarker['position']) => void;
+  readonly onDrop: (layer: CollectionLayer, position: MapMarker['position'], undo: () => void) => void;
   readonly onBegin: (marker: MapMarker) => void;
 }
 
@@ -31,6 +31,8 @@ export function allowDrag({ map, layers, isOn, onDrop, onBegin }: DragOptions): 
     let undo: () => void = () => undefined;
 
     const follow = (moved: MapMouseEvent | MapTouchEvent) => {
+      // Another finger zooms; a mouse may have been released outside the map.
+      if ('points' in moved ? moved.points.length > 1 : moved.originalEvent.buttons === 0) return end(false);
       if (to === undefined && from.dist(moved.point) < MIN_DISTANCE) return;
       if (to === undefined) onBegin(marker);
       const { lng, lat } = moved.lngLat.wrap();
@@ -47,7 +49,7 @@ export function allowDrag({ map, layers, isOn, onDrop, onBegin }: DragOptions): 
       for (const each of following) each.unsubscribe();
       globalThis.removeEventListener('keydown', cancel, true);
       if (to === undefined) return;
-      if (dropped && marker) onDrop(layer, marker, to);
+      if (dropped) onDrop(layer, to, undo);
       else undo();
     }
     const following = [
@@ -55,6 +57,7 @@ export function allowDrag({ map, layers, isOn, onDrop, onBegin }: DragOptions): 
       map.on('touchmove', follow),
       map.on('mouseup', drop),
       map.on('touchend', drop),
+      map.on('touchcancel', () => end(false)),
     ];
     globalThis.addEventListener('keydown', cancel, true);
   }

@@ -71,7 +71,7 @@ export class EditMode {
         this.#dragged = readMarker(id);
         this.#dragged.catch(() => undefined);
       },
-      onDrop: (layer, _marker, position) => void this.#drop(layer, position),
+      onDrop: (layer, position, undo) => void this.#drop(layer, position, undo),
     });
     document.addEventListener('keydown', (event) => {
       const typing = event.target instanceof HTMLInputElement;
@@ -199,19 +199,21 @@ export class EditMode {
     this.#options.status.show(messageOf(error, code));
   }
 
-  async #drop(layer: CollectionLayer, position: MapMarker['position']): Promise<void> {
+  async #drop(layer: CollectionLayer, position: MapMarker['position'], undo: () => void): Promise<void> {
     const reading = this.#dragged;
     const isMoved = await this.#attempt(async () => {
       const marker = await reading;
       if (!marker) throw new ViewportError('the marker was deleted', 'NOT_FOUND');
       return changeMarker(layer, marker, { position }, 'move');
     });
-    if (!isMoved) layer.refresh();
+    if (isMoved) return;
+    undo();
+    layer.refresh();
   }
 
   async #take(direction: 'undo' | 'redo'): Promise<void> {
     const step = this.#history.next[direction];
-    if (step === undefined) return;
+    if (step === undefined || this.#history.isBusy) return;
     const { showCard, status } = this.#options;
     showCard(undefined);
     if (await this.#attempt(() => this.#history.take(direction)))

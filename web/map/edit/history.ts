@@ -19,6 +19,11 @@ export class History {
     this.#onChange = onChange;
   }
 
+  /** Whether a step is being taken; none else can be meanwhile. */
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
   /** The steps that undo and redo would take next. */
   get next(): { readonly undo: Step | undefined; readonly redo: Step | undefined } {
     return { undo: this.#done.at(-1), redo: this.#undone.at(-1) };

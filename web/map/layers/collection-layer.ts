@@ -32,8 +32,8 @@ export interface LayerOptions {
   readonly fade: boolean;
   /** Called while loading, and when loading has finished or failed. */
   readonly onState: (state: ViewportState) => void;
-  /** Called with the position of a marker on the screen that someone has changed. */
-  readonly onChange: (position: MapMarker['position']) => void;
+  /** Called with the markers on the screen that someone has changed. */
+  readonly onChange: (changed: readonly MapMarker[]) => void;
 }
 
 type Part = 'points' | 'cells' | 'zones';
@@ -61,6 +61,7 @@ export class CollectionLayer {
   #theme: Theme;
   #view: readonly [Bounds, number] | undefined;
   #explain = false;
+  #isMoving = false;
   #rules = NO_RULES;
 
   constructor(map: MapLibre, collection: Collection, accent: number, options: LayerOptions) {
@@ -127,7 +128,10 @@ export class CollectionLayer {
 
   view(bounds: Bounds, zoom: number): void {
     this.#view = [bounds, zoom];
+    // What appears now was loaded before.
+    this.#isMoving = true;
     for (const { viewport } of this.#parts.values()) viewport.view(bounds, zoom);
+    this.#isMoving = false;
   }
 
   /** See `Viewport.expand`. */
@@ -200,7 +204,8 @@ export class CollectionLayer {
       if (part === 'points') {
         if (this.#rules.conditions.length > 0 && this.#filterFit.learn(state)) return this.#reconnect();
         this.#optimistic.confirm(state.markers);
-        for (const { position } of changedMarkers(last, state)) onChange(position);
+        const changed = this.#isMoving ? [] : changedMarkers(last, state);
+        if (changed.length > 0) onChange(changed);
       }
       last = state;
       const next = namesOf(state);

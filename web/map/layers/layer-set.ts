@@ -15,8 +15,8 @@ export interface LayerSetOptions {
   readonly fade: boolean;
   /** Called while anything is loading, and when loading has finished or failed. */
   readonly onState: (status: { readonly loading: boolean; readonly error: Error | null }) => void;
-  /** Called with the position of a marker on the screen that someone has changed. */
-  readonly onChange: (position: MapMarker['position']) => void;
+  /** Called with the markers on the screen that someone has changed. */
+  readonly onChange: (changed: readonly MapMarker[]) => void;
   /** Called with each response while Explain is on. */
   readonly onAnswer: (answer: Answer) => void;
 }

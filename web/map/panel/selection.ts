@@ -105,9 +105,11 @@ export class Selection {
     this.#options.onChange();
   }
 
-  /** Reloads the card's marker. */
-  refresh(): void {
-    if (this.#id !== undefined && !isZone(this.#id)) void this.#read(this.#id);
+  /** Reloads the card's marker, if it is among these. */
+  refresh(changed?: readonly { readonly id: string }[]): void {
+    const id = this.#id;
+    if (id === undefined || isZone(id) || changed?.every((each) => each.id !== id)) return;
+    void this.#read(id);
   }
 
   #fill(content: readonly Node[] | undefined): void {

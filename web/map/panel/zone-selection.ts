@@ -41,6 +41,8 @@ export function createZoneSelection(map: MapLibre, layers: () => readonly Collec
     paint: { 'line-color': COLOR, 'line-width': 2.5 },
   });
 
+  /** Counts what was opened and closed: an answer may arrive after the next one was asked for. */
+  let latest = 0;
   const draw = (geometry: ZoneDetails['geometry']) =>
     void map.getSource<GeoJSONSource>(SOURCE)?.setData(geometry ?? { type: 'FeatureCollection', features: [] });
 
@@ -60,15 +62,19 @@ export function createZoneSelection(map: MapLibre, layers: () => readonly Collec
 
   return {
     async open(id, onClose) {
+      const opened = ++latest;
       const tolerance = 360 / (512 * 2 ** Math.max(DETAIL_ZOOM, Math.floor(map.getZoom())));
       const { node } = await request<{ readonly node: ZoneDetails | null }>(ZONE, { id, tolerance });
       if (!node) return undefined;
-      draw(node.geometry);
+      if (opened === latest) draw(node.geometry);
       const counts = element('div', { class: 'counts', role: 'status' });
       // Without counts, the card still shows the rest.
       void count(id, counts).catch(() => undefined);
       return zoneCard(node, counts, onClose);
     },
-    clear: () => draw(null),
+    clear() {
+      latest += 1;
+      draw(null);
+    },
   };
 }
