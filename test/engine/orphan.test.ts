@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { killOrphan } from '../../src/engine/orphan.js';
+
+test('an orphan is ended on a machine without ps', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'cellport-files-'));
+  const child = spawn(process.execPath, ['-e', 'setInterval(()=>0,1000)', 'DynamoDBLocal.jar', '-dbPath', folder], {
+    stdio: 'ignore',
+  });
+  const path = process.env['PATH'];
+  onTestFinished(async () => {
+    process.env['PATH'] = path;
+    child.kill('SIGKILL');
+    await rm(folder, { recursive: true });
+  });
+  await new Promise((resolve) => child.once('spawn', resolve));
+  process.env['PATH'] = join(folder, 'nothing');
+  await killOrphan(child.pid ?? 0, join(folder, 'another'));
+  expect(child.signalCode).toBeNull();
+  await killOrphan(child.pid ?? 0, folder);
+  await expect.poll(() => child.signalCode, { timeout: 30_000 }).toBe('SIGKILL');
+});
