@@ -21,6 +21,8 @@ export interface CheckJob<C> {
   readonly rejects: RejectsFile;
   readonly call: Pick<Call, 'signal'>;
   readonly onChecked: (progress: CheckProgress) => void;
+  /** Called once all rows have been checked, before the first write; not if all are rejected. */
+  readonly onValid?: (() => Promise<unknown>) | undefined;
 }
 
 /** The valid rows of a source. */
@@ -42,13 +44,14 @@ async function faultOf<C extends Keyed>(
   if (numbered && content.keyFromContent === true) {
     return 'no key: in a collection with numbered keys, each row needs its number; pass --key-column if another column has it';
   }
-  const first = lines.add(content.key, line);
   try {
     await check(content);
   } catch (error) {
     if (error instanceof CellportError) return error.message;
     throw error;
   }
+  // Only now: a rejected row takes no key.
+  const first = lines.add(content.key, line);
   if (first === undefined) return undefined;
   return content.keyFromContent === true
     ? `duplicate of line ${first}, without a key`
@@ -60,7 +63,7 @@ async function faultOf<C extends Keyed>(
  * rejects file. Does not use the database. Takes 16 bytes of memory per row, and 40 more per key while it runs.
  */
 export async function checkRows<C extends Keyed>(
-  { collection, source, rejects: file, call, onChecked }: CheckJob<C>,
+  { collection, source, rejects: file, call, onChecked, onValid }: CheckJob<C>,
   check: (content: C) => unknown,
 ): Promise<Checked> {
   const generatesKeys = collection.idStrategy === 'SEQUENCE';
@@ -91,5 +94,6 @@ export async function checkRows<C extends Keyed>(
   } finally {
     await file.close();
   }
+  if (offsets.count > 0 || rejected === 0) await onValid?.();
   return { offsets, rejected, greatest };
 }

@@ -42,7 +42,8 @@ export async function openDemo(
   most?: number,
 ): Promise<Demo> {
   const opened = await openCollection(database, CITIES_COLLECTION);
-  const { collection: countries } = await openCollection(database, COUNTRIES_COLLECTION);
+  const { collection: countries, create } = await openCollection(database, COUNTRIES_COLLECTION);
+  await Promise.all([opened.create(), create()]);
   let readiness: LoadReadiness = { state: 'loading', cities: 0, of: null, counted: false, reason: null };
 
   async function loadCities(cells: Cells, { signal, onChecked, onProgress }: DemoOptions): Promise<DemoPart> {

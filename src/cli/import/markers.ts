@@ -84,8 +84,7 @@ export async function importMarkerRows(
       const began = systemClock.now();
       const extent = new Extent();
       const opened = await openCollection(database, collectionInput(options));
-      // Asked while rows are written: afterwards the server is busy counting them.
-      const found = isServed(config, opened.collection);
+      let found: Promise<boolean> | undefined;
       const loaded = await loadMarkers({
         database,
         table,
@@ -98,6 +97,11 @@ export async function importMarkerRows(
         onChecked(progress) {
           rows = progress.rows;
           onChecked(progress);
+        },
+        async onValid() {
+          await opened.create();
+          // Asked while rows are written: afterwards the server is busy counting them.
+          found = isServed(config, opened.collection);
         },
         async onProgress(progress) {
           if (rows > FEW_ROWS) await openCells();

@@ -1,4 +1,6 @@
-import { CellportError } from '../../errors.js';
+import { stat } from 'node:fs/promises';
+
+import { CellportError, badInput } from '../../errors.js';
 import { RejectsFile } from '../../ingest/read/rejects.js';
 import { openTables } from '../../store/table/table-check.js';
 import { Interrupted } from '../failure.js';
@@ -43,6 +45,13 @@ export interface Import {
   readonly resume: string;
 }
 
+/** Throws BAD_USER_INPUT if the file of rejects is the one that is imported. */
+async function checkApart(source: string, rejects: string): Promise<void> {
+  const [from, to] = await Promise.all([source, rejects].map((path) => stat(path).catch(() => undefined)));
+  if (from === undefined || from.dev !== to?.dev || from.ino !== to.ino) return;
+  throw badInput('--rejects', rejects, 'another file than the one that is imported');
+}
+
 /** Runs an import on the configured database; creates missing tables. */
 export async function runImport(
   { name, what, resume }: Import,
@@ -50,17 +59,20 @@ export async function runImport(
   work: (run: ImportRun) => Promise<void>,
 ): Promise<void> {
   const rejects = new RejectsFile(options.rejects ?? `${name}.rejects.ndjson`);
+  await checkApart(name, rejects.path);
   const bars = importBars(options.collection);
 
   function report({ counts, created = false, resumed = 0, took }: ImportOutcome, where: string): void {
     bars.end();
     const all = sum(counts);
-    console.log(`${name}: ${what}s for collection ${options.collection}${created ? ' (created)' : ''}, ${where}`);
+    const isRefused = all > 0 && counts.rejected === all;
+    const isNew = created && !isRefused;
+    console.log(`${name}: ${what}s for collection ${options.collection}${isNew ? ' (created)' : ''}, ${where}`);
     if (resumed > 0) console.log(`resumed after ${grouped(resumed)} rows that an interrupted import had written`);
     const parts = Object.entries(counts).map(([outcome, count]) => `${grouped(count)} ${outcome}`);
     console.log(`${grouped(all)} rows in ${duration(took)}: ${parts.join(', ')}`);
     if (counts.rejected > 0) console.log(`rejected rows, with line and reason: ${rejects.path}`);
-    if (all > 0 && counts.rejected === all) {
+    if (isRefused) {
       throw new CellportError('BAD_USER_INPUT', `no row of ${name} is a ${what}; see ${rejects.path} for the reasons`);
     }
   }

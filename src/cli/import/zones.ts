@@ -20,12 +20,13 @@ export async function importZonesFile(path: string, options: ImportOptions): Pro
     const { config, database, signal } = session;
     const source = await openZones(path, format, { keyColumn }, importsFolder(config.dataDir));
     const began = systemClock.now();
-    const { collection, created } = await openCollection(database, collectionInput(options));
+    const { collection, created, create } = await openCollection(database, collectionInput(options));
     const counts = await importZones({
       database,
       collection,
       source,
       rejects,
+      onValid: create,
       now: () => new Date(systemClock.wall()),
       onChecked,
       onProgress,

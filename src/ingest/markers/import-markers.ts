@@ -213,7 +213,8 @@ export async function importMarkers(job: ImportJob): Promise<ImportProgress> {
     const begun = { ...from, markers: offsets.count, counts: { ...from.counts, rejected } };
     await job.state.write(begun);
     const mode = !begun.bulk ? 'shared' : interrupted === undefined ? 'blind' : 'alone';
-    const state = await writeInAnyLayout(job, { offsets, greatest, begun }, mode);
+    // Without a valid row, there may be no collection.
+    const state = offsets.count === 0 ? begun : await writeInAnyLayout(job, { offsets, greatest, begun }, mode);
     if (job.once) await job.state.write({ ...state, done: true });
     else await job.state.clear();
     return { counts: state.counts, resumed: markersIn(begun.counts), part: 1 };

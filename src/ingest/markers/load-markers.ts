@@ -10,7 +10,7 @@ import { importStateFile, importsFolder } from './import-state.js';
 
 export interface MarkerLoad extends Pick<
   ImportJob,
-  'rejects' | 'once' | 'order' | 'windowRows' | 'onChecked' | 'onProgress'
+  'rejects' | 'once' | 'order' | 'windowRows' | 'onChecked' | 'onValid' | 'onProgress'
 > {
   readonly database: Database;
   readonly dataDir: string;

@@ -6,6 +6,7 @@ import type { Database, Item } from '../../store/database.js';
 import { getMarkers } from '../../store/marker/markers.js';
 import type { Call } from '../../store/request/meter.js';
 import { newReadingItem } from '../../store/reading/reading-item.js';
+import { retryInBackground } from '../../store/request/retries.js';
 import { putReadings } from '../../store/reading/put-readings.js';
 import { windowsOf } from '../windows.js';
 import type { ReadingRow } from './reading-row.js';
@@ -72,7 +73,8 @@ async function findMarkers(
     else if (reason !== undefined) found.set(key, { reason });
   }
   const unknown = [...keys].filter((key) => !found.has(key)).map((key) => ({ collection, key }));
-  const markers = await getMarkers(database, unknown, call, { consistent: true });
+  const read = () => getMarkers(database, unknown, call, { consistent: true });
+  const markers = await retryInBackground(read, call.signal);
   for (const [index, { key }] of unknown.entries()) {
     const marker = markers[index];
     if (marker) known.set(key, marker.incarnation);

@@ -4,6 +4,15 @@ export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 /** How many bytes of a file are read to detect its encoding. */
 export const SAMPLE_BYTES = 1024 * 1024;
 
+/** How often the bytes have U+FFFD itself, the sign of a character that was lost earlier. */
+function replacementsIn(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(0xef); at >= 0; at = bytes.indexOf(0xef, at + 1)) {
+    if (bytes[at + 1] === 0xbf && bytes[at + 2] === 0xbd) count += 1;
+  }
+  return count;
+}
+
 /**
  * Detects the encoding of a text from its first megabyte: UTF-16 if it has that byte order mark, Windows-1252 if more
  * of its characters are invalid than valid as UTF-8.
@@ -13,6 +22,6 @@ export function encodingOfSample(sample: Uint8Array): Encoding {
   if (sample[0] === 0xfe && sample[1] === 0xff) return 'utf-16be';
   // Streaming, because the sample may end within a character.
   const text = new TextDecoder().decode(sample, { stream: true });
-  const invalid = text.split('\ufffd').length - 1;
+  const invalid = text.split('\ufffd').length - 1 - replacementsIn(sample);
   return invalid > (text.match(/[\u0080-\ufffc]/g)?.length ?? 0) ? 'windows-1252' : 'utf-8';
 }

@@ -48,9 +48,11 @@ export async function importZones(job: ZonesJob): Promise<ImportCounts> {
   const { database, collection, source } = job;
   try {
     const { offsets, rejected, greatest } = await checkRows(job, (row) => draftOf(job, row));
+    const counts = { created: 0, updated: 0, unchanged: 0, rejected };
+    // Without a valid row, there may be no collection.
+    if (offsets.count === 0) return counts;
     return await whileCollectionExists(database, collection, job.call, async (call) => {
       if (greatest > 0) await countFrom(database, collection, greatest, call, 'zone');
-      const counts = { created: 0, updated: 0, unchanged: 0, rejected };
       let done = 0;
       for await (const outcome of mapAhead(offsets, ZONES_AT_A_TIME, (offset) => writeZone(job, offset, call))) {
         counts[outcome] += 1;
