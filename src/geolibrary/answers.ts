@@ -6,7 +6,6 @@ import type { CollectionAnswers } from '../map/answers.js';
 import { Budget } from '../loaders/budget.js';
 import { CONCURRENT_QUERIES } from '../loaders/loaders.js';
 import type { MapLimits } from '../map/context.js';
-import { listName } from '../map/cursor.js';
 import { type MarkerFilterInput, readFilter } from '../map/filter.js';
 import { collectionOf, featuresOf } from '../map/features.js';
 import { tooMuch } from '../map/markers/read-all.js';
@@ -151,13 +150,12 @@ function answersOf(context: TableContext): CollectionAnswers {
     count: async () => layout.items,
     async viewportMarkers(viewport, input, filterInput) {
       const filter = readGeoFilter(filterInput);
-      const list = listName(['geo-table', viewport.area.bounds, collection.key, filterInput ?? null]);
+      const list = ['geo-table', viewport.area.bounds, collection.key, filterInput ?? null];
       const page = readPageInput(limits, list, input, isGeoPosition);
       const accept = ({ position }: MapMarker) => areaContains(viewport.area, position);
       const search = { plan: planOf(viewport, layout), accept, filter, budget: Budget.of(limits) };
-      // One more than requested, to find out whether there is a next page.
-      const read = await readMarkers(context, { ...search, wanted: page.first + 1, after: page.after });
-      return markerPage(list, read, page);
+      const read = await readMarkers(context, { ...search, wanted: page.wanted, after: page.after });
+      return markerPage(page, read);
     },
     viewportCount: async (viewport) => (await markersIn(context, 'count', viewport, Infinity)).length,
     async viewportAuto(viewport, limit, filter) {

@@ -3,7 +3,6 @@ import { HALF_AROUND } from '../geo/circle.js';
 import { EARTH_RADIUS } from '../geo/distance.js';
 import { type Point, readPoint } from '../geo/point.js';
 import { Budget } from '../loaders/budget.js';
-import { listName } from '../map/cursor.js';
 import type { MarkerFilter, MarkerFilterInput } from '../map/filter.js';
 import { type NearbyPage, nearbyPage, readNearInput } from '../map/near/near.js';
 import type { PageInput } from '../map/page.js';
@@ -46,8 +45,9 @@ export async function readNearby(
     throw badInput('radius', radius, 'meters, 0 or more');
   }
   const end = { distance: Math.min(radius, HALF_AROUND), key: null };
-  const name = listName(['geo-table within', center, collection.key, filterInput ?? null]);
-  const { request, cursor } = readNearInput(limits, name, page, isGeoPosition);
+  const list = ['geo-table within', center, collection.key, filterInput ?? null];
+  const request = readNearInput(limits, list, page, isGeoPosition);
+  const { first, start: cursor } = request;
   const budget = Budget.of(limits);
 
   const source: ScanSource = {
@@ -70,7 +70,6 @@ export async function readNearby(
     },
   };
 
-  const width = firstWidth(end.distance, request.first, layout.items);
-  const walked = await walkRings({ center, end, cursor, first: request.first, budget, source, width, growth: 2 });
-  return nearbyPage(name, walked.found, request, walked.rest, walked.width);
+  const width = firstWidth(end.distance, first, layout.items);
+  return nearbyPage(request, await walkRings({ center, end, cursor, first, budget, source, width, growth: 2 }));
 }

@@ -17,36 +17,42 @@ export function isCursorPosition(text: string): boolean {
   return POSITION.test(text);
 }
 
-/** A short name derived from the definition of a list, so that other lists reject its cursors. */
-export function listName(question: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(question)).digest('base64url').slice(0, 12);
+/** The cursors of one list; those of other lists are rejected. */
+export class Cursors {
+  /** A short name derived from the definition of the list. */
+  readonly #list: string;
+
+  constructor(list: readonly unknown[]) {
+    this.#list = createHash('sha256').update(JSON.stringify(list)).digest('base64url').slice(0, 12);
+  }
+
+  /** The cursor for the page after a position. */
+  write(position: CursorPosition): string {
+    return Buffer.from(JSON.stringify([VERSION, this.#list, position])).toString('base64url');
+  }
+
+  /**
+   * The position in a cursor, after which the page starts. `isPosition` recognizes positions of lists that are not in
+   * geohash order. Throws BAD_USER_INPUT for anything but a cursor of this list.
+   */
+  read(cursor: unknown, isPosition = isCursorPosition): CursorPosition {
+    const position = typeof cursor === 'string' ? positionIn(cursor) : undefined;
+    // A cursor of another list or version, or another encoding of this one, was not produced for this list.
+    if (typeof position === 'string' && isPosition(position) && this.write(position) === cursor) return position;
+    throw badInput('after', cursor, 'a cursor from a page of the same list');
+  }
 }
 
-/** The cursor for the page after a position. */
-export function writeCursor(list: string, position: CursorPosition): string {
-  return Buffer.from(JSON.stringify([VERSION, list, position])).toString('base64url');
+/** What a cursor has as its position, whatever its list. */
+function positionIn(cursor: string): unknown {
+  const parts = jsonIn(Buffer.from(cursor, 'base64url').toString('utf8'));
+  return Array.isArray(parts) ? parts[2] : undefined;
 }
 
-/**
- * The position in a cursor, after which the page starts. `isPosition` recognizes positions of lists that are not in
- * geohash order. Throws BAD_USER_INPUT for anything but a cursor of this list.
- */
-export function readCursor(list: string, cursor: unknown, isPosition = isCursorPosition): CursorPosition {
-  const position = positionIn(list, cursor, isPosition);
-  if (position === undefined) throw badInput('after', cursor, 'a cursor from a page of the same list');
-  return position;
-}
-
-function positionIn(list: string, cursor: unknown, isPosition: (text: string) => boolean): CursorPosition | undefined {
-  if (typeof cursor !== 'string') return undefined;
+/** The value of a JSON text from a client; undefined for any other text. */
+export function jsonIn(text: string): unknown {
   try {
-    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-    if (!Array.isArray(parts) || parts.length !== 3) return undefined;
-    const [version, ofList, position] = parts as readonly unknown[];
-    if (version !== VERSION || ofList !== list || typeof position !== 'string' || !isPosition(position))
-      return undefined;
-    // Another encoding of the same cursor was not produced by this server.
-    return writeCursor(list, position) === cursor ? position : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -4,7 +4,7 @@ import { Budget } from '../loaders/budget.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
 import type { MapContext, MapLimits } from './context.js';
-import { isCursorPosition, listName, readCursor, writeCursor } from './cursor.js';
+import { Cursors, isCursorPosition } from './cursor.js';
 import { type MarkerFilterInput, readFilter } from './filter.js';
 import { findMarkers } from './markers/find-markers.js';
 import type { QueryResult } from './markers/search.js';
@@ -64,27 +64,30 @@ export function readWhole(field: string, value: unknown, least: number, most: nu
   return value;
 }
 
-/** A validated `PageInput`. */
+/** A validated request for a page of a list. */
 export interface PageRequest {
   readonly first: number;
+  /** Number of entries to look for: one more than requested, to find out whether there is a next page. */
+  readonly wanted: number;
   /** The position after which the page starts; undefined for the first page. */
   readonly after: string | undefined;
+  readonly cursors: Cursors;
 }
 
 /**
- * The page of a list that a client requests; `isPosition` recognizes positions in the list. Throws BAD_USER_INPUT naming
- * `first` or `after`.
+ * The page that a client requests of the list with this definition; `isPosition` recognizes positions in the list.
+ * Throws BAD_USER_INPUT naming `first` or `after`.
  */
 export function readPageInput(
   { maxFirst }: Pick<MapLimits, 'maxFirst'>,
-  list: string,
-  { first, after }: PageInput,
+  list: readonly unknown[],
+  input: PageInput,
   isPosition = isCursorPosition,
 ): PageRequest {
-  return {
-    first: readWhole('first', first, 1, maxFirst),
-    after: after === null || after === undefined ? undefined : readCursor(list, after, isPosition),
-  };
+  const first = readWhole('first', input.first, 1, maxFirst);
+  const cursors = new Cursors(list);
+  const { after = null } = input;
+  return { first, wanted: first + 1, after: after === null ? undefined : cursors.read(after, isPosition), cursors };
 }
 
 /**
@@ -96,37 +99,35 @@ export async function readPage(context: MapContext, list: MarkerList, input: Pag
   await context.turn();
   const filter = readFilter(list.filter);
   const { collection, cover, accept } = list;
-  const name = listName([...list.of, collection.key, list.filter ?? null]);
-  const { first, after } = readPageInput(context.limits, name, input);
-  const budget = Budget.of(context.limits);
-  // One more than requested, to find out whether there is a next page.
-  const query = { collection, cover, budget, after, accept, filter, wanted: first + 1 };
-  return markerPage(name, await findMarkers(context, query), { first, after });
+  const request = readPageInput(context.limits, [...list.of, collection.key, list.filter ?? null], input);
+  const { after, wanted } = request;
+  const query = { collection, cover, budget: Budget.of(context.limits), after, accept, filter, wanted };
+  return markerPage(request, await findMarkers(context, query));
 }
 
-/** A page of the found markers, which may be more than fit, for the list of this name. */
+/** A page of the found markers, which may be more than fit. */
 export function markerPage(
-  list: string,
-  { found, resumeAfter }: Pick<QueryResult, 'found' | 'resumeAfter'>,
   request: PageRequest,
+  { found, resumeAfter }: Pick<QueryResult, 'found' | 'resumeAfter'>,
 ): MarkerPage {
-  const edges = found.map((one) => new Edge(one.marker, () => writeCursor(list, one.position)));
-  return pageOf(edges, request, resumeAfter === undefined ? undefined : writeCursor(list, resumeAfter));
+  const edges = found.map((one) => new Edge(one.marker, () => request.cursors.write(one.position)));
+  return pageOf(request, edges, resumeAfter);
 }
 
 /**
- * A page of edges, which may be more than fit. `rest` is the cursor after all of them; undefined if nothing is left.
+ * A page of edges, which may be more than fit. `rest` is the position after all of them; undefined if nothing is left.
  * `cursorAfter` returns where a page that ends with an edge resumes.
  */
 export function pageOf<E extends { readonly cursor: string }>(
+  { first, after, cursors }: PageRequest,
   found: readonly E[],
-  { first, after }: PageRequest,
   rest: string | undefined,
   cursorAfter = ({ cursor }: E) => cursor,
 ): Page<E> {
   const edges = found.slice(0, first);
   const last = edges.at(-1);
-  const next = found.length > first && last ? cursorAfter(last) : rest;
+  const end = rest === undefined ? undefined : cursors.write(rest);
+  const next = found.length > first && last ? cursorAfter(last) : end;
   return {
     edges,
     pageInfo: {

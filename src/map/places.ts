@@ -6,7 +6,6 @@ import type { Collection } from '../model/collection.js';
 import type { PlaceCount } from '../model/place.js';
 import type { Loaders } from '../loaders/loaders.js';
 import type { MapContext } from './context.js';
-import { listName } from './cursor.js';
 import { type MarkerPage, type PageInput, markerPage, readPageInput } from './page.js';
 
 function readNames(place: readonly string[]): [string, ...string[]] {
@@ -28,25 +27,23 @@ export async function markersInPlace(
   const names = readNames(place);
   const scope = keys.scope(collection);
   const { pk, range } = keys.placeRange(scope, names);
-  const list = listName(['place', collection.key, names]);
   const inRange = (sortKey: string) =>
     keys.parsePlaceSort(sortKey) !== undefined &&
     (range === undefined || (compareBytes(range.from, sortKey) <= 0 && compareBytes(sortKey, range.to) <= 0));
-  const request = readPageInput(limits, list, page, inRange);
+  const request = readPageInput(limits, ['place', collection.key, names], page, inRange);
   const budget = Budget.of(limits);
 
   const found = new Map<string, Awaited<ReturnType<Loaders['markersAtPlaces']>>['markers'][number]>();
   let resumeAfter = request.after;
   do {
-    // One more than requested, to find out whether there is a next page.
-    const limit = request.first + 1 - found.size;
+    const limit = request.wanted - found.size;
     const read = await loaders.markersAtPlaces(collection, { pk, range, after: resumeAfter, limit }, budget);
     // During a change, the index may have a marker at both its old and its new place.
     for (const one of read.markers) if (!found.has(one.marker.key)) found.set(one.marker.key, one);
     resumeAfter = read.next;
-  } while (resumeAfter !== undefined && found.size <= request.first && budget.calls > 0);
+  } while (resumeAfter !== undefined && found.size < request.wanted && budget.calls > 0);
   const markers = Array.from(found.values(), ({ sortKey, marker }) => ({ position: sortKey, marker }));
-  return markerPage(list, { found: markers, resumeAfter }, request);
+  return markerPage(request, { found: markers, resumeAfter });
 }
 
 const ADVICE = 'page through markersIn instead';

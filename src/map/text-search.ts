@@ -8,18 +8,15 @@ import type { Zone } from '../model/zone.js';
 import type { SearchHit, SearchQuery, SearchReader } from '../search/engine.js';
 import { wordsOf } from '../search/words.js';
 import type { MapContext } from './context.js';
-import { listName, readCursor, writeCursor } from './cursor.js';
-import { type Page, pageOf, readWhole } from './page.js';
+import { type Page, type PageInput, pageOf, readPageInput } from './page.js';
 
 /** A client's search. */
-export interface TextSearchInput {
+export interface TextSearchInput extends PageInput {
   readonly text: string;
   /** Undefined to search all. */
   readonly collections: readonly Collection[] | undefined;
   readonly bounds?: Bounds | null | undefined;
   readonly near?: Point | null | undefined;
-  readonly first: number;
-  readonly after?: string | null | undefined;
 }
 
 /** A search result. */
@@ -59,36 +56,32 @@ function readWords(text: string, isBounded: boolean): string[] {
 export async function searchText(
   context: MapContext,
   engine: SearchReader,
-  { text, collections, bounds, near, first: wanted, after: cursor }: TextSearchInput,
+  { text, collections, bounds, near, ...page }: TextSearchInput,
 ): Promise<FoundPage> {
-  const first = readWhole('first', wanted, 1, context.limits.maxFirst);
   const query: SearchQuery = {
     words: readWords(text, bounds !== undefined && bounds !== null),
     scopes: collections?.map((collection) => context.keys.scope(collection)),
     area: bounds ? normalizeBounds('bounds', bounds) : undefined,
     near: near ?? undefined,
   };
-  const list = listName(['search', query.words, query.scopes ?? null, query.area?.bounds ?? null, near ?? null]);
-  const isPosition = (position: string) => engine.isPosition(position);
-  let after = cursor === undefined || cursor === null ? undefined : readCursor(list, cursor, isPosition);
-  const request = { first, after };
+  const list = ['search', query.words, query.scopes ?? null, query.area?.bounds ?? null, near ?? null];
+  const request = readPageInput(context.limits, list, page, (position) => engine.isPosition(position));
+  let { after } = request;
   const edges: FoundEdge[] = [];
-  for (let refills = 0; edges.length <= first && refills <= MOST_REFILLS; refills++) {
-    // One more than requested, to find out whether there is a next page.
-    const limit = first + 1 - edges.length;
+  for (let refills = 0; edges.length < request.wanted && refills <= MOST_REFILLS; refills++) {
+    const limit = request.wanted - edges.length;
     await context.turn();
     const hits = await engine.search(query, { after, limit });
     const nodes = await Promise.all(hits.map((hit) => foundNode(context, hit, query)));
     for (const [index, { position, score }] of hits.entries()) {
       const node = nodes[index];
-      if (node) edges.push({ cursor: writeCursor(list, position), score, node });
+      if (node) edges.push({ cursor: request.cursors.write(position), score, node });
     }
     const last = hits.length < limit ? undefined : hits.at(-1);
     after = last?.position;
     if (last === undefined) break;
   }
-  const rest = after === undefined ? undefined : writeCursor(list, after);
-  return { ...pageOf(edges, request, rest), count: () => engine.count(query) };
+  return { ...pageOf(request, edges, after), count: () => engine.count(query) };
 }
 
 /** The node of a hit as of its last write; null if it no longer exists or has left the search's bounds. */

@@ -6,6 +6,7 @@ import { compareBytes } from '../../keys/byte-order.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
+import { jsonIn } from '../cursor.js';
 import type { MarkerFilter } from '../filter.js';
 
 /** A position in the order of distance from a center, then of keys by their bytes. */
@@ -87,18 +88,27 @@ export interface NearQuery {
 export interface NearResult {
   /** Nearest first. */
   readonly found: readonly NearMarker[];
-  /** Where the list resumes; undefined if nothing is left. */
+  /** Where the list resumes after all found markers; undefined if nothing is left. */
   readonly rest: NearCursor | undefined;
+  /** Maximum width of the next ring, if a page ends before. */
+  readonly width?: number;
 }
 
 const meters = z.number().min(0).max(HALF_AROUND);
-const positionShape = z.tuple([meters, z.string().nullable()]);
-const pendingShape = z.tuple([meters, z.string(), z.string()]);
-const scanShape = z.tuple([positionShape, z.string().nullable(), z.array(pendingShape)]);
-const cursorShape = z.tuple([positionShape, scanShape.nullable(), meters.nullable()]);
+const positionShape = z
+  .tuple([meters, z.string().nullable()])
+  .transform(([distance, key]): NearPosition => ({ distance, key }));
+const pendingShape = z
+  .tuple([meters, z.string(), z.string()])
+  .transform(([distance, key, indexPosition]): Pending => ({ distance, key, indexPosition }));
+const scanShape = z
+  .tuple([positionShape, z.string().nullable(), z.array(pendingShape)])
+  .transform(([upTo, scanned, pending]): RingScan => ({ upTo, scanned, pending }));
+const cursorShape = z
+  .tuple([positionShape, scanShape.nullable(), meters.nullable()])
+  .transform(([resumeAfter, scan, width]) => ({ resumeAfter, scan: scan ?? undefined, width: width ?? undefined }));
 
 const toPair = ({ distance, key }: NearPosition) => [distance, key] as const;
-const fromPair = ([distance, key]: z.infer<typeof positionShape>): NearPosition => ({ distance, key });
 
 /** Formats where a list resumes, for a cursor. */
 export function formatNearCursor({ resumeAfter, scan, width }: NearCursor): string {
@@ -108,22 +118,8 @@ export function formatNearCursor({ resumeAfter, scan, width }: NearCursor): stri
 
 /** Parses such a text; undefined for any other text. `isPosition` recognizes positions in index order. */
 export function parseNearCursor(text: string, isPosition: (text: string) => boolean): NearCursor | undefined {
-  const parsed = cursorShape.safeParse(jsonIn(text));
-  if (!parsed.success) return undefined;
-  const [first, ring, next] = parsed.data;
-  const cursor = { resumeAfter: fromPair(first), width: next ?? undefined };
-  if (!ring) return cursor;
-  const [upTo, scanned, found] = ring;
-  const pending = found.map(([distance, key, indexPosition]) => ({ distance, key, indexPosition }));
-  if (scanned && !isPosition(scanned)) return undefined;
-  if (pending.some(({ indexPosition }) => !isPosition(indexPosition))) return undefined;
-  return { ...cursor, scan: { upTo: fromPair(upTo), scanned, pending } };
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const cursor = cursorShape.safeParse(jsonIn(text)).data;
+  const { scanned, pending = [] } = cursor?.scan ?? {};
+  const positions = [...(scanned ? [scanned] : []), ...pending.map(({ indexPosition }) => indexPosition)];
+  return positions.every(isPosition) ? cursor : undefined;
 }

@@ -16,7 +16,7 @@ import {
   positionOf,
 } from './by-distance.js';
 import type { MapContext } from '../context.js';
-import { isCursorPosition, listName, writeCursor } from '../cursor.js';
+import { Cursors, isCursorPosition } from '../cursor.js';
 import { type MarkerFilterInput, readFilter } from '../filter.js';
 import { walkIndex } from './index-walk.js';
 import { PageWalk } from './page-walk.js';
@@ -28,8 +28,8 @@ export class NearbyEdge extends Edge<MapMarker> {
   /** Great-circle distance in meters. */
   readonly distance: number;
 
-  constructor(list: string, near: NearMarker) {
-    super(near.marker, () => cursorOf(list, { resumeAfter: positionOf(near) }));
+  constructor(cursors: Cursors, near: NearMarker) {
+    super(near.marker, () => cursors.write(formatNearCursor({ resumeAfter: positionOf(near) })));
     this.distance = near.distance;
   }
 }
@@ -47,43 +47,42 @@ const readMeters = (field: string, value: unknown): number => {
   throw badInput(field, value, `a distance from 0 to ${FARTHEST} meters, half the circumference of the globe`);
 };
 
-const cursorOf = (list: string, cursor: NearCursor) => writeCursor(list, formatNearCursor(cursor));
+/** A request for a page of a list by distance, and where it starts. */
+interface NearRequest extends PageRequest {
+  readonly start: NearCursor;
+}
 
 /**
- * The page of a list by distance that a client requests, and where it resumes; `isPosition` recognizes positions in
- * index order. Throws BAD_USER_INPUT naming `first` or `after`.
+ * The page of a list by distance that a client requests; `isPosition` recognizes positions in index order. Throws
+ * BAD_USER_INPUT naming `first` or `after`.
  */
 export function readNearInput(
   limits: MapContext['limits'],
-  list: string,
+  list: readonly unknown[],
   page: PageInput,
   isPosition: (text: string) => boolean,
-): { readonly request: PageRequest; readonly cursor: NearCursor } {
+): NearRequest {
   const request = readPageInput(limits, list, page, (text) => parseNearCursor(text, isPosition) !== undefined);
-  const cursor = request.after === undefined ? undefined : parseNearCursor(request.after, isPosition);
-  return { request, cursor: cursor ?? { resumeAfter: BEGIN } };
+  const start = request.after === undefined ? undefined : parseNearCursor(request.after, isPosition);
+  return { ...request, start: start ?? { resumeAfter: BEGIN } };
 }
 
-/**
- * A page of the found markers, which may be more than fit. `rest` is where the list resumes after all of them;
- * undefined if nothing is left. `width` is the maximum width of the next ring.
- */
-export function nearbyPage(
-  list: string,
-  found: readonly NearMarker[],
-  request: PageRequest,
-  rest: NearCursor | undefined,
-  width?: number,
-): NearbyPage {
-  const edges = found.map((near) => new NearbyEdge(list, near));
+/** A page of the found markers, which may be more than fit. */
+export function nearbyPage(request: PageRequest, { found, rest, width }: NearResult): NearbyPage {
+  const { cursors } = request;
+  const edges = found.map((near) => new NearbyEdge(cursors, near));
   const cursorAfter = ({ node: marker, distance }: NearbyEdge) =>
-    cursorOf(list, { resumeAfter: positionOf({ marker, distance }), width });
-  return pageOf(edges, request, rest && cursorOf(list, rest), cursorAfter);
+    cursors.write(formatNearCursor({ resumeAfter: positionOf({ marker, distance }), width }));
+  return pageOf(request, edges, rest && formatNearCursor(rest), cursorAfter);
 }
 
-/** The radius is not part of the name: a further page, or one after `nearest`, may use a larger one. */
-const nameOf = (collection: Collection, center: Point, filter: MarkerFilterInput | null | undefined) =>
-  listName(['near', center, collection.key, filter ?? null]);
+/** The radius does not identify the list: a further page, or one after `nearest`, may use a larger one. */
+const listOf = (collection: Collection, center: Point, filter: MarkerFilterInput | null | undefined) => [
+  'near',
+  center,
+  collection.key,
+  filter ?? null,
+];
 
 /**
  * A page of the markers within a radius in meters (0 to half the circumference of the globe) of a center, both
@@ -101,13 +100,11 @@ export async function markersWithin(
   const center = readPoint('center', circle.center.lng, circle.center.lat);
   const radius = readMeters('radius', circle.radius);
   const filter = readFilter(filterInput);
-  const list = nameOf(collection, center, filterInput);
-  const { request, cursor } = readNearInput(context.limits, list, page, isCursorPosition);
-  const budget = Budget.of(context.limits);
-  // One more than requested, to find out whether there is a next page.
-  const query = { collection, center, radius, cursor, filter, wanted: request.first + 1, budget };
-  const { found, rest } = await walkOutward(context, query);
-  return nearbyPage(list, found, request, rest);
+  const list = listOf(collection, center, filterInput);
+  const request = readNearInput(context.limits, list, page, isCursorPosition);
+  const { start: cursor, wanted } = request;
+  const query = { collection, center, radius, cursor, filter, wanted, budget: Budget.of(context.limits) };
+  return nearbyPage(request, await walkOutward(context, query));
 }
 
 /**
@@ -161,6 +158,6 @@ export async function nearestMarkers(
   if (rest !== undefined && found.length < wanted) {
     throw tooMuch('nearest', limits, 'pass maxRadius, or page through within');
   }
-  const list = nameOf(collection, center, filterInput);
-  return found.slice(0, wanted).map((near) => new NearbyEdge(list, near));
+  const cursors = new Cursors(listOf(collection, center, filterInput));
+  return found.slice(0, wanted).map((near) => new NearbyEdge(cursors, near));
 }

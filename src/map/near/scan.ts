@@ -8,6 +8,7 @@ import {
   type NearCursor,
   type NearMarker,
   type NearPosition,
+  type NearResult,
   type Pending,
   type RingScan,
   compareNear,
@@ -137,14 +138,6 @@ export interface RingWalk {
   readonly growth: number;
 }
 
-export interface RingsRead {
-  readonly found: readonly NearMarker[];
-  /** Where the list resumes after all found markers; undefined if nothing is left. */
-  readonly rest: NearCursor | undefined;
-  /** Maximum width of the next ring. */
-  readonly width: number;
-}
-
 const NARROWEST = 1;
 
 /**
@@ -159,7 +152,7 @@ export async function walkRings({
   budget,
   source,
   ...asked
-}: RingWalk): Promise<RingsRead> {
+}: RingWalk): Promise<NearResult> {
   const begun = cursor.resumeAfter.distance;
   let { resumeAfter, scan, width = Math.max(NARROWEST, asked.width) } = cursor;
   const found: NearMarker[] = [];

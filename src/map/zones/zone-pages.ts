@@ -10,7 +10,6 @@ import type { Collection } from '../../model/collection.js';
 import type { Zone } from '../../model/zone.js';
 import { byPartition } from '../../plan/join.js';
 import { type MapContext, requireCollection } from '../context.js';
-import { listName, writeCursor } from '../cursor.js';
 import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput } from '../page.js';
 import type { Viewport } from '../viewport.js';
 import { isZoneIn } from './zones.js';
@@ -46,7 +45,8 @@ async function accepted(zones: readonly Zone[], accept: Accept): Promise<Zone[]>
 async function walkKeys(
   { loaders }: MapContext,
   collection: Collection,
-  { after, wanted, accept }: { after: string | undefined; wanted: number; accept: Accept | undefined },
+  { after, wanted }: PageRequest,
+  accept?: Accept,
 ): Promise<Found> {
   const zones: Zone[] = [];
   let rest = after;
@@ -98,7 +98,8 @@ async function readCovers(
   context: MapContext,
   collection: Collection,
   area: Area,
-  { after, wanted, accept }: { after: string | undefined; wanted: number; accept: Accept },
+  { after, wanted }: PageRequest,
+  accept: Accept,
 ): Promise<Found | undefined> {
   const { loaders, keys, limits } = context;
   const ranges = rangesIn(context, keys.scope(collection), area);
@@ -122,20 +123,17 @@ async function readCovers(
   return { zones, rest: looked < left.length ? left[looked - 1] : undefined };
 }
 
-function zonePage(list: string, { zones, rest }: Found, request: PageRequest): ZonePage {
-  const edges = zones.map((zone) => new Edge(zone, () => writeCursor(list, zone.key)));
-  return pageOf(edges, request, rest === undefined ? undefined : writeCursor(list, rest));
+function zonePage(request: PageRequest, { zones, rest }: Found): ZonePage {
+  const edges = zones.map((zone) => new Edge(zone, () => request.cursors.write(zone.key)));
+  return pageOf(request, edges, rest);
 }
 
 const isKey = (text: string) => text !== '';
 
 /** A page of all zones of a collection. */
 export async function collectionZones(context: MapContext, collection: Collection, page: PageInput): Promise<ZonePage> {
-  const name = listName(['zones', collection.key]);
-  const request = readPageInput(context.limits, name, page, isKey);
-  // One more than requested, to find out whether there is a next page.
-  const question = { after: request.after, wanted: request.first + 1, accept: undefined };
-  return zonePage(name, await walkKeys(context, collection, question), request);
+  const request = readPageInput(context.limits, ['zones', collection.key], page, isKey);
+  return zonePage(request, await walkKeys(context, collection, request));
 }
 
 /**
@@ -149,11 +147,10 @@ export async function viewportZones(
   page: PageInput,
 ): Promise<ZonePage> {
   const collection = await requireCollection(context, collectionKey);
-  const name = listName(['viewport zones', area.bounds, collection.key]);
-  const request = readPageInput(context.limits, name, page, isKey);
+  const request = readPageInput(context.limits, ['viewport zones', area.bounds, collection.key], page, isKey);
   const accept = (zone: Zone) => isZoneIn(context, zone, area);
-  const question = { after: request.after, wanted: request.first + 1, accept };
   const found =
-    (await readCovers(context, collection, area, question)) ?? (await walkKeys(context, collection, question));
-  return zonePage(name, found, request);
+    (await readCovers(context, collection, area, request, accept)) ??
+    (await walkKeys(context, collection, request, accept));
+  return zonePage(request, found);
 }
