@@ -15,20 +15,12 @@ import {
   readReadingsOf,
 } from '../store/reading/readings.js';
 import { afterTurns } from '../turns.js';
+import { groupBy } from './group.js';
 import { ifPossible } from './impossible-keys.js';
-
-/** Identifies a marker. */
-export type MarkerName = MarkerReference;
+import { settled } from './settled.js';
 
 /** Limits the Query calls for readings, and the items skipped in search of them. */
 export type ReadingLimits = Pick<Limits, 'readingQueries' | 'itemsPerField'>;
-
-/** Reads markers by key, and their readings. */
-export interface MarkerLoader {
-  marker(name: MarkerName): Promise<Marker | null>;
-  /** `current`: the marker returned with them must be as of its last write. */
-  readings(name: MarkerName, wanted: ReadingsWanted, current?: boolean): Promise<readonly Reading[]>;
-}
 
 export interface MarkerLoaderOptions {
   readonly db: Database;
@@ -40,26 +32,28 @@ export interface MarkerLoaderOptions {
 
 /** A request for a marker, or for its readings. */
 interface Asked {
-  readonly name: MarkerName;
+  readonly name: MarkerReference;
   readonly wanted: ReadingsWanted | undefined;
-  readonly current?: boolean | undefined;
+  readonly current?: boolean;
 }
 
 /** Everything requested about one marker in one tick. */
 interface Group {
-  readonly name: MarkerName;
-  readonly asked: Asked[];
+  readonly name: MarkerReference;
+  readonly asked: readonly Asked[];
   /** The requested readings that come with the marker: they have no upper end, and are in its partition. */
-  readonly latest: ReadingsWanted[];
+  readonly latest: readonly ReadingsWanted[];
 }
 
-const nameOf = ({ collection, key }: MarkerName) => `${collection.key}\n${key}`;
+const NOTHING: MarkerWithReadings = { marker: null, readings: [] };
 
-const comesWithMarker = ({ collection }: MarkerName, { to }: ReadingsWanted) =>
+const nameOf = ({ collection, key }: MarkerReference) => `${collection.key}\n${key}`;
+
+const comesWithMarker = ({ collection }: MarkerReference, { to }: ReadingsWanted) =>
   to === undefined && !areApart(collection);
 
 /** The number of Query calls that the readings of a marker may take. */
-function mostQueries({ collection }: MarkerName, { from }: ReadingsWanted, now: number): number {
+function mostQueries({ collection }: MarkerReference, { from }: ReadingsWanted, now: number): number {
   const days = (now - Date.parse(from ?? '')) / DAY_MS;
   const kept = collection.readingsTtlDays ?? 0;
   return partitionsOf(collection, days < kept ? Math.max(0, days) : kept);
@@ -69,14 +63,11 @@ const keyOf = ({ name, wanted }: Asked) =>
   wanted === undefined ? nameOf(name) : JSON.stringify([nameOf(name), wanted.last, wanted.from, wanted.to]);
 
 function groupsOf(asked: readonly Asked[]): Group[] {
-  const groups = new Map<string, Group>();
-  for (const one of asked) {
-    const group = groups.get(nameOf(one.name)) ?? { name: one.name, asked: [], latest: [] };
-    groups.set(nameOf(one.name), group);
-    group.asked.push(one);
-    if (one.wanted !== undefined && comesWithMarker(one.name, one.wanted)) group.latest.push(one.wanted);
-  }
-  return [...groups.values()];
+  return Array.from(groupBy(asked, ({ name }) => nameOf(name)).values(), (members) => ({
+    name: members[0].name,
+    asked: members,
+    latest: members.flatMap(({ name, wanted }) => (wanted && comesWithMarker(name, wanted) ? [wanted] : [])),
+  }));
 }
 
 /** A single request that includes all of them: the highest number of readings, from the earliest instant. */
@@ -94,7 +85,7 @@ const sliceOf = (readings: readonly Reading[], { last, from = '' }: ReadingsWant
  * latest readings and itself by one Query; markers without readings are read in one batch. A failure for one marker
  * affects only that marker.
  */
-export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoaderOptions): MarkerLoader {
+export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoaderOptions) {
   const { keys } = db;
   /** Markers already read, null for those that do not exist. */
   const known = new Map<string, Marker | null>();
@@ -126,47 +117,42 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     );
   }
 
-  /** Answers all requests for one marker. It has been read by then, unless it comes with its latest readings. */
-  async function answer({ name, asked, latest }: Group): Promise<MarkerWithReadings[]> {
-    const consistent = asked.some(({ current }) => current);
-    const options = { now: now().getTime(), mostPassed: limits.itemsPerField, call, consistent };
-    let readings: readonly Reading[] = [];
-    if (latest.length > 0) {
-      const read = await slots(() => readMarkerWithReadings(db, name, unionOf(latest), options));
-      known.set(nameOf(name), read.marker);
-      readings = read.readings;
-    }
-    const marker = known.get(nameOf(name)) ?? null;
-    return Promise.all(
-      asked.map(async ({ wanted }) => {
-        if (marker === null || wanted === undefined) return { marker, readings: [] };
-        if (comesWithMarker(name, wanted)) return { marker, readings: sliceOf(readings, wanted) };
-        return { marker, readings: await slots(() => readReadingsOf(db, name, marker, wanted, options)) };
-      }),
-    );
+  const optionsOf = ({ asked }: Group) => ({
+    now: now().getTime(),
+    mostPassed: limits.itemsPerField,
+    call,
+    consistent: asked.some(({ current }) => current),
+  });
+
+  /** The marker of a group with its latest readings, or as it was read alone, once it is. */
+  async function readMarker(group: Group, alone: Promise<void>, excess?: CellportError): Promise<MarkerWithReadings> {
+    const { name, asked, latest } = group;
+    if (latest.length === 0) await alone;
+    if (excess && asked.some(({ wanted }) => wanted !== undefined)) throw excess;
+    if (latest.length === 0) return { marker: known.get(nameOf(name)) ?? null, readings: [] };
+    const read = await slots(() => readMarkerWithReadings(db, name, unionOf(latest), optionsOf(group)));
+    known.set(nameOf(name), read.marker);
+    return read;
   }
 
-  async function readAll(asked: readonly Asked[]): Promise<(MarkerWithReadings | Error)[]> {
-    const groups = groupsOf(asked);
+  /** The answer to one of a group's requests, from its marker. */
+  async function answer({ name, wanted }: Asked, group: Group, read: Promise<MarkerWithReadings>) {
+    const { marker, readings } = await read;
+    if (marker === null || wanted === undefined) return { marker, readings: [] };
+    if (comesWithMarker(name, wanted)) return { marker, readings: sliceOf(readings, wanted) };
+    return { marker, readings: await slots(() => readReadingsOf(db, name, marker, wanted, optionsOf(group))) };
+  }
+
+  function readAll(asked: readonly Asked[]): Promise<(MarkerWithReadings | Error)[]> {
     const excess = excessOf(asked);
+    const groups = groupsOf(asked);
     const alone = readAlone(groups.filter(({ latest }) => latest.length === 0));
-    // A rejected group does not await it.
-    alone.catch(() => undefined);
-    const answers = new Map<Asked, MarkerWithReadings | Error>();
-    await Promise.all(
-      groups.map(async (group) => {
-        try {
-          if (excess && group.asked.some(({ wanted }) => wanted !== undefined)) throw excess;
-          if (group.latest.length === 0) await alone;
-          const given = await answer(group);
-          given.forEach((one, index) => group.asked[index] && answers.set(group.asked[index], one));
-        } catch (error) {
-          const failure = error instanceof Error ? error : new Error('a marker could not be read', { cause: error });
-          for (const one of group.asked) answers.set(one, failure);
-        }
-      }),
-    );
-    return asked.map((one) => answers.get(one) ?? new Error('a marker was requested and got no answer'));
+    const answers = new Map<Asked, Promise<MarkerWithReadings>>();
+    for (const group of groups) {
+      const read = readMarker(group, alone, excess);
+      for (const one of group.asked) answers.set(one, answer(one, group, read));
+    }
+    return settled(asked.map((one) => answers.get(one) ?? NOTHING));
   }
 
   const loader = new DataLoader<Asked, MarkerWithReadings, string>(readAll, {
@@ -174,12 +160,18 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     batchScheduleFn: afterTurns,
   });
 
-  const canBe = ({ collection, key }: MarkerName) =>
+  const canBe = ({ collection, key }: MarkerReference) =>
     ifPossible(() => keys.marker(keys.scope(collection), key)) !== undefined;
 
   return {
-    marker: async (name) => (canBe(name) ? (await loader.load({ name, wanted: undefined })).marker : null),
-    readings: async (name, wanted, current) =>
-      canBe(name) ? (await loader.load({ name, wanted, current })).readings : [],
+    async marker(name: MarkerReference): Promise<Marker | null> {
+      return canBe(name) ? (await loader.load({ name, wanted: undefined })).marker : null;
+    },
+    /** `current`: the marker returned with them must be as of its last write. */
+    async readings(name: MarkerReference, wanted: ReadingsWanted, current = false): Promise<readonly Reading[]> {
+      return canBe(name) ? (await loader.load({ name, wanted, current })).readings : [];
+    },
   };
 }
+
+export type MarkerLoader = ReturnType<typeof createMarkerLoader>;

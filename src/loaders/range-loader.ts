@@ -8,6 +8,7 @@ import type { Budget } from './budget.js';
 import { afterTurns } from '../turns.js';
 import { type RangeAnswer, type ReadPage, readUnion } from './range-reader.js';
 import { type RangeRequest, uniteRanges } from './range-union.js';
+import { settled } from './settled.js';
 
 /** A read of one range, and the budget to charge. */
 export interface BudgetedRange extends Pick<RangeRequest, 'range' | 'limit'> {
@@ -38,20 +39,14 @@ export function createRangeLoader(read: ReadPage, slots: LimitFunction): RangeLo
   const inSlot: ReadPage = (...page) => slots(() => read(...page));
 
   const loader = new DataLoader<RangeRequest, RangeAnswer, string>(
-    async (requests) => {
-      const answers = new Map<RangeRequest, RangeAnswer | Error>();
-      await Promise.all(
-        uniteRanges(requests).map(async (union) => {
-          try {
-            const slices = await readUnion(union, inSlot, (item) => sortKeyOf(union.range.index, item));
-            union.requests.forEach((request, index) => answers.set(request, slices[index] ?? NOTHING));
-          } catch (error) {
-            const failure = error instanceof Error ? error : new Error('a range could not be read', { cause: error });
-            for (const request of union.requests) answers.set(request, failure);
-          }
-        }),
-      );
-      return requests.map((request) => answers.get(request) ?? NOTHING);
+    (requests) => {
+      const answers = new Map<RangeRequest, Promise<RangeAnswer>>();
+      for (const union of uniteRanges(requests)) {
+        const slices = readUnion(union, inSlot, (item) => sortKeyOf(union.range.index, item));
+        const slice = async (index: number) => (await slices)[index] ?? NOTHING;
+        union.requests.forEach((request, index) => answers.set(request, slice(index)));
+      }
+      return settled(requests.map((request) => answers.get(request) ?? NOTHING));
     },
     { cacheKeyFn: nameOf, batchScheduleFn: afterTurns },
   );

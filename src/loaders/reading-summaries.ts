@@ -1,15 +1,14 @@
-import type { SummariesWanted, SummaryBudget, SummaryPage } from '../store/reading/reading-summaries.js';
-import { readSummaries } from '../store/reading/reading-summaries.js';
+import {
+  type SummariesWanted,
+  type SummaryBudget,
+  type SummaryPage,
+  readSummaries,
+} from '../store/reading/reading-summaries.js';
 import type { Collection } from '../model/collection.js';
 import { type KeptTrust, readKeptSummaries } from '../store/reading/kept-summaries.js';
-import type { MarkerLoader, MarkerLoaderOptions, MarkerName } from './marker-loader.js';
+import type { MarkerReference } from '../store/marker/markers.js';
+import type { MarkerLoader, MarkerLoaderOptions } from './marker-loader.js';
 import type { PageTrust } from './pages/trust.js';
-
-/** Reads summaries of readings. */
-export interface SummaryLoader {
-  /** A page of a marker's summaries; none if there is no such marker. Those of one request share its limits. */
-  summaries(name: MarkerName, wanted: SummariesWanted): Promise<SummaryPage>;
-}
 
 export interface SummaryLoaderOptions extends MarkerLoaderOptions {
   readonly trust: Pick<PageTrust, 'summaries'>;
@@ -22,10 +21,11 @@ const NOTHING_KEPT: KeptTrust = { current: false, finalBefore: -Infinity };
 export function createSummaryLoader(
   { db, call, slots, limits, now, trust }: SummaryLoaderOptions,
   { marker }: Pick<MarkerLoader, 'marker'>,
-): SummaryLoader {
+) {
   const budget: SummaryBudget = { queries: limits.readingQueries, items: limits.itemsPerField };
   return {
-    async summaries(name, wanted) {
+    /** A page of a marker's summaries; none if there is no such marker. Those of one request share its limits. */
+    async summaries(name: MarkerReference, wanted: SummariesWanted): Promise<SummaryPage> {
       const found = await marker(name);
       if (found === null) return { summaries: [], next: null };
       const options = { now: now().getTime(), budget, call };
