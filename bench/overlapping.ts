@@ -55,11 +55,7 @@ function unionOf(wanted: readonly Wanted[]): Wanted[] {
 async function read({ db }: Rig, collection: Collection, wanted: readonly Wanted[]): Promise<number> {
   const now = () => performance.now();
   const services = createServices({ database: db }, { cacheBytes: 0 });
-  const loaders = createLoaders({
-    ...services,
-    call: { ...newCall(), unpriced: true },
-    concurrency: 16,
-  });
+  const loaders = createLoaders({ ...services, call: { ...newCall(), unpriced: true } });
   const begun = now();
   await Promise.all(wanted.map(({ range }) => loaders.markers(collection, { range, limit: Infinity, budget: BUDGET })));
   return now() - begun;

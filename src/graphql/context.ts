@@ -4,7 +4,7 @@ import type { LiveChanges } from '../live/hub.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { CollectionCache } from '../loaders/collection-cache.js';
 import type { GeometryCache } from '../loaders/geometry-cache.js';
-import { CONCURRENT_QUERIES, createLoaders } from '../loaders/loaders.js';
+import { createLoaders } from '../loaders/loaders.js';
 import type { PageServices } from '../loaders/pages/page-loader.js';
 import { type Collections, storedCollections, withForeign } from '../map/collections.js';
 import type { MapContext } from '../map/context.js';
@@ -69,7 +69,7 @@ export function isFollowing(status: StreamStatus | undefined): boolean {
 /** The context of one request. */
 export function createContext(services: Services, work: Work): RequestContext {
   const { db, limits, geoTable } = services;
-  const loaders = createLoaders({ ...services, call: work, concurrency: CONCURRENT_QUERIES });
+  const loaders = createLoaders({ ...services, call: work });
   const { turn } = work;
   const map = { loaders, keys: db.keys, limits, turn };
   const stored = storedCollections(map);

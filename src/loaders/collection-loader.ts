@@ -49,8 +49,8 @@ export class CollectionLoader {
     });
   }
 
-  /** A collection by key, read by one of the two loaders if it is not known. */
-  get(key: string, items: ItemLoader): Promise<Collection | null> {
+  /** A collection by key, null if there is none; up to two seconds old, even if `current` is to read it. */
+  get(key: string, items = this.lagging): Promise<Collection | null> {
     return remembered(this.#known, key, () => this.#read(key, items));
   }
 

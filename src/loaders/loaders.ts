@@ -1,6 +1,5 @@
 import pLimit from 'p-limit';
 
-import type { CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import type { Place, PlaceCount } from '../model/place.js';
 import { type OrderedMarker, orderedMarker } from '../pages/ordered-marker.js';
@@ -15,13 +14,14 @@ import type { Budget } from './budget.js';
 import { BlockLoader } from './block-loader.js';
 import type { CellCache } from './cell-cache.js';
 import type { CollectionCache } from './collection-cache.js';
-import { type EntityLoaders, createEntityLoaders } from './entity-loader.js';
+import { CollectionLoader } from './collection-loader.js';
+import { createEntityLoaders } from './entity-loader.js';
 import { PageLoader, type PageServices } from './pages/page-loader.js';
-import { type MarkerLoader, type ReadingLimits, createMarkerLoader } from './marker-loader.js';
+import { type ReadingLimits, createMarkerLoader } from './marker-loader.js';
 import { type BudgetedRange, createRangeLoader, sortKeyOf } from './range-loader.js';
 import { remembered } from './remembered.js';
-import { type SummaryLoader, createSummaryLoader } from './reading-summaries.js';
-import { type ZoneLoader, type ZoneLoaderOptions, createZoneLoader } from './zone-loader.js';
+import { createSummaryLoader } from './reading-summaries.js';
+import { type ZoneLoaderOptions, createZoneLoader } from './zone-loader.js';
 
 /** Markers of one range of the geo index. */
 export interface IndexedMarkers {
@@ -37,28 +37,12 @@ export interface IndexedMarkers {
   readonly complete: boolean;
 }
 
-/** The reads of one request: those requested in one tick are made together, and nothing is read twice. */
-export interface Loaders extends EntityLoaders, MarkerLoader, SummaryLoader, ZoneLoader {
-  /** Markers in one range of the geo index; other items are omitted. */
-  markers(collection: Collection, request: BudgetedRange): Promise<IndexedMarkers>;
-  /** A page of markers by place, from one Query. */
-  markersAtPlaces(collection: Collection, query: PlaceQuery, budget: Budget): Promise<PlacePage>;
-  /** The next level below a place, according to stored counts; undefined if it has more than `most` items. */
-  placeCounts(collection: Collection, under: Place, most: number): Promise<PlaceCount[] | undefined>;
-  readonly blocks: BlockLoader;
-  readonly pages: PageLoader;
-  /** The cell block under a parent, an empty one if none is stored. */
-  block(scope: string, parent: string): Promise<CellBlock>;
-}
-
 export interface LoadersOptions extends Pick<ZoneLoaderOptions, 'geometryCache'> {
   readonly db: Database;
   readonly cellCache: CellCache;
   readonly pageServices: PageServices;
   readonly collectionCache: CollectionCache;
   readonly call: Call;
-  /** Maximum number of concurrent Query calls of this request. */
-  readonly concurrency: number;
   readonly limits: ReadingLimits;
   readonly now: () => Date;
 }
@@ -66,11 +50,11 @@ export interface LoadersOptions extends Pick<ZoneLoaderOptions, 'geometryCache'>
 /** Maximum number of concurrent Query calls of one request. */
 export const CONCURRENT_QUERIES = 16;
 
-/** Creates the loaders for one request. */
-export function createLoaders(options: LoadersOptions): Loaders {
-  const { db, cellCache, collectionCache, call, concurrency } = options;
+/** Creates the reads of one request: those requested in one tick are made together, and nothing is read twice. */
+export function createLoaders(options: LoadersOptions) {
+  const { db, cellCache, collectionCache, call } = options;
   const { keys } = db;
-  const slots = pLimit(concurrency);
+  const slots = pLimit(CONCURRENT_QUERIES);
   const range = createRangeLoader(async (wanted, limit, start) => {
     const page = await send(db, 'query', rangeRequest(db, { ...wanted, limit }, start), call);
     return { items: page.Items ?? [], next: page.LastEvaluatedKey };
@@ -89,14 +73,19 @@ export function createLoaders(options: LoadersOptions): Loaders {
     });
   }
 
+  const collections = new CollectionLoader(db, collectionCache, call);
   const markerLoader = createMarkerLoader({ ...options, slots });
 
   return {
-    ...createEntityLoaders(db, collectionCache, call),
+    collections,
+    ...createEntityLoaders(db, collections, call),
     ...markerLoader,
     ...createSummaryLoader({ ...options, slots, trust: options.pageServices.trust }, markerLoader),
     ...createZoneLoader({ ...options, slots }),
-    async markers(collection, request) {
+    blocks,
+    pages,
+    /** Markers in one range of the geo index; other items are omitted. */
+    async markers(collection: Collection, request: BudgetedRange): Promise<IndexedMarkers> {
       const { index } = request.range;
       const { items, complete } = await range(request);
       const markers = items.map((item) => decode(item, collection)).filter((marker) => marker !== null);
@@ -104,13 +93,16 @@ export function createLoaders(options: LoadersOptions): Loaders {
       const last = items.at(-1);
       return { markers, resumeAfter: complete || !last ? undefined : sortKeyOf(index, last), complete };
     },
-    async markersAtPlaces(collection, query, budget) {
+    /** A page of markers by place, from one Query. */
+    async markersAtPlaces(collection: Collection, query: PlaceQuery, budget: Budget): Promise<PlacePage> {
       budget.debit({ calls: 1 });
       return readPlacePage(db, collection, query, call);
     },
-    placeCounts: (collection, under, most) => readPlaceCounts(db, { scope: keys.scope(collection), under, most }, call),
-    blocks,
-    pages,
-    block: (scope, parent) => blocks.one(scope, parent),
+    /** The next level below a place, according to stored counts; undefined if it has more than `most` items. */
+    placeCounts(collection: Collection, under: Place, most: number): Promise<PlaceCount[] | undefined> {
+      return readPlaceCounts(db, { scope: keys.scope(collection), under, most }, call);
+    },
   };
 }
+
+export type Loaders = ReturnType<typeof createLoaders>;

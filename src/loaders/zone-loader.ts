@@ -17,27 +17,6 @@ import { type GeometryCache, LoadedGeometry, coarseName } from './geometry-cache
 import { remembered } from './remembered.js';
 import { afterTurns } from '../turns.js';
 
-/** The reads of zones for one request. */
-export interface ZoneLoader {
-  /** Zones by key, null for those that do not exist; those requested in one tick are read in one batch. */
-  zones(collection: Collection, keys: readonly string[]): Promise<(Zone | null)[]>;
-  /** The covers in a range of the geo index, read once; undefined if there are more than `most`. */
-  zoneEntries(range: PartitionRange, most: number): Promise<ZoneEntry[] | undefined>;
-  /** A page of zones in key order, from one Query; `next` is the key after which there may be more. */
-  zonePage(
-    collection: Collection,
-    page: { readonly after: string | undefined; readonly limit: number },
-  ): Promise<{ readonly zones: readonly Zone[]; readonly next: string | undefined }>;
-  /** A zone's geometry. Throws UNAVAILABLE if it is missing or damaged, or its store does not answer. */
-  zoneGeometry(zone: Zone): Promise<LoadedGeometry>;
-  /** Its GeoJSON without details smaller than a tolerance in degrees. Throws like `zoneGeometry`. */
-  coarseGeometry(zone: Zone, tolerance: number): Promise<Buffer>;
-  /** Where the geometry of a zone is stored; null if it is in the zone's item. */
-  geometrySource(zone: Zone): string | null;
-  /** Counts the geometry in a response. Throws LIMIT_EXCEEDED above 64 MB per request. */
-  countGeometry(bytes: number): void;
-}
-
 export interface ZoneLoaderOptions {
   readonly db: Database;
   readonly geometryCache: GeometryCache;
@@ -47,8 +26,8 @@ export interface ZoneLoaderOptions {
 
 const MOST_ANSWERED = 64 * 1024 * 1024;
 
-/** Creates the zone loader of one request. */
-export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderOptions): ZoneLoader {
+/** Creates the reads of zones for one request. */
+export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderOptions) {
   const { keys, tables } = db;
   const items = new DataLoader<Key, Item | undefined, string>((wanted) => batchGet(db, tables.entities, wanted, call), {
     cacheKeyFn: (key) => keys.documentId(key),
@@ -79,24 +58,31 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
     return load(now);
   }
 
+  /** A zone's geometry. Throws UNAVAILABLE if it is missing or damaged, or its store does not answer. */
   function zoneGeometry(zone: Zone): Promise<LoadedGeometry> {
     const name = `${zone.geometry.sha256} ${zone.geometry.object ?? ''}`;
     return remembered(geometries, name, () => load(zone));
   }
 
   return {
-    async zones(collection, wanted) {
+    /** Zones by key, null for those that do not exist; those requested in one tick are read in one batch. */
+    async zones(collection: Collection, wanted: readonly string[]): Promise<(Zone | null)[]> {
       const scope = keys.scope(collection);
       const found = await Promise.all(wanted.map((key) => items.load(keys.zone(scope, key))));
       return found.map((item) => (item && zoneFromItem(keys, item, collection)) ?? null);
     },
-    zoneEntries(range, most) {
+    /** The covers in a range of the geo index, read once; undefined if there are more than `most`. */
+    zoneEntries(range: PartitionRange, most: number): Promise<ZoneEntry[] | undefined> {
       const name = `${range.pk}\n${range.from}\n${range.to}`;
       return remembered(entries, name, () => slots(() => readZoneEntries(db, range, most, call)));
     },
-    zonePage: (collection, page) => readZonePage(db, collection, page, call),
+    /** A page of zones in key order, from one Query; `next` is the key after which there may be more. */
+    zonePage(collection: Collection, page: { readonly after: string | undefined; readonly limit: number }) {
+      return readZonePage(db, collection, page, call);
+    },
     zoneGeometry,
-    async coarseGeometry(zone, tolerance) {
+    /** Its GeoJSON without details smaller than a tolerance in degrees. Throws like `zoneGeometry`. */
+    async coarseGeometry(zone: Zone, tolerance: number): Promise<Buffer> {
       const known = geometryCache.coarse.get(coarseName(zone.geometry.sha256, tolerance));
       if (known) {
         call.meter.cacheHits++;
@@ -107,12 +93,14 @@ export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderO
       geometryCache.coarse.set(coarseName(loaded.sha256, tolerance), json);
       return json;
     },
-    geometrySource({ geometry: { object } }) {
+    /** Where the geometry of a zone is stored; null if it is in the zone's item. */
+    geometrySource({ geometry: { object } }: Zone): string | null {
       if (object === undefined) return null;
       const { objects } = db.geometry;
       return objects === undefined ? object : `${objects.place}/${object}`;
     },
-    countGeometry(bytes) {
+    /** Counts the geometry in a response. Throws LIMIT_EXCEEDED above 64 MB per request. */
+    countGeometry(bytes: number): void {
       answered += bytes;
       if (answered <= MOST_ANSWERED) return;
       throw limitExceeded(

@@ -50,7 +50,7 @@ export interface CollectionAnswers {
 /** Answers for a collection in Cellport's own tables. */
 export function storedAnswers(map: MapContext, key: string): CollectionAnswers {
   return {
-    collection: () => map.loaders.collection(key),
+    collection: () => map.loaders.collections.get(key),
     node: (name) => map.loaders.node(name),
     hasCells: true,
     count: async () => collectionCount(map, await requireCollection(map, key)),

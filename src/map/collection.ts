@@ -22,7 +22,7 @@ export function collectionMarkers(
 
 /** The number of markers in a collection, according to its cells. */
 export async function collectionCount({ loaders, keys }: MapContext, collection: Collection): Promise<number> {
-  const { children } = await loaders.block(keys.scope(collection), '');
+  const { children } = await loaders.blocks.one(keys.scope(collection), '');
   return [...children.values()].reduce((sum, { count }) => sum + count, 0);
 }
 
@@ -74,7 +74,7 @@ async function extreme(
     const next = open.pop();
     if (!next) return undefined;
     if (next.geohash.length === PRECISION) return next.score;
-    for (const { geohash } of cellsOfBlock(await loaders.block(scope, next.geohash))) {
+    for (const { geohash } of cellsOfBlock(await loaders.blocks.one(scope, next.geohash))) {
       const bounds = cellBounds(geohash);
       if (of(bounds)) open.push({ geohash, score: score(bounds) });
     }
@@ -86,7 +86,7 @@ async function extreme(
  * degrees wide.
  */
 async function emptyMeridian({ loaders, keys }: MapContext, collection: Collection): Promise<number | undefined> {
-  const cells = cellsOfBlock(await loaders.block(keys.scope(collection), ''));
+  const cells = cellsOfBlock(await loaders.blocks.one(keys.scope(collection), ''));
   const columns = [...new Set(cells.map(({ geohash }) => cellBounds(geohash).west))].sort((a, b) => a - b);
   let widest = 0;
   let middle: number | undefined;

@@ -6,14 +6,14 @@ import type { MapContext } from './context.js';
 
 /** All collections of a server, in either kind of table. */
 export interface Collections {
-  readonly collectionPage: Loaders['collectionPage'];
+  readonly collectionPage: Loaders['collections']['page'];
   /** The implementation that answers for the collection with this key. */
   readonly answers: (key: string) => CollectionAnswers;
 }
 
 /** The collections in Cellport's own tables. */
 export function storedCollections(map: MapContext): Collections {
-  return { answers: (key) => storedAnswers(map, key), collectionPage: (page) => map.loaders.collectionPage(page) };
+  return { answers: (key) => storedAnswers(map, key), collectionPage: (page) => map.loaders.collections.page(page) };
 }
 
 /** Collections with one of another kind; a stored collection with its key is hidden. */

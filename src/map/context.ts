@@ -19,7 +19,7 @@ export interface MapContext {
 
 /** The collection of this key. Throws NOT_FOUND if it does not exist. */
 export async function requireCollection({ loaders, turn }: MapContext, key: string): Promise<Collection> {
-  const collection = await loaders.collection(key);
+  const collection = await loaders.collections.get(key);
   if (!collection) throw notFound('collection', key);
   // All fields that wait for the same collection resume at once, and each makes its plan next.
   await turn();

@@ -92,7 +92,7 @@ async function foundNode(context: MapContext, { key }: SearchHit, { area }: Sear
   const entity = marker ?? keys.parseZone(key);
   let name: NodeId | undefined = collection === undefined ? undefined : { type: 'collection', key: collection };
   if (entity) {
-    const owner = await loaders.collectionOfScope(entity.scope);
+    const owner = await loaders.collections.ofScope(entity.scope);
     if (owner !== undefined) name = { type: marker ? 'marker' : 'zone', collection: owner, key: entity.key };
   }
   const node = name ? await loaders.node(name) : null;

@@ -150,7 +150,7 @@ describe('prefixes that are spread', () => {
     let done = false;
     async function read(): Promise<void> {
       const call = newCall();
-      const loaders = createLoaders({ ...services, pageServices, call, concurrency: 8 });
+      const loaders = createLoaders({ ...services, pageServices, call });
       const context = { loaders, keys: db.keys, limits: LIMITS, turn: takeTurn };
       const page = await viewportMarkers(context, viewport, key, { first: 1_000 });
       expect(page.edges.map(({ node }) => node.key).toSorted()).toEqual(names.toSorted());

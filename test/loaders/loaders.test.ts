@@ -34,7 +34,7 @@ beforeAll(async () => {
   await addCells(database, 'parks', 1, new Map(['u', 'u0', 'u1'].map((parent) => [parent, new Map([['0', one]])])));
 });
 
-function request(signal?: AbortSignal, concurrency = 4, maxBytes = 1e6) {
+function request(signal?: AbortSignal, maxBytes = 1e6) {
   const now = () => performance.now();
   const call = newCall(signal);
   const cellCache = new CellCache({ maxBytes, trusted: () => true, now });
@@ -46,7 +46,7 @@ function request(signal?: AbortSignal, concurrency = 4, maxBytes = 1e6) {
     geometryCache: createGeometryCache({ maxBytes: 0 }),
   };
   const caches = { cellCache, pageServices, collectionCache, ...geometry };
-  const options = { db: database, ...caches, call, concurrency, limits, now: clock };
+  const options = { db: database, ...caches, call, limits, now: clock };
   return { loaders: createLoaders(options), call, again: () => createLoaders(options) };
 }
 
@@ -70,11 +70,11 @@ describe('entities', () => {
     const { loaders, again } = request();
     calls.reset();
     const keys = ['parks', 'none', 'Not A Key'];
-    expect(await Promise.all(keys.map((key) => loaders.collection(key)))).toEqual([parks, null, null]);
+    expect(await Promise.all(keys.map((key) => loaders.collections.get(key)))).toEqual([parks, null, null]);
     expect(calls.count()).toBe(1);
-    expect(await again().collection('parks')).toEqual(parks);
+    expect(await again().collections.get('parks')).toEqual(parks);
     expect(calls.count()).toBe(1);
-    expect(await again().collection('none')).toBeNull();
+    expect(await again().collections.get('none')).toBeNull();
     expect(calls.count()).toBe(2);
   });
 });
@@ -127,9 +127,9 @@ describe('ranges', () => {
 
   test('no request is sent to DynamoDB once the client is gone', async () => {
     const controller = new AbortController();
-    const { loaders } = request(controller.signal, 1);
+    const { loaders } = request(controller.signal);
     calls.reset();
-    // One after the other, and many more than are read before the first abort is noticed.
+    // A few at a time, and many more than are read before the first abort is noticed.
     const reads = Array.from({ length: 500 }, (_, index) => loaders.markers(parks, range('0', 'z', `gone${index}`)));
     const settled = Promise.allSettled(reads);
     await expect.poll(() => calls.count('Query'), { interval: 1 }).toBeGreaterThan(0);
@@ -160,7 +160,7 @@ describe('cell blocks', () => {
   });
 
   test('that are far apart are read in one batch, and once per request even without a cache', async () => {
-    const { loaders } = request(undefined, 4, 0);
+    const { loaders } = request(undefined, 0);
     const apart = { scope: 'parks', plan: planBlocksUnder(['gc', 'u0', 'zz'], 12), budget: new Budget(8, Infinity) };
     expect(apart.plan.ranges).toHaveLength(3);
     for (let times = 0; times < 2; times++) {
@@ -178,7 +178,7 @@ describe('cell blocks', () => {
   test('by their parents are read in one batch', async () => {
     const { loaders } = request();
     calls.reset();
-    const blocks = await Promise.all(['u', 'u0', 'zz', 'u'].map((parent) => loaders.block('parks', parent)));
+    const blocks = await Promise.all(['u', 'u0', 'zz', 'u'].map((parent) => loaders.blocks.one('parks', parent)));
     expect(blocks.map(({ parent, children }) => [parent, children.size])).toEqual([
       ['u', 1],
       ['u0', 1],

@@ -174,11 +174,7 @@ export function requestContext(database: Database, options: ContextOptions = {})
       limits: { ...DEFAULT_LIMITS, ...limits },
     },
   );
-  const loaders = createLoaders({
-    ...services,
-    call,
-    concurrency: 16,
-  });
+  const loaders = createLoaders({ ...services, call });
   const context: MapContext = {
     loaders,
     keys: database.keys,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { markerId } from '../../src/keys/ids.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { CollectionLoader } from '../../src/loaders/collection-loader.js';
 import { createEntityLoaders } from '../../src/loaders/entity-loader.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
@@ -25,8 +26,11 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 const newOf = (input: Partial<CollectionInput> & { readonly key: string }, database: Database = db) =>
   createCollection(database, { name: input.key, ...input }, NOW, newCall());
 const one = (collection: Collection, database = db) => createMarker(database, collection, HERE, NOW, newCall());
-const loaders = (database: Database) =>
-  createEntityLoaders(database, createCollectionCache({ now: () => performance.now() }), newCall());
+const loaders = (database: Database) => {
+  const call = newCall();
+  const collections = new CollectionLoader(database, createCollectionCache({ now: () => performance.now() }), call);
+  return createEntityLoaders(database, collections, call);
+};
 
 test('a collection stores its ID strategy, which is GIVEN without globalIds by default', async () => {
   await newOf({ key: 'said', idStrategy: 'UUID', globalIds: true });

@@ -6,7 +6,7 @@ export const collectionMutations = {
   createCollection: async (_root, { input }, { services, answers, work }) => {
     const { loaders } = answers(input.key).stored('createCollection');
     const collection = await createCollection(services.db, input, services.now().toISOString(), work);
-    loaders.forgetCollection(collection.key);
+    loaders.collections.forget(collection.key);
     services.collectionCache.set(collection.key, collection);
     return collection;
   },
@@ -15,7 +15,7 @@ export const collectionMutations = {
     const { loaders } = answers(key).stored('updateCollection');
     const options = { now: services.now().toISOString(), expectedVersion };
     const { collection } = await updateCollection(services.db, key, update, options, work);
-    loaders.forgetCollection(key);
+    loaders.collections.forget(key);
     services.collectionCache.set(collection.key, collection);
     return collection;
   },
@@ -23,7 +23,7 @@ export const collectionMutations = {
   deleteCollection: async (_root, { key }, { services, answers, work }) => {
     const { loaders } = answers(key).stored('deleteCollection');
     const { collection } = await deleteCollection(services.db, key, services.now().toISOString(), work);
-    loaders.forgetCollection(key);
+    loaders.collections.forget(key);
     return collection;
   },
 } satisfies MutationResolvers;

@@ -17,7 +17,7 @@ export async function loadMarker(
   const { loaders, limits } = answers(collectionKey).stored('lookup by key');
   const selected = selectedReadings(info, limits.maxFirst);
   if (selected.length === 0) return loaders.currentMarker(collectionKey, key);
-  const collection = await loaders.collection(collectionKey);
+  const collection = await loaders.collections.get(collectionKey);
   if (!collection) return null;
   const name = { collection, key };
   for (const wanted of selected) {

@@ -25,7 +25,7 @@ export async function referenceOf(
 ): Promise<{ readonly collection: Collection; readonly key: string }> {
   const name = parseId(id);
   if (name === undefined || name.type === 'collection' || name.type !== kind) throw notFound(kind, id);
-  const collection = await answers(name.collection).stored(field).loaders.collection(name.collection);
+  const collection = await answers(name.collection).stored(field).loaders.collections.get(name.collection);
   if (!collection) throw notFound(kind, id);
   return { collection, key: name.key };
 }
