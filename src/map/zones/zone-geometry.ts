@@ -17,23 +17,19 @@ export interface Detail {
   readonly tolerance?: number | null | undefined;
 }
 
-type Load = (zone: Zone) => Promise<Buffer>;
-
-/** How to load a zone's GeoJSON, from a client's arguments. Throws BAD_USER_INPUT. */
-function readDetail(loaders: Loaders, { maxVertices, tolerance }: Detail): Load {
+/** A zone's GeoJSON as a client requests it. Throws BAD_USER_INPUT. */
+async function load(loaders: Loaders, zone: Zone, { maxVertices, tolerance }: Detail): Promise<Buffer> {
   if (tolerance != null) {
     if (maxVertices != null) throw badInput('tolerance', tolerance, 'omitted if maxVertices is given');
     if (!(tolerance >= 0 && tolerance <= MOST_TOLERANCE)) {
       throw badInput('tolerance', tolerance, `0 to ${MOST_TOLERANCE} degrees`);
     }
-    if (tolerance > 0) return (zone) => loaders.coarseGeometry(zone, tolerance);
+    if (tolerance > 0) return loaders.coarseGeometry(zone, tolerance);
   }
   const most = maxVertices ?? Infinity;
   if (maxVertices != null) readWhole('maxVertices', maxVertices, LEAST_VERTICES, MOST_ZONE_VERTICES);
-  return async (zone) => {
-    const loaded = await loaders.zoneGeometry(zone);
-    return zone.geometry.vertices <= most ? loaded.json : loaded.simplified(most);
-  };
+  const loaded = await loaders.zoneGeometry(zone);
+  return zone.geometry.vertices <= most ? loaded.json : loaded.simplified(most);
 }
 
 /**
@@ -41,7 +37,7 @@ function readDetail(loaders: Loaders, { maxVertices, tolerance }: Detail): Load 
  * read.
  */
 export async function zoneGeometry({ loaders }: MapContext, zone: Zone, detail: Detail): Promise<Buffer> {
-  const json = await readDetail(loaders, detail)(zone);
+  const json = await load(loaders, zone, detail);
   loaders.countGeometry(json.length);
   return json;
 }

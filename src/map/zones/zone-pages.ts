@@ -12,7 +12,7 @@ import { byPartition } from '../../plan/join.js';
 import { type MapContext, requireCollection } from '../context.js';
 import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput } from '../page.js';
 import type { Viewport } from '../viewport.js';
-import { isZoneIn } from './zones.js';
+import { acceptedZones, isZoneIn, keysOfCovers } from './zones.js';
 
 /** A page of zones in key order. */
 export type ZonePage = Page<Edge<Zone>>;
@@ -36,11 +36,6 @@ interface Found {
 
 type Accept = (zone: Zone) => Promise<boolean>;
 
-async function accepted(zones: readonly Zone[], accept: Accept): Promise<Zone[]> {
-  const verdicts = await Promise.all(zones.map(accept));
-  return zones.filter((_, index) => verdicts[index]);
-}
-
 /** Reads zones by key from the base items, and tests each. */
 async function walkKeys(
   { loaders }: MapContext,
@@ -53,7 +48,7 @@ async function walkKeys(
   for (let calls = 0; calls < CALLS_A_PAGE && zones.length < wanted; calls++) {
     const limit = accept ? Math.max(BATCH, wanted) : wanted - zones.length;
     const page = await loaders.zonePage(collection, { after: rest, limit });
-    zones.push(...(accept ? await accepted(page.zones, accept) : page.zones));
+    zones.push(...(accept ? await acceptedZones(page.zones, accept) : page.zones));
     rest = page.next;
     if (rest === undefined) break;
   }
@@ -104,21 +99,15 @@ async function readCovers(
   const { loaders, keys, limits } = context;
   const ranges = rangesIn(context, keys.scope(collection), area);
   if (!ranges) return undefined;
-  const lists = await Promise.all(ranges.map((range) => loaders.zoneEntries(range, limits.itemsPerField)));
-  const inArea = new Set<string>();
-  for (const entries of lists) {
-    if (!entries) return undefined;
-    for (const { key, box } of entries) if (boundsMeet(box, area) !== false) inArea.add(key);
-    if (inArea.size > limits.itemsPerField) return undefined;
-  }
-  const left = [...inArea].filter((key) => after === undefined || compareBytes(key, after) > 0).sort(compareBytes);
+  const inArea = await keysOfCovers(context, ranges, (box) => boundsMeet(box, area) !== false);
+  if (!inArea || inArea.length > limits.itemsPerField) return undefined;
+  const left = inArea.filter((key) => after === undefined || compareBytes(key, after) > 0);
   const zones: Zone[] = [];
   let looked = 0;
   while (zones.length < wanted && looked < left.length) {
     const batch = left.slice(looked, looked + Math.max(BATCH, wanted - zones.length));
     looked += batch.length;
-    const read = (await loaders.zones(collection, batch)).filter((zone) => zone !== null);
-    zones.push(...(await accepted(read, accept)));
+    zones.push(...(await acceptedZones(await loaders.zones(collection, batch), accept)));
   }
   return { zones, rest: looked < left.length ? left[looked - 1] : undefined };
 }

@@ -1,9 +1,11 @@
 import { CellportError, limitExceeded } from '../../errors.js';
 import type { Area, Bounds } from '../../geo/bounds.js';
 import { type Point, canonicalLng } from '../../geo/point.js';
+import type { Shape } from '../../geo/polygon.js';
 import { boundsMeet, shapeMeets } from '../../geo/zone-area.js';
 import { coversOfPoint } from '../../geo/zone-cover.js';
 import { compareBytes } from '../../keys/byte-order.js';
+import type { PartitionRange } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
 import type { Zone } from '../../model/zone.js';
 import type { MapContext } from '../context.js';
@@ -12,6 +14,37 @@ const ADVICE = 'this position has more zones smaller than 5 km than can be read 
 
 const boxContains = ({ west, south, east, north }: Bounds, { lng, lat }: Point) =>
   west <= lng && lng <= east && south <= lat && lat <= north;
+
+/**
+ * The keys of the zones with a cover in these ranges that accepts its box, in order; undefined if a range has more
+ * covers than can be read at once.
+ */
+export async function keysOfCovers(
+  { loaders, limits }: MapContext,
+  ranges: readonly PartitionRange[],
+  accept: (box: Bounds) => boolean,
+): Promise<string[] | undefined> {
+  const lists = await Promise.all(ranges.map((range) => loaders.zoneEntries(range, limits.itemsPerField)));
+  if (!lists.every((entries) => entries !== undefined)) return undefined;
+  const accepted = lists.flat().filter(({ box }) => accept(box));
+  return [...new Set(accepted.map(({ key }) => key))].sort(compareBytes);
+}
+
+/** The zones that are accepted: concurrently, because large geometries are in an object store. */
+export async function acceptedZones(
+  zones: readonly (Zone | null)[],
+  accept: (zone: Zone) => Promise<boolean>,
+): Promise<Zone[]> {
+  const existing = zones.filter((zone) => zone !== null);
+  const verdicts = await Promise.all(existing.map(accept));
+  return existing.filter((_, index) => verdicts[index]);
+}
+
+async function shapeOf({ loaders, turn }: MapContext, zone: Zone): Promise<Shape> {
+  const shape = await (await loaders.zoneGeometry(zone)).shape;
+  await turn();
+  return shape;
+}
 
 /**
  * The zones of a collection that contain a position, edges included, in key order. Takes at most three Query calls (one
@@ -24,41 +57,23 @@ export async function zonesAt(
   collection: Collection,
   { lng, lat }: Point,
 ): Promise<readonly Zone[]> {
-  const { loaders, keys, limits, turn } = context;
+  const { loaders, keys, limits } = context;
   const point = { lng: canonicalLng(lng), lat };
   const scope = keys.scope(collection);
-  const lists = await Promise.all(
-    coversOfPoint(point).map((cell) => loaders.zoneEntries(keys.zoneRange(scope, cell, cell), limits.itemsPerField)),
-  );
-  const near = new Set<string>();
-  for (const entries of lists) {
-    if (!entries)
-      throw limitExceeded('zonesAt', 'more than can be read at once', `${limits.itemsPerField} zones`, ADVICE);
-    for (const { key, box } of entries) if (boxContains(box, point)) near.add(key);
-  }
-  const zones = (await loaders.zones(collection, [...near].sort(compareBytes))).filter((zone) => zone !== null);
-  // Concurrently, because large geometries are in an object store.
-  const inside = await Promise.all(
-    zones.map(async (zone) => {
-      const shape = await (await loaders.zoneGeometry(zone)).shape;
-      await turn();
-      return shape.contains(point);
-    }),
-  );
-  return zones.filter((_, index) => inside[index]);
+  const ranges = coversOfPoint(point).map((cell) => keys.zoneRange(scope, cell, cell));
+  const near = await keysOfCovers(context, ranges, (box) => boxContains(box, point));
+  if (!near) throw limitExceeded('zonesAt', 'more than can be read at once', `${limits.itemsPerField} zones`, ADVICE);
+  const zones = await loaders.zones(collection, near);
+  return acceptedZones(zones, async (zone) => (await shapeOf(context, zone)).contains(point));
 }
 
 /**
  * Whether a zone intersects an area. Its geometry is read only if its bounding box is partly inside the area; if that
  * fails, the zone is assumed to intersect it, and its field `geometry` reports the failure.
  */
-export async function isZoneIn({ loaders, turn }: MapContext, zone: Zone, area: Area): Promise<boolean> {
+export async function isZoneIn(context: MapContext, zone: Zone, area: Area): Promise<boolean> {
   try {
-    const byBounds = boundsMeet(zone.bounds, area);
-    if (byBounds !== undefined) return byBounds;
-    const shape = await (await loaders.zoneGeometry(zone)).shape;
-    await turn();
-    return shapeMeets(shape, area);
+    return boundsMeet(zone.bounds, area) ?? shapeMeets(await shapeOf(context, zone), area);
   } catch (error) {
     if (error instanceof CellportError && error.code === 'UNAVAILABLE') return true;
     throw error;
