@@ -118,20 +118,11 @@ export async function readOnce(
 }
 
 async function readKeys(source: PageSource, begins: readonly string[], consistent: boolean) {
-  const known = new Map<string, StoredPage | undefined>();
-  if (!consistent) {
-    for (const begin of begins) {
-      const page = source.cached?.(begin);
-      if (page) known.set(begin, page);
-    }
-  }
-  const missing = begins.filter((begin) => !known.has(begin));
-  const pages = missing.length === 0 ? [] : await source.byKeys(missing, consistent);
-  missing.forEach((begin, index) => known.set(begin, pages[index]));
-  return known;
+  const pages = begins.length === 0 ? [] : await source.byKeys(begins, consistent);
+  return new Map(pages.map((page) => [page?.begin, page]));
 }
 
-function found(pages: ReadonlyMap<string, StoredPage | undefined>, hints: readonly PageHint[]): StoredPage[] {
+function found(pages: Awaited<ReturnType<typeof readKeys>>, hints: readonly PageHint[]): StoredPage[] {
   return hints.map(({ begin }) => {
     const page = pages.get(begin);
     if (page === undefined) throw new PagesGone();

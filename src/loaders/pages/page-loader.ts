@@ -59,10 +59,14 @@ export class PageLoader {
 
   /** The pages of a collection; undefined while the geo index must be used. */
   open(collection: Collection): Promise<OpenPages | undefined> {
+    const { db, trust, call } = this.#options;
     return remembered(this.#open, collection.key, async () => {
-      const open = await this.#openNow(collection);
-      noteSource(this.#options.call.meter, open ? 'PAGES' : 'INDEX');
-      return open;
+      const trusted = await trust.pages();
+      noteSource(call.meter, trusted ? 'PAGES' : 'INDEX');
+      if (!trusted) return undefined;
+      const { generation } = trusted;
+      const of = { scope: db.keys.scope(collection), collection: collection.key, generation };
+      return new OpenPages(this.#options, of, trusted);
     });
   }
 
@@ -90,14 +94,6 @@ export class PageLoader {
     trust.forget();
     directories.drop(db.keys.scope(collection));
     this.#open.set(collection.key, Promise.resolve(undefined));
-  }
-
-  async #openNow(collection: Collection): Promise<OpenPages | undefined> {
-    const { db, trust } = this.#options;
-    const trusted = await trust.pages();
-    if (!trusted) return undefined;
-    const scope = db.keys.scope(collection);
-    return new OpenPages(this.#options, { scope, collection: collection.key, generation: trusted.generation }, trusted);
   }
 }
 
@@ -179,15 +175,19 @@ export class OpenPages {
   #source(budget: Budget): PageSource {
     const { db, range, slots, call, pageCache } = this.#options;
     const { scope, generation } = this.of;
+    const cached = (begin: string) => {
+      const page = pageCache.get(pageName(this.of, begin));
+      if (page) call.meter.cacheHits++;
+      return page;
+    };
     return {
-      cached: (begin) => {
-        const page = pageCache.get(pageName(this.of, begin));
-        if (page) call.meter.cacheHits++;
-        return page;
-      },
+      cached,
       byKeys: (begins, consistent) => {
-        budget.debit({ calls: Math.ceil(begins.length / REQUEST_LIMITS.batchGet) });
-        return consistent ? this.#get(begins, true) : Promise.all(begins.map((begin) => this.#keys.load(begin)));
+        const known = consistent ? [] : begins.map(cached);
+        const missing = begins.filter((_, index) => known[index] === undefined);
+        budget.debit({ calls: Math.ceil(missing.length / REQUEST_LIMITS.batchGet) });
+        if (consistent) return this.#get(begins, true);
+        return Promise.all(begins.map(async (begin, index) => known[index] ?? this.#keys.load(begin)));
       },
       between: async (from, to, consistent) => {
         if (consistent) {
