@@ -135,7 +135,7 @@ export class BlockLoader {
       Array.from(missing, async ([scope, group]) => {
         const parents = group.map(({ parent }) => parent);
         const blocks = await getBlocks(this.#db, scope, parents, this.#call);
-        blocks.forEach((block) => this.#readByKey(scope, this.#keep(scope, block, token)));
+        for (const block of blocks) this.#explain(scope, [this.#keep(scope, block, token)], unitsOf(0));
       }),
     );
     return names.map(
@@ -143,25 +143,22 @@ export class BlockLoader {
     );
   }
 
-  #readByKey(scope: string, block: CellBlock): void {
-    // The block of a whole collection has no position on a map.
-    if (block.parent === '') return;
-    const range = this.#db.keys.cellRange(scope, block.parent, block.parent);
-    const items = isOccupied(block) ? 1 : 0;
-    this.#call.reads?.push({ index: 'cells', ...range, items, readUnits: unitsOf(0), cached: false });
-  }
-
   /** Counts neighboring blocks of one partition that needed no call, and reports them as a range from the cache. */
   #hit(scope: string, cached: readonly (CellBlock | undefined)[]): CellBlock[] {
     const blocks = cached.filter((block) => block !== undefined);
-    const { meter, reads } = this.#call;
-    meter.cacheHits += blocks.length;
+    this.#call.meter.cacheHits += blocks.length;
+    this.#explain(scope, blocks, 0);
+    return blocks;
+  }
+
+  /** Reports neighboring blocks that were read by key, or are from the cache and cost nothing. */
+  #explain(scope: string, blocks: readonly CellBlock[], readUnits: number): void {
+    const { reads } = this.#call;
     const [first, last] = [blocks[0], blocks.at(-1)];
     // The block of a whole collection has no position on a map.
-    if (reads && first && last && last.parent !== '') {
-      const range = this.#db.keys.cellRange(scope, first.parent, last.parent);
-      reads.push({ index: 'cells', ...range, items: blocks.filter(isOccupied).length, readUnits: 0, cached: true });
-    }
-    return blocks;
+    if (!reads || !first || !last || last.parent === '') return;
+    const range = this.#db.keys.cellRange(scope, first.parent, last.parent);
+    const items = blocks.filter(isOccupied).length;
+    reads.push({ index: 'cells', ...range, items, readUnits, cached: readUnits === 0 });
   }
 }
