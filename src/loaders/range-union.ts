@@ -1,4 +1,4 @@
-import { GEOHASH_ALPHABET } from '../geo/geohash.js';
+import { fromZ, isGeohash, toZ } from '../geo/geohash.js';
 import type { KeyRange } from '../model/key-range.js';
 import { compareBytes } from '../keys/byte-order.js';
 import { AFTER_SEPARATOR } from '../keys/escape.js';
@@ -19,22 +19,10 @@ export interface RangeUnion {
   readonly requests: readonly RangeRequest[];
 }
 
-/** The geohash after this one at its length; undefined for the last one and for text that is not a geohash. */
-function nextGeohash(hash: string): string | undefined {
-  for (let i = hash.length - 1; i >= 0; i--) {
-    const digit = GEOHASH_ALPHABET.indexOf(hash.charAt(i));
-    if (digit < 0) return undefined;
-    if (digit < GEOHASH_ALPHABET.length - 1) {
-      return hash.slice(0, i) + GEOHASH_ALPHABET.charAt(digit + 1) + '0'.repeat(hash.length - i - 1);
-    }
-  }
-  return undefined;
-}
-
-/** Whether no key can be between the end of one range and the start of a later one. */
+/** Whether one range ends with a geohash and a later one starts with the next: no key can be between them. */
 function touches(to: string, from: string): boolean {
   const last = to.endsWith(AFTER_SEPARATOR) ? to.slice(0, -AFTER_SEPARATOR.length) : to;
-  return last.length === from.length && nextGeohash(last) === from;
+  return isGeohash(last) && fromZ(toZ(last) + 1, last.length) === from;
 }
 
 const partitionOf = ({ index, pk }: KeyRange) => JSON.stringify([index, pk]);
