@@ -1,11 +1,10 @@
 import { CellportError } from '../errors.js';
 import { areaContains } from '../geo/bounds.js';
-import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
-import { DEFAULT_RADIUS, type MapCluster, blocksOfClusters, clustersOf } from './cells/clusters.js';
+import { type ClustersQuestion, type MapCluster, blocksOfClusters, clustersOf } from './cells/clusters.js';
 import { type MapContext, requireCollection } from './context.js';
 import { countInRegion, regionOf } from './cells/count.js';
-import { type MarkerFilter, type MarkerFilterInput, readFilter } from './filter.js';
+import { type MarkerFilterInput, readFilter } from './filter.js';
 import { readWhole } from './page.js';
 import { coverForPlan } from '../plan/markers.js';
 import { readAll } from './markers/read-all.js';
@@ -24,6 +23,24 @@ export interface ViewportContent {
   readonly precision: number;
 }
 
+/** Which markers or clusters are requested. */
+export interface ContentQuestion extends ClustersQuestion {
+  readonly limit: number;
+}
+
+/** Validates a client's request. Throws BAD_USER_INPUT naming the invalid argument, and NOT_FOUND. */
+export async function readContentQuestion(
+  context: MapContext,
+  field: string,
+  collectionKey: string,
+  limit: number,
+  filterInput?: MarkerFilterInput | null,
+): Promise<ContentQuestion> {
+  const most = readWhole('limit', limit, 1, context.limits.maxFirst);
+  const filter = readFilter(filterInput);
+  return { field, collection: await requireCollection(context, collectionKey), limit: most, filter };
+}
+
 /** Markers if at most `limit` are inside, otherwise clusters. */
 export async function viewportAuto(
   context: MapContext,
@@ -32,39 +49,30 @@ export async function viewportAuto(
   limit: number,
   filter?: MarkerFilterInput | null,
 ): Promise<ViewportContent> {
-  const most = readWhole('limit', limit, 1, context.limits.maxFirst);
-  const passing = readFilter(filter);
-  const collection = await requireCollection(context, collectionKey);
-  return contentOf(context, viewport, collection, { field: 'auto', limit: most, filter: passing });
+  return viewportContent(context, viewport, await readContentQuestion(context, 'auto', collectionKey, limit, filter));
 }
 
-export interface ContentQuestion {
-  readonly field: string;
-  readonly limit: number;
-  readonly filter: MarkerFilter | undefined;
-}
-
-/** The result of `auto` for a known collection. Throws LIMIT_EXCEEDED naming `field`. */
-export async function contentOf(
+/** The same for a validated request. Throws LIMIT_EXCEEDED naming its field. */
+export async function viewportContent(
   context: MapContext,
   viewport: Viewport,
-  collection: Collection,
-  { field, limit, filter }: ContentQuestion,
+  question: ContentQuestion,
 ): Promise<ViewportContent> {
+  const { limit, filter } = question;
   const { precision } = viewport;
-  const { counted, markers } = await inside(context, collection, viewport, { field, limit, filter });
+  const { counted, markers } = await inside(context, viewport, question);
   if (markers !== undefined && markers.length <= limit) {
     return { mode: 'MARKERS', total: markers.length, markers, clusters: [], precision };
   }
   const [clustered, total] = await Promise.all([
-    clustersOf(context, viewport, collection, { field, distance: DEFAULT_RADIUS, filter }),
-    counted ?? (filter && markers ? markers.length : countInside(context, collection, viewport, field)),
+    clustersOf(context, viewport, question),
+    counted ?? (filter && markers ? markers.length : countInside(context, viewport, question)),
   ]);
   return { mode: 'CLUSTERS', total, markers: [], ...clustered };
 }
 
 /** The number of markers inside a viewport, counted from the blocks that its clusters are formed from. */
-const countInside = (context: MapContext, collection: Collection, viewport: Viewport, field: string) =>
+const countInside = (context: MapContext, viewport: Viewport, { field, collection }: ContentQuestion) =>
   countInRegion(context, collection, regionOf(viewport.area, blocksOfClusters(viewport)), field);
 
 interface Inside {
@@ -77,19 +85,15 @@ interface Inside {
  * The markers of a viewport if they may fit the limit: possibly more than `limit` of them, or none if they do not fit.
  * With a filter, all of them, because only reading them shows how many match.
  */
-async function inside(
-  context: MapContext,
-  collection: Collection,
-  viewport: Viewport,
-  { field, limit, filter }: ContentQuestion,
-): Promise<Inside> {
+async function inside(context: MapContext, viewport: Viewport, question: ContentQuestion): Promise<Inside> {
+  const { field, collection, limit, filter } = question;
   const { area } = viewport;
   const accept = ({ position }: MapMarker) => areaContains(area, position);
   const budget = Budget.of(context.limits);
   const cover = coverForPlan(area);
   // Close to the limit, reading the markers is cheaper than counting them.
   if (!filter && (await hasMoreThan(context, { collection, cover, budget }, 1.5 * limit))) {
-    const counted = await countInside(context, collection, viewport, field);
+    const counted = await countInside(context, viewport, question);
     if (counted > limit) return { counted };
   }
   const read = readAll(context, {

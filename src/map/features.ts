@@ -1,12 +1,11 @@
 import { markerId } from '../keys/ids.js';
-import { DEFAULT_RADIUS, type MapCluster, clustersOf } from './cells/clusters.js';
+import { type MapCluster, clustersOf } from './cells/clusters.js';
 import type { Collection } from '../model/collection.js';
 import { jsonOf } from '../model/json.js';
 import { type MapMarker, type Properties, pickProperties } from '../model/marker.js';
-import { contentOf } from './content.js';
-import { type MapContext, requireCollection } from './context.js';
-import { type MarkerFilterInput, readFilter } from './filter.js';
-import { readWhole } from './page.js';
+import { readContentQuestion, viewportContent } from './content.js';
+import type { MapContext } from './context.js';
+import type { MarkerFilterInput } from './filter.js';
 import type { Viewport } from './viewport.js';
 
 /** An RFC 7946 Feature with a Point. */
@@ -80,26 +79,15 @@ export async function viewportFeatures(
   viewport: Viewport,
   collectionKey: string,
   limit: number,
-  filterInput?: MarkerFilterInput | null,
+  filter?: MarkerFilterInput | null,
 ): Promise<Buffer> {
-  const most = readWhole('limit', limit, 1, context.limits.maxFirst);
-  const filter = readFilter(filterInput);
-  const collection = await requireCollection(context, collectionKey);
-  const { mode, markers, clusters } = await contentOf(context, viewport, collection, {
-    field: 'features',
-    limit: most,
-    filter,
-  });
-  if (mode === 'MARKERS') return collectionOf(markers.map(featuresOf(collection)));
+  const question = await readContentQuestion(context, 'features', collectionKey, limit, filter);
+  const { mode, markers, clusters } = await viewportContent(context, viewport, question);
+  if (mode === 'MARKERS') return collectionOf(markers.map(featuresOf(question.collection)));
   let fewer: readonly MapCluster[] = clusters;
   // At the latest when the world is a single square, only one cluster is left.
-  for (let zoom = viewport.zoom - 1; fewer.length > most; zoom--) {
-    const coarser = { ...viewport, zoom };
-    ({ clusters: fewer } = await clustersOf(context, coarser, collection, {
-      field: 'features',
-      distance: DEFAULT_RADIUS,
-      filter,
-    }));
+  for (let zoom = viewport.zoom - 1; fewer.length > question.limit; zoom--) {
+    ({ clusters: fewer } = await clustersOf(context, { ...viewport, zoom }, question));
   }
   return collectionOf(fewer.map((cluster) => Buffer.from(JSON.stringify(clusterFeature(cluster)))));
 }

@@ -4,8 +4,7 @@ import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import { type MapContext, requireCollection } from '../context.js';
 import { createExpansion } from './expansion.js';
-import type { MarkerFilter } from '../filter.js';
-import { type OccupiedCells, cellOf, occupiedCellsOrCoarser } from './occupied.js';
+import { type CellsQuestion, type OccupiedCells, cellOf, occupiedCellsOrCoarser } from './occupied.js';
 import { readWhole } from '../page.js';
 import { readAll } from '../markers/read-all.js';
 import { Budget } from '../../loaders/budget.js';
@@ -25,8 +24,13 @@ export interface MapCluster extends Cluster {
 }
 
 /** Default distance in px below which neighbors are merged. */
-export const DEFAULT_RADIUS = 60;
+const DEFAULT_RADIUS = 60;
 const MAX_RADIUS = 512;
+
+/** Which clusters are requested: those at least `distance` px apart. */
+export interface ClustersQuestion extends Pick<CellsQuestion, 'field' | 'collection' | 'filter'> {
+  readonly distance?: number;
+}
 
 /** Clusters, and the geohash length of the cells that form them. */
 export interface Clustered {
@@ -43,7 +47,7 @@ export async function viewportClusters(
 ): Promise<MapCluster[]> {
   const distance = readWhole('radius', radius ?? DEFAULT_RADIUS, 1, MAX_RADIUS);
   const collection = await requireCollection(context, collectionKey);
-  return [...(await clustersOf(context, viewport, collection, { field: 'clusters', distance })).clusters];
+  return [...(await clustersOf(context, viewport, { field: 'clusters', collection, distance })).clusters];
 }
 
 /** The blocks that clusters at the default distance are formed from; undefined if their cells are not stored. */
@@ -54,18 +58,13 @@ export function blocksOfClusters({ area, zoom }: Viewport): BlockPlan | undefine
 }
 
 /**
- * The clusters of a viewport, at least `distance` px apart at its zoom. They are formed from cells of the zoom's
- * precision, or from the finest stored ones if finer cells would have to be counted from too many markers.
+ * The clusters of a viewport at its zoom. They are formed from cells of the zoom's precision, or from the finest stored
+ * ones if finer cells would have to be counted from too many markers.
  */
 export async function clustersOf(
   context: MapContext,
   { area, zoom }: Viewport,
-  collection: Collection,
-  {
-    field,
-    distance,
-    filter,
-  }: { readonly field: string; readonly distance: number; readonly filter?: MarkerFilter | undefined },
+  { field, collection, filter, distance = DEFAULT_RADIUS }: ClustersQuestion,
 ): Promise<Clustered> {
   const spacing: Spacing = { zoom, distance };
   const own = clusterPrecision(zoom);
