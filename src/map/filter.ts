@@ -94,25 +94,20 @@ function readValues(field: string, list: readonly unknown[]): ReadonlySet<string
   return texts;
 }
 
-/** The condition on a property's value; `there` is false if the marker lacks the property. */
-function readTest(
-  field: string,
-  comparison: ComparisonName,
-  wanted: unknown,
-): (value: unknown, there: boolean) => boolean {
+/** The condition on a property's value; undefined if the marker lacks the property. */
+function readTest(field: string, comparison: ComparisonName, wanted: unknown): (value: unknown) => boolean {
   switch (comparison) {
     case 'eq':
     case 'ne': {
       checkSize(field, wanted);
       const text = textOf(wanted);
       const isEqual = (value: unknown) => typeof value === typeof wanted && textOf(value) === text;
-      if (comparison === 'eq') return (value, there) => there && isEqual(value);
-      return (value, there) => !there || !isEqual(value);
+      return comparison === 'eq' ? isEqual : (value) => !isEqual(value);
     }
     case 'in': {
       if (!Array.isArray(wanted)) throw badInput(field, wanted, 'a list of JSON values');
       const texts = readValues(field, wanted);
-      return (value, there) => there && texts.has(textOf(value));
+      return (value) => texts.has(textOf(value));
     }
     case 'contains':
       if (typeof wanted !== 'string') throw badInput(field, wanted, 'a string');
@@ -120,7 +115,7 @@ function readTest(
         typeof value === 'string' ? value.includes(wanted) : Array.isArray(value) && value.includes(wanted);
     case 'exists':
       if (typeof wanted !== 'boolean') throw badInput(field, wanted, 'true or false');
-      return (_, there) => there === wanted;
+      return (value) => (value !== undefined) === wanted;
     default: {
       if (typeof wanted !== 'string' && !(typeof wanted === 'number' && Number.isFinite(wanted))) {
         throw badInput(field, wanted, 'a number or a string');
@@ -143,7 +138,7 @@ function readComparison(field: string, input: PropertyFilterInput): Comparison {
     throw badInput(field, names, `a name with exactly one comparison of ${COMPARISONS.join(', ')}`);
   }
   const test = readTest(`${field}.${given}`, given, input[given]);
-  return { name, test: (properties) => test(properties[name], Object.hasOwn(properties, name)) };
+  return { name, test: (properties) => test(Object.hasOwn(properties, name) ? properties[name] : undefined) };
 }
 
 /** The instant in milliseconds. */
