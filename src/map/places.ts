@@ -4,7 +4,7 @@ import { Budget } from '../loaders/budget.js';
 import { compareBytes } from '../keys/byte-order.js';
 import type { Collection } from '../model/collection.js';
 import type { PlaceCount } from '../model/place.js';
-import type { Loaders } from '../loaders/loaders.js';
+import type { OrderedMarker } from '../pages/ordered-marker.js';
 import type { MapContext } from './context.js';
 import { type MarkerPage, type PageInput, markerPage, readPageInput } from './page.js';
 
@@ -33,7 +33,7 @@ export async function markersInPlace(
   const request = readPageInput(limits, ['place', collection.key, names], page, inRange);
   const budget = Budget.of(limits);
 
-  const found = new Map<string, Awaited<ReturnType<Loaders['markersAtPlaces']>>['markers'][number]>();
+  const found = new Map<string, OrderedMarker>();
   let resumeAfter = request.after;
   do {
     const limit = request.wanted - found.size;
@@ -42,8 +42,7 @@ export async function markersInPlace(
     for (const one of read.markers) if (!found.has(one.marker.key)) found.set(one.marker.key, one);
     resumeAfter = read.next;
   } while (resumeAfter !== undefined && found.size < request.wanted && budget.calls > 0);
-  const markers = Array.from(found.values(), ({ sortKey, marker }) => ({ position: sortKey, marker }));
-  return markerPage(request, { found: markers, resumeAfter });
+  return markerPage(request, { found: [...found.values()], resumeAfter });
 }
 
 const ADVICE = 'page through markersIn instead';

@@ -22,7 +22,8 @@ export interface PlaceQuery {
 
 /** A marker as stored in the index of places. */
 export interface MarkerAtPlace {
-  readonly sortKey: string;
+  /** Its sort key. */
+  readonly position: string;
   readonly marker: MapMarker & { readonly place: Place };
 }
 
@@ -54,7 +55,7 @@ export async function readPlacePage(
     const sortKey = String(item[sort]);
     const marker = mapMarkerFromIndex(keys, item, collection);
     const place = keys.parsePlace({ pk, sk: sortKey });
-    return marker && place ? [{ sortKey, marker: { ...marker, place } }] : [];
+    return marker && place ? [{ position: sortKey, marker: { ...marker, place } }] : [];
   });
   return { markers, next: LastEvaluatedKey && String(LastEvaluatedKey[sort]) };
 }
