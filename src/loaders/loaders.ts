@@ -14,7 +14,7 @@ import type { Budget } from './budget.js';
 import { BlockLoader } from './block-loader.js';
 import type { CellCache } from './cell-cache.js';
 import type { CollectionCache } from './collection-cache.js';
-import { CollectionLoader } from './collection-loader.js';
+import { createCollectionLoader } from './collection-loader.js';
 import { createEntityLoaders } from './entity-loader.js';
 import { PageLoader, type PageServices } from './pages/page-loader.js';
 import { type ReadingLimits, createMarkerLoader } from './marker-loader.js';
@@ -73,7 +73,7 @@ export function createLoaders(options: LoadersOptions) {
     });
   }
 
-  const collections = new CollectionLoader(db, collectionCache, call);
+  const collections = createCollectionLoader(db, collectionCache, call);
   const markerLoader = createMarkerLoader({ ...options, slots });
 
   return {
@@ -81,7 +81,7 @@ export function createLoaders(options: LoadersOptions) {
     ...createEntityLoaders(db, collections, call),
     ...markerLoader,
     ...createSummaryLoader({ ...options, slots, trust: options.pageServices.trust }, markerLoader),
-    ...createZoneLoader({ ...options, slots }),
+    ...createZoneLoader({ ...options, slots, items: collections.lagging }),
     blocks,
     pages,
     /** Markers in one range of the geo index; other items are omitted. */

@@ -1,38 +1,32 @@
-import DataLoader from 'dataloader';
 import type { LimitFunction } from 'p-limit';
 
 import { limitExceeded } from '../errors.js';
-import type { Key } from '../keys/document-id.js';
 import type { PartitionRange } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
 import type { Zone } from '../model/zone.js';
-import { batchGet } from '../store/request/batch-get.js';
 import { readItem } from '../store/request/conditional-change.js';
-import type { Database, Item } from '../store/database.js';
+import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
 import { missing, readGeometry } from '../store/zone/zone-geometry.js';
 import { readZoneEntries, readZonePage } from '../store/zone/zone-index.js';
 import { type ZoneEntry, zoneFromItem } from '../store/zone/zone-item.js';
+import type { ItemLoader } from './collection-loader.js';
 import { type GeometryCache, LoadedGeometry, coarseName } from './geometry-cache.js';
 import { remembered } from './remembered.js';
-import { afterTurns } from '../turns.js';
 
 export interface ZoneLoaderOptions {
   readonly db: Database;
   readonly geometryCache: GeometryCache;
   readonly call: Call;
   readonly slots: LimitFunction;
+  readonly items: ItemLoader;
 }
 
 const MOST_ANSWERED = 64 * 1024 * 1024;
 
 /** Creates the reads of zones for one request. */
-export function createZoneLoader({ db, geometryCache, call, slots }: ZoneLoaderOptions) {
-  const { keys, tables } = db;
-  const items = new DataLoader<Key, Item | undefined, string>((wanted) => batchGet(db, tables.entities, wanted, call), {
-    cacheKeyFn: (key) => keys.documentId(key),
-    batchScheduleFn: afterTurns,
-  });
+export function createZoneLoader({ db, geometryCache, call, slots, items }: ZoneLoaderOptions) {
+  const { keys } = db;
   const entries = new Map<string, Promise<ZoneEntry[] | undefined>>();
   const geometries = new Map<string, Promise<LoadedGeometry>>();
   let answered = 0;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { markerId } from '../../src/keys/ids.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
-import { CollectionLoader } from '../../src/loaders/collection-loader.js';
+import { createCollectionLoader } from '../../src/loaders/collection-loader.js';
 import { createEntityLoaders } from '../../src/loaders/entity-loader.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
@@ -28,7 +28,7 @@ const newOf = (input: Partial<CollectionInput> & { readonly key: string }, datab
 const one = (collection: Collection, database = db) => createMarker(database, collection, HERE, NOW, newCall());
 const loaders = (database: Database) => {
   const call = newCall();
-  const collections = new CollectionLoader(database, createCollectionCache({ now: () => performance.now() }), call);
+  const collections = createCollectionLoader(database, createCollectionCache({ now: () => performance.now() }), call);
   return createEntityLoaders(database, collections, call);
 };
 

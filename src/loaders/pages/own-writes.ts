@@ -49,7 +49,10 @@ export class OwnWrites {
       kept.set(write.key, { ...write, mapVersion, at: this.#wall() });
     }
     // Beyond this, a map shows the writes once pages include them.
-    if (this.#count > MOST) this.#clear();
+    if (this.#count > MOST) {
+      this.#scopes.clear();
+      this.#count = 0;
+    }
   }
 
   /** The writes that pages may lack. They include everything written by `complete`, in milliseconds since 1970. */
@@ -64,11 +67,6 @@ export class OwnWrites {
     }
     if (kept.size === 0) this.#scopes.delete(scope);
     return [...kept.values()];
-  }
-
-  #clear(): void {
-    this.#scopes.clear();
-    this.#count = 0;
   }
 }
 
