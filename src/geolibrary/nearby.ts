@@ -36,18 +36,18 @@ function firstWidth(radius: number, first: number, items: number): number {
  */
 export async function readNearby(
   context: TableContext,
-  { center: at, radius, filter: filterInput, ...page }: NearbyQuery,
+  { center: at, radius: asked, filter: filterInput, ...page }: NearbyQuery,
   filter: MarkerFilter | undefined,
 ): Promise<NearbyPage> {
   const { limits, layout, collection } = context;
   const center = readPoint('center', at.lng, at.lat);
-  if (typeof radius !== 'number' || !(radius >= 0 && radius < Infinity)) {
-    throw badInput('radius', radius, 'meters, 0 or more');
+  if (typeof asked !== 'number' || !(asked >= 0 && asked < Infinity)) {
+    throw badInput('radius', asked, 'meters, 0 or more');
   }
-  const end = { distance: Math.min(radius, HALF_AROUND), key: null };
+  const radius = Math.min(asked, HALF_AROUND);
   const list = ['geo-table within', center, collection.key, filterInput ?? null];
   const request = readNearInput(limits, list, page, isGeoPosition);
-  const { first, start: cursor } = request;
+  const { wanted, start: cursor } = request;
   const budget = Budget.of(limits);
 
   const source: ScanSource = {
@@ -70,6 +70,6 @@ export async function readNearby(
     },
   };
 
-  const width = firstWidth(end.distance, first, layout.items);
-  return nearbyPage(request, await walkRings({ center, end, cursor, first, budget, source, width, growth: 2 }));
+  const width = firstWidth(radius, request.first, layout.items);
+  return nearbyPage(request, await walkRings({ center, radius, cursor, wanted, budget, source, width, growth: 2 }));
 }

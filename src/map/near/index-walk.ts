@@ -35,11 +35,9 @@ function sourceOf(context: MapContext, { collection, filter, budget }: NearQuery
  * not even cover one prefix.
  */
 export async function walkIndex(context: MapContext, query: NearQuery): Promise<NearResult> {
-  const { center, radius, cursor, wanted, budget, collection } = query;
-  const end = { distance: radius, key: null };
+  const { cursor, collection } = query;
   const source = sourceOf(context, query);
-  const walk = { center, end, cursor, first: wanted - 1, budget, source, width: FIRST_RING, growth: GROWTH };
-  const { found, rest } = await walkRings(walk);
+  const { found, rest } = await walkRings({ ...query, source, width: FIRST_RING, growth: GROWTH });
   const isStuck = rest?.scan && rest.scan.scanned === (cursor.scan?.scanned ?? '');
   if (isStuck && compareNear(rest.resumeAfter, cursor.resumeAfter) === 0) {
     throw limitExceeded(

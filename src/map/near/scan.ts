@@ -3,11 +3,10 @@ import { distance } from '../../geo/distance.js';
 import type { Point } from '../../geo/point.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { OrderedMarker } from '../../pages/ordered-marker.js';
-import type { Budget } from '../../loaders/budget.js';
 import {
-  type NearCursor,
   type NearMarker,
   type NearPosition,
+  type NearQuery,
   type NearResult,
   type Pending,
   type RingScan,
@@ -121,14 +120,8 @@ async function scanOn(
   return { found, resumeAfter, rest };
 }
 
-/** A list by distance, read in rings. */
-export interface RingWalk {
-  readonly center: Point;
-  readonly end: NearPosition;
-  readonly cursor: NearCursor;
-  /** Number of markers per page. A ring with more markers makes the page longer. */
-  readonly first: number;
-  readonly budget: Budget;
+/** A list by distance, read in rings. One with more markers than wanted makes the page longer. */
+export interface RingWalk extends Pick<NearQuery, 'center' | 'radius' | 'cursor' | 'wanted' | 'budget'> {
   readonly source: ScanSource;
   /**
    * Width of the first ring in meters if the previous page does not specify it, and the maximum growth factor of the
@@ -144,17 +137,12 @@ const NARROWEST = 1;
  * Reads rings outward until a page is full, so that it costs what it contains. A ring that exceeds the budget of a page
  * is scanned over several pages, all but the last of which are empty.
  */
-export async function walkRings({
-  center,
-  end,
-  cursor,
-  first,
-  budget,
-  source,
-  ...asked
-}: RingWalk): Promise<NearResult> {
+export async function walkRings(walk: RingWalk): Promise<NearResult> {
+  const { center, radius, cursor, budget, source } = walk;
+  const end = { distance: radius, key: null };
+  const first = walk.wanted - 1;
   const begun = cursor.resumeAfter.distance;
-  let { resumeAfter, scan, width = Math.max(NARROWEST, asked.width) } = cursor;
+  let { resumeAfter, scan, width = Math.max(NARROWEST, walk.width) } = cursor;
   const found: NearMarker[] = [];
   while (found.length <= first && compareNear(resumeAfter, end) < 0 && budget.calls > 0 && budget.items > 0) {
     const from = resumeAfter;
@@ -165,7 +153,7 @@ export async function walkRings({
     found.push(...result.found);
     ({ resumeAfter, rest: scan } = result);
     if (scan) break;
-    width = Math.min(HALF_AROUND, Math.max(NARROWEST, asked.growth * (resumeAfter.distance - from.distance)));
+    width = Math.min(HALF_AROUND, Math.max(NARROWEST, walk.growth * (resumeAfter.distance - from.distance)));
   }
   // The page was full before everything read was used: the next page need not read as far.
   if (found.length > first)
