@@ -83,11 +83,15 @@ function withReads(
   occupied: OccupiedCells,
   spacing: Spacing,
 ): MapCluster[] {
-  const single = once(() => singleMarkers(context, collection, clusters, occupied));
+  let single: ReturnType<typeof singleMarkers> | undefined;
   const expansion = createExpansion(context, collection, clusters, occupied, spacing);
   return clusters.map((cluster) => ({
     ...cluster,
-    marker: async () => (cluster.count === 1 ? ((await single()).get(cluster.cells[0]?.geohash ?? '') ?? null) : null),
+    marker: async () => {
+      if (cluster.count !== 1) return null;
+      single ??= singleMarkers(context, collection, clusters, occupied);
+      return (await single).get(cluster.cells[0]?.geohash ?? '') ?? null;
+    },
     expansionZoom: () => expansion(cluster),
   }));
 }
@@ -111,10 +115,4 @@ async function singleMarkers(
       advice: "omit the clusters' markers, or use a smaller bounding box",
     });
   return new Map((known ?? (await read())).map((marker) => [cellOf(marker, precision), marker]));
-}
-
-/** Wraps a function so that it runs at most once. */
-export function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => (result ??= work());
 }

@@ -104,10 +104,10 @@ export class IndexedSearch implements MarkerSource {
 
 /** Merges the markers of a range's shards in order, up to the position at which the first shard was cut. */
 function mergeShards(prefix: string, from: CursorPosition, shards: readonly IndexedMarkers[]) {
-  const cuts = shards
+  const [cutAt] = shards
     .filter(({ complete }) => !complete)
-    .map(({ resumeAfter }) => (resumeAfter === undefined ? from : prefix + resumeAfter));
-  const cutAt = cuts.length === 0 ? undefined : cuts.reduce((a, b) => (compareBytes(b, a) < 0 ? b : a));
+    .map(({ resumeAfter }) => (resumeAfter === undefined ? from : prefix + resumeAfter))
+    .sort(compareBytes);
   const [only] = shards;
   if (only && shards.length === 1) return { markers: only.markers, cutAt };
   const markers = shards
