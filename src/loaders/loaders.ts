@@ -3,9 +3,8 @@ import pLimit from 'p-limit';
 import type { Collection } from '../model/collection.js';
 import type { Place, PlaceCount } from '../model/place.js';
 import { type OrderedMarker, orderedMarker } from '../pages/ordered-marker.js';
-import type { Database, Item } from '../store/database.js';
+import type { Item } from '../store/database.js';
 import { mapMarkerFromIndex } from '../store/marker/marker-item.js';
-import type { Call } from '../store/request/meter.js';
 import { readPlaceCounts } from '../store/cell/place-counts.js';
 import { type PlacePage, type PlaceQuery, readPlacePage } from '../store/marker/place-index.js';
 import { rangeRequest } from '../store/request/ranges.js';
@@ -17,7 +16,7 @@ import type { CollectionCache } from './collection-cache.js';
 import { createCollectionLoader } from './collection-loader.js';
 import { createEntityLoaders } from './entity-loader.js';
 import { PageLoader, type PageServices } from './pages/page-loader.js';
-import { type ReadingLimits, createMarkerLoader } from './marker-loader.js';
+import { type MarkerLoaderOptions, createMarkerLoader } from './marker-loader.js';
 import { type BudgetedRange, createRangeLoader, sortKeyOf } from './range-loader.js';
 import { remembered } from './remembered.js';
 import { createSummaryLoader } from './reading-summaries.js';
@@ -37,14 +36,10 @@ export interface IndexedMarkers {
   readonly complete: boolean;
 }
 
-export interface LoadersOptions extends Pick<ZoneLoaderOptions, 'geometryCache'> {
-  readonly db: Database;
+export interface LoadersOptions extends Omit<MarkerLoaderOptions, 'slots'>, Pick<ZoneLoaderOptions, 'geometryCache'> {
   readonly cellCache: CellCache;
   readonly pageServices: PageServices;
   readonly collectionCache: CollectionCache;
-  readonly call: Call;
-  readonly limits: ReadingLimits;
-  readonly now: () => Date;
 }
 
 /** Maximum number of concurrent Query calls of one request. */

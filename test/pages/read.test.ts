@@ -122,8 +122,9 @@ test('a read finds each marker that exists throughout exactly once, while pages 
         const pages = {
           ownWrites: [],
           directory: directory.read.bind(directory),
-          read: async (question: Omit<PagesQuestion, 'complete'>) => {
-            const answer = await readPages(source, { ...question, complete: roundOf(1, true) });
+          read: async (question: Pick<PagesQuestion, 'reads' | 'earlier'>) => {
+            const { others } = directory;
+            const answer = await readPages(source, { ...question, others, complete: roundOf(1, true) });
             return { entries: markersOf(answer), again: answer.again.length > 0 };
           },
         };

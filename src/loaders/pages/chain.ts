@@ -1,7 +1,5 @@
-import { GEOHASH_ALPHABET } from '../../geo/geohash.js';
-import type { ZRange } from '../../geo/ranges.js';
 import { compareBytes } from '../../keys/byte-order.js';
-import { type Directory, type PageHint, afterPartition, overlaps } from '../../pages/directory.js';
+import { type PageHint, afterPartition } from '../../pages/directory.js';
 import { type OrderedMarker, firstFrom } from '../../pages/ordered-marker.js';
 import type { PlannedRead } from '../../pages/plan-reads.js';
 import type { StoredPage } from '../../store/page/pages.js';
@@ -130,24 +128,20 @@ function found(pages: Awaited<ReturnType<typeof readKeys>>, hints: readonly Page
   });
 }
 
-/** The pages, by partition, of partitions that overlap Z-order ranges and are not in the directory. */
-async function readOthers(source: PageSource, directory: Directory, cover: readonly ZRange[]): Promise<StoredPage[][]> {
-  const others = Array.from(GEOHASH_ALPHABET).filter(
-    (partition) => !directory.has(partition) && overlaps(partition, cover),
-  );
-  const first = others.length === 0 ? [] : await source.byKeys(others, true);
+/** The pages, by partition, of those that had none when the directory was read. */
+async function readOthers(source: PageSource, others: ReadonlySet<string>): Promise<StoredPage[][]> {
+  const first = others.size === 0 ? [] : await source.byKeys([...others], true);
   const begun = first.filter((page) => page !== undefined);
   return Promise.all(begun.map((page) => chain(source, [page], page.begin, undefined)));
 }
 
 /** What to read, and what is already known. */
 export interface PagesQuestion {
-  readonly directory: Directory;
   readonly reads: readonly PlannedRead[];
   /** Earlier reads for the same answer. */
   readonly earlier: readonly PlannedRead[];
-  /** Sorted, disjoint ranges of Z-order at length 10 that the answer covers. */
-  readonly cover: readonly ZRange[];
+  /** Partitions that may belong to the answer and had no pages when the directory was read. */
+  readonly others: ReadonlySet<string>;
   /** The last round that even a lagging read finds in all pages; the directory has all partitions of that time. */
   readonly complete: number;
 }
@@ -176,7 +170,7 @@ const lastLost = (reading: readonly (readonly StoredPage[])[]) =>
  * moves includes each marker. Throws PagesGone if markers keep moving.
  */
 export async function readPages(source: PageSource, question: PagesQuestion): Promise<PagesFound> {
-  const { directory, reads, earlier, cover, complete } = question;
+  const { reads, earlier, others, complete } = question;
   const found = await readOnce(source, reads, false);
   const again: StoredPage[][] = [];
   let seen = complete;
@@ -185,7 +179,7 @@ export async function readPages(source: PageSource, question: PagesQuestion): Pr
     if (readings === MOST_READINGS) throw new PagesGone();
     seen = last;
     const all = readOnce(source, [...earlier, ...reads], true);
-    const reading = (await Promise.all([all, readOthers(source, directory, cover)])).flat();
+    const reading = (await Promise.all([all, readOthers(source, others)])).flat();
     again.push(...reading);
     last = lastLost(reading);
   }

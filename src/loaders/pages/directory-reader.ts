@@ -8,7 +8,7 @@ import {
   afterPartition,
   overlaps,
 } from '../../pages/directory.js';
-import { type Missing, walkDirectory } from '../../pages/walk-directory.js';
+import { type KnownParts, type Missing, walkDirectory } from '../../pages/walk-directory.js';
 import type { DirectoryParts } from '../../store/page/page-directory.js';
 import type { PagesOf, StoredPage } from '../../store/page/pages.js';
 import type { Budget } from '../budget.js';
@@ -50,11 +50,13 @@ const AT_A_TIME = 8;
 const before = (a: string, b: string) => compareBytes(a, b) < 0;
 
 /** Reads the parts of the directory of a collection's pages that a request requires and this process does not have. */
-export class DirectoryReader {
+export class DirectoryReader implements KnownParts {
   readonly #options: DirectoryReaderOptions;
   readonly #of: PagesOf;
   /** The parts that this request uses, in order, by partition. Partitions without pages have no list. */
   readonly #held = new Map<string, readonly DirectoryPart[]>();
+  /** Partitions that this request has asked for and that had no pages then. */
+  readonly others = new Set<string>();
 
   constructor(options: DirectoryReaderOptions, of: PagesOf) {
     this.#options = options;
@@ -70,12 +72,9 @@ export class DirectoryReader {
     const keptCalls = budget.calls / 2;
     await this.#begin(wanted, budget);
     const begun = wanted.filter((partition) => this.#held.has(partition));
-    const known = {
-      find: (partition: string, position: string) => this.#find(partition, position),
-      next: (partition: string, position: string) => this.#next(partition, position),
-    };
+    for (const partition of wanted) if (!this.#held.has(partition)) this.others.add(partition);
     for (let limit = NEXT_PARTS; ; limit *= 2) {
-      const { missing, upTo } = walkDirectory(begun, cover, markers, known);
+      const { missing, upTo } = walkDirectory(begun, cover, markers, this);
       const calls = Math.min(AT_A_TIME, budget.calls - keptCalls);
       if (missing.length === 0 || calls < 1) {
         const directory = new Map(begun.map((partition) => [partition, this.#pagesOf(partition)]));
@@ -101,7 +100,7 @@ export class DirectoryReader {
     this.#hold(part);
   }
 
-  #find(partition: string, position: string): DirectoryPart | undefined {
+  find(partition: string, position: string): DirectoryPart | undefined {
     const held = this.#held.get(partition)?.findLast(({ begin }) => !before(position, begin));
     if (held && before(position, held.end)) return held;
     const part = this.#options.directories.find(this.#named(partition), position);
@@ -109,11 +108,11 @@ export class DirectoryReader {
     return part;
   }
 
-  #next(partition: string, position: string): string {
+  next(partition: string, position: string): string {
     const held = this.#held.get(partition)?.find(({ begin }) => before(position, begin))?.begin;
     const kept = this.#options.directories.next(this.#named(partition), position);
-    const [next] = [held, kept, afterPartition(partition)].filter((one) => one !== undefined).sort(compareBytes);
-    return next ?? afterPartition(partition);
+    const [next = afterPartition(partition)] = [held, kept].filter((one) => one !== undefined).sort(compareBytes);
+    return next;
   }
 
   /** The pages of a partition that this request requires, or all known ones if they are few. */

@@ -31,6 +31,9 @@ import type { OwnWrite, OwnWrites } from './own-writes.js';
 import { type PageCache, pageName } from './page-cache.js';
 import type { PageTrust, TrustedPages } from './trust.js';
 
+/** Number of markers that can be decoded for the cost of one index item. */
+export const MARKERS_AN_ITEM = 5;
+
 /** State for reading pages that all requests of a process share. */
 export interface PageServices {
   readonly trust: Pick<PageTrust, 'pages' | 'summaries' | 'forget'>;
@@ -135,11 +138,12 @@ export class OpenPages {
 
   /** Makes planned reads of pages. `again`: whether pages of earlier reads for the same answer were read again. */
   async read(
-    question: Omit<PagesQuestion, 'complete'>,
+    question: Pick<PagesQuestion, 'reads' | 'earlier'>,
     budget: Budget,
   ): Promise<{ readonly entries: readonly OrderedMarker[]; readonly again: boolean }> {
     const complete = 2 * this.#trusted.complete + 1;
-    const answer = await readPages(this.#source(budget), { ...question, complete });
+    const { others } = this.#directory;
+    const answer = await readPages(this.#source(budget), { ...question, others, complete });
     // All fields that share a Query resume at the same moment, each with thousands of markers.
     await this.#turn();
     question.reads.forEach(({ partition }, index) => {
@@ -147,7 +151,9 @@ export class OpenPages {
       this.#options.directories.learn({ ...this.of, partition }, pages);
       this.#options.call.pages?.push(...pages.map((page) => this.#explained(page)));
     });
-    return { entries: markersOf(answer), again: answer.again.length > 0 };
+    const entries = markersOf(answer);
+    budget.debit({ items: Math.ceil(entries.length / MARKERS_AN_ITEM) });
+    return { entries, again: answer.again.length > 0 };
   }
 
   #readByKey({ begin, bytes }: StoredPage, consistent: boolean): RangeRead {

@@ -3,8 +3,8 @@ import { type ZRange, intersect } from '../../geo/ranges.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { OwnWrite } from '../../loaders/pages/own-writes.js';
-import type { OpenPages } from '../../loaders/pages/page-loader.js';
-import { type Directory, type PartitionPages, positionOf } from '../../pages/directory.js';
+import { MARKERS_AN_ITEM, type OpenPages } from '../../loaders/pages/page-loader.js';
+import { positionOf } from '../../pages/directory.js';
 import { type OrderedMarker, firstFrom } from '../../pages/ordered-marker.js';
 import { type PlannedRead, expectedOf, planReads, takeReads } from '../../pages/plan-reads.js';
 import type { MapContext } from '../context.js';
@@ -12,21 +12,16 @@ import type { CursorPosition } from '../cursor.js';
 import type { MarkerSearch, MarkerSource, FoundPart } from './search.js';
 import { itemsFor } from '../../plan/wave.js';
 
-/** Number of markers that can be decoded for the cost of one index item. */
-export const MARKERS_AN_ITEM = 5;
-
 const ALL = { from: 0, to: 32 ** LONGEST_Z };
 
 type Pages = Pick<OpenPages, 'directory' | 'read' | 'ownWrites'>;
 type PageSearch = Pick<MarkerSearch, 'cover' | 'budget'>;
 
-/** The first reads of a search, and the directory on which they are based. */
+/** The first reads of a search. */
 export interface PagePlan {
-  readonly directory: Directory;
-  /** The part of the search that the reads cover, and the part that is planned later. */
-  readonly cover: readonly ZRange[];
-  readonly rest: readonly ZRange[];
   readonly reads: readonly PlannedRead[];
+  /** The part of the search that is planned later. */
+  readonly rest: readonly ZRange[];
 }
 
 /** Plans the reads of a cover, up to about `markers` markers. */
@@ -38,12 +33,9 @@ export async function planPages(
 ): Promise<PagePlan> {
   const { directory, upTo } = await pages.directory(cover, markers, budget);
   const end = upTo === undefined ? ALL.to : positionOf(upTo);
-  const planned = intersect(cover, [{ from: 0, to: end }]);
   return {
-    directory,
-    cover: planned,
-    rest: intersect(cover, [{ from: end, to: ALL.to }]),
-    reads: planReads(directory, planned),
+    reads: planReads(directory, intersect(cover, [{ ...ALL, to: end }])),
+    rest: intersect(cover, [{ ...ALL, from: end }]),
   };
 }
 
@@ -51,8 +43,6 @@ export async function planPages(
 export class PageMarkers implements MarkerSource {
   readonly #pages: Pages;
   readonly #search: PageSearch;
-  readonly #directory = new Map<string, PartitionPages>();
-  #cover: readonly ZRange[] = [];
   /** What is not planned yet. */
   #rest: readonly ZRange[] | undefined;
   #left: readonly PlannedRead[] = [];
@@ -73,15 +63,17 @@ export class PageMarkers implements MarkerSource {
     const { cover, budget } = this.#search;
     this.#rest ??= intersect(cover, [{ ...ALL, from: toZ(after.slice(0, LONGEST_Z)) }]);
     const most = Math.min(itemsFor(wanted), MARKERS_AN_ITEM * budget.items);
-    if (this.#left.length === 0) await this.#planMore(this.#rest, most, after);
+    if (this.#left.length === 0) {
+      const plan = await planPages(this.#pages, this.#rest, most, budget);
+      this.#left = readsAfter(plan.reads, after);
+      this.#rest = plan.rest;
+    }
     const isSpent = budget.calls < 1 || budget.items < 1;
     if (isSpent && this.#left.length + this.#rest.length > 0) return undefined;
     const { taken, left } = takeReads(this.#left, { markers: most, calls: budget.calls });
-    const question = { directory: this.#directory, reads: taken, earlier: this.#done, cover: this.#cover };
-    const { entries, again } = await this.#pages.read(question, budget);
+    const { entries, again } = await this.#pages.read({ reads: taken, earlier: this.#done }, budget);
     this.#done.push(...taken);
     this.#left = left;
-    budget.debit({ items: Math.ceil(entries.length / MARKERS_AN_ITEM) });
     const rest = this.#rest[0] && fromZ(this.#rest[0].from, LONGEST_Z);
     const next = left[0]?.pages.hints[left[0].first]?.begin ?? rest;
     const end = next === undefined ? entries.length : firstFrom(entries, next);
@@ -96,14 +88,6 @@ export class PageMarkers implements MarkerSource {
     // Pages that stand empty are not read again either.
     const read = next === undefined ? last : fromZ(positionOf(next), LONGEST_Z);
     return { markers, again, upTo: compareBytes(read, last) > 0 ? read : last, ended: next === undefined };
-  }
-
-  async #planMore(cover: readonly ZRange[], markers: number, after: CursorPosition): Promise<void> {
-    const plan = await planPages(this.#pages, cover, markers, this.#search.budget);
-    for (const [partition, pages] of plan.directory) this.#directory.set(partition, pages);
-    this.#cover = [...this.#cover, ...plan.cover];
-    this.#rest = plan.rest;
-    this.#left = readsAfter(plan.reads, after);
   }
 }
 

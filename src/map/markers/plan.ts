@@ -1,12 +1,13 @@
 import type { Keyspace } from '../../keys/keyspace.js';
 import { Budget } from '../../loaders/budget.js';
+import { MARKERS_AN_ITEM } from '../../loaders/pages/page-loader.js';
 import { type ExplainedRange, explainMarkers, explainPages } from '../../plan/explain.js';
 import { readUnitsOf, requestsOf } from '../../pages/plan-reads.js';
 import { coverForPlan } from '../../plan/markers.js';
 import { type MapContext, requireCollection } from '../context.js';
 import type { Viewport } from '../viewport.js';
 import { type IndexSearch, nextRanges } from './index-source.js';
-import { MARKERS_AN_ITEM, planPages } from './page-source.js';
+import { planPages } from './page-source.js';
 
 /** The reads for markers. */
 export interface ReadsPlan {

@@ -2,14 +2,13 @@ import { leastDistance } from '../../geo/circle.js';
 import { distance } from '../../geo/distance.js';
 import { GEOHASH_ALPHABET, cellBounds } from '../../geo/geohash.js';
 import type { ZRange } from '../../geo/ranges.js';
-import type { OpenPages } from '../../loaders/pages/page-loader.js';
+import { MARKERS_AN_ITEM, type OpenPages } from '../../loaders/pages/page-loader.js';
 import type { MapMarker } from '../../model/marker.js';
-import { type PartitionPages, partitionRange } from '../../pages/directory.js';
+import { partitionRange } from '../../pages/directory.js';
 import { type PageAhead, PagesOutward } from '../../pages/outward.js';
 import { type PlannedRead, planChosen } from '../../pages/plan-reads.js';
 import { eachInTurns } from '../../turns.js';
 import type { MapContext } from '../context.js';
-import { MARKERS_AN_ITEM } from '../markers/page-source.js';
 import { passing } from '../markers/passing.js';
 import {
   type NearMarker,
@@ -48,8 +47,6 @@ export class PageWalk {
   readonly #ahead: PagesOutward;
   /** Partitions whose directory is not read, the nearest last. */
   readonly #partitions: { readonly range: ZRange; readonly far: number }[];
-  readonly #directory = new Map<string, PartitionPages>();
-  #cover: readonly ZRange[] = [];
   /** Markers of all pages that were read, by key. */
   readonly #markers = new Map<string, NearMarker>();
   readonly #done: PlannedRead[] = [];
@@ -134,16 +131,12 @@ export class PageWalk {
     const first = this.#partitions.findIndex((partition) => partition.far <= distanceTo);
     const ranges = this.#partitions.splice(first).map(({ range }) => range);
     ranges.sort((a, b) => a.from - b.from);
-    this.#cover = [...this.#cover, ...ranges].sort((a, b) => a.from - b.from);
     await this.#open(ranges, 0);
   }
 
   async #open(ranges: readonly ZRange[], markers: number): Promise<void> {
     const { directory } = await this.#pages.directory(ranges, markers, this.#query.budget);
-    for (const [partition, pages] of directory) {
-      this.#directory.set(partition, pages);
-      this.#ahead.add(partition, pages);
-    }
+    for (const [partition, pages] of directory) this.#ahead.add(partition, pages);
   }
 
   /** Reads the nearest pages: as many as may have the markers that are missing, and further ones that may have nearer ones. */
@@ -169,10 +162,8 @@ export class PageWalk {
 
   async #read(reads: readonly PlannedRead[]): Promise<void> {
     const { center, budget } = this.#query;
-    const question = { directory: this.#directory, reads, earlier: this.#done, cover: this.#cover };
-    const { entries } = await this.#pages.read(question, budget);
+    const { entries } = await this.#pages.read({ reads, earlier: this.#done }, budget);
     this.#done.push(...reads);
-    budget.debit({ items: Math.ceil(entries.length / MARKERS_AN_ITEM) });
     const versionOf = (key: string) => this.#markers.get(key)?.marker.mapVersion ?? -1;
     const add = (marker: MapMarker) =>
       this.#markers.set(marker.key, { marker, distance: distance(center, marker.position) });
