@@ -81,13 +81,6 @@ export class LoadedGeometry {
   }
 }
 
-/** Geometries shared by all requests of a process, by the hash of their bytes, so entries never become stale. */
-export interface GeometryCache {
-  readonly geometries: LRUCache<string, LoadedGeometry>;
-  /** GeoJSON without details smaller than a tolerance, by `coarseName`. */
-  readonly coarse: LRUCache<string, Buffer>;
-}
-
 export const coarseName = (sha256: string, tolerance: number): string => `${sha256} ${tolerance}`;
 
 /** Memory in bytes per byte of GeoJSON: the text, its numbers, and an index of its edges. */
@@ -100,16 +93,22 @@ const ENTRY_BYTES = 200;
  */
 const COARSE_SHARE = 1 / 4;
 
-/** Creates a cache limited in bytes. With 0, no geometry fits into it. */
-export function createGeometryCache({ maxBytes }: { readonly maxBytes: number }): GeometryCache {
+/**
+ * Creates a cache of geometries for all requests of a process, by the hash of their bytes, so entries never become
+ * stale. It is limited in bytes; with 0, no geometry fits into it.
+ */
+export function createGeometryCache({ maxBytes }: { readonly maxBytes: number }) {
   return {
-    geometries: new LRUCache({
+    geometries: new LRUCache<string, LoadedGeometry>({
       maxSize: Math.ceil(maxBytes * (1 - COARSE_SHARE)) || 1,
       sizeCalculation: ({ json }) => BYTES_A_BYTE * json.length + ENTRY_BYTES,
     }),
-    coarse: new LRUCache({
+    /** GeoJSON without details smaller than a tolerance, by `coarseName`. */
+    coarse: new LRUCache<string, Buffer>({
       maxSize: Math.ceil(maxBytes * COARSE_SHARE) || 1,
       sizeCalculation: (json) => json.length + ENTRY_BYTES,
     }),
   };
 }
+
+export type GeometryCache = ReturnType<typeof createGeometryCache>;

@@ -1,5 +1,4 @@
-import type { Bounds } from '../geo/bounds.js';
-import { type Area, normalizeBounds } from '../geo/bounds.js';
+import { type Area, type Bounds, normalizeBounds } from '../geo/bounds.js';
 import { badInput } from '../errors.js';
 import { precisionForZoom } from '../plan/precision.js';
 

@@ -20,10 +20,10 @@ export interface BlockPlan {
 const FINENESS = 64;
 
 /** A plan for sorted pieces with at most `most` ranges, unless they lie in more partitions. */
-function planOf(length: number, pieces: readonly ZRange[], most?: number): BlockPlan {
+function planOf(length: number, pieces: readonly ZRange[], most = Infinity): BlockPlan {
   const size = 32 ** Math.min(CELL_SUFFIX_LENGTH, length);
   const apart = [...byPartition(pieces, size)].flatMap((group) => group.pieces);
-  return { length, ranges: joinPieces(apart, size, { heavy: HEAVY_BLOCKS, ...(most !== undefined && { most }) }) };
+  return { length, ranges: joinPieces(apart, size, { heavy: HEAVY_BLOCKS, most }) };
 }
 
 /**

@@ -57,16 +57,11 @@ export class IndexedSearch implements MarkerSource {
 
   async next(after: CursorPosition, wanted: number): Promise<FoundPart | undefined> {
     const { collection, budget } = this.#search;
-    const most = affordableRanges(budget, collection);
-    if (most < 1 || budget.items < 1) return undefined;
+    if (affordableRanges(budget, collection) < 1 || budget.items < 1) return undefined;
     if (this.#ranges.length === 0 && this.#rest !== undefined) {
       ({ ranges: this.#ranges, next: this.#rest } = nextRanges(this.#search, this.#rest));
     }
-    const { wave, queries } = affordable(
-      this.#ranges.slice(0, Math.min(most, concurrentRanges(wanted))),
-      collection,
-      budget,
-    );
+    const { wave, queries } = affordable(this.#ranges.slice(0, concurrentRanges(wanted)), collection, budget);
     if (wave.length === 0 && this.#ranges.length > 0) return undefined;
     const share = () => budget.share(queries);
     const limit = Math.min(budget.items, itemsFor(wanted));
