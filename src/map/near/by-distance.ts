@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { HALF_AROUND } from '../../geo/circle.js';
+import { distance } from '../../geo/distance.js';
 import type { Point } from '../../geo/point.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Budget } from '../../loaders/budget.js';
@@ -17,10 +18,15 @@ export interface NearPosition {
   readonly key: string | null;
 }
 
-/** A marker and its great-circle distance from a center, in meters. */
-export interface NearMarker {
-  readonly distance: number;
+/** A marker at its position in the order. */
+export interface NearMarker extends NearPosition {
+  readonly key: string;
   readonly marker: MapMarker;
+}
+
+/** A marker with its great-circle distance from a center. */
+export function nearMarker(center: Point, marker: MapMarker): NearMarker {
+  return { distance: distance(center, marker.position), key: marker.key, marker };
 }
 
 /** The start of every list by distance. */
@@ -31,16 +37,6 @@ export function compareNear(a: NearPosition, b: NearPosition): number {
   if (a.distance !== b.distance) return a.distance - b.distance;
   if (a.key === null || b.key === null) return Number(a.key === null) - Number(b.key === null);
   return compareBytes(a.key, b.key);
-}
-
-/** The position of a marker in the order. */
-export function positionOf({ distance, marker: { key } }: NearMarker): NearPosition {
-  return { distance, key };
-}
-
-/** Sorts markers by distance, then key. */
-export function nearestFirst(markers: readonly NearMarker[]): NearMarker[] {
-  return markers.toSorted((a, b) => compareNear(positionOf(a), positionOf(b)));
 }
 
 /** A marker that a scan has found but not emitted yet. */
@@ -97,10 +93,10 @@ export interface NearResult {
 const meters = z.number().min(0).max(HALF_AROUND);
 const positionShape = z
   .tuple([meters, z.string().nullable()])
-  .transform(([distance, key]): NearPosition => ({ distance, key }));
+  .transform(([far, key]): NearPosition => ({ distance: far, key }));
 const pendingShape = z
   .tuple([meters, z.string(), z.string()])
-  .transform(([distance, key, indexPosition]): Pending => ({ distance, key, indexPosition }));
+  .transform(([far, key, indexPosition]): Pending => ({ distance: far, key, indexPosition }));
 const scanShape = z
   .tuple([positionShape, z.string().nullable(), z.array(pendingShape)])
   .transform(([upTo, scanned, pending]): RingScan => ({ upTo, scanned, pending }));
@@ -108,11 +104,11 @@ const cursorShape = z
   .tuple([positionShape, scanShape.nullable(), meters.nullable()])
   .transform(([resumeAfter, scan, width]) => ({ resumeAfter, scan: scan ?? undefined, width: width ?? undefined }));
 
-const toPair = ({ distance, key }: NearPosition) => [distance, key] as const;
+const toPair = ({ distance: far, key }: NearPosition) => [far, key] as const;
 
 /** Formats where a list resumes, for a cursor. */
 export function formatNearCursor({ resumeAfter, scan, width }: NearCursor): string {
-  const pending = scan?.pending.map(({ distance, key, indexPosition }) => [distance, key, indexPosition]);
+  const pending = scan?.pending.map((one) => [...toPair(one), one.indexPosition]);
   return JSON.stringify([toPair(resumeAfter), scan ? [toPair(scan.upTo), scan.scanned, pending] : null, width ?? null]);
 }
 

@@ -13,7 +13,6 @@ import {
   compareNear,
   formatNearCursor,
   parseNearCursor,
-  positionOf,
 } from './by-distance.js';
 import type { MapContext } from '../context.js';
 import { Cursors, isCursorPosition } from '../cursor.js';
@@ -29,7 +28,7 @@ export class NearbyEdge extends Edge<MapMarker> {
   readonly distance: number;
 
   constructor(cursors: Cursors, near: NearMarker) {
-    super(near.marker, () => cursors.write(formatNearCursor({ resumeAfter: positionOf(near) })));
+    super(near.marker, () => cursors.write(formatNearCursor({ resumeAfter: near })));
     this.distance = near.distance;
   }
 }
@@ -71,8 +70,8 @@ export function readNearInput(
 export function nearbyPage(request: PageRequest, { found, rest, width }: NearResult): NearbyPage {
   const { cursors } = request;
   const edges = found.map((near) => new NearbyEdge(cursors, near));
-  const cursorAfter = ({ node: marker, distance }: NearbyEdge) =>
-    cursors.write(formatNearCursor({ resumeAfter: positionOf({ marker, distance }), width }));
+  const cursorAfter = ({ node: { key }, distance }: NearbyEdge) =>
+    cursors.write(formatNearCursor({ resumeAfter: { distance, key }, width }));
   return pageOf(request, edges, rest && formatNearCursor(rest), cursorAfter);
 }
 

@@ -1,5 +1,4 @@
 import { leastDistance } from '../../geo/circle.js';
-import { distance } from '../../geo/distance.js';
 import { GEOHASH_ALPHABET, cellBounds } from '../../geo/geohash.js';
 import type { ZRange } from '../../geo/ranges.js';
 import { MARKERS_AN_ITEM, type OpenPages } from '../../loaders/pages/page-loader.js';
@@ -16,8 +15,7 @@ import {
   type NearQuery,
   type NearResult,
   compareNear,
-  nearestFirst,
-  positionOf,
+  nearMarker,
 } from './by-distance.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
@@ -92,9 +90,7 @@ export class PageWalk {
   async #reach(goal: number): Promise<number | undefined> {
     const { radius, budget } = this.#query;
     for (;;) {
-      const left = Array.from(this.#markers.values(), positionOf).filter(
-        (one) => compareNear(one, this.#resumeAfter) > 0,
-      );
+      const left = [...this.#markers.values()].filter((one) => compareNear(one, this.#resumeAfter) > 0);
       const last = left.map(({ distance: far }) => far).sort((a, b) => a - b)[goal - 1];
       const enough = Math.min(radius, last ?? Infinity);
       const next = await this.#next(enough);
@@ -165,8 +161,7 @@ export class PageWalk {
     const { entries } = await this.#pages.read({ reads, earlier: this.#done }, budget);
     this.#done.push(...reads);
     const versionOf = (key: string) => this.#markers.get(key)?.marker.mapVersion ?? -1;
-    const add = (marker: MapMarker) =>
-      this.#markers.set(marker.key, { marker, distance: distance(center, marker.position) });
+    const add = (marker: MapMarker) => this.#markers.set(marker.key, nearMarker(center, marker));
     await eachInTurns(entries, this.#context.turn, ({ marker }) => {
       if (marker.mapVersion > versionOf(marker.key)) add(marker);
     });
@@ -183,19 +178,19 @@ export class PageWalk {
     // A marker that has moved since it was emitted is where it was found last.
     this.#found = this.#found.filter((one) => this.#markers.get(one.marker.key) === one);
     const isLeft = (one: NearMarker) =>
-      one.distance <= to && !this.#decided.has(one) && compareNear(positionOf(one), cursor.resumeAfter) > 0;
-    const ring = nearestFirst([...this.#markers.values()].filter(isLeft));
+      one.distance <= to && !this.#decided.has(one) && compareNear(one, cursor.resumeAfter) > 0;
+    const ring = [...this.#markers.values()].filter(isLeft).sort(compareNear);
     for (let next = 0; next < ring.length;) {
       const chunk = ring.slice(next, next + wanted - this.#found.length);
       await this.#context.turn();
       const { passed, decided, lookups } = await passing(this.#context, collection, filter, chunk, this.#lookups);
       const last = chunk[decided - 1];
       if (!last) return false;
-      this.#found = nearestFirst([...this.#found, ...passed]);
+      this.#found = [...this.#found, ...passed].sort(compareNear);
       for (const one of chunk.slice(0, decided)) this.#decided.add(one);
       this.#lookups -= lookups;
       this.#seen += decided;
-      if (compareNear(positionOf(last), this.#resumeAfter) > 0) this.#resumeAfter = positionOf(last);
+      if (compareNear(last, this.#resumeAfter) > 0) this.#resumeAfter = last;
       next += decided;
     }
     this.#resumeAfter = { distance: to, key: null };

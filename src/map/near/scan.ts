@@ -1,5 +1,4 @@
 import { HALF_AROUND } from '../../geo/circle.js';
-import { distance } from '../../geo/distance.js';
 import type { Point } from '../../geo/point.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { OrderedMarker } from '../../pages/ordered-marker.js';
@@ -11,8 +10,7 @@ import {
   type Pending,
   type RingScan,
   compareNear,
-  nearestFirst,
-  positionOf,
+  nearMarker,
 } from './by-distance.js';
 
 /** A ring around a center, from one position in distance order (excluded) up to another. */
@@ -62,7 +60,7 @@ function trimmed(found: readonly Pending[], upTo: NearPosition): Pick<RingScan, 
   });
   const pending = fits < 0 ? found : found.slice(0, fits);
   const last = fits < 0 ? undefined : pending.at(-1);
-  return { pending, upTo: last ? { distance: last.distance, key: last.key } : upTo };
+  return { pending, upTo: last ?? upTo };
 }
 
 /** Limits a scan to this distance: the radius may differ from that of the previous page. */
@@ -82,9 +80,8 @@ async function scanOn(
   source: ScanSource,
 ): Promise<ScanResult> {
   const { upTo } = scan;
-  const near = (marker: MapMarker): NearMarker => ({ marker, distance: distance(center, marker.position) });
-  const isBetween = (one: NearMarker, end: NearPosition) =>
-    compareNear(positionOf(one), from) > 0 && compareNear(positionOf(one), end) <= 0;
+  const near = (marker: MapMarker) => nearMarker(center, marker);
+  const isBetween = (one: NearMarker, end: NearPosition) => compareNear(one, from) > 0 && compareNear(one, end) <= 0;
   let { scanned, pending } = scan;
   const now = new Map<string, MapMarker>();
   if (scanned !== null) {
@@ -112,11 +109,13 @@ async function scanOn(
   const last = next.at(-1);
   const left = pending.slice(next.length);
   const rest = left.length > 0 ? { scanned, ...trimmed(left, upTo) } : undefined;
-  const end = last ? { distance: last.distance, key: last.key } : from;
-  const resumeAfter = rest ? end : upTo;
+  const resumeAfter = rest ? (last ?? from) : upTo;
   const markers = [...(await source.load(unknown)), ...next.flatMap((one) => now.get(source.identityOf(one)) ?? [])];
   // Kept markers may have moved to another position in the order.
-  const found = nearestFirst(markers.map(near).filter((one) => isBetween(one, resumeAfter)));
+  const found = markers
+    .map(near)
+    .filter((one) => isBetween(one, resumeAfter))
+    .sort(compareNear);
   return { found, resumeAfter, rest };
 }
 
