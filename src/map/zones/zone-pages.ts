@@ -1,14 +1,14 @@
-import { type Area, areaOverlapsCell } from '../../geo/bounds.js';
-import { GEOHASH_ALPHABET, fromZ } from '../../geo/geohash.js';
+import type { Area } from '../../geo/bounds.js';
+import { fromZ } from '../../geo/geohash.js';
 import { coverArea } from '../../geo/ranges.js';
 import { boundsMeet } from '../../geo/zone-area.js';
-import { COVER_LENGTHS, coverBounds } from '../../geo/zone-cover.js';
+import { COVER_LENGTHS } from '../../geo/zone-cover.js';
 import { CELL_SUFFIX_LENGTH } from '../../keys/declarations.js';
 import type { PartitionRange } from '../../keys/keyspace.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Collection } from '../../model/collection.js';
 import type { Zone } from '../../model/zone.js';
-import { byPartition } from '../../plan/join.js';
+import { byPartition, joinPieces } from '../../plan/join.js';
 import { type MapContext, requireCollection } from '../context.js';
 import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput } from '../page.js';
 import type { Viewport } from '../viewport.js';
@@ -26,6 +26,8 @@ const BATCH = 100;
  * zones by key.
  */
 const MOST_RANGES = 16;
+/** Number of geohashes of length 1. */
+const CELLS = 32;
 
 /** The zones found for a page, and where the rest starts, if there is any. */
 interface Found {
@@ -66,25 +68,18 @@ function rangesOf({ keys }: MapContext, scope: string, area: Area, length: numbe
   return ranges;
 }
 
-/** The largest cells that overlap an area, with neighbors in key order joined. */
-function pairsIn(area: Area): { readonly from: string; readonly to: string }[] {
-  const runs: { from: string; to: string }[] = [];
-  let touching = false;
-  for (let value = 0; value < GEOHASH_ALPHABET.length; value += 2) {
-    const pair = GEOHASH_ALPHABET.charAt(value);
-    const last = touching ? runs.at(-1) : undefined;
-    touching = areaOverlapsCell(area, coverBounds(pair));
-    if (touching && last) last.to = pair;
-    else if (touching) runs.push({ from: pair, to: pair });
-  }
-  return runs;
+/** The ranges of the largest covers that overlap an area: each is named after the western one of two cells. */
+function pairsIn({ keys }: MapContext, scope: string, area: Area): PartitionRange[] {
+  const pairs = coverArea(area, 1, CELLS).map(({ from, to }) => ({ from: from - (from % 2), to: to + (to % 2) }));
+  const joined = joinPieces(pairs, CELLS, { heavy: 1 });
+  return joined.map(({ from, to }) => keys.zoneRange(scope, fromZ(from, 1), fromZ(to - 2, 1)));
 }
 
 /** The ranges of all covers that overlap an area; undefined if there are too many. */
 function rangesIn(context: MapContext, scope: string, area: Area): PartitionRange[] | undefined {
   const [, ...lengths] = COVER_LENGTHS;
   const found = lengths.map((length) => rangesOf(context, scope, area, length));
-  const all = [pairsIn(area).map(({ from, to }) => context.keys.zoneRange(scope, from, to)), ...found];
+  const all = [pairsIn(context, scope, area), ...found];
   return all.includes(undefined) ? undefined : all.flatMap((ranges) => ranges ?? []);
 }
 
