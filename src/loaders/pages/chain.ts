@@ -32,7 +32,8 @@ function cutAt(page: StoredPage, end: string | undefined): StoredPage {
   return { ...page, end, entries };
 }
 
-const earliest = (positions: readonly (string | undefined)[]) =>
+/** The first of some positions; undefined if there are none. */
+export const earliest = (positions: readonly (string | undefined)[]) =>
   positions.filter((position) => position !== undefined).sort(compareBytes)[0];
 
 /**

@@ -12,7 +12,7 @@ import { type KnownParts, type Missing, walkDirectory } from '../../pages/walk-d
 import type { DirectoryParts } from '../../store/page/page-directory.js';
 import type { PagesOf, StoredPage } from '../../store/page/pages.js';
 import type { Budget } from '../budget.js';
-import { PagesGone } from './chain.js';
+import { PagesGone, earliest } from './chain.js';
 import { WHOLE_PARTS, firstPart, readBeginnings } from './directory-beginnings.js';
 import type { DirectoryCache } from './directory-cache.js';
 
@@ -111,8 +111,7 @@ export class DirectoryReader implements KnownParts {
   next(partition: string, position: string): string {
     const held = this.#held.get(partition)?.find(({ begin }) => before(position, begin))?.begin;
     const kept = this.#options.directories.next(this.#named(partition), position);
-    const [next = afterPartition(partition)] = [held, kept].filter((one) => one !== undefined).sort(compareBytes);
-    return next;
+    return earliest([held, kept]) ?? afterPartition(partition);
   }
 
   /** The pages of a partition that this request requires, or all known ones if they are few. */
