@@ -46,7 +46,7 @@ export class PageTrust {
   readonly #options: PageTrustOptions;
   #report: { readonly at: number; readonly read: Promise<ConsumerReport | undefined> } | undefined;
   /** Complete batches, and when this was learned; oldest first. */
-  #complete: { readonly batch: number; readonly at: number }[] = [];
+  readonly #complete: { readonly batch: number; readonly at: number }[] = [];
 
   constructor(options: PageTrustOptions) {
     this.#options = options;
@@ -57,9 +57,9 @@ export class PageTrust {
     const found = await this.#look();
     if (found === undefined) return undefined;
     const { pages, endAt } = found.report;
-    this.#note(found.report.complete);
+    const complete = this.#aged(found.report.complete);
     if (pages === null || endAt === null || !found.current) return undefined;
-    return { generation: pages.generation, complete: this.#aged(), endAt };
+    return { generation: pages.generation, complete, endAt };
   }
 
   /** What the consumer says of the summaries of readings that it keeps; undefined if they must not be used. */
@@ -97,14 +97,12 @@ export class PageTrust {
     return read;
   }
 
-  #note(batch: number): void {
-    if (batch !== this.#complete.at(-1)?.batch) this.#complete.push({ batch, at: this.#options.wall() });
-    const known = this.#complete.findLastIndex(({ at }) => this.#options.wall() - at >= LAG_MS);
-    if (known > 0) this.#complete = this.#complete.slice(known);
-  }
-
-  #aged(): number {
-    const [oldest] = this.#complete;
-    return oldest && this.#options.wall() - oldest.at >= LAG_MS ? oldest.batch : -1;
+  /** The last complete batch that was known so long ago that no read lags behind it; -1 if none was. */
+  #aged(batch: number): number {
+    const now = this.#options.wall();
+    if (batch !== this.#complete.at(-1)?.batch) this.#complete.push({ batch, at: now });
+    const aged = this.#complete.findLastIndex(({ at }) => now - at >= LAG_MS);
+    if (aged > 0) this.#complete.splice(0, aged);
+    return aged < 0 ? -1 : (this.#complete[0]?.batch ?? -1);
   }
 }
