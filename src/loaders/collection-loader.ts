@@ -50,7 +50,7 @@ export function createCollectionLoader(db: Database, cache: CollectionCache, cal
     /** Items as they were a moment ago, and as of their last write. */
     lagging,
     current,
-    /** A collection by key, null if there is none; up to two seconds old, even if `current` is to read it. */
+    /** A collection by key, null if there is none; up to two seconds old, whichever items it is read from. */
     get(key: string, items = lagging): Promise<Collection | null> {
       return remembered(known, key, () => read(key, items));
     },

@@ -16,7 +16,7 @@ const boxContains = ({ west, south, east, north }: Bounds, { lng, lat }: Point) 
   west <= lng && lng <= east && south <= lat && lat <= north;
 
 /**
- * The keys of the zones with a cover in these ranges that accepts its box, in order; undefined if a range has more
+ * The keys, in order, of the zones with a cover in these ranges whose box is accepted; undefined if a range has more
  * covers than can be read at once.
  */
 export async function keysOfCovers(
@@ -30,7 +30,7 @@ export async function keysOfCovers(
   return [...new Set(accepted.map(({ key }) => key))].sort(compareBytes);
 }
 
-/** The zones that are accepted: concurrently, because large geometries are in an object store. */
+/** The existing zones that are accepted, tested concurrently, because large geometries are in an object store. */
 export async function acceptedZones(
   zones: readonly (Zone | null)[],
   accept: (zone: Zone) => Promise<boolean>,
