@@ -15,7 +15,7 @@ import { remembered } from './remembered.js';
 /** Items by key, undefined for those that do not exist: those of one tick are read in one batch. */
 export type ItemLoader = DataLoader<Key, Item | undefined, string>;
 
-interface WantedPage {
+export interface WantedPage {
   readonly first: number;
   readonly after: string | undefined;
 }
