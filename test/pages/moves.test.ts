@@ -6,7 +6,7 @@ import { compareBytes } from '../../src/keys/byte-order.js';
 import type { OwnWrite } from '../../src/loaders/pages/own-writes.js';
 import type { OpenPages } from '../../src/loaders/pages/page-loader.js';
 import type { MapContext } from '../../src/map/context.js';
-import { nearestMarkers } from '../../src/map/near/near.js';
+import { markersWithin, nearestMarkers } from '../../src/map/near/near.js';
 import { readPage } from '../../src/map/page.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { MapMarker } from '../../src/model/marker.js';
@@ -49,7 +49,11 @@ function contextOf(
       return Promise.resolve({ entries: inOrder(entries), again });
     },
   };
-  const loaders = { pages: { read: (_: Collection, from: (found: Partial<OpenPages>) => unknown) => from(open) } };
+  const loaders = {
+    pages: { read: (_: Collection, from: (found: Partial<OpenPages>) => unknown) => from(open) },
+    /** Base items: all whose key begins with m have a property. */
+    marker: async ({ key }: { readonly key: string }) => ({ properties: key.startsWith('m') ? { p: 1 } : {} }),
+  };
   const limits = { rangesPerPage: 64, itemsPerField: 1e6, maxFirst: 1_000 };
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
   return { loaders, limits, turn } as unknown as MapContext;
@@ -109,5 +113,41 @@ describe('a marker that moves towards the beginning while an answer is read', ()
     );
     const found = await nearestMarkers(context, collection, { center, count: 2 }, filter);
     expect(found.map(({ node }) => node.key)).toEqual(['m1', 'm2']);
+  });
+
+  test('is on the next page, if more of them than can be looked up move nearer', async () => {
+    const many = Array.from({ length: 997 }, (_, index) => markerAt(`o${index}`, 20.2 + index / 1e6));
+    const far = markerAt('m0', 20.3);
+    // With the 143 that were looked up before, all but three of these.
+    const nearer = [
+      ...Array.from({ length: 855 }, (_, index) => markerAt(`n${index}`, 20 + index / 1e5, 2)),
+      ...[1, 2, 3, 4, 5].map((index) => markerAt(`m${index}`, 20.1 + index / 1e3, 2)),
+    ];
+    const all = [...many, far, ...nearer];
+    const contexts = [
+      contextOf(
+        [
+          { entries: [...many, far], again: false },
+          { entries: all, again: true },
+        ],
+        20,
+        ['e', 's'],
+      ),
+      contextOf([{ entries: all, again: false }], 2_000, ['s']),
+      contextOf([{ entries: all, again: false }], 2_000, ['s']),
+    ];
+    const found: string[] = [];
+    let after: string | null = null;
+    for (const context of contexts) {
+      const circle = { center, radius: 1e7 };
+      const page = { first: 10, after };
+      const { edges, pageInfo } = await markersWithin(context, collection, circle, page, {
+        properties: [{ name: 'p', gte: 1 }],
+      });
+      found.push(...edges.map(({ node }) => node.key));
+      if (!pageInfo.hasNextPage) break;
+      after = pageInfo.endCursor;
+    }
+    expect(found).toEqual(['m1', 'm2', 'm3', 'm4', 'm5', 'm0']);
   });
 });

@@ -185,7 +185,7 @@ export class PageWalk {
       await this.#context.turn();
       const { passed, decided, lookups } = await passing(this.#context, collection, filter, chunk, this.#lookups);
       const last = chunk[decided - 1];
-      if (!last) return false;
+      if (!last) return this.#endBefore(chunk[0]);
       this.#found = [...this.#found, ...passed].sort(compareNear);
       for (const one of chunk.slice(0, decided)) this.#decided.add(one);
       this.#lookups -= lookups;
@@ -195,5 +195,15 @@ export class PageWalk {
     }
     this.#resumeAfter = { distance: to, key: null };
     return true;
+  }
+
+  /** Leaves a marker that could not be decided to the next page, with everything beyond it, which may have been emitted before. */
+  #endBefore(left: NearPosition | undefined): false {
+    if (left === undefined || compareNear(this.#resumeAfter, left) < 0) return false;
+    const nearer = [...this.#decided].filter((one) => compareNear(one, left) < 0);
+    const end = nearer.sort(compareNear).at(-1) ?? this.#query.cursor.resumeAfter;
+    this.#found = this.#found.filter((one) => compareNear(one, end) <= 0);
+    this.#resumeAfter = end;
+    return false;
   }
 }
