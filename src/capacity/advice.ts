@@ -136,7 +136,7 @@ export function adviceFor(situation: Situation): Advice {
     return { view, cells, pages, drawn: view.inside > MOST_MARKERS && cells ? cells : pages };
   });
   const unitsAView = meanOf(read.map(({ drawn }) => drawn)).units;
-  const derived = derivedWrites(distribution, load.writes, sizes.page.markers);
+  const derived = derivedWrites(distribution, load.writes, sizes.page);
   const demand: Demand = {
     rcu: load.rcu ?? (load.viewsADay * unitsAView * load.peak) / SECONDS_A_DAY,
     wcu: load.wcu ?? load.writes * unitsOfMove(bytes) + derived,

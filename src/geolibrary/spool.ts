@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 
+import { systemClock } from '../clock.js';
 import { FileSource } from '../ingest/read/file-source.js';
 import { valueReader } from '../ingest/read/ndjson.js';
 import { retryInBackground } from '../store/request/retries.js';
@@ -20,6 +21,8 @@ const wireKey = z.record(z.string(), z.object({ S: z.string() }).or(z.object({ N
 const stateShape = z.object({
   /** The table being copied; the copy of another table is discarded. */
   identity: z.string(),
+  /** When the copy was started, in milliseconds since 1970. */
+  startedAt: z.number(),
   /** How many bytes of the file are valid. */
   bytes: z.number(),
   items: z.number(),
@@ -48,13 +51,16 @@ export interface SpoolProgress {
 
 /** Items per page: DynamoDB's own limit of 1 MB can take a slow engine longer than a request's deadline. */
 const PAGE = 1000;
+/** An older copy is discarded: the table may have changed much since. */
+const LONGEST_MS = 86_400_000;
 
 const stateOf = (path: string) => `${path}.state`;
 
 async function readState(path: string, initial: State): Promise<State> {
   try {
     const state = stateShape.parse(JSON.parse(await readFile(stateOf(path), 'utf8')));
-    return state.identity === initial.identity ? state : initial;
+    const isUsable = state.identity === initial.identity && initial.startedAt - state.startedAt < LONGEST_MS;
+    return isUsable ? state : initial;
   } catch {
     // The file is missing or truncated: the copy starts over.
     return initial;
@@ -71,13 +77,13 @@ const lineOf = (item: object) => `${JSON.stringify(item)}\n`;
 
 /**
  * Copies all items of a table to a file, one per line in DynamoDB's JSON, by a parallel Scan that resumes where an
- * interrupted run stopped. Throttled reads are retried. Items written during the copy may or may not be included.
+ * interrupted run stopped, less than a day after it began. Throttled reads are retried. Items written during the copy may or may not be included.
  */
 export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
   const { database, layout, path, call, onProgress } = job;
   await mkdir(dirname(path), { recursive: true });
   const segments = Array.from({ length: job.segments }, () => ({ start: null, done: false }));
-  const initial: State = { identity: layout.id, bytes: 0, items: 0, segments };
+  const initial: State = { identity: layout.id, startedAt: systemClock.wall(), bytes: 0, items: 0, segments };
   let state = await readState(path, initial);
   // Opens for appending; creates the file if necessary.
   const file = await open(path, 'a');

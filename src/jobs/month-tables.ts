@@ -1,7 +1,9 @@
 import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import { DAY_MS, expiredUpTo, monthEnd } from '../model/reading.js';
+import { everyCollection } from '../store/collection/collection-changes.js';
 import type { Database } from '../store/database.js';
+import { newCall } from '../store/request/meter.js';
 import {
   coolMonthTable,
   ensureMonthTable,
@@ -21,6 +23,8 @@ function allExpiredUpTo(collections: readonly Collection[], now: number): number
   return Math.min(...collections.map(({ readingsTtlDays }) => expiredUpTo(readingsTtlDays, now) ?? -Infinity));
 }
 
+const isMonthly = ({ readingsTable }: Collection) => readingsTable === 'MONTHLY';
+
 /** Keeps the tables of months of readings. Any number of processes may do so at the same time. */
 export class MonthKeeper {
   readonly #database: Database;
@@ -38,12 +42,12 @@ export class MonthKeeper {
    * deletes those whose readings have expired in all of these collections. `now` is in milliseconds since 1970.
    */
   async keep(collections: readonly Collection[], now: number): Promise<void> {
-    const monthly = collections.filter(({ readingsTable }) => readingsTable === 'MONTHLY');
+    const monthly = collections.filter(isMonthly);
     if (monthly.length === 0) return;
     for (const month of monthsAhead(now)) await ensureMonthTable(this.#database, month, now);
     const expired = allExpiredUpTo(monthly, now) - MARGIN_MS;
     for (const month of (await listMonths(this.#database)).filter((each) => isCold(each, now))) {
-      if (monthEnd(month) <= expired && mayGo(month, now)) {
+      if (monthEnd(month) <= expired && mayGo(month, now) && (await this.#hasExpired(month, now))) {
         const table = monthTable(this.#database.tables, month);
         await deleteTable(this.#database, table);
         this.#log.info({ table }, 'deleted a table whose readings have all expired');
@@ -52,5 +56,14 @@ export class MonthKeeper {
         this.#cold.add(month);
       }
     }
+  }
+
+  /** Whether a month's readings have expired in all collections there are now: one may have been created since. */
+  async #hasExpired(month: string, now: number): Promise<boolean> {
+    const monthly: Collection[] = [];
+    for await (const some of everyCollection(this.#database, 'in use', newCall(), { consistent: true })) {
+      monthly.push(...some.filter(isMonthly));
+    }
+    return monthEnd(month) <= allExpiredUpTo(monthly, now) - MARGIN_MS;
   }
 }

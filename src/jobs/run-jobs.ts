@@ -27,6 +27,15 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
   const inProgress = new Map<string, Promise<void>>();
   const months = new MonthKeeper(database, log);
   const spreader = new Spreader({ ...options, database, clock });
+  let removing: Promise<void> | undefined;
+
+  async function removeReadings(collections: readonly Collection[]): Promise<void> {
+    try {
+      for (const each of collections) await removeLeftReadings(database, each, clock.wall(), newCall(signal));
+    } catch (err) {
+      if (!signal.aborted) log.warn({ err }, 'cannot remove readings of deleted markers; retrying');
+    }
+  }
 
   async function search(readings: boolean): Promise<void> {
     for await (const collections of everyCollection(database, 'emptying', newCall(signal))) {
@@ -48,7 +57,8 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
     for await (const collections of everyCollection(database, 'in use', newCall(signal))) inUse.push(...collections);
     await spreader.look(inUse);
     if (!readings) return;
-    for (const collection of inUse) await removeLeftReadings(database, collection, clock.wall(), newCall(signal));
+    // A marker may have had millions of readings: other jobs do not wait.
+    removing ??= removeReadings(inUse).finally(() => (removing = undefined));
     await months.keep(inUse, clock.wall());
   }
 
@@ -60,5 +70,5 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
     }
     await clock.sleep(everyMs, signal);
   }
-  await Promise.all(inProgress.values());
+  await Promise.all([...inProgress.values(), removing]);
 }

@@ -31,10 +31,12 @@ export class Spreader {
     const { database, clock, settleMs, log } = this.#options;
     const nameOf = ({ key, createdAt }: Collection, { prefix, geoSlot }: SpreadPrefix) =>
       [key, createdAt, geoSlot, prefix].join('\n');
+    const gathered = new Set<string>();
     for (const collection of collections) {
-      const gathered = (collection.spread ?? []).filter(({ phase }) => phase === 'GATHER');
-      const known = gathered.filter((each) => {
+      const gathering = (collection.spread ?? []).filter(({ phase }) => phase === 'GATHER');
+      const known = gathering.filter((each) => {
         const name = nameOf(collection, each);
+        gathered.add(name);
         const seen = this.#seen.get(name) ?? clock.now();
         this.#seen.set(name, seen);
         return clock.now() - seen >= settleMs;
@@ -49,5 +51,7 @@ export class Spreader {
         'every reader gathers these prefixes; writers spread them now',
       );
     }
+    // The same prefix may be spread again after a repartition.
+    for (const name of this.#seen.keys()) if (!gathered.has(name)) this.#seen.delete(name);
   }
 }

@@ -53,12 +53,14 @@ test('one change takes eight write units, and two take the mean over all pairs',
     { lng: -70, lat: -30 },
   ];
   const distribution = distributionOf(some);
-  expect(writesOfBatch(distribution, 1, 1)).toBeCloseTo(8);
+  expect(writesOfBatch(distribution, 1, { markers: 1, bytes: 900 })).toBeCloseTo(8);
   // Blocks have parents of 0 to 4 characters; each marker has a page of its own; the state is written twice.
   const touched = (markers: typeof some) =>
     [0, 1, 2, 3, 4].reduce((sum, length) => sum + new Set(markers.map((each) => encode(each, length))).size, 0) +
     new Set(markers).size +
     2;
   const pairs = some.flatMap((a) => some.map((b) => touched([a, b])));
-  expect(writesOfBatch(distribution, 2, 1)).toBeCloseTo(pairs.reduce((sum, each) => sum + each, 0) / pairs.length);
+  expect(writesOfBatch(distribution, 2, { markers: 1, bytes: 900 })).toBeCloseTo(
+    pairs.reduce((sum, each) => sum + each, 0) / pairs.length,
+  );
 });

@@ -67,22 +67,28 @@ async function sampleOf(
   call: Call,
 ): Promise<MarkerInput[]> {
   const { keys, tables } = database;
-  const { prefixLength, writeShards, geoSlot } = collection;
+  const { prefixLength, geoSlot } = collection;
   const found = new Map<string, { readonly pk: string; readonly sk: string }>();
   for (let place = 0; place < SAMPLED_PLACES; place++) {
     const z = distribution.positionAt(((place + 0.5) / SAMPLED_PLACES) * distribution.markers);
-    const geohash = fromZ(z, LONGEST_Z);
+    // Where within its cell it is, nobody knows.
+    const geohash = fromZ(z, LONGEST_Z).slice(0, FINEST_STORED).padEnd(LONGEST_Z, '0');
     const { from, to } = keys.geoSortRange(
       prefixLength,
       geohash,
       geohash.slice(0, prefixLength).padEnd(LONGEST_Z, 'z'),
     );
-    const [pk = ''] = keys.geoPartitions(keys.scope(collection), geohash.slice(0, prefixLength), writeShards);
-    const request = rangeRequest(database, { index: `geo${geoSlot}`, pk, from, to });
-    for await (const items of queryPages(database, request, call, SAMPLED_MARKERS)) {
-      for (const item of items) {
-        const key = { pk: String(item['pk']), sk: String(item['sk']) };
-        found.set(`${key.pk}#${key.sk}`, key);
+    const prefix = geohash.slice(0, prefixLength);
+    let left = SAMPLED_MARKERS;
+    for (const pk of keys.spreadPartitions(keys.scope(collection), collection, prefix).flat()) {
+      if (left <= 0) break;
+      const request = rangeRequest(database, { index: `geo${geoSlot}`, pk, from, to });
+      for await (const items of queryPages(database, request, call, left)) {
+        left -= items.length;
+        for (const item of items) {
+          const key = { pk: String(item['pk']), sk: String(item['sk']) };
+          found.set(`${key.pk}#${key.sk}`, key);
+        }
       }
     }
   }
@@ -92,7 +98,7 @@ async function sampleOf(
 
 /**
  * The markers of a live collection, according to its cells and a sample of its items. Reads at most 2,048 blocks, and
- * 256 items in 8 Query calls, whatever its size. Throws NOT_FOUND if there is no such collection, UNAVAILABLE if no
+ * 256 items in 8 Query calls, or more if the shards of a prefix have few, whatever its size. Throws NOT_FOUND if there is no such collection, UNAVAILABLE if no
  * marker is counted.
  */
 export async function fromCollection(database: Database, key: string, signal: AbortSignal): Promise<AdviseSource> {

@@ -8,6 +8,7 @@ import { removeSpool, spoolRows, spoolTable } from '../../geolibrary/spool.js';
 import { fileIdentity, importsFolder } from '../../ingest/markers/import-state.js';
 import { newCall } from '../../store/request/meter.js';
 import { duration, grouped, progressBar } from '../progress.js';
+import { lockFile } from './alone.js';
 import { importMarkerRows } from './markers.js';
 import type { ImportOptions } from './options.js';
 
@@ -19,12 +20,14 @@ const SEGMENTS = 8;
  * command resumes the copy or the load.
  */
 export async function importGeoTable(table: string, options: ImportOptions): Promise<void> {
-  await importMarkerRows(table, options, async ({ config, database, signal }) => {
+  let unlock: (() => Promise<void>) | undefined;
+  const open: Parameters<typeof importMarkerRows>[2] = async ({ config, database, signal }) => {
     const layout = await readTableLayout(database, table, { index: options.geohashIndex, geoJson: options.geoJson });
     const { geoJson } = layout.attributes;
     console.log(`${table}: hash keys of ${layout.hashKeyLength} digits, ${layout.order} in ${geoJson}`);
     const name = createHash('sha256').update(`${table} ${options.collection}`).digest('hex').slice(0, 32);
     const path = join(importsFolder(config.dataDir), `${name}.ndjson`);
+    unlock = await lockFile(path, `${table} is being imported into collection ${options.collection}`);
     const call = newCall(signal);
     const began = systemClock.now();
     const bar = progressBar(`${table}, copying`);
@@ -55,5 +58,10 @@ export async function importGeoTable(table: string, options: ImportOptions): Pro
       },
       done: () => removeSpool(path),
     };
-  });
+  };
+  try {
+    await importMarkerRows(table, options, open);
+  } finally {
+    await unlock?.();
+  }
 }

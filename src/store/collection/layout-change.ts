@@ -10,7 +10,7 @@ import { LayoutChanged } from './watch-collection.js';
 /** How a collection's markers are to be indexed; what is omitted stays as it is. */
 export type WantedLayout = Pick<CollectionInput, keyof Layout>;
 
-type Layouts = Pick<Collection, keyof Layout | 'geoSlot' | 'layoutChange'>;
+type Layouts = Pick<Collection, keyof Layout | 'geoSlot' | 'layoutChange' | 'spread'>;
 
 const layoutOf = ({ prefixLength, writeShards, mapProperties }: Layout): Layout => ({
   prefixLength,
@@ -40,7 +40,9 @@ export function nextLayouts(collection: Collection): Layouts {
   const { geoSlot, layoutChange } = collection;
   if (layoutChange?.phase === 'FILL') return switched(collection);
   if (layoutChange?.phase === 'SWITCH') return inPhase(collection, 'DRAIN');
-  return { geoSlot, ...layoutOf(collection) };
+  // The other index is empty now: prefixes that were spread in it no longer are.
+  const spread = collection.spread?.filter((each) => each.geoSlot === geoSlot);
+  return { geoSlot, ...layoutOf(collection), ...(spread && { spread }) };
 }
 
 /**

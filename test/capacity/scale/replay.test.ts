@@ -101,7 +101,7 @@ test("vehicles in one city write what the consumer's model predicts", () => {
   const derived = derivedLine(world, PAGE);
   const writes = vehicleWrites([center('u3k7x')], derived, PAGE, LAYOUT, 300);
   const sum = (values: Float64Array) => values.reduce((total, value) => total + value, 0);
-  expect(sum(writes.derived)).toBeCloseTo(derivedWrites(world, 10_000, PAGE.markers));
+  expect(sum(writes.derived)).toBeCloseTo(derivedWrites(world, 10_000, PAGE));
   // One unit per item; an index entry is deleted and put, on either shard.
   expect([writes.entity, sum(writes.index), writes.index.length]).toEqual([10_000, 20_000, 2]);
 });

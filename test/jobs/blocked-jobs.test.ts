@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+
+import { expect, test } from 'vitest';
+
+import { systemClock } from '../../src/clock.js';
+import { runJobs } from '../../src/jobs/run-jobs.js';
+import { silentLog } from '../../src/log.js';
+import { deleteCollection } from '../../src/store/collection/collection-changes.js';
+import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { beginSpread } from '../../src/store/collection/spread.js';
+import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
+import { recordReadings } from '../../src/store/reading/readings.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { send } from '../../src/store/request/send.js';
+import { interceptCalls } from '../support/faults.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const db = await testDatabase('readable', { stream: true });
+
+test('a long removal of readings of one deleted marker holds up no other job', async () => {
+  const make = (key: string) => createCollection(db, { key, name: key, prefixLength: 1 }, NOW, newCall());
+  const sensors = await make('sensors');
+  await make('hot');
+  await make('gone');
+  await createMarker(db, sensors, { key: 'm', position: { lng: 1, lat: 1 } }, NOW, newCall());
+  await recordReadings(
+    db,
+    { collection: sensors, key: 'm' },
+    [{ at: NOW, values: { t: 1 } }],
+    new Date(NOW),
+    newCall(),
+  );
+  const [marker] = await getMarkers(db, [{ collection: sensors, key: 'm' }], newCall());
+  // What a deletion with more readings than are removed at once leaves: the reminder, and readings without a marker.
+  const own = db.keys.marker(db.keys.scope(sensors), 'm');
+  const life = marker?.incarnation;
+  const reminder = { ...db.keys.job(db.keys.scope(sensors), 'readings', 'm'), key: 'm', life, at: NOW };
+  await send(db, 'put', { TableName: db.tables.entities, Item: reminder }, newCall());
+  await send(db, 'delete', { TableName: db.tables.entities, Key: { ...own } }, newCall());
+
+  const slow = newDatabase('readable', { tables: db.tables });
+  let release: () => void = () => undefined;
+  const long = new Promise<void>((resolve) => (release = resolve));
+  let removing = false;
+  interceptCalls(slow, 'Query', async (input, ask) => {
+    if (JSON.stringify(input).includes(own.pk)) {
+      // Stands for millions of readings.
+      removing = true;
+      await long;
+    }
+    return ask(input);
+  });
+  const stop = new AbortController();
+  const worker = { database: slow, self: randomUUID(), ownerIsGone: () => false, clock: systemClock, leaseMs: 1_000 };
+  const options = { worker, cellsCaughtUp: async () => true, settleMs: 0, log: silentLog, everyMs: 50 };
+  const running = runJobs(options, stop.signal);
+  await expect.poll(() => removing).toBe(true);
+  await deleteCollection(db, 'gone', NOW, newCall());
+  await beginSpread(db, 'hot', 'u', newCall());
+  const isSpread = async () => {
+    const [hot] = await getCollections(db, ['hot'], newCall(), { consistent: true });
+    return hot?.spread?.[0]?.phase === 'SPREAD';
+  };
+  await expect.poll(isSpread, { timeout: 30_000 }).toBe(true);
+  const isEmptied = () =>
+    createCollection(db, { key: 'gone', name: 'again' }, NOW, newCall()).then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(isEmptied, { timeout: 30_000 }).toBe(true);
+  release();
+  stop.abort();
+  await running;
+});
