@@ -98,7 +98,7 @@ async function record(url, sensors) {
     stored += data.recordReadings;
     costs.push(cost);
   }
-  say('Record the readings of a day', `${stored} of ${sensors.length} sensors`, sumOf(costs));
+  say('Record the readings of a day', `${stored} readings of ${sensors.length} sensors`, sumOf(costs));
 }
 
 /** Waits for the counts of places, which follow the stream; everything else is up to date at once. */

@@ -21,12 +21,16 @@ export interface CheckJob<C> {
   readonly rejects: RejectsFile;
   readonly call: Pick<Call, 'signal'>;
   readonly onChecked: (progress: CheckProgress) => void;
-  /** Called once all rows have been checked, before the first write; not if all are rejected. */
-  readonly onValid?: (() => Promise<unknown>) | undefined;
+  /**
+   * Called once all rows have been checked, before the first write; not if all are rejected. Returns the collection to write
+   * to, which others may have created meanwhile.
+   */
+  readonly onValid?: (() => Promise<Collection>) | undefined;
 }
 
 /** The valid rows of a source. */
 export interface Checked {
+  readonly collection: Collection;
   readonly offsets: RowOffsets;
   readonly rejected: number;
   /** The greatest key, if the collection generates its keys as a sequence; 0 otherwise. */
@@ -94,6 +98,6 @@ export async function checkRows<C extends Keyed>(
   } finally {
     await file.close();
   }
-  if (offsets.count > 0 || rejected === 0) await onValid?.();
-  return { offsets, rejected, greatest };
+  const hasValid = offsets.count > 0 || rejected === 0;
+  return { collection: (hasValid && (await onValid?.())) || collection, offsets, rejected, greatest };
 }

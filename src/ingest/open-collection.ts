@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.js';
+import { CellportError } from '../errors.js';
 import type { Collection } from '../model/collection.js';
 import type { CollectionInput } from '../store/collection/collection-item.js';
 import { newCollection } from '../store/collection/collection-item.js';
@@ -10,18 +11,29 @@ export interface OpenedCollection {
   readonly collection: Collection;
   /** Whether it is missing. */
   readonly created: boolean;
-  /** Creates it, if it is missing. */
-  readonly create: () => Promise<unknown>;
+  /** Creates it if it is missing; returns what others have created meanwhile. */
+  readonly create: () => Promise<Collection>;
 }
 
 /** Opens the collection with this key, or one that can be created. */
 export async function openCollection(database: Database, input: CollectionInput): Promise<OpenedCollection> {
   const call = newCall();
   const [found] = await getCollections(database, [input.key], call, { consistent: true });
-  if (found) return { collection: found, created: false, create: async () => undefined };
+  if (found) return { collection: found, created: false, create: async () => found };
   const now = new Date(systemClock.wall()).toISOString();
   const collection = newCollection(input, now);
   // Throws if keys need a code and there is none.
   database.keys.scope(collection);
-  return { collection, created: true, create: () => createCollection(database, input, now, call) };
+  async function createOrFind(): Promise<Collection> {
+    try {
+      return await createCollection(database, input, now, call);
+    } catch (error) {
+      if (!(error instanceof CellportError) || error.code !== 'CONFLICT') throw error;
+      const [others] = await getCollections(database, [input.key], call, { consistent: true });
+      if (!others) throw error;
+      return others;
+    }
+  }
+  let creating: Promise<Collection> | undefined;
+  return { collection, created: true, create: () => (creating ??= createOrFind()) };
 }

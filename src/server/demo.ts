@@ -42,8 +42,10 @@ export async function openDemo(
   most?: number,
 ): Promise<Demo> {
   const opened = await openCollection(database, CITIES_COLLECTION);
-  const { collection: countries, create } = await openCollection(database, COUNTRIES_COLLECTION);
-  await Promise.all([opened.create(), create()]);
+  const [, countries] = await Promise.all([
+    opened.create(),
+    openCollection(database, COUNTRIES_COLLECTION).then(({ create }) => create()),
+  ]);
   let readiness: LoadReadiness = { state: 'loading', cities: 0, of: null, counted: false, reason: null };
 
   async function loadCities(cells: Cells, { signal, onChecked, onProgress }: DemoOptions): Promise<DemoPart> {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 
+import { openCollection } from '../../src/ingest/open-collection.js';
 import { getCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { runCliHere } from '../support/run-cli.js';
@@ -81,4 +82,12 @@ test('an export to a full disk says so in one line', async () => {
   child.stderr?.setEncoding('utf8').on('data', (piece: string) => (text += piece));
   expect(await new Promise((resolve) => child.once('close', resolve))).toBe(1);
   expect(text).toMatch(/^cellport: ENOSPC[^\n]*\n$/);
+});
+
+test('two imports may create the same collection', async () => {
+  const opened = await Promise.all(
+    Array.from({ length: 2 }, () => openCollection(database, { key: 'twice', name: 'Twice' })),
+  );
+  const [first, second] = await Promise.all(opened.map(({ create }) => create()));
+  expect(first).toEqual(second);
 });

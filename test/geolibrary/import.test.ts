@@ -1,10 +1,10 @@
-import { mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 
 import { readTableLayout } from '../../src/geolibrary/layout.js';
-import { spoolRows, spoolTable } from '../../src/geolibrary/spool.js';
+import { removeSpool, spoolRows, spoolTable } from '../../src/geolibrary/spool.js';
 import type { MarkerRow } from '../../src/ingest/rows/marker-row.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { wireOf } from '../../src/store/request/wire.js';
@@ -77,6 +77,15 @@ describe('a layout', () => {
 });
 
 describe('the copy of a table', () => {
+  test('is made anew once it is a day old', async () => {
+    const { items } = await spool();
+    expect(await spool()).toEqual({ items, resumed: items });
+    const state = JSON.parse(await readFile(`${path}.state`, 'utf8')) as { startedAt: number };
+    await writeFile(`${path}.state`, JSON.stringify({ ...state, startedAt: state.startedAt - 86_400_000 }));
+    expect(await spool()).toEqual({ items, resumed: 0 });
+    await removeSpool(path);
+  });
+
   test('resumes each segment where it was interrupted, and has each item once', async () => {
     const stop = new AbortController();
     const stopping = newDatabase('readable', { tables: database.tables });

@@ -28,7 +28,7 @@ test.each(['BatchGetItem', 'BatchWriteItem', 'TransactWriteItems'])(
     injectFaults(
       database,
       operation,
-      Array.from({ length: 20 }, () => 'throttled' as const),
+      Array.from({ length: 6 }, () => 'throttled' as const),
     );
     const counts = await importReadings({
       database,

@@ -123,7 +123,7 @@ test('a read finds each marker that exists throughout exactly once, while pages 
           ownWrites: [],
           directory: directory.read.bind(directory),
           read: async (question: Pick<PagesQuestion, 'reads' | 'earlier'>) => {
-            const { others } = directory;
+            const others = [...directory.others];
             const answer = await readPages(source, { ...question, others, complete: roundOf(1, true) });
             return { entries: markersOf(answer), again: answer.again.length > 0 };
           },

@@ -6,6 +6,8 @@ import { countOf, formatNumber } from './numbers.js';
 
 /** Maximum number of rows: as many as are practical to step through with the Tab key. */
 const MAX_ROWS = 50;
+/** A coordinate with one decimal, without a minus before zero. */
+const tenth = (degrees: number) => degrees.toFixed(1).replace(/^-(?=0\.0$)/, '');
 
 /** A marker or cluster in view, with its distance from the center of the screen in degrees of latitude. */
 type Shown = { readonly layer: CollectionLayer; readonly distance: number } & (
@@ -65,7 +67,7 @@ export function drawPlaces(
     }
     const { cluster } = each;
     const { lng, lat } = cluster.position;
-    const where = element('small', {}, `near ${lat.toFixed(1)}, ${lng.toFixed(1)}`);
+    const where = element('small', {}, `near ${tenth(lat)}, ${tenth(lng)}`);
     const name = element('span', {}, countOf(cluster.count, 'place'));
     const row = button({}, () => onCluster(each.layer, cluster), name, where);
     row.addEventListener('focus', () => {

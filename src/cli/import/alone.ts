@@ -1,4 +1,5 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 import { CellportError } from '../../errors.js';
 import { ownName, ownerIsGone } from '../../stream/owners.js';
@@ -19,6 +20,7 @@ async function tryLock(path: string): Promise<boolean> {
  */
 export async function lockFile(file: string, what: string): Promise<() => Promise<void>> {
   const path = `${file}.lock`;
+  await mkdir(dirname(path), { recursive: true });
   if (!(await tryLock(path))) {
     const owner = await readFile(path, 'utf8').catch(() => '');
     if (ownerIsGone(owner)) await rm(path, { force: true });

@@ -98,10 +98,9 @@ export async function importMarkerRows(
           rows = progress.rows;
           onChecked(progress);
         },
-        async onValid() {
-          await opened.create();
+        onOpen(collection) {
           // Asked while rows are written: afterwards the server is busy counting them.
-          found = isServed(config, opened.collection);
+          found = isServed(config, collection);
         },
         async onProgress(progress) {
           if (rows > FEW_ROWS) await openCells();

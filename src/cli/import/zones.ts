@@ -21,18 +21,20 @@ export async function importZonesFile(path: string, options: ImportOptions): Pro
     const source = await openZones(path, format, { keyColumn }, importsFolder(config.dataDir));
     const began = systemClock.now();
     const { collection, created, create } = await openCollection(database, collectionInput(options));
+    let used = collection;
     const counts = await importZones({
       database,
       collection,
       source,
       rejects,
-      onValid: create,
+      onValid: async () => (used = await create()),
       now: () => new Date(systemClock.wall()),
       onChecked,
       onProgress,
       call: { ...newCall(signal), unpriced: true },
     });
-    report({ counts, created, took: systemClock.now() - began });
-    console.log(whereToSee(config, collection, undefined, await isServed(config, collection)));
+    const isNew = created && used.createdAt === collection.createdAt;
+    report({ counts, created: isNew, took: systemClock.now() - began });
+    console.log(whereToSee(config, used, undefined, await isServed(config, used)));
   });
 }

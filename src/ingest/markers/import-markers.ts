@@ -206,15 +206,18 @@ export async function importMarkers(job: ImportJob): Promise<ImportProgress> {
   // created for it.
   await job.state.write(interrupted ?? fromStart);
   try {
-    const { offsets, rejected, greatest } = await checkRows(job, (row) => itemOf(job, row, ''));
+    const { collection, offsets, rejected, greatest } = await checkRows(job, (row) => itemOf(job, row, ''));
     const usable = interrupted?.order === order && (interrupted.markers ?? offsets.count) === offsets.count;
     // Another version of Cellport may accept other rows of the same file, or write them in another order.
     const from = usable ? interrupted : { ...fromStart, bulk: fromStart.bulk || interrupted?.bulk === true };
-    const begun = { ...from, markers: offsets.count, counts: { ...from.counts, rejected } };
+    // Others may write to a collection that they have created.
+    const bulk = from.bulk && collection.createdAt === job.collection.createdAt;
+    const begun = { ...from, bulk, markers: offsets.count, counts: { ...from.counts, rejected } };
     await job.state.write(begun);
     const mode = !begun.bulk ? 'shared' : interrupted === undefined ? 'blind' : 'alone';
     // Without a valid row, there may be no collection.
-    const state = offsets.count === 0 ? begun : await writeInAnyLayout(job, { offsets, greatest, begun }, mode);
+    const rows = { offsets, greatest, begun };
+    const state = offsets.count === 0 ? begun : await writeInAnyLayout({ ...job, collection }, rows, mode);
     if (job.once) await job.state.write({ ...state, done: true });
     else await job.state.clear();
     return { counts: state.counts, resumed: markersIn(begun.counts), part: 1 };

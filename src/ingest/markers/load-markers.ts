@@ -10,7 +10,7 @@ import { importStateFile, importsFolder } from './import-state.js';
 
 export interface MarkerLoad extends Pick<
   ImportJob,
-  'rejects' | 'once' | 'order' | 'windowRows' | 'onChecked' | 'onValid' | 'onProgress'
+  'rejects' | 'once' | 'order' | 'windowRows' | 'onChecked' | 'onProgress'
 > {
   readonly database: Database;
   readonly dataDir: string;
@@ -20,6 +20,8 @@ export interface MarkerLoad extends Pick<
   /** `name` identifies the source, `identity` its content and how it is read; new content is imported from the start. */
   readonly source: { readonly name: string; readonly identity: string; readonly rows: ImportJob['source'] };
   readonly signal: AbortSignal;
+  /** Called once the collection exists, before the first write. */
+  readonly onOpen?: ((collection: Collection) => void) | undefined;
 }
 
 export interface Loaded extends ImportProgress {
@@ -32,8 +34,17 @@ export interface Loaded extends ImportProgress {
  * Imports rows into a collection. Resumes where an interrupted load of the same source
  * stopped. Rejects with the signal's reason on abort.
  */
-export async function loadMarkers({ database, table, dataDir, source, signal, ...load }: MarkerLoad): Promise<Loaded> {
-  const { collection, created } = load.collection;
+export async function loadMarkers({
+  database,
+  table,
+  dataDir,
+  source,
+  signal,
+  onOpen,
+  ...load
+}: MarkerLoad): Promise<Loaded> {
+  const { collection, created, create } = load.collection;
+  let used = collection;
   const identity = [source.identity, table, collection.key, collection.createdAt].join(' ');
   const name = `${source.name} ${database.tables.entities} ${collection.key}`;
   const progress = await importMarkers({
@@ -42,11 +53,16 @@ export async function loadMarkers({ database, table, dataDir, source, signal, ..
     collection,
     source: source.rows,
     fresh: created,
+    async onValid() {
+      used = await create();
+      onOpen?.(used);
+      return used;
+    },
     identity,
     state: importStateFile(importsFolder(dataDir), name, identity),
     seed: randomInt(2 ** 32),
     now: () => new Date(systemClock.wall()),
     call: { ...newCall(signal), unpriced: true },
   });
-  return { ...progress, collection, created };
+  return { ...progress, collection: used, created: created && used.createdAt === collection.createdAt };
 }

@@ -45,16 +45,18 @@ async function writeZone(job: ZonesJob, offset: RowOffset, call: Call) {
  * missing. Memory holds a few zones, and about 60 bytes per row. Rejects with the signal's reason on abort.
  */
 export async function importZones(job: ZonesJob): Promise<ImportCounts> {
-  const { database, collection, source } = job;
+  const { database, source } = job;
   try {
-    const { offsets, rejected, greatest } = await checkRows(job, (row) => draftOf(job, row));
+    const { collection, offsets, rejected, greatest } = await checkRows(job, (row) => draftOf(job, row));
     const counts = { created: 0, updated: 0, unchanged: 0, rejected };
     // Without a valid row, there may be no collection.
     if (offsets.count === 0) return counts;
     return await whileCollectionExists(database, collection, job.call, async (call) => {
       if (greatest > 0) await countFrom(database, collection, greatest, call, 'zone');
       let done = 0;
-      for await (const outcome of mapAhead(offsets, ZONES_AT_A_TIME, (offset) => writeZone(job, offset, call))) {
+      for await (const outcome of mapAhead(offsets, ZONES_AT_A_TIME, (offset) =>
+        writeZone({ ...job, collection }, offset, call),
+      )) {
         counts[outcome] += 1;
         done += 1;
         job.onProgress({ counts: { ...counts }, part: done / offsets.count });

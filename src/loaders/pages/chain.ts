@@ -130,8 +130,8 @@ function found(pages: Awaited<ReturnType<typeof readKeys>>, hints: readonly Page
 }
 
 /** The pages, by partition, of those that had none when the directory was read. */
-async function readOthers(source: PageSource, others: ReadonlySet<string>): Promise<StoredPage[][]> {
-  const first = others.size === 0 ? [] : await source.byKeys([...others], true);
+async function readOthers(source: PageSource, others: readonly string[]): Promise<StoredPage[][]> {
+  const first = others.length === 0 ? [] : await source.byKeys(others, true);
   const begun = first.filter((page) => page !== undefined);
   return Promise.all(begun.map((page) => chain(source, [page], page.begin, undefined)));
 }
@@ -142,7 +142,7 @@ export interface PagesQuestion {
   /** Earlier reads for the same answer. */
   readonly earlier: readonly PlannedRead[];
   /** Partitions that may belong to the answer and had no pages when the directory was read. */
-  readonly others: ReadonlySet<string>;
+  readonly others: readonly string[];
   /** The last round that even a lagging read finds in all pages; the directory has all partitions of that time. */
   readonly complete: number;
 }

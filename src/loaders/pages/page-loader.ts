@@ -4,6 +4,7 @@ import type { LimitFunction } from 'p-limit';
 import { boundsAround } from '../../geo/bounds.js';
 import type { ZRange } from '../../geo/ranges.js';
 import type { Collection } from '../../model/collection.js';
+import { overlaps } from '../../pages/directory.js';
 import type { OrderedMarker } from '../../pages/ordered-marker.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import { unitsOf } from '../../model/read-cost.js';
@@ -136,13 +137,13 @@ export class OpenPages {
     return this.#directory.read(cover, markers, budget);
   }
 
-  /** Makes planned reads of pages. `again`: whether pages of earlier reads for the same answer were read again. */
+  /** Makes planned reads of pages, for an answer within a cover if there is one. `again`: whether pages of earlier reads for the same answer were read again. */
   async read(
-    question: Pick<PagesQuestion, 'reads' | 'earlier'>,
+    { cover, ...question }: Pick<PagesQuestion, 'reads' | 'earlier'> & { readonly cover?: readonly ZRange[] },
     budget: Budget,
   ): Promise<{ readonly entries: readonly OrderedMarker[]; readonly again: boolean }> {
     const complete = 2 * this.#trusted.complete + 1;
-    const { others } = this.#directory;
+    const others = [...this.#directory.others].filter((partition) => cover === undefined || overlaps(partition, cover));
     const answer = await readPages(this.#source(budget), { ...question, others, complete });
     // All fields that share a Query resume at the same moment, each with thousands of markers.
     await this.#turn();

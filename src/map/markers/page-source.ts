@@ -64,14 +64,17 @@ export class PageMarkers implements MarkerSource {
     this.#rest ??= intersect(cover, [{ ...ALL, from: toZ(after.slice(0, LONGEST_Z)) }]);
     const most = Math.min(itemsFor(wanted), MARKERS_AN_ITEM * budget.items);
     if (this.#left.length === 0) {
+      const [begin] = this.#rest;
       const plan = await planPages(this.#pages, this.#rest, most, budget);
       this.#left = readsAfter(plan.reads, after);
       this.#rest = plan.rest;
+      // Of a single call that is left, the directory takes none.
+      if (begin && plan.rest[0]?.from === begin.from) return undefined;
     }
     const isSpent = budget.calls < 1 || budget.items < 1;
     if (isSpent && this.#left.length + this.#rest.length > 0) return undefined;
     const { taken, left } = takeReads(this.#left, { markers: most, calls: budget.calls });
-    const { entries, again } = await this.#pages.read({ reads: taken, earlier: this.#done }, budget);
+    const { entries, again } = await this.#pages.read({ reads: taken, earlier: this.#done, cover }, budget);
     this.#done.push(...taken);
     this.#left = left;
     const rest = this.#rest[0] && fromZ(this.#rest[0].from, LONGEST_Z);

@@ -41,7 +41,7 @@ export class PageWalk {
   readonly #query: NearQuery;
   readonly #pages: OpenPages;
   /** When the walk began: a later one may move a marker to where the walk has passed. */
-  readonly #ownWrites: OpenPages['ownWrites'];
+  readonly #ownWrites: readonly { readonly mapVersion: number; readonly key: string; readonly near?: NearMarker }[];
   readonly #ahead: PagesOutward;
   /** Partitions whose directory is not read, the nearest last. */
   readonly #partitions: { readonly range: ZRange; readonly far: number }[];
@@ -62,7 +62,10 @@ export class PageWalk {
     this.#context = context;
     this.#query = query;
     this.#pages = pages;
-    this.#ownWrites = pages.ownWrites;
+    // Once: a marker is decided as the object that it is.
+    this.#ownWrites = pages.ownWrites.map(({ entry, ...write }) => {
+      return entry ? { ...write, near: nearMarker(center, entry.marker) } : write;
+    });
     this.#resumeAfter = cursor.resumeAfter;
     this.#ahead = new PagesOutward(center, cursor.resumeAfter.distance);
     this.#partitions = Array.from(GEOHASH_ALPHABET, (partition) => ({
@@ -165,9 +168,9 @@ export class PageWalk {
     await eachInTurns(entries, this.#context.turn, ({ marker }) => {
       if (marker.mapVersion > versionOf(marker.key)) add(marker);
     });
-    for (const { key, mapVersion, entry } of this.#ownWrites) {
+    for (const { key, mapVersion, near } of this.#ownWrites) {
       if (versionOf(key) > mapVersion) continue;
-      if (entry) add(entry.marker);
+      if (near) this.#markers.set(key, near);
       else this.#markers.delete(key);
     }
   }
@@ -181,16 +184,20 @@ export class PageWalk {
       one.distance <= to && !this.#decided.has(one) && compareNear(one, cursor.resumeAfter) > 0;
     const ring = [...this.#markers.values()].filter(isLeft).sort(compareNear);
     for (let next = 0; next < ring.length;) {
-      const chunk = ring.slice(next, next + wanted - this.#found.length);
+      const chunk = ring.slice(next, next + Math.max(1, wanted - this.#found.length));
+      const [nearest] = chunk;
+      const last = this.#found[wanted - 1];
+      // Nearer ones may have been seen since the page was full.
+      if (!nearest || (last && compareNear(nearest, last) > 0)) return false;
       await this.#context.turn();
       const { passed, decided, lookups } = await passing(this.#context, collection, filter, chunk, this.#lookups);
-      const last = chunk[decided - 1];
-      if (!last) return this.#endBefore(chunk[0]);
+      const farthest = chunk[decided - 1];
+      if (!farthest) return this.#endBefore(nearest);
       this.#found = [...this.#found, ...passed].sort(compareNear);
       for (const one of chunk.slice(0, decided)) this.#decided.add(one);
       this.#lookups -= lookups;
       this.#seen += decided;
-      if (compareNear(last, this.#resumeAfter) > 0) this.#resumeAfter = last;
+      if (compareNear(farthest, this.#resumeAfter) > 0) this.#resumeAfter = farthest;
       next += decided;
     }
     this.#resumeAfter = { distance: to, key: null };
@@ -198,8 +205,8 @@ export class PageWalk {
   }
 
   /** Leaves a marker that could not be decided to the next page, with everything beyond it, which may have been emitted before. */
-  #endBefore(left: NearPosition | undefined): false {
-    if (left === undefined || compareNear(this.#resumeAfter, left) < 0) return false;
+  #endBefore(left: NearPosition): false {
+    if (compareNear(this.#resumeAfter, left) < 0) return false;
     const nearer = [...this.#decided].filter((one) => compareNear(one, left) < 0);
     const end = nearer.sort(compareNear).at(-1) ?? this.#query.cursor.resumeAfter;
     this.#found = this.#found.filter((one) => compareNear(one, end) <= 0);
