@@ -1,8 +1,7 @@
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import type { Collection } from '../model/collection.js';
-import type { CollectionInput } from '../store/collection/collection-item.js';
-import { newCollection } from '../store/collection/collection-item.js';
+import { type CollectionInput, newCollection } from '../store/collection/collection-item.js';
 import { createCollection, getCollections } from '../store/collection/collections.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';

@@ -202,8 +202,8 @@ export async function importMarkers(job: ImportJob): Promise<ImportProgress> {
     const { counts } = interrupted;
     return { counts, resumed: markersIn(counts) + counts.rejected, part: 1 };
   }
-  // Saved before rows are checked: if the run is killed meanwhile, the state must record that the collection was
-  // created for it.
+  // Saved before the collection is created: if the run is killed after that, the state must record that the collection
+  // was created for it.
   await job.state.write(interrupted ?? fromStart);
   try {
     const { collection, offsets, rejected, greatest } = await checkRows(job, (row) => itemOf(job, row, ''));

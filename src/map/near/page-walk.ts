@@ -62,7 +62,7 @@ export class PageWalk {
     this.#context = context;
     this.#query = query;
     this.#pages = pages;
-    // Once: a marker is decided as the object that it is.
+    // Made once, because decisions are remembered by object.
     this.#ownWrites = pages.ownWrites.map(({ entry, ...write }) => {
       return entry ? { ...write, near: nearMarker(center, entry.marker) } : write;
     });
