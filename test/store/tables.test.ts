@@ -1,7 +1,9 @@
 import { CreateTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, describe, expect, test } from 'vitest';
 
+import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { checkTables, openTables } from '../../src/store/table/table-check.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { deleteTables } from '../../src/store/table/month-tables.js';
@@ -82,6 +84,19 @@ describe('creating the tables', () => {
     expect(await openTables(other)).toEqual({ created: [], table });
     expect(calls.count('DescribeTable')).toBe(2);
     expect(calls.count('DescribeTimeToLive')).toBe(2);
+  });
+
+  test('and opening them is refused with the other key style, once there are collections', async () => {
+    const compact = newDatabase('compact', { tables: fresh().tables });
+    await openTables(compact);
+    const readable = newDatabase('readable', { tables: compact.tables });
+    await openTables(readable);
+    const input = { key: 'shops', name: 'Shops', code: 'Sh' };
+    await createCollection(compact, input, '2026-11-21T10:00:00.000Z', newCall());
+    await openTables(compact);
+    await expect(openTables(readable)).rejects.toThrow(
+      /^CELLPORT_KEY_STYLE must be compact, in which table .*; got "readable"/,
+    );
   });
 
   test('succeeds in several processes at once', async () => {

@@ -1,7 +1,11 @@
 import type { GlobalSecondaryIndexDescription, KeySchemaElement, TableDescription } from '@aws-sdk/client-dynamodb';
 
-import { CellportError } from '../../errors.js';
+import { CellportError, badInput } from '../../errors.js';
+import { type Keyspace, createKeyspace } from '../../keys/keyspace.js';
 import type { Database } from '../database.js';
+import { newCall } from '../request/meter.js';
+import { rangeRequest } from '../request/ranges.js';
+import { send } from '../request/send.js';
 import { type TableDefinition, tableDefinitions } from './table-definitions.js';
 import { type TableState, describeTables, ensureTables, isActive } from './tables.js';
 
@@ -108,11 +112,28 @@ export interface OpenedTables {
 const identityOf = ([entities]: readonly TableState[]): string =>
   entities?.description?.TableId ?? entities?.description?.CreationDateTime?.toISOString() ?? '';
 
-/** Creates missing tables and compares both with their definitions. Throws like `checkTables`. */
+/** Throws BAD_USER_INPUT if all collections have keys of the other style: nobody would find them. */
+async function checkKeyStyle(database: Database): Promise<void> {
+  const { keys, tables } = database;
+  const other = keys.style === 'compact' ? 'readable' : 'compact';
+  async function isUsed({ collectionsPartition: pk }: Keyspace): Promise<boolean> {
+    const request = rangeRequest(database, { index: 'entities', pk, limit: 1 });
+    const { Items = [] } = await send(database, 'query', request, newCall());
+    return Items.length > 0;
+  }
+  if ((await isUsed(keys)) || !(await isUsed(createKeyspace(other)))) return;
+  throw badInput('CELLPORT_KEY_STYLE', keys.style, `${other}, in which table ${tables.entities} has its collections`);
+}
+
+/**
+ * Creates missing tables and compares both with their definitions. Throws like `checkTables`, and BAD_USER_INPUT if
+ * existing ones have keys of the other style.
+ */
 export async function openTables(database: Database): Promise<OpenedTables> {
   const states = await describeTables(database);
   // Usually they exist, and one description of each suffices: the embedded engine takes 0.4 s for it after its start.
   if (states.every(isActive) && faultsOf(database, states).length === 0) {
+    await checkKeyStyle(database);
     return { created: [], table: identityOf(states) };
   }
   const created = await ensureTables(database);
