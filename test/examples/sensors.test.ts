@@ -53,7 +53,7 @@ test('the sensor example sets up its registry and answers correctly, and a secon
   ]);
   const first = await answers();
   expect(first.get('Register sensors in four buildings')).toBe('218 registered');
-  expect(first.get('Record the readings of a day')).toBe('144 of 6 sensors');
+  expect(first.get('Record the readings of a day')).toBe('144 readings of 6 sensors');
   const second = await answers();
   expect(second.get('Register sensors in four buildings')).toBe('0 registered, 218 were there');
   for (const run of [first, second]) {
