@@ -92,9 +92,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     });
     page.on('pageerror', (error) => faults.push(error.message));
     page.on('console', (message) => {
-      // Chromium scrolls with the touches that a test makes up.
-      const isRemark = message.text().startsWith('Ignored attempt to cancel a touch');
-      if (message.type() === 'error' && !isRemark) faults.push(message.text());
+      if (message.type() === 'error') faults.push(message.text());
     });
     if (failing !== undefined) await page.route(failing, (route) => route.abort());
     await page.goto(`${server.url}/${hash}`);
@@ -351,7 +349,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
   });
 
-  it('saves no drag that ends elsewhere, with a second finger, or by the system', async () => {
+  it('saves no drag that ends outside the map', async () => {
     const page = await show('#at=9/51.5/-0.1');
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const before = await readLondon();
@@ -366,24 +364,6 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.mouse.move(tools.x + tools.width / 2, tools.y + tools.height / 2);
     await page.mouse.up();
     await page.mouse.move(x + 90, y + 90, { steps: 3 });
-    await expectSoon(page, isBack);
-
-    const devtools = await page.context().newCDPSession(page);
-    const touch = async (type: 'touchStart' | 'touchMove' | 'touchCancel' | 'touchEnd', ...points: number[][]) => {
-      const touchPoints = points.map(([left = 0, top = 0], id) => ({ x: left, y: top, id }));
-      await devtools.send('Input.dispatchTouchEvent', { type, touchPoints });
-    };
-    await touch('touchStart', [x, y]);
-    await touch('touchMove', [x + 30, y]);
-    await expectSoon(page, `!${isBack}`);
-    await touch('touchCancel');
-    await expectSoon(page, isBack);
-    await touch('touchStart', [x, y]);
-    await touch('touchMove', [x + 30, y]);
-    await expectSoon(page, `!${isBack}`);
-    await touch('touchStart', [x + 30, y], [x + 200, y + 100]);
-    await touch('touchMove', [x + 20, y], [x + 210, y + 110]);
-    await touch('touchEnd');
     await expectSoon(page, isBack);
     expect((await readLondon()).version).toBe(before.version);
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
