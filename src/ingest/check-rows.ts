@@ -22,8 +22,8 @@ export interface CheckJob<C> {
   readonly call: Pick<Call, 'signal'>;
   readonly onChecked: (progress: CheckProgress) => void;
   /**
-   * Called once all rows have been checked, before the first write; not if all are rejected. Returns the collection to write
-   * to, which others may have created meanwhile.
+   * Called once all rows have been checked, before the first write; not if all are rejected. Returns the collection to
+   * write to, which others may have created meanwhile.
    */
   readonly onValid?: (() => Promise<Collection>) | undefined;
 }

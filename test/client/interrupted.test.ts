@@ -26,8 +26,11 @@ interface Vars {
   readonly bounds0: { readonly west: number };
 }
 
-/** Answers requests by a function of their variables; `delay` ms later, unless aborted. */
-function serve(answer: (variables: Vars, n: number) => { data?: object | null; errors?: object[] }, delay = 0) {
+/** Answers requests by a function of their variables; some milliseconds later, unless aborted. */
+function serve(
+  answer: (variables: Vars, n: number) => { data?: object | null; errors?: object[] },
+  delay: (variables: Vars) => number = () => 0,
+) {
   const asked: Vars[] = [];
   vi.stubGlobal('fetch', async (_url: string, { body, signal }: { body: string; signal?: AbortSignal }) => {
     signal?.throwIfAborted();
@@ -35,7 +38,7 @@ function serve(answer: (variables: Vars, n: number) => { data?: object | null; e
     const n = asked.push(variables);
     const reply = answer(variables, n);
     await new Promise<void>((resolve, reject) => {
-      setTimeout(resolve, delay);
+      setTimeout(resolve, delay(variables));
       signal?.addEventListener('abort', () => reject(signal.reason as Error));
     });
     return { status: 200, json: async () => reply };
@@ -53,6 +56,9 @@ function open(options: Partial<ViewportOptions>) {
   opened.push(viewport);
   return viewport;
 }
+const WAIT = { timeout: 30_000 };
+const keysIn = (viewport: Viewport) => () => viewport.state.markers.map(({ key }) => key).toSorted();
+
 const HERE = { west: 16.1, south: 52.1, east: 16.2, north: 52.2 };
 
 test('a failed second page is read again', async () => {
@@ -70,40 +76,42 @@ test('a failed second page is read again', async () => {
   viewport.view(HERE, 9);
   await sleep(30);
   isDown = false;
-  await sleep(400);
+  await expect.poll(keysIn(viewport), WAIT).toEqual(['a', 'b']);
   expect(asked.length).toBeGreaterThan(2);
-  expect(viewport.state.markers.map(({ key }) => key).toSorted()).toEqual(['a', 'b']);
   expect(viewport.state.error).toBeNull();
 });
 
 test('who pans away after the first page and comes back gets all pages', async () => {
-  serve(({ after0, bounds0 }) => {
+  let isSlow = true;
+  const answer = ({ after0, bounds0 }: Vars) => {
     if (bounds0.west > 50) return { data: { r0: { content: connection([], null) } } };
     if (after0 === null) return { data: { r0: { content: connection([marker('a', 16.15, 52.15)], 'next') } } };
     return { data: { r0: { content: connection([marker('b', 16.16, 52.16)], null) } } };
-  }, 60);
+  };
+  serve(answer, ({ after0 }) => (after0 !== null && isSlow ? 5_000 : 10));
   const viewport = open({ content: 'markers', padding: 0 });
   viewport.view(HERE, 9);
-  await sleep(90); // page 1 is here, page 2 is on its way
-  expect(viewport.state.markers.map(({ key }) => key)).toEqual(['a']);
+  await expect.poll(keysIn(viewport), WAIT).toEqual(['a']);
   viewport.view({ ...HERE, west: 60, east: 60.1 }, 9);
-  await sleep(200);
+  await expect.poll(keysIn(viewport), WAIT).toEqual([]);
+  isSlow = false;
   viewport.view(HERE, 9);
-  await sleep(400);
-  expect(viewport.state.loading).toBe(false);
-  expect(viewport.state.markers.map(({ key }) => key).toSorted()).toEqual(['a', 'b']);
+  await expect.poll(keysIn(viewport), WAIT).toEqual(['a', 'b']);
+  await expect.poll(() => viewport.state.loading, WAIT).toBe(false);
 });
 
 test('refresh() during a request shows what was written before refresh()', async () => {
   let written = false;
-  serve(() => ({ data: { r0: { content: connection(written ? [marker('new', 16.15, 52.15)] : [], null) } } }), 60);
+  serve(
+    () => ({ data: { r0: { content: connection(written ? [marker('new', 16.15, 52.15)] : [], null) } } }),
+    () => 60,
+  );
   const viewport = open({ content: 'markers', padding: 0 });
   viewport.view(HERE, 9);
   await sleep(30);
   written = true;
   viewport.refresh();
-  await sleep(1_900);
-  expect(viewport.state.markers.map(({ key }) => key)).toEqual(['new']);
+  await expect.poll(keysIn(viewport), WAIT).toEqual(['new']);
 });
 
 test('who pans away and back while the subscription connects gets the first view', async () => {
@@ -135,8 +143,6 @@ test('who pans away and back while the subscription connects gets the first view
   at(b);
   await sleep(80);
   at(a);
-  await sleep(1_500);
-  expect(viewport.state.loading).toBe(false);
+  await expect.poll(keysIn(viewport), WAIT).toEqual(['a']);
   expect(asked.length).toBeGreaterThan(0);
-  expect(viewport.state.markers.map(({ key }) => key)).toEqual(['a']);
 });

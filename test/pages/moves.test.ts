@@ -6,6 +6,7 @@ import { compareBytes } from '../../src/keys/byte-order.js';
 import type { OwnWrite } from '../../src/loaders/pages/own-writes.js';
 import type { OpenPages } from '../../src/loaders/pages/page-loader.js';
 import type { MapContext } from '../../src/map/context.js';
+import type { MarkerFilterInput } from '../../src/map/filter.js';
 import { markersWithin, nearestMarkers } from '../../src/map/near/near.js';
 import { readPage } from '../../src/map/page.js';
 import type { Collection } from '../../src/model/collection.js';
@@ -25,18 +26,25 @@ const MIDDLE = encode({ lng: 0.5, lat: LAT }, LONGEST_Z);
 const collection = { key: 'c', mapProperties: [] } as unknown as Collection;
 const filter = { category: ['m'] };
 
-function contextOf(
-  reads: { entries: MapMarker[]; again: boolean; ownWrite?: OwnWrite }[],
-  most: number,
-  begins = ['s', MIDDLE],
-): MapContext {
-  let own: readonly OwnWrite[] = [];
+/** Only base items tell whether markers match it. */
+const PROPERTY = { properties: [{ name: 'p', gte: 1 }] };
+const center = { lng: 20, lat: LAT };
+
+/** What one read of pages finds; `ownWrite` is made meanwhile. */
+interface Reading {
+  readonly entries: MapMarker[];
+  readonly again: boolean;
+  readonly ownWrite?: OwnWrite;
+}
+
+function contextOf(reads: Reading[], most: number, begins = ['s', MIDDLE], own: readonly OwnWrite[] = []): MapContext {
+  let ownWrites = own;
   const hints = begins.map((begin) => ({ begin, markers: most, bytes: 1e6 }));
   const partitions = [...new Set(begins.map((begin) => begin.charAt(0)))];
   const pagesOf = (partition: string) => new PartitionPages(hints.filter(({ begin }) => begin.startsWith(partition)));
   const open: Partial<OpenPages> = {
     get ownWrites() {
-      return own;
+      return ownWrites;
     },
     directory: (ranges: readonly ZRange[]) =>
       Promise.resolve({
@@ -45,7 +53,7 @@ function contextOf(
       }),
     read: () => {
       const { entries, again, ownWrite } = reads.shift()!;
-      if (ownWrite) own = [ownWrite];
+      if (ownWrite) ownWrites = [ownWrite];
       return Promise.resolve({ entries: inOrder(entries), again });
     },
   };
@@ -80,7 +88,6 @@ describe('a marker that moves towards the beginning while an answer is read', ()
     expect(edges.map(({ node }) => node.key)).toEqual(['m1', 'm2']);
   });
 
-  const center = { lng: 20, lat: LAT };
   const near = Array.from({ length: 20 }, (_, index) => markerAt(`o${index}`, 20.2 + index / 1e3));
 
   test('by a write of this process, is among the nearest', async () => {
@@ -142,7 +149,7 @@ describe('a marker that moves towards the beginning while an answer is read', ()
       const circle = { center, radius: 1e7 };
       const page = { first: 10, after };
       const { edges, pageInfo } = await markersWithin(context, collection, circle, page, {
-        properties: [{ name: 'p', gte: 1 }],
+        ...PROPERTY,
       });
       found.push(...edges.map(({ node }) => node.key));
       if (!pageInfo.hasNextPage) break;
@@ -150,4 +157,88 @@ describe('a marker that moves towards the beginning while an answer is read', ()
     }
     expect(found).toEqual(['m1', 'm2', 'm3', 'm4', 'm5', 'm0']);
   });
+});
+
+async function pageThrough(
+  first: number,
+  reads: () => Reading[],
+  later: () => Reading[],
+  own: readonly OwnWrite[],
+  wanted: MarkerFilterInput,
+) {
+  const keys: string[] = [];
+  let after: string | null = null;
+  for (let n = 0; n < 10; n++) {
+    const context = contextOf(n === 0 ? reads() : later(), 1_000, ['e', 's'], own);
+    const { edges, pageInfo } = await markersWithin(
+      context,
+      collection,
+      { center, radius: 2e7 },
+      { first, after },
+      wanted,
+    );
+    keys.push(...edges.map(({ node }) => node.key));
+    if (!pageInfo.hasNextPage) return keys;
+    after = pageInfo.endCursor;
+  }
+  return keys;
+}
+
+test('own writes are decided once', async () => {
+  // 150 that match, written by this process a moment ago, and 800 others around them.
+  const mine = Array.from({ length: 150 }, (_, index) => markerAt(`m${index}`, 20.1 + index / 1e4));
+  const others = Array.from({ length: 800 }, (_, index) => markerAt(`o${index}`, 20.2 + index / 1e4));
+  const own = mine.map((marker): OwnWrite => ({ key: marker.key, mapVersion: 1, entry: orderedMarker(marker) }));
+  const far = [markerAt('o', -10)];
+  const reads = () => [
+    { entries: others, again: false },
+    { entries: far, again: false },
+  ];
+  const keys = await pageThrough(200, reads, reads, own, PROPERTY);
+  expect(keys).toHaveLength(150);
+});
+
+test('two markers that move nearer while a page is read are both in the list', async () => {
+  const moved = [markerAt('m5', 20.05, 2), markerAt('m6', 20.06, 2)];
+  const stay = [
+    markerAt('m0', 20.1),
+    markerAt('m1', 20.11),
+    ...Array.from({ length: 20 }, (_, index) => markerAt(`o${index}`, 20.2 + index / 1e3)),
+  ];
+  const far = [markerAt('m8', -10), markerAt('m9', -11)];
+  const keys = await pageThrough(
+    2,
+    () => [
+      { entries: stay, again: false },
+      { entries: [...stay, ...moved, ...far], again: true },
+    ],
+    () => [
+      { entries: [...stay, ...moved], again: false },
+      { entries: far, again: false },
+    ],
+    [],
+    { category: ['m'] },
+  );
+  expect(keys.sort()).toEqual(['m0', 'm1', 'm5', 'm6', 'm8', 'm9']);
+});
+
+test('a marker that moves nearer when no look-ups are left is in the list', async () => {
+  const mine = Array.from({ length: 10 }, (_, index) => markerAt(`m${index}`, 20.1 + index / 1e4));
+  const others = Array.from({ length: 990 }, (_, index) => markerAt(`o${index}`, 20.2 + index / 1e4));
+  const moved = Array.from({ length: 60 }, (_, index) => markerAt(`mm${index}`, 20.01 + index / 1e4, 2));
+  const far = [markerAt('m', -10)];
+  const keys = await pageThrough(
+    100,
+    () => [
+      { entries: [...mine, ...others], again: false },
+      { entries: [...mine, ...others, ...moved, ...far], again: true },
+    ],
+    () => [
+      { entries: [...mine, ...others, ...moved], again: false },
+      { entries: far, again: false },
+    ],
+    [],
+    PROPERTY,
+  );
+  expect(keys.sort()).toEqual([...mine.map(({ key }) => key), ...moved.map(({ key }) => key), 'm'].sort());
 });

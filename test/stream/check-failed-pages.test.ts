@@ -11,7 +11,7 @@ import { recount } from '../../src/stream/recount.js';
 import { openRecount } from '../../src/stream/recount-reads.js';
 import { testDatabase } from '../support/test-database.js';
 import { markersOfTable, pagesOfTable } from './pages-of-table.js';
-import { markerItem, streamParts, untilRead } from './support.js';
+import { markerItem, streamParts, whileConsuming } from './support.js';
 
 const db = await testDatabase('readable', { stream: true });
 const put = (item: Item, table = db.tables.entities) => send(db, 'put', { TableName: table, Item: item }, newCall());
@@ -24,17 +24,8 @@ const drawn = (key: string, lng: number) => ({
   mv: 1,
 });
 
-async function withConsumer(work: () => Promise<unknown>): Promise<void> {
-  const stop = new AbortController();
-  const running = createConsumer(streamParts(db)).run(stop.signal);
-  await work();
-  await untilRead(db);
-  stop.abort();
-  await running;
-}
-
 test('a check that finishes a batch whose pages cannot be written gives the pages up, as the consumer does', async () => {
-  await withConsumer(() => Promise.all([put(drawn('a', 10)), put(drawn('b', 100))]));
+  await whileConsuming(db, () => Promise.all([put(drawn('a', 10)), put(drawn('b', 100))]));
   const { items } = await pagesOfTable(db);
   const poisoned = items.find(({ sk }) => sk !== 'u') ?? {};
   expect(poisoned).toHaveProperty('d');
@@ -62,7 +53,7 @@ test('a check that finishes a batch whose pages cannot be written gives the page
   );
   // Another one repairs the page, or it had failed for another reason that is over.
   await put(poisoned, db.tables.derived);
-  await withConsumer(() => Promise.resolve());
+  await whileConsuming(db, () => Promise.resolve());
   const state = await stateNow();
   if (state?.pages !== null) expect((await pagesOfTable(db)).markers).toEqual(await markersOfTable(db));
 });

@@ -8,14 +8,13 @@ import { putInBulk } from '../../src/store/request/batch-write.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import { createConsumer } from '../../src/stream/consumer.js';
 import { recount } from '../../src/stream/recount.js';
 import { openRecount } from '../../src/stream/recount-reads.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
 import { markersOfTable, pagesOfTable } from './pages-of-table.js';
-import { countedCells, markerItem, storedCells, streamParts, untilRead } from './support.js';
+import { countedCells, markerItem, storedCells, streamParts, untilRead, whileConsuming } from './support.js';
 
 const MARKERS = 300;
 const SCOPES = ['parks', 'cafés'];
@@ -44,15 +43,7 @@ const recounting = (checkOnly: boolean, signal = new AbortController().signal) =
 
 const stateNow = () => loadStreamState(db, 'cells', newCall());
 
-/** Runs a consumer during some work, and until it has read everything. */
-async function withConsumer(work: () => Promise<unknown>): Promise<void> {
-  const stop = new AbortController();
-  const running = createConsumer(streamParts(db)).run(stop.signal);
-  await work();
-  await untilRead(db);
-  stop.abort();
-  await running;
-}
+const withConsumer = (work: () => Promise<unknown>) => whileConsuming(db, work);
 
 async function expectPages(): Promise<void> {
   const { markers, faults, generations } = await pagesOfTable(db);

@@ -10,6 +10,7 @@ import { decodePage } from '../../src/store/page/page-data.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
+import { createConsumer } from '../../src/stream/consumer.js';
 import { createStreamsClient } from '../../src/stream/dynamodb.js';
 import { engine } from '../support/test-database.js';
 
@@ -149,4 +150,14 @@ export async function untilRead(db: Database, consumer = 'cells'): Promise<void>
       versions.add(state.version);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+}
+
+/** Runs a consumer during some work, and until it has read everything. */
+export async function whileConsuming(db: Database, work: () => Promise<unknown>): Promise<void> {
+  const stop = new AbortController();
+  const running = createConsumer(streamParts(db)).run(stop.signal);
+  await work();
+  await untilRead(db);
+  stop.abort();
+  await running;
 }

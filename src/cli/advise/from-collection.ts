@@ -98,8 +98,8 @@ async function sampleOf(
 
 /**
  * The markers of a live collection, according to its cells and a sample of its items. Reads at most 2,048 blocks, and
- * 256 items in 8 Query calls, or more if the shards of a prefix have few, whatever its size. Throws NOT_FOUND if there is no such collection, UNAVAILABLE if no
- * marker is counted.
+ * 256 items in 8 Query calls, or more if the shards of a prefix have few, whatever its size. Throws NOT_FOUND if there is
+ * no such collection, UNAVAILABLE if no marker is counted.
  */
 export async function fromCollection(database: Database, key: string, signal: AbortSignal): Promise<AdviseSource> {
   const collection = await findCollection(database, key, signal);

@@ -204,7 +204,7 @@ export class PageWalk {
     return true;
   }
 
-  /** Leaves a marker that could not be decided to the next page, with everything beyond it, which may have been emitted before. */
+  /** Leaves a marker that could not be decided to the next page, with what lies beyond it and was emitted before. */
   #endBefore(left: NearPosition): false {
     if (compareNear(this.#resumeAfter, left) < 0) return false;
     const nearer = [...this.#decided].filter((one) => compareNear(one, left) < 0);
