@@ -88,11 +88,13 @@ test('who pans away after the first page and comes back gets all pages', async (
     if (after0 === null) return { data: { r0: { content: connection([marker('a', 16.15, 52.15)], 'next') } } };
     return { data: { r0: { content: connection([marker('b', 16.16, 52.16)], null) } } };
   };
-  serve(answer, ({ after0 }) => (after0 !== null && isSlow ? 5_000 : 10));
+  const asked = serve(answer, ({ after0 }) => (after0 !== null && isSlow ? 5_000 : 10));
   const viewport = open({ content: 'markers', padding: 0 });
   viewport.view(HERE, 9);
   await expect.poll(keysIn(viewport), WAIT).toEqual(['a']);
   viewport.view({ ...HERE, west: 60, east: 60.1 }, 9);
+  // The second page was aborted before that.
+  await expect.poll(() => asked.at(-1)?.bounds0.west, WAIT).toBeGreaterThan(50);
   await expect.poll(keysIn(viewport), WAIT).toEqual([]);
   isSlow = false;
   viewport.view(HERE, 9);
