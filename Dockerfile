@@ -1,12 +1,15 @@
 # The server alone: it expects a DynamoDB elsewhere (AWS_ENDPOINT_URL_DYNAMODB, or AWS itself by AWS_REGION).
-FROM node:20-bookworm-slim AS build
+# The newest Node whose JSON parser reads every property name (README, Limits). The digest is that of the index of all
+# platforms; `docker buildx imagetools inspect node:22-bookworm-slim` prints the current one.
+ARG NODE=node:22.23.3-bookworm-slim@sha256:43ac6c60b8f89723f746e8a92ce91abd5017e627ce1ddfe4238355d3a30b772c
+FROM $NODE AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build && npm prune --omit=dev
 
-FROM node:20-bookworm-slim
+FROM $NODE
 # The progress of interrupted imports is all that is written here. Cellport has no authentication, so a container that
 # others may reach changes nothing unless CELLPORT_READ_ONLY is set to off; names by which it is reached go into
 # CELLPORT_ALLOWED_HOSTS.

@@ -96,12 +96,12 @@ function addFiles(server: FastifyInstance, { root, prefix, contentSecurityPolicy
     preCompressed: true,
     // Otherwise it would overwrite the header that setHeaders sets.
     cacheControl: false,
-    setHeaders(response, path) {
+    setHeaders(reply, path) {
       // All other files are revalidated, mostly with a 304.
       const cacheControl = UNCHANGING.test(path.slice(root.length))
         ? 'public, max-age=31536000, immutable'
         : 'no-cache';
-      response.setHeader('cache-control', cacheControl);
+      void reply.header('cache-control', cacheControl);
     },
   });
 }
