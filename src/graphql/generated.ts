@@ -450,6 +450,7 @@ export type PageInfo = {
   readonly endCursor?: Maybe<Scalars['String']['output']>;
   readonly hasNextPage: Scalars['Boolean']['output'];
   readonly hasPreviousPage: Scalars['Boolean']['output'];
+  readonly shortBecause?: Maybe<ShortPageReason>;
   readonly startCursor?: Maybe<Scalars['String']['output']>;
 };
 
@@ -600,6 +601,10 @@ export type SearchEdge = {
 };
 
 export type SearchResult = Collection | Marker | Zone;
+
+export type ShortPageReason =
+  | 'DEADLINE'
+  | 'READ_BUDGET';
 
 export type Subscription = {
   readonly __typename?: 'Subscription';
@@ -931,6 +936,7 @@ export type ResolversTypes = {
   SearchConnection: ResolverTypeWrapper<FoundPage>;
   SearchEdge: ResolverTypeWrapper<FoundEdge>;
   SearchResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SearchResult']>;
+  ShortPageReason: ShortPageReason;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
   SummaryPeriod: SummaryPeriod;
@@ -1205,6 +1211,7 @@ export type PageInfoResolvers<ContextType = RequestContext, ParentType extends R
   endCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   hasNextPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   hasPreviousPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  shortBecause?: Resolver<Maybe<ResolversTypes['ShortPageReason']>, ParentType, ContextType>;
   startCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 

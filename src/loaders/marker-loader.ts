@@ -88,14 +88,18 @@ const sliceOf = (readings: readonly Reading[], { last, from = '' }: ReadingsWant
 export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoaderOptions) {
   const { keys } = db;
   /** Markers already read, null for those that do not exist. */
-  const known = new Map<string, Marker | null>();
+  let known = new Map<string, Marker | null>();
   /** Query calls for readings: one together for those that come with a marker, one each for others. */
   const queries = new Map<string, number>();
 
-  async function readAlone(groups: readonly Group[]): Promise<void> {
-    const names = groups.map(({ name }) => name).filter((name) => !known.has(nameOf(name)));
+  /** Returns all markers already read, with those of these groups. */
+  async function readAlone(groups: readonly Group[]): Promise<typeof known> {
+    // They may be dropped meanwhile.
+    const all = known;
+    const names = groups.map(({ name }) => name).filter((name) => !all.has(nameOf(name)));
     const markers = await getMarkers(db, names, call);
-    names.forEach((name, index) => known.set(nameOf(name), markers[index] ?? null));
+    names.forEach((name, index) => all.set(nameOf(name), markers[index] ?? null));
+    return all;
   }
 
   /** LIMIT_EXCEEDED if these requests and all earlier ones together may take too many Query calls. */
@@ -125,14 +129,18 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
   });
 
   /** The marker of a group with its latest readings, or as it was read alone, once it is. */
-  async function readMarker(group: Group, alone: Promise<void>, excess?: CellportError): Promise<MarkerWithReadings> {
+  async function readMarker(
+    group: Group,
+    alone: Promise<typeof known>,
+    excess?: CellportError,
+  ): Promise<MarkerWithReadings> {
     const { name, asked, latest } = group;
-    if (latest.length === 0) await alone;
+    const read = latest.length === 0 ? await alone : undefined;
     if (excess && asked.some(({ wanted }) => wanted !== undefined)) throw excess;
-    if (latest.length === 0) return { marker: known.get(nameOf(name)) ?? null, readings: [] };
-    const read = await slots(() => readMarkerWithReadings(db, name, unionOf(latest), optionsOf(group)));
-    known.set(nameOf(name), read.marker);
-    return read;
+    if (read !== undefined) return { marker: read.get(nameOf(name)) ?? null, readings: [] };
+    const found = await slots(() => readMarkerWithReadings(db, name, unionOf(latest), optionsOf(group)));
+    known.set(nameOf(name), found.marker);
+    return found;
   }
 
   /** The answer to one of a group's requests, from its marker. */
@@ -166,6 +174,11 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
   return {
     async marker(name: MarkerReference): Promise<Marker | null> {
       return canBe(name) ? (await loader.load({ name, wanted: undefined })).marker : null;
+    },
+    /** Drops the markers that were read. */
+    forget(): void {
+      loader.clearAll();
+      known = new Map();
     },
     /** `current`: the marker returned with them must be as of its last write. */
     async readings(name: MarkerReference, wanted: ReadingsWanted, current = false): Promise<readonly Reading[]> {
