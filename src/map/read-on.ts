@@ -1,18 +1,15 @@
 import type { Page } from './page.js';
 
-/** Read budgets of a page that finds nothing. Of 64 Query calls each, they reach all partitions of prefix length 2. */
-const MOST_BUDGETS = 16;
-
-/** How long to read on, and how to drop what was read: all that a long search reads may not fit into memory. */
 export interface ReadingOn {
+  /** Whether too little time is left. */
   readonly isLate: () => boolean;
+  /** Drops what was read: all that a long search reads may not fit into memory. */
   readonly forget: () => void;
 }
 
 /**
- * Reads a page of a list and, while it is empty but not the last, the next one in its place: to a user, an empty page
- * means that there is nothing. When that gets late, or has used up the read budgets of 16 pages, the page is empty and
- * says why.
+ * Reads a page of a list and, while it is empty but not the last, the next one in its place, each within its read budget:
+ * to a user, an empty page means that there is nothing. When it gets late, the page is empty and says why.
  */
 export async function readOn<Input, P extends Page<unknown>>(
   input: Input,
@@ -21,12 +18,8 @@ export async function readOn<Input, P extends Page<unknown>>(
 ): Promise<P> {
   let page = await read(input);
   const { hasPreviousPage } = page.pageInfo;
-  for (let budgets = 1; page.edges.length === 0 && page.pageInfo.hasNextPage; budgets++) {
-    if (budgets === MOST_BUDGETS) break;
-    if (isLate()) {
-      page = { ...page, pageInfo: { ...page.pageInfo, shortBecause: 'DEADLINE' } };
-      break;
-    }
+  while (page.edges.length === 0 && page.pageInfo.hasNextPage) {
+    if (isLate()) return { ...page, pageInfo: { ...page.pageInfo, hasPreviousPage, shortBecause: 'DEADLINE' } };
     forget();
     page = await read({ ...input, after: page.pageInfo.endCursor });
   }
