@@ -565,6 +565,7 @@ export type ReadingInput = {
 export type ReadingSummaries = {
   readonly __typename?: 'ReadingSummaries';
   readonly next?: Maybe<Scalars['DateTime']['output']>;
+  readonly shortBecause?: Maybe<ShortPageReason>;
   readonly summaries: ReadonlyArray<ReadingSummary>;
 };
 
@@ -1245,6 +1246,7 @@ export type ReadingResolvers<ContextType = RequestContext, ParentType extends Re
 
 export type ReadingSummariesResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['ReadingSummaries'] = ResolversParentTypes['ReadingSummaries']> = {
   next?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  shortBecause?: Resolver<Maybe<ResolversTypes['ShortPageReason']>, ParentType, ContextType>;
   summaries?: Resolver<ReadonlyArray<ResolversTypes['ReadingSummary']>, ParentType, ContextType>;
 };
 

@@ -80,6 +80,17 @@ function unionOf(wanted: readonly ReadingsWanted[]): Omit<ReadingsWanted, 'to'> 
 const sliceOf = (readings: readonly Reading[], { last, from = '' }: ReadingsWanted) =>
   readings.filter(({ at }) => at >= from).slice(0, last);
 
+/** Markers already read, null for those that do not exist. */
+type KnownMarkers = Map<string, Marker | null>;
+
+/** Reads the markers of groups that are not known, without readings; returns all that are known. */
+async function readAlone(db: Database, groups: readonly Group[], known: KnownMarkers, call: Call) {
+  const names = groups.map(({ name }) => name).filter((name) => !known.has(nameOf(name)));
+  const markers = await getMarkers(db, names, call);
+  names.forEach((name, index) => known.set(nameOf(name), markers[index] ?? null));
+  return known;
+}
+
 /**
  * Creates the marker loader of one request. Everything requested about a marker in one tick is read together: its
  * latest readings and itself by one Query; markers without readings are read in one batch. A failure for one marker
@@ -87,20 +98,9 @@ const sliceOf = (readings: readonly Reading[], { last, from = '' }: ReadingsWant
  */
 export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoaderOptions) {
   const { keys } = db;
-  /** Markers already read, null for those that do not exist. */
-  let known = new Map<string, Marker | null>();
+  let known: KnownMarkers = new Map();
   /** Query calls for readings: one together for those that come with a marker, one each for others. */
   const queries = new Map<string, number>();
-
-  /** Returns all markers already read, with those of these groups. */
-  async function readAlone(groups: readonly Group[]): Promise<typeof known> {
-    // They may be dropped meanwhile.
-    const all = known;
-    const names = groups.map(({ name }) => name).filter((name) => !all.has(nameOf(name)));
-    const markers = await getMarkers(db, names, call);
-    names.forEach((name, index) => all.set(nameOf(name), markers[index] ?? null));
-    return all;
-  }
 
   /** LIMIT_EXCEEDED if these requests and all earlier ones together may take too many Query calls. */
   function excessOf(asked: readonly Asked[]): CellportError | undefined {
@@ -131,7 +131,7 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
   /** The marker of a group with its latest readings, or as it was read alone, once it is. */
   async function readMarker(
     group: Group,
-    alone: Promise<typeof known>,
+    alone: Promise<KnownMarkers>,
     excess?: CellportError,
   ): Promise<MarkerWithReadings> {
     const { name, asked, latest } = group;
@@ -154,7 +154,12 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
   function readAll(asked: readonly Asked[]): Promise<(MarkerWithReadings | Error)[]> {
     const excess = excessOf(asked);
     const groups = groupsOf(asked);
-    const alone = readAlone(groups.filter(({ latest }) => latest.length === 0));
+    const alone = readAlone(
+      db,
+      groups.filter(({ latest }) => latest.length === 0),
+      known,
+      call,
+    );
     const answers = new Map<Asked, Promise<MarkerWithReadings>>();
     for (const group of groups) {
       const read = readMarker(group, alone, excess);
