@@ -59,6 +59,9 @@ function mostQueries({ collection }: MarkerReference, { from }: ReadingsWanted, 
   return partitionsOf(collection, days < kept ? Math.max(0, days) : kept);
 }
 
+const canBe = ({ keys }: Database, { collection, key }: MarkerReference) =>
+  ifPossible(() => keys.marker(keys.scope(collection), key)) !== undefined;
+
 const keyOf = ({ name, wanted }: Asked) =>
   wanted === undefined ? nameOf(name) : JSON.stringify([nameOf(name), wanted.last, wanted.from, wanted.to]);
 
@@ -97,7 +100,6 @@ async function readAlone(db: Database, groups: readonly Group[], known: KnownMar
  * affects only that marker.
  */
 export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoaderOptions) {
-  const { keys } = db;
   let known: KnownMarkers = new Map();
   /** Query calls for readings: one together for those that come with a marker, one each for others. */
   const queries = new Map<string, number>();
@@ -173,12 +175,9 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     batchScheduleFn: afterTurns,
   });
 
-  const canBe = ({ collection, key }: MarkerReference) =>
-    ifPossible(() => keys.marker(keys.scope(collection), key)) !== undefined;
-
   return {
     async marker(name: MarkerReference): Promise<Marker | null> {
-      return canBe(name) ? (await loader.load({ name, wanted: undefined })).marker : null;
+      return canBe(db, name) ? (await loader.load({ name, wanted: undefined })).marker : null;
     },
     /** Drops the markers that were read. */
     forget(): void {
@@ -187,7 +186,7 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     },
     /** `current`: the marker returned with them must be as of its last write. */
     async readings(name: MarkerReference, wanted: ReadingsWanted, current = false): Promise<readonly Reading[]> {
-      return canBe(name) ? (await loader.load({ name, wanted, current })).readings : [];
+      return canBe(db, name) ? (await loader.load({ name, wanted, current })).readings : [];
     },
   };
 }
