@@ -21,7 +21,10 @@ export interface LoadedTiles {
 }
 
 /** One page of a rectangle's content, and the cursor of the next page. */
-function readPage(content: object): {
+function readPage(
+  content: object,
+  isOfZones: boolean,
+): {
   readonly content: TileContent;
   readonly isByMarker: boolean;
   readonly next: string | null;
@@ -35,7 +38,7 @@ function readPage(content: object): {
   }
   const { nodes, pageInfo } = content as ClientMarkersFragment | ClientZonesFragment;
   const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
-  return nodes[0] && 'geometry' in nodes[0]
+  return isOfZones
     ? { content: { ...EMPTY, zones: nodes as ClientZonesFragment['nodes'] }, isByMarker: false, next }
     : { content: { ...EMPTY, markers: nodes as ClientMarkersFragment['nodes'] }, isByMarker: true, next };
 }
@@ -75,7 +78,7 @@ export async function* loadTiles(
     for (const [index, { rect, loaded }] of pending.entries()) {
       const found = data[`r${index}`]?.content;
       if (!found) continue;
-      const page = readPage(found);
+      const page = readPage(found, content === 'zones');
       const all: TileContent = {
         ...page.content,
         markers: [...loaded.markers, ...page.content.markers],
@@ -85,7 +88,10 @@ export async function* loadTiles(
       const maxMarkers = !page.isByMarker || filter !== null ? 0 : content === 'auto' ? limitOf(rect) : Infinity;
       // Until its last page is here, in case that never arrives.
       const stale = page.next !== null;
-      entries.push({ rect, keys: tileKeys(rect), requestedAt, content: all, maxMarkers, stale });
+      const isEmpty = all.markers.length + all.zones.length === 0;
+      // What was drawn before stays until it is known that there is nothing.
+      if (!stale || !isEmpty)
+        entries.push({ rect, keys: tileKeys(rect), requestedAt, content: all, maxMarkers, stale });
       if (page.next !== null) next.push({ rect, after: page.next, loaded: all });
     }
     const { error, cost, reads, readsLeftOut, pages } = reply;

@@ -20,7 +20,7 @@ export interface StreamStatus {
   readonly owner: boolean;
   /** Milliseconds since the cells last included the whole stream; undefined before the first time. */
   readonly behindMs: number | undefined;
-  /** False after a gap in the stream, until a recount. */
+  /** False after a gap in the stream, until a recount, and before the whole stream was read once. */
   readonly countsExact: boolean;
 }
 

@@ -450,6 +450,7 @@ export type PageInfo = {
   readonly endCursor?: Maybe<Scalars['String']['output']>;
   readonly hasNextPage: Scalars['Boolean']['output'];
   readonly hasPreviousPage: Scalars['Boolean']['output'];
+  readonly shortBecause?: Maybe<ShortPageReason>;
   readonly startCursor?: Maybe<Scalars['String']['output']>;
 };
 
@@ -564,6 +565,7 @@ export type ReadingInput = {
 export type ReadingSummaries = {
   readonly __typename?: 'ReadingSummaries';
   readonly next?: Maybe<Scalars['DateTime']['output']>;
+  readonly shortBecause?: Maybe<ShortPageReason>;
   readonly summaries: ReadonlyArray<ReadingSummary>;
 };
 
@@ -600,6 +602,10 @@ export type SearchEdge = {
 };
 
 export type SearchResult = Collection | Marker | Zone;
+
+export type ShortPageReason =
+  | 'DEADLINE'
+  | 'READ_BUDGET';
 
 export type Subscription = {
   readonly __typename?: 'Subscription';
@@ -931,6 +937,7 @@ export type ResolversTypes = {
   SearchConnection: ResolverTypeWrapper<FoundPage>;
   SearchEdge: ResolverTypeWrapper<FoundEdge>;
   SearchResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SearchResult']>;
+  ShortPageReason: ShortPageReason;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
   SummaryPeriod: SummaryPeriod;
@@ -1205,6 +1212,7 @@ export type PageInfoResolvers<ContextType = RequestContext, ParentType extends R
   endCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   hasNextPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   hasPreviousPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  shortBecause?: Resolver<Maybe<ResolversTypes['ShortPageReason']>, ParentType, ContextType>;
   startCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
@@ -1238,6 +1246,7 @@ export type ReadingResolvers<ContextType = RequestContext, ParentType extends Re
 
 export type ReadingSummariesResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['ReadingSummaries'] = ResolversParentTypes['ReadingSummaries']> = {
   next?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  shortBecause?: Resolver<Maybe<ResolversTypes['ShortPageReason']>, ParentType, ContextType>;
   summaries?: Resolver<ReadonlyArray<ResolversTypes['ReadingSummary']>, ParentType, ContextType>;
 };
 

@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.js';
 import { CellportError, limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
 import { type Call, newMeter } from '../store/request/meter.js';
@@ -6,6 +7,8 @@ import { type Turn, takeTurn } from '../turns.js';
 /** One request from arrival to response: its cost, and the signal to stop. */
 export interface Work extends Call {
   readonly signal: AbortSignal;
+  /** Whether half of the time until the deadline has passed. */
+  readonly isLate: () => boolean;
   /** Call when the client disconnects. Stops reads; a mutation continues, so that its outcome is certain. */
   readonly abandon: () => void;
   /** Call before the first write of a mutation. */
@@ -50,6 +53,7 @@ export function startWork(
   // Created on demand, because an error captures the stack.
   const late = () =>
     new CellportError('UNAVAILABLE', `the request took longer than its deadline of ${deadlineMs} ms`, { deadlineMs });
+  const begun = systemClock.now();
   const deadline = setTimeout(() => stop.abort(late()), deadlineMs);
   let lastCall: NodeJS.Timeout | undefined;
   const overdue = new Promise<CellportError>((resolve) => {
@@ -74,6 +78,7 @@ export function startWork(
     refusal: () => refusal,
     meter: newMeter(),
     signal: stop.signal,
+    isLate: () => systemClock.now() - begun > deadlineMs / 2,
     unpriced: !cost && !reads,
     reads: reads ? [] : undefined,
     pages: reads ? [] : undefined,

@@ -79,6 +79,10 @@ export function createLoaders(options: LoadersOptions) {
     ...createZoneLoader({ ...options, slots, items: collections.lagging }),
     blocks,
     pages,
+    /** Drops the markers that were read: those of a long search may not fit into memory. */
+    forget(): void {
+      for (const read of [range, pages, markerLoader]) read.forget();
+    },
     /** Markers in one range of the geo index; other items are omitted. */
     async markers(collection: Collection, request: BudgetedRange): Promise<IndexedMarkers> {
       const { index } = request.range;

@@ -59,6 +59,9 @@ function mostQueries({ collection }: MarkerReference, { from }: ReadingsWanted, 
   return partitionsOf(collection, days < kept ? Math.max(0, days) : kept);
 }
 
+const canBe = ({ keys }: Database, { collection, key }: MarkerReference) =>
+  ifPossible(() => keys.marker(keys.scope(collection), key)) !== undefined;
+
 const keyOf = ({ name, wanted }: Asked) =>
   wanted === undefined ? nameOf(name) : JSON.stringify([nameOf(name), wanted.last, wanted.from, wanted.to]);
 
@@ -80,23 +83,26 @@ function unionOf(wanted: readonly ReadingsWanted[]): Omit<ReadingsWanted, 'to'> 
 const sliceOf = (readings: readonly Reading[], { last, from = '' }: ReadingsWanted) =>
   readings.filter(({ at }) => at >= from).slice(0, last);
 
+/** Markers already read, null for those that do not exist. */
+type KnownMarkers = Map<string, Marker | null>;
+
+/** Reads the markers of groups that are not known, without readings; returns all that are known. */
+async function readAlone(db: Database, groups: readonly Group[], known: KnownMarkers, call: Call) {
+  const names = groups.map(({ name }) => name).filter((name) => !known.has(nameOf(name)));
+  const markers = await getMarkers(db, names, call);
+  names.forEach((name, index) => known.set(nameOf(name), markers[index] ?? null));
+  return known;
+}
+
 /**
  * Creates the marker loader of one request. Everything requested about a marker in one tick is read together: its
  * latest readings and itself by one Query; markers without readings are read in one batch. A failure for one marker
  * affects only that marker.
  */
 export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoaderOptions) {
-  const { keys } = db;
-  /** Markers already read, null for those that do not exist. */
-  const known = new Map<string, Marker | null>();
+  let known: KnownMarkers = new Map();
   /** Query calls for readings: one together for those that come with a marker, one each for others. */
   const queries = new Map<string, number>();
-
-  async function readAlone(groups: readonly Group[]): Promise<void> {
-    const names = groups.map(({ name }) => name).filter((name) => !known.has(nameOf(name)));
-    const markers = await getMarkers(db, names, call);
-    names.forEach((name, index) => known.set(nameOf(name), markers[index] ?? null));
-  }
 
   /** LIMIT_EXCEEDED if these requests and all earlier ones together may take too many Query calls. */
   function excessOf(asked: readonly Asked[]): CellportError | undefined {
@@ -125,14 +131,18 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
   });
 
   /** The marker of a group with its latest readings, or as it was read alone, once it is. */
-  async function readMarker(group: Group, alone: Promise<void>, excess?: CellportError): Promise<MarkerWithReadings> {
+  async function readMarker(
+    group: Group,
+    alone: Promise<KnownMarkers>,
+    excess?: CellportError,
+  ): Promise<MarkerWithReadings> {
     const { name, asked, latest } = group;
-    if (latest.length === 0) await alone;
+    const read = latest.length === 0 ? await alone : undefined;
     if (excess && asked.some(({ wanted }) => wanted !== undefined)) throw excess;
-    if (latest.length === 0) return { marker: known.get(nameOf(name)) ?? null, readings: [] };
-    const read = await slots(() => readMarkerWithReadings(db, name, unionOf(latest), optionsOf(group)));
-    known.set(nameOf(name), read.marker);
-    return read;
+    if (read !== undefined) return { marker: read.get(nameOf(name)) ?? null, readings: [] };
+    const found = await slots(() => readMarkerWithReadings(db, name, unionOf(latest), optionsOf(group)));
+    known.set(nameOf(name), found.marker);
+    return found;
   }
 
   /** The answer to one of a group's requests, from its marker. */
@@ -146,7 +156,12 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
   function readAll(asked: readonly Asked[]): Promise<(MarkerWithReadings | Error)[]> {
     const excess = excessOf(asked);
     const groups = groupsOf(asked);
-    const alone = readAlone(groups.filter(({ latest }) => latest.length === 0));
+    const alone = readAlone(
+      db,
+      groups.filter(({ latest }) => latest.length === 0),
+      known,
+      call,
+    );
     const answers = new Map<Asked, Promise<MarkerWithReadings>>();
     for (const group of groups) {
       const read = readMarker(group, alone, excess);
@@ -160,16 +175,18 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     batchScheduleFn: afterTurns,
   });
 
-  const canBe = ({ collection, key }: MarkerReference) =>
-    ifPossible(() => keys.marker(keys.scope(collection), key)) !== undefined;
-
   return {
     async marker(name: MarkerReference): Promise<Marker | null> {
-      return canBe(name) ? (await loader.load({ name, wanted: undefined })).marker : null;
+      return canBe(db, name) ? (await loader.load({ name, wanted: undefined })).marker : null;
+    },
+    /** Drops the markers that were read. */
+    forget(): void {
+      loader.clearAll();
+      known = new Map();
     },
     /** `current`: the marker returned with them must be as of its last write. */
     async readings(name: MarkerReference, wanted: ReadingsWanted, current = false): Promise<readonly Reading[]> {
-      return canBe(name) ? (await loader.load({ name, wanted, current })).readings : [];
+      return canBe(db, name) ? (await loader.load({ name, wanted, current })).readings : [];
     },
   };
 }

@@ -15,7 +15,11 @@ export interface BudgetedRange extends Pick<RangeRequest, 'range' | 'limit'> {
   readonly budget: Budget;
 }
 
-export type RangeLoader = (request: BudgetedRange) => Promise<Omit<RangeAnswer, 'calls'>>;
+export interface RangeLoader {
+  (request: BudgetedRange): Promise<Omit<RangeAnswer, 'calls'>>;
+  /** Drops the ranges that were read. */
+  forget(): void;
+}
 
 const NOTHING: RangeAnswer = { items: [], complete: true, calls: 0 };
 
@@ -50,9 +54,10 @@ export function createRangeLoader(read: ReadPage, slots: LimitFunction): RangeLo
     },
     { cacheKeyFn: nameOf, batchScheduleFn: afterTurns },
   );
-  return async ({ range, limit, budget }) => {
+  const load = async ({ range, limit, budget }: BudgetedRange) => {
     const { calls, ...answer } = await loader.load({ range, limit, maxCalls: budget.calls });
     budget.debit({ calls });
     return answer;
   };
+  return Object.assign(load, { forget: () => void loader.clearAll() });
 }

@@ -22,16 +22,31 @@ export function createSummaryLoader(
   { db, call, slots, limits, now, trust }: SummaryLoaderOptions,
   { marker }: Pick<MarkerLoader, 'marker'>,
 ) {
-  const budget: SummaryBudget = { queries: limits.readingQueries, items: limits.itemsPerField };
+  const most: SummaryBudget = { queries: limits.readingQueries, items: limits.itemsPerField };
+  const budget = { ...most };
   return {
-    /** A page of a marker's summaries; none if there is no such marker. Those of one request share its limits. */
+    /**
+     * A page of a marker's summaries; none if there is no such marker. Those of one request share its limits, which are
+     * renewed while a page is empty but not the last.
+     */
     async summaries(name: MarkerReference, wanted: SummariesWanted): Promise<SummaryPage> {
       const found = await marker(name);
       if (found === null) return { summaries: [], next: null };
       const options = { now: now().getTime(), budget, call };
       const kept = await keptOf(name.collection, trust);
-      if (kept === undefined) return slots(() => readSummaries(db, name, found, wanted, options));
-      return slots(() => readKeptSummaries(db, name, found, wanted, { ...options, trust: kept }));
+      const read = (some: SummariesWanted) =>
+        slots(() =>
+          kept === undefined
+            ? readSummaries(db, name, found, some, options)
+            : readKeptSummaries(db, name, found, some, { ...options, trust: kept }),
+        );
+      let page = await read(wanted);
+      // To a user, an empty page means that there are no readings.
+      while (page.summaries.length === 0 && page.next !== null && call.isLate?.() !== true) {
+        Object.assign(budget, most);
+        page = await read({ ...wanted, from: page.next });
+      }
+      return page;
     },
   };
 }

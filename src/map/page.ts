@@ -31,6 +31,9 @@ export class Edge<Node> {
   }
 }
 
+/** Why a page has fewer entries than requested although more may follow. */
+export type ShortBecause = 'READ_BUDGET' | 'DEADLINE';
+
 export interface Page<E> {
   readonly edges: readonly E[];
   readonly pageInfo: {
@@ -39,6 +42,8 @@ export interface Page<E> {
     readonly startCursor: string | null;
     /** Where the next page starts; not always after the last edge, because a page may end with its budget. */
     readonly endCursor: string | null;
+    /** Null unless the page has fewer entries than requested, and a next page. */
+    readonly shortBecause: ShortBecause | null;
   };
 }
 
@@ -135,6 +140,7 @@ export function pageOf<E extends { readonly cursor: string }>(
       hasPreviousPage: after !== undefined,
       startCursor: edges[0]?.cursor ?? null,
       endCursor: next ?? last?.cursor ?? null,
+      shortBecause: next !== undefined && edges.length < first ? 'READ_BUDGET' : null,
     },
   };
 }

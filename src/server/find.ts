@@ -1,5 +1,6 @@
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
+import { readOn } from '../map/read-on.js';
 import { type FoundEdge, type TextSearchInput, searchText } from '../map/text-search.js';
 import { silentLog } from '../log.js';
 import { openEmbeddedReaders } from '../search/embedded/embedded-engine.js';
@@ -62,7 +63,9 @@ export async function findText(
       throw new CellportError('UNAVAILABLE', message);
     }
     return await oneQuery(config, backend, signal, async (map) => {
-      const { edges, pageInfo, count } = await searchText(map, found.reader, input);
+      const read = (part: TextSearchInput) => searchText(map, found.reader, part);
+      const onward = { isLate: () => false, forget: () => map.loaders.forget() };
+      const { edges, pageInfo, count } = await readOn(input, read, onward);
       const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
       return { edges, next, total: await count(), asOf: found.asOf };
     });

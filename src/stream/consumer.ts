@@ -62,7 +62,10 @@ export interface ConsumerStatus {
   readonly owner: boolean;
   /** How long ago the cells were last known to be complete; undefined if they never were. */
   readonly behindMs: number | undefined;
-  /** False from a gap in the stream until a recount, and before the state is known. */
+  /**
+   * False from a gap in the stream until a recount, and until this process has learned that the cells include the whole
+   * stream: it may have lost records that nobody has missed yet.
+   */
   readonly countsExact: boolean;
   readonly gap: StreamGap | null;
   /** The pages that are maintained; null if there are none, as in a table of an earlier release before its recount. */
@@ -212,7 +215,7 @@ class CellConsumer implements Consumer {
     return {
       owner: this.#lease?.holds() === true,
       behindMs: completeAt === undefined ? undefined : Math.max(0, this.#options.clock.now() - completeAt),
-      countsExact: latest !== undefined && latest.gap === null,
+      countsExact: latest !== undefined && latest.gap === null && completeAt !== undefined,
       gap: latest?.gap ?? null,
       failingWrites: this.#writes.failing,
       deadLetters: latest?.deadLetters ?? 0,

@@ -1,6 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
 
+import { loadTiles } from '../../src/client/load-tiles.js';
 import { type Viewport, type ViewportOptions, createViewport } from '../../src/client/public.js';
+import { tilesOver } from '../../src/client/tiles.js';
 
 const opened: Viewport[] = [];
 afterEach(() => {
@@ -100,6 +102,37 @@ test('who pans away after the first page and comes back gets all pages', async (
   viewport.view(HERE, 9);
   await expect.poll(keysIn(viewport), WAIT).toEqual(['a', 'b']);
   await expect.poll(() => viewport.state.loading, WAIT).toBe(false);
+});
+
+test('a page that is empty but not the last leaves what is drawn', async () => {
+  let isSlow = false;
+  serve(
+    ({ after0 }) => {
+      if (isSlow && after0 === null) return { data: { r0: { content: connection([], 'next') } } };
+      return { data: { r0: { content: connection([marker('a', 16.15, 52.15)], null) } } };
+    },
+    ({ after0 }) => (after0 === null ? 0 : 50),
+  );
+  const viewport = open({ content: 'markers', padding: 0 });
+  viewport.view(HERE, 9);
+  await expect.poll(keysIn(viewport), WAIT).toEqual(['a']);
+  const drawn: string[][] = [];
+  viewport.subscribe((state) => void drawn.push(state.markers.map(({ key }) => key)));
+  isSlow = true;
+  viewport.refresh();
+  await expect.poll(() => drawn.length > 0 && !viewport.state.loading, WAIT).toBe(true);
+  expect(drawn.filter((keys) => keys.length === 0)).toEqual([]);
+});
+
+test('an empty page of zones takes no live markers', async () => {
+  serve(() => ({ data: { r0: { content: connection([], null) } } }));
+  const rect = tilesOver(HERE, 9, 0, 9);
+  const options = { url: 'http://x/graphql', collection: 'cars', content: 'zones' } as const;
+  const most: number[] = [];
+  for await (const { entries } of loadTiles(options, [rect], 1, new AbortController().signal)) {
+    most.push(...entries.map(({ maxMarkers }) => maxMarkers));
+  }
+  expect(most).toEqual([0]);
 });
 
 test('refresh() during a request shows what was written before refresh()', async () => {

@@ -27,6 +27,8 @@ PageInfo.hasNextPage: Boolean!
 PageInfo.hasPreviousPage: Boolean!
 PageInfo.startCursor: String
 PageInfo.endCursor: String
+PageInfo.shortBecause: ShortPageReason
+enum ShortPageReason = READ_BUDGET | DEADLINE
 Query.node(id: ID!): Node
 Query.nodes(ids: [ID!]!): [Node]!
 Query.collection(key: String!): Collection
@@ -153,6 +155,7 @@ Marker.readingSummaries(value: String!, period: SummaryPeriod = DAY, from: DateT
 enum SummaryPeriod = HOUR | DAY
 ReadingSummaries.summaries: [ReadingSummary!]!
 ReadingSummaries.next: DateTime
+ReadingSummaries.shortBecause: ShortPageReason
 ReadingSummary.start: DateTime!
 ReadingSummary.count: Int!
 ReadingSummary.min: Float!

@@ -101,7 +101,7 @@ const READ_ZONES = `
     nodes(ids: [$id, "zone::places::no"]) {__typename id}
     collection(key: $key) {
       zone(key: "tiergarten") {...Z}
-      zones(first: 1) {edges {cursor node {key}} nodes {key} pageInfo {hasNextPage hasPreviousPage startCursor endCursor}}
+      zones(first: 1) {edges {cursor node {key}} nodes {key} pageInfo {hasNextPage hasPreviousPage startCursor endCursor shortBecause}}
       zonesAt(point: $point) {key}
     }
     viewport(bounds: $bounds, zoom: 8) {zones(collection: $key, first: 5) {edges {cursor} nodes {key} pageInfo {hasNextPage}}}
@@ -123,7 +123,7 @@ const READ = `
   query Read($key: String!, $id: ID!, $globalId: ID!, $ids: [ID!]!, $geohash: Geohash!) {
     markerByGlobalId(globalId: $globalId) {
       id
-      readingSummaries(value: "visitors", from: "2026-11-21T00:00:00Z") {summaries {start count min max mean} next}
+      readingSummaries(value: "visitors", from: "2026-11-21T00:00:00Z") {summaries {start count min max mean} next shortBecause}
     }
     node(id: $id) {__typename id ...M}
     nodes(ids: $ids) {__typename id}
@@ -300,7 +300,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       readings: [{ at: '2026-11-21T09:30:00.000Z', values: { visitors: 12 } }],
     };
     const summaries = [{ start: '2026-11-21T00:00:00.000Z', count: 1, min: 12, max: 12, mean: 12 }];
-    expect(data.markerByGlobalId).toEqual({ id, readingSummaries: { summaries, next: null } });
+    expect(data.markerByGlobalId).toEqual({ id, readingSummaries: { summaries, next: null, shortBecause: null } });
     expect(data.node).toEqual({ __typename: 'Marker', ...marker });
     expect(data.marker).toEqual(marker);
     expectRfc7946(JSON.stringify(data.marker.geojson));
@@ -433,7 +433,13 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     expect(data.collection.zones).toEqual({
       edges: [{ cursor: edge.cursor, node: { key: 'tiergarten' } }],
       nodes: [{ key: 'tiergarten' }],
-      pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: edge.cursor, endCursor: edge.cursor },
+      pageInfo: {
+        hasNextPage: false,
+        hasPreviousPage: false,
+        startCursor: edge.cursor,
+        endCursor: edge.cursor,
+        shortBecause: null,
+      },
     });
   });
 

@@ -236,6 +236,30 @@ describe('summaries of readings', () => {
     );
   });
 
+  test('are not empty while readings that have the value may follow, and say why they are short', async () => {
+    const collection = await createCollection(db, { key: 'rare', name: 'Rare' }, NOW.toISOString(), newCall());
+    await createMarkers(db, collection, [{ key: 'r', position: { lng: 1, lat: 2 } }], NOW.toISOString(), newCall());
+    const hours = Array.from({ length: 900 }, (_, hour) => {
+      return { at: at((hour - 900) * 3_600_000), values: hour < 700 ? { common: 1 } : { common: 1, rare: hour } };
+    });
+    await recordReadings(db, { collection, key: 'r' }, hours, NOW, newCall());
+    const small = await startServer(db, { now: () => NOW, limits: { itemsPerField: 100, deadlineMs: 300_000 } });
+    const query = `query ($from: DateTime!) {marker(id: "marker::rare::r") {
+      readingSummaries(value: "rare", period: HOUR, from: $from) {summaries {start min} next shortBecause}
+    }}`;
+    const found: { min: number }[] = [];
+    for (let since: string | null = at(-1_000 * 3_600_000); since !== null;) {
+      const { data } = await small.ask(query, { from: since });
+      const { summaries, next, shortBecause } = data.marker.readingSummaries;
+      expect(summaries).not.toEqual([]);
+      expect(shortBecause).toBe(next === null ? null : 'READ_BUDGET');
+      found.push(...summaries);
+      since = next;
+    }
+    expect(found.map(({ min }) => min)).toEqual(Array.from({ length: 200 }, (_, index) => 700 + index));
+    await small.close();
+  });
+
   test('of many markers share the Query calls of a request', async () => {
     const field = `readingSummaries(value: "n", from: "${from}", first: 10) {summaries {count}}`;
     const markers = Array.from(

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
@@ -95,6 +95,26 @@ test('the next consumer continues where the last one stopped, and applies nothin
   await untilRead(db);
   expect(batches).toEqual([before + 1]);
   expect(await storedCells(db)).toEqual(await countedCells(db));
+  stop.abort();
+  await running;
+});
+
+test('counts are not called exact before a consumer that takes over knows that the whole stream has been read', async () => {
+  const stop = new AbortController();
+  const parts = streamParts(db);
+  let read: () => void = () => undefined;
+  const mayRead = new Promise<void>((resolve) => (read = resolve));
+  const readRecords = async (iterator: string) => {
+    await mayRead;
+    return parts.stream.readRecords(iterator);
+  };
+  const consumer = createConsumer({ ...parts, stream: { ...parts.stream, readRecords } });
+  const running = consumer.run(stop.signal);
+  await vi.waitUntil(() => consumer.status().owner, { timeout: 60_000 });
+  expect(consumer.status()).toMatchObject({ behindMs: undefined, countsExact: false, gap: null });
+  read();
+  await vi.waitUntil(() => consumer.status().behindMs !== undefined, { timeout: 60_000 });
+  expect(consumer.status()).toMatchObject({ countsExact: true, gap: null });
   stop.abort();
   await running;
 });

@@ -349,6 +349,52 @@ describe('kept summaries of readings', () => {
   });
 });
 
+describe('summaries include readings as soon as they are acknowledged, although the consumer has not heard of them', () => {
+  const settings = [
+    {},
+    { readingsTtlDays: 30 },
+    { readingsTtlDays: 30, readingsBucket: 'DAY' },
+    { readingsTtlDays: 30, readingsTable: 'MONTHLY' },
+  ] as const;
+
+  test.each(settings)('of past days, closed or not, in a collection with %j', async (more) => {
+    const collection = await make(`heard-${settings.indexOf(more)}`, more, lonely);
+    const [name] = await newMarkers(collection, 1, lonely);
+    const readings = Array.from({ length: 60 }, (_, n): Reading => [(n - 59) * 5 * HOUR, n]);
+    await record(name!, readings, lonely);
+    for (const period of ['HOUR', 'DAY'] as const) {
+      const wanted = { ...everything, period };
+      expect(await pages(name!, wanted, CURRENT, NOW, lonely)).toEqual(scanned(readings, wanted));
+    }
+    const day = { scope: collection.key, key: name!.key, day: '2026-11-18' };
+    const [open] = await readDays(lonely, [day], newCall());
+    const kept = await summarizeDay(lonely, collection, day, NOW.getTime(), newCall());
+    expect(await closeDay(lonely, day, open!, kept, newCall())).toBe(true);
+    const late: Reading = [-3 * DAY + 1, 1_000];
+    await record(name!, [late], lonely);
+    const all = [...readings, late];
+    expect(await pages(name!, everything, CURRENT, NOW, lonely)).toEqual(scanned(all, everything));
+  });
+
+  test('of a day that is over since', async () => {
+    const collection = await make('midnight', {}, lonely);
+    const [name] = await newMarkers(collection, 1, lonely);
+    await record(name!, [[-1, 1]], lonely);
+    const midnight = new Date('2026-11-22T00:00:00.100Z');
+    expect(await pages(name!, everything, CURRENT, midnight, lonely)).toEqual(scanned([[-1, 1]], everything));
+  });
+
+  test('and a reading of the current day costs no more writes than without summaries', async () => {
+    const collection = await make('cheap', {}, lonely);
+    const [name] = await newMarkers(collection, 1, lonely);
+    const spender = newDatabase('readable', { tables: lonely.tables });
+    const calls = recordCalls(spender);
+    await record(name!, [[-1, 1]], spender);
+    const writes = calls.commands.flatMap(({ input }) => Object.values((input['RequestItems'] ?? {}) as object));
+    expect(writes.flat().filter((write) => 'PutRequest' in (write as object))).toHaveLength(1);
+  });
+});
+
 describe('summaries of readings that expire', () => {
   const session = (later: number, epoch: number) =>
     new MarkerDays(

@@ -51,10 +51,11 @@ export function summary(shown: readonly Shown[], layers: readonly CollectionLaye
   return `${words.join(' and ')} shown`;
 }
 
-/** Draws the list and keeps the focus on its row. */
+/** Draws the list, or a text if it is empty, and keeps the focus on its row. */
 export function drawPlaces(
   place: HTMLElement,
   shown: readonly Shown[],
+  ifEmpty: string,
   onMarker: (marker: MapMarker) => void,
   onCluster: (layer: CollectionLayer, cluster: MapCluster) => void,
 ): void {
@@ -79,7 +80,7 @@ export function drawPlaces(
   place.replaceChildren(
     element('h2', {}, 'In view'),
     element('ul', {}, ...rows.map((row) => element('li', {}, row))),
-    ...(rows.length === 0 ? [element('p', {}, 'No places in view. Zoom out or turn on a layer.')] : []),
+    ...(rows.length === 0 ? [element('p', {}, ifEmpty)] : []),
     ...(rest > 0 ? [element('p', {}, `and ${formatNumber(rest)} more, farther from the center`)] : []),
   );
   if (focused >= 0) [...place.querySelectorAll('button')][focused]?.focus();

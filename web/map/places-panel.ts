@@ -38,12 +38,17 @@ export function createPlacesPanel(
 
   function update(): void {
     const shown = placesIn(boundsOf(map), layers());
-    if (open) drawPlaces(panel, shown, onMarker, onCluster);
+    const states = layers().flatMap((layer) => layer.states);
+    const isLoading = states.some(({ loading }) => loading);
+    const hasFailed = states.some(({ error }) => error !== null);
+    const unknown = isLoading ? 'Loading places…' : hasFailed ? 'Places could not be loaded.' : undefined;
+    const ifEmpty = unknown ?? 'No places in view. Zoom out or turn on a layer.';
+    if (open) drawPlaces(panel, shown, ifEmpty, onMarker, onCluster);
     clearTimeout(announcing);
-    announcing = setTimeout(
-      () => (spoken.textContent = [summary(shown, layers()), ...heats()].join('. ')),
-      ANNOUNCE_DELAY_MS,
-    );
+    // Called again when that has ended.
+    if (isLoading) return;
+    const text = shown.length === 0 && hasFailed ? ifEmpty : summary(shown, layers());
+    announcing = setTimeout(() => (spoken.textContent = [text, ...heats()].join('. ')), ANNOUNCE_DELAY_MS);
   }
   map.on('moveend', update);
 

@@ -44,12 +44,17 @@ export const marker: MarkerResolvers = {
     return loaders.readings({ collection, key: parent.key }, wanted);
   },
   readingSummaries: async (parent, { value, period, from, to, first }, context) => {
-    const { loaders, limits } = context.map;
+    const { work, map } = context;
+    const { loaders, limits } = map;
     checkBounds(from, to);
     const collection = await storedCollection(context, parent.collection, 'readingSummaries');
     const most = readFirst('first', first ?? SUMMARIES, limits.maxFirst);
     const wanted = { value, period: period ?? 'DAY', from, to: to ?? undefined, first: most };
-    return loaders.summaries({ collection, key: parent.key }, wanted);
+    const page = await loaders.summaries({ collection, key: parent.key }, wanted);
+    const { summaries, next } = page;
+    const isShort = next !== null && summaries.length < most;
+    const reason = summaries.length === 0 && work.isLate() ? 'DEADLINE' : 'READ_BUDGET';
+    return { ...page, shortBecause: isShort ? reason : null };
   },
   cell: (parent, { precision }, { answers }) =>
     cellOfMarker(answers(parent.collection).stored('cell'), parent, precision),

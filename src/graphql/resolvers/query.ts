@@ -55,6 +55,7 @@ export const query: QueryResolvers = {
         hasPreviousPage: after !== undefined,
         startCursor: edges[0]?.cursor ?? null,
         endCursor: edges.at(-1)?.cursor ?? null,
+        shortBecause: null,
       },
     };
   },

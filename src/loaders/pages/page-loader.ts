@@ -74,6 +74,11 @@ export class PageLoader {
     });
   }
 
+  /** Drops the pages that were read. */
+  forget(): void {
+    this.#open.clear();
+  }
+
   /** Reads a collection from its pages or, while they cannot be trusted or read, from the geo index. */
   async read<T>(
     collection: Collection,

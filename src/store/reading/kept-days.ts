@@ -9,7 +9,7 @@ import { takeTurn } from '../../turns.js';
 import type { Database, Item } from '../database.js';
 import { getMarkers } from '../marker/markers.js';
 import { batchGet } from '../request/batch-get.js';
-import { putInBulk } from '../request/batch-write.js';
+import { type BulkOptions, putInBulk } from '../request/batch-write.js';
 import { deleteInBulk } from '../request/batch-delete.js';
 import { isFailure } from '../request/failures.js';
 import { MAX_ITEM_BYTES, itemBytes } from '../request/item-size.js';
@@ -54,20 +54,20 @@ const token = () => randomUUID().slice(0, 8);
 
 /**
  * Opens days whose readings have changed, and lists them as due: in this order, so that whatever is listed is open. May be
- * repeated. `awaits`: see `OpenDay`.
+ * repeated.
  */
 export async function openDays(
   database: Database,
   days: readonly MarkerDay[],
   epoch: number,
   call: Call,
-  awaits?: number,
+  { awaits, ...options }: Pick<OpenDay, 'awaits'> & BulkOptions = {},
 ): Promise<void> {
   const { keys, tables } = database;
   const open = days.map((day) => ({ ...keys.daySummary(day), open: true, v: token(), e: epoch, awaits }));
-  await putInBulk(database, tables.derived, open, call);
+  await putInBulk(database, tables.derived, open, call, options);
   const due = days.map((day) => ({ ...keys.dueDay(day), t: token() }));
-  await putInBulk(database, tables.derived, due, call);
+  await putInBulk(database, tables.derived, due, call, options);
 }
 
 /** The days of a collection, up to one, that must be summarized. */

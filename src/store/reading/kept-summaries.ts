@@ -32,6 +32,9 @@ export interface KeptTrust {
   readonly finalBefore: number;
 }
 
+/** A day is computed until it has been over for this long: by then, the consumer has opened it. */
+const OVER_FOR_MS = 3_600_000;
+
 export interface KeptOptions extends SummaryOptions {
   readonly trust: KeptTrust;
 }
@@ -95,7 +98,7 @@ class KeptReader {
   /** The begin of the first day of which everything is read from readings; the ones before are kept. */
   #boundary(): string {
     const { now } = this.#options;
-    if (this.#options.trust.current) return beginOf(dayOf(new Date(now).toISOString()));
+    if (this.#options.trust.current) return beginOf(dayOf(new Date(now - OVER_FOR_MS).toISOString()));
     const live = firstLiveDay(this.#reference.collection.readingsTtlDays, now);
     return live === undefined ? this.#wanted.from : beginOf(live);
   }

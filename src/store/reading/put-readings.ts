@@ -37,6 +37,7 @@ async function tableOf(database: Database, month: string, now: number): Promise<
 
 /** Older readings may be of a month whose table has no stream. Less than streams are followed, as clocks differ. */
 const UNFOLLOWED_AFTER_MS = 28 * DAY_MS;
+const isUnfollowed = (instant: string, now: number) => Date.parse(instant) < now - UNFOLLOWED_AFTER_MS;
 /** Longer than it takes until the stream of a new table is followed. */
 const FOLLOWED_WITHIN_MS = 120_000;
 /** The session of a writer: each one of a consumer comes after it. */
@@ -53,21 +54,17 @@ function dated({ keys }: Database, items: readonly Item[]): DatedItem[] {
   });
 }
 
-/**
- * The days of readings of a month that the consumer may not hear of in time, if they are to be summarized and not final.
- */
-function unheardDays(
+/** The days of selected readings, if they are to be summarized and not final. */
+function daysOf(
   { readingsSummarized, readingsTtlDays }: Collection,
-  { created }: MonthTable,
   items: readonly DatedItem[],
   now: number,
+  isWanted: (instant: string) => boolean,
 ): MarkerDay[] {
   if (!readingsSummarized) return [];
-  const isYoung = created > now - FOLLOWED_WITHIN_MS;
   const days = new Map<string, MarkerDay>();
   for (const [, day, instant] of items) {
-    const isUnheard = isYoung || Date.parse(instant) < now - UNFOLLOWED_AFTER_MS;
-    if (isUnheard && finalFrom(day.day, readingsTtlDays) > now) days.set(`${day.day} ${day.key}`, day);
+    if (finalFrom(day.day, readingsTtlDays) > now && isWanted(instant)) days.set(`${day.day} ${day.key}`, day);
   }
   return [...days.values()];
 }
@@ -78,7 +75,8 @@ export interface PutOptions extends BulkOptions {
 }
 
 /**
- * Puts items made by `newReadingItem`, replacing items with the same keys. Of several with one key the last one wins. Missing tables of months are created. See `putInBulk` for retries.
+ * Puts items made by `newReadingItem`, replacing items with the same keys. Of several with one key the last one wins.
+ * Missing tables of months are created. See `putInBulk` for retries.
  */
 export async function putReadings(
   database: Database,
@@ -99,9 +97,30 @@ export async function putReadings(
   }
   for (const [month, own] of months) {
     const table = await tableOf(database, month, now);
+    const isYoung = table.created > now - FOLLOWED_WITHIN_MS;
     // Before the readings, as this process may stop at any time. The consumer waits until they must have been put.
-    await openDays(database, unheardDays(collection, table, own, now), NO_SESSION, call, now);
+    const unheard = daysOf(collection, own, now, (instant) => isYoung || isUnfollowed(instant, now));
+    await openDays(database, unheard, NO_SESSION, call, { awaits: now, ...options });
     const readings = own.map(([item]) => item);
     await putInBulk(database, table.name, readings, call, options);
   }
+}
+
+/**
+ * Opens the days of readings that have been put, so that summaries of all servers include them before the consumer hears
+ * of them. The current day is always computed.
+ */
+export async function openPastDays(
+  database: Database,
+  collection: Collection,
+  items: readonly Item[],
+  call: Call,
+  { now, ...options }: PutOptions,
+): Promise<void> {
+  if (!collection.readingsSummarized) return;
+  const today = dayOf(new Date(now).toISOString());
+  // Those of old months were opened before, for longer.
+  const isHeard = (instant: string) => collection.readingsTable === 'SHARED' || !isUnfollowed(instant, now);
+  const past = daysOf(collection, dated(database, items), now, (at) => dayOf(at) < today && isHeard(at));
+  await openDays(database, past, NO_SESSION, call, options);
 }

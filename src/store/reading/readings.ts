@@ -11,7 +11,7 @@ import type { Call } from '../request/meter.js';
 import { newReadingItem, readValues, readingFromItem } from './reading-item.js';
 import { queryPage } from '../request/query-pages.js';
 import { type StoredRange, rangeRequest } from '../request/ranges.js';
-import { putReadings } from './put-readings.js';
+import { openPastDays, putReadings } from './put-readings.js';
 import { partitionsDown } from './reading-partitions.js';
 
 /** Maximum number of readings that one call may record. */
@@ -61,7 +61,9 @@ export async function recordReadings(
     const item = newReadingItem(database, owner, reading, now.getTime(), `readings[${index}].`);
     if (item !== undefined) items.set(reading.at, item);
   });
-  await putReadings(database, collection, [...items.values()], call, { now: now.getTime(), patient: false });
+  const options = { now: now.getTime(), patient: false };
+  await putReadings(database, collection, [...items.values()], call, options);
+  await openPastDays(database, collection, [...items.values()], call, options);
   return items.size;
 }
 

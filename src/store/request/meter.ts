@@ -46,6 +46,8 @@ export function newMeter(): Meter {
 export interface Call {
   readonly meter: Meter;
   readonly signal?: AbortSignal | undefined;
+  /** Whether half of the time for it has passed; never if omitted. */
+  readonly isLate?: (() => boolean) | undefined;
   /** The meter's units are not needed. AWS reports them for free, but reporting slows DynamoDB Local's writes by a fifth. */
   readonly unpriced?: boolean | undefined;
   /** Collects each range that was read or served from a cache, for explanations; omitted if not requested. */

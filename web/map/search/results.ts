@@ -155,7 +155,7 @@ async function searchServer(text: string, options: SearchOptions, signal: AbortS
   const ofServer = new Map(found.filter((each) => !isOwn(each)).map((each) => [each.result.id, each]));
   const best = [...ofServer.values()].toSorted((a, b) => b.score - a.score).slice(0, MOST_RESULTS - own.length);
   const results = [...best, ...own].toSorted((a, b) => b.score - a.score).map(({ result }) => result);
-  if (results.length === 0) return { results, note: 'Nothing found.' };
+  if (results.length === 0 && total === 0) return { results, note: 'Nothing found.' };
   const part = total > results.length ? `${results.length} of ` : '';
   return { results, note: part + countOf(Math.max(total, results.length), 'result') };
 }
