@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 
-import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import type { Backend } from '../server/backend.js';
 import { EXIT_CODES } from './options.js';
@@ -28,7 +27,7 @@ async function readTables({ database }: Backend) {
   const { tableDifferences } = await import('../store/table/table-check.js');
   const { tableDefinitions } = await import('../store/table/table-definitions.js');
   const { describeTables } = await import('../store/table/tables.js');
-  const months = await monthDefinitions(database, systemClock.wall());
+  const months = await monthDefinitions(database, database.clock.wall());
   const definitions = [...tableDefinitions(database.tables), ...months];
   const states = await describeTables(database, definitions);
   return definitions.map((definition, at) => {

@@ -63,7 +63,7 @@ export async function openBackend(config: Config): Promise<Backend> {
   });
   const shortLog = engine === undefined || engine.log === null ? undefined : keepLogShort(database, engine.log);
   const streamsEndpoint = wanted.kind === 'embedded' ? endpoint : wanted.streamsEndpoint;
-  const streams = createStreamsClient({ endpoint: streamsEndpoint, region, ...credentials });
+  const streams = createStreamsClient({ endpoint: streamsEndpoint, region, ...credentials }, database.clock);
   return {
     database,
     streams,
