@@ -30,24 +30,27 @@ const MINUTE = 60 * SECOND;
 const DAY = 1_440 * MINUTE;
 const APART = [0, 0.4, -0.4, 5, -5, 300, -300, 86_400, -86_400].map((seconds) => seconds * SECOND);
 
-test.each(APART)('a clock that is %i ms ahead is right within a second at once, and soon to a round trip', (aheadMs) => {
-  const random = randomFrom(20_261_128);
-  for (let run = 0; run < 50; run += 1) {
-    const { world, clock, ask, error } = machine(aheadMs);
-    world.time += Math.floor(random() * SECOND);
-    ask(20, 30);
-    expect(Math.abs(error())).toBeLessThanOrEqual(SECOND + 50);
-    // Never so early that something old would be taken for young, unless it was nearly right before.
-    if (Math.abs(aheadMs) > SECOND) expect(error()).toBeGreaterThanOrEqual(0);
-    for (let asked = 0; asked < 200; asked += 1) {
-      world.time += Math.floor(random() * 300);
-      ask(Math.floor(random() * 10), Math.floor(random() * 10));
+test.each(APART)(
+  'a clock that is %i ms ahead is right within a second at once, and soon to a round trip',
+  (aheadMs) => {
+    const random = randomFrom(20_261_128);
+    for (let run = 0; run < 50; run += 1) {
+      const { world, clock, ask, error } = machine(aheadMs);
+      world.time += Math.floor(random() * SECOND);
+      ask(20, 30);
+      expect(Math.abs(error())).toBeLessThanOrEqual(SECOND + 50);
+      // Never so early that something old would be taken for young, unless it was nearly right before.
+      if (Math.abs(aheadMs) > SECOND) expect(error()).toBeGreaterThanOrEqual(0);
+      for (let asked = 0; asked < 200; asked += 1) {
+        world.time += Math.floor(random() * 300);
+        ask(Math.floor(random() * 10), Math.floor(random() * 10));
+      }
+      expect(Math.abs(error())).toBeLessThanOrEqual(60);
+      expect(clock.machineAhead()).toBeGreaterThanOrEqual(aheadMs - 60);
+      expect(clock.machineAhead()).toBeLessThanOrEqual(aheadMs + 60);
     }
-    expect(Math.abs(error())).toBeLessThanOrEqual(60);
-    expect(clock.machineAhead()).toBeGreaterThanOrEqual(aheadMs - 60);
-    expect(clock.machineAhead()).toBeLessThanOrEqual(aheadMs + 60);
-  }
-});
+  },
+);
 
 test('a clock that agrees with the answers is left alone', () => {
   const { clock, ask, error, world } = machine(0);
@@ -59,17 +62,20 @@ test('a clock that agrees with the answers is left alone', () => {
   expect(clock.machineAhead()).toBe(0);
 });
 
-test.each([DAY, -DAY, 5 * SECOND, -5 * SECOND])('a clock that is set by %i ms is right again after one answer', (by) => {
-  const { world, ask, error } = machine(0);
-  ask(5, 5);
-  world.aheadMs = by;
-  world.time += 700;
-  ask(5, 5);
-  expect(Math.abs(error())).toBeLessThanOrEqual(SECOND + 10);
-  world.aheadMs = 0;
-  ask(5, 5);
-  expect(Math.abs(error())).toBeLessThanOrEqual(SECOND + 10);
-});
+test.each([DAY, -DAY, 5 * SECOND, -5 * SECOND])(
+  'a clock that is set by %i ms is right again after one answer',
+  (by) => {
+    const { world, ask, error } = machine(0);
+    ask(5, 5);
+    world.aheadMs = by;
+    world.time += 700;
+    ask(5, 5);
+    expect(Math.abs(error())).toBeLessThanOrEqual(SECOND + 10);
+    world.aheadMs = 0;
+    ask(5, 5);
+    expect(Math.abs(error())).toBeLessThanOrEqual(SECOND + 10);
+  },
+);
 
 test('without dates the clock is the own one, which is known', () => {
   const { clock, error } = machine(5 * SECOND);

@@ -38,10 +38,15 @@ export interface Database {
   readonly giveUpAfterMs: number;
   /** See `DatabaseOptions`. */
   readonly waitsForDisk: boolean;
+  /** See `DatabaseOptions`. */
+  readonly patiently: Patiently;
   readonly geometry: GeometryStore;
   /** Receives what each request consumes; undefined if consumption is not sampled. */
   readonly consumption?: ConsumptionSampler | undefined;
 }
+
+/** Runs a command, perhaps more than once. */
+export type Patiently = <T>(command: () => Promise<T>) => Promise<T>;
 
 export interface DatabaseOptions extends Connection {
   readonly tables: Tables;
@@ -55,6 +60,8 @@ export interface DatabaseOptions extends Connection {
    * waits once. On AWS that would cost twice the write units for no benefit.
    */
   readonly waitsForDisk?: boolean | undefined;
+  /** How commands wait for a database that restarts; by default they fail. */
+  readonly patiently?: Patiently | undefined;
   /** The machine's clock; the system's by default. */
   readonly clock?: Clock | undefined;
   /** Default: no object store, and the default limit. */
@@ -97,6 +104,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     clock,
     giveUpAfterMs,
     waitsForDisk,
+    patiently: options.patiently ?? ((command) => command()),
     geometry: options.geometry ?? { objects: undefined, inlineBytes: DEFAULT_LIMITS.inlineGeometryBytes },
   };
 }

@@ -142,7 +142,12 @@ afterAll(async () => {
 });
 
 test('`serve` says that the clock of its machine differs, in /readyz and in the log, with both times, and reads pages', async () => {
-  const settings = { ...engineSettings(), CELLPORT_TABLE: `clocks-${randomUUID()}`, PORT: '0', CELLPORT_SEARCH_MB: '0' };
+  const settings = {
+    ...engineSettings(),
+    CELLPORT_TABLE: `clocks-${randomUUID()}`,
+    PORT: '0',
+    CELLPORT_SEARCH_MB: '0',
+  };
   const start = async (aheadMs: number) => {
     const shift = `const now = Date.now; Date.now = () => now() + ${aheadMs};`;
     const cli = runCli(['serve'], {

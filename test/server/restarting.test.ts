@@ -1,0 +1,99 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, expect, test } from 'vitest';
+
+import { readConfig } from '../../src/config.js';
+import { openBackend } from '../../src/server/backend.js';
+import { createCollection, listCollections } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { ensureTables } from '../../src/store/table/tables.js';
+import { type Log, silentLog } from '../../src/log.js';
+import { type RunningCli, runCli } from '../support/run-cli.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'cellport-restarting-'));
+const config = readConfig({}, { CELLPORT_DATA_DIR: folder });
+const WAITING = 'Waiting for the embedded DynamoDB, which is starting or restarting';
+
+const running: RunningCli[] = [];
+/** A command on the folder. */
+function start(...args: string[]): RunningCli {
+  const cli = runCli(args, { CELLPORT_DATA_DIR: folder, PORT: '0', CELLPORT_SEARCH_MB: '0' });
+  running.push(cli);
+  return cli;
+}
+const serving = async (cli: RunningCli) => (await cli.said(/Serving +(http:\/\/\S+)/))[1] ?? '';
+
+afterEach(async () => {
+  for (const { child, ended } of running.splice(0)) {
+    child.kill('SIGTERM');
+    await ended;
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
+
+/** Kills the engine as it runs now, and waits until it is gone. */
+async function killEngine(): Promise<void> {
+  const { java } = JSON.parse(readFileSync(join(folder, 'keeper.json'), 'utf8')) as { java: { pid: number } };
+  process.kill(java.pid, 'SIGKILL');
+  for (;;) {
+    try {
+      process.kill(java.pid, 0);
+    } catch {
+      return;
+    }
+    await sleep(5);
+  }
+}
+
+test('a command whose engine dies after it was opened waits until it is back, and says so once; a server that runs does not', async () => {
+  const lines: string[] = [];
+  const log: Log = { ...silentLog, warn: (_fields, message) => void lines.push(message) };
+  let waits = true;
+  const stopping = new AbortController();
+  const backend = await openBackend(config, { log, signal: stopping.signal, waits: () => waits });
+  try {
+    const { database } = backend;
+    await ensureTables(database);
+    await createCollection(database, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+    const list = () => listCollections(database, { first: 1 }, newCall());
+    await killEngine();
+    const all = await Promise.all([list(), list(), list()]);
+    expect(all.map(({ collections }) => collections.map(({ key }) => key))).toEqual([['parks'], ['parks'], ['parks']]);
+    expect(lines).toEqual([WAITING]);
+
+    waits = false;
+    await killEngine();
+    await expect(list()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(lines).toEqual([WAITING]);
+
+    waits = true;
+    await list();
+    await killEngine();
+    const asked = list();
+    stopping.abort(new Error('stopped by a signal'));
+    await expect(asked).rejects.toThrow('stopped by a signal');
+  } finally {
+    await backend.close();
+  }
+});
+
+test('a server and commands that start while the engine of another server restarts wait for it', async () => {
+  const first = await serving(start('serve'));
+  const files = mkdtempSync(join(tmpdir(), 'cellport-files-'));
+  const rows = join(files, 'shops.ndjson');
+  writeFileSync(rows, '{"id":"a","lng":1,"lat":2}\n{"id":"b","lng":3,"lat":4}\n');
+  const loaded = start('import', rows, '--collection', 'shops');
+  expect(await loaded.ended, loaded.output()).toBe(0);
+
+  await killEngine();
+  const second = start('serve');
+  const imported = start('import', rows, '--collection', 'other');
+  const exported = start('export', '--collection', 'shops', '--out', join(files, 'out.ndjson'));
+  const checked = start('recount', '--check');
+  const url = await serving(second);
+  for (const command of [imported, exported, checked]) expect(await command.ended, command.output()).toBe(0);
+  for (const server of [first, url]) expect((await fetch(`${server}/readyz`)).status).toBe(200);
+  rmSync(files, { recursive: true });
+});
