@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,10 +17,17 @@ const folder = mkdtempSync(join(tmpdir(), 'cellport-restarting-'));
 const config = readConfig({}, { CELLPORT_DATA_DIR: folder });
 const WAITING = 'Waiting for the embedded DynamoDB, which is starting or restarting';
 
+/** A Java that takes longer to start, while a file exists, than a command takes to connect to it. */
+const slow = join(folder, 'slow');
+const bin = mkdtempSync(join(tmpdir(), 'cellport-java-'));
+const java = execFileSync('sh', ['-c', 'command -v java'], { encoding: 'utf8' }).trim();
+writeFileSync(join(bin, 'java'), `#!/bin/sh\n[ -e '${slow}' ] && sleep 8\nexec '${java}' "$@"\n`, { mode: 0o755 });
+
 const running: RunningCli[] = [];
 /** A command on the folder. */
 function start(...args: string[]): RunningCli {
-  const cli = runCli(args, { CELLPORT_DATA_DIR: folder, PORT: '0', CELLPORT_SEARCH_MB: '0' });
+  const PATH = `${bin}:${process.env['PATH']}`;
+  const cli = runCli(args, { CELLPORT_DATA_DIR: folder, PORT: '0', CELLPORT_SEARCH_MB: '0', PATH });
   running.push(cli);
   return cli;
 }
@@ -31,7 +39,9 @@ afterEach(async () => {
     await ended;
   }
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
+afterAll(() => {
+  for (const each of [folder, bin]) rmSync(each, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
+});
 
 /** Kills the engine as it runs now, and waits until it is gone. */
 async function killEngine(): Promise<void> {
@@ -87,6 +97,7 @@ test('a server and commands that start while the engine of another server restar
   const loaded = start('import', rows, '--collection', 'shops');
   expect(await loaded.ended, loaded.output()).toBe(0);
 
+  writeFileSync(slow, '');
   await killEngine();
   const second = start('serve');
   const imported = start('import', rows, '--collection', 'other');
@@ -94,6 +105,7 @@ test('a server and commands that start while the engine of another server restar
   const checked = start('recount', '--check');
   const url = await serving(second);
   for (const command of [imported, exported, checked]) expect(await command.ended, command.output()).toBe(0);
+  expect(second.output()).toContain(WAITING);
   for (const server of [first, url]) expect((await fetch(`${server}/readyz`)).status).toBe(200);
   rmSync(files, { recursive: true });
 });
