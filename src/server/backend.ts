@@ -1,18 +1,15 @@
 import type { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { stat } from 'node:fs/promises';
 
-import { systemClock } from '../clock.js';
 import type { Config, ObjectsConfig } from '../config.js';
 import { fullDisk } from '../engine/disk.js';
 import { type Engine, startEngine } from '../engine/start.js';
 import { badInput } from '../errors.js';
 import { createFolderStore } from '../objects/folder-store.js';
-import { type Log, silentLog } from '../log.js';
 import type { ObjectStore } from '../objects/object-store.js';
-import { retry } from '../retry.js';
-import { type Database, type Patiently, createDatabase } from '../store/database.js';
-import { isDisconnected } from '../store/request/failures.js';
+import { type Database, createDatabase } from '../store/database.js';
 import { createStreamsClient } from '../stream/dynamodb.js';
+import { type Waiting, createPatience } from './engine-patience.js';
 import { keepLogShort } from './short-log.js';
 
 /** An open database. */
@@ -29,9 +26,6 @@ export interface Backend {
 
 /** Long enough for an import on a busy machine. */
 const ENGINE_ANSWERS_WITHIN_MS = 30_000;
-/** As long as an engine may take to start. */
-const ENGINE_RESTARTS_WITHIN_MS = 60_000;
-const ENGINE_IS_SLOW_MS = 10_000;
 
 /** Opens the object store without connecting to it. Throws BAD_USER_INPUT if its path is not a folder. */
 async function openObjects(wanted: ObjectsConfig | undefined): Promise<(ObjectStore & { close?(): void }) | undefined> {
@@ -49,51 +43,13 @@ function describe({ database, dataDir }: Config): string {
   return database.endpoint ?? `AWS${database.region === undefined ? '' : `, ${database.region}`}`;
 }
 
-export interface OpenOptions {
-  readonly log?: Log;
-  /** Ends the waiting for the embedded engine with its reason. */
-  readonly signal?: AbortSignal;
-  /** Whether commands wait while the embedded engine restarts. Always by default; those of clients should fail instead. */
-  readonly waits?: () => boolean;
-}
-
-/**
- * Waits while the embedded engine starts, or restarts for the servers that share it: a running server recovers, so one
- * that starts must not fail. Says once that it waits.
- */
-function createPatience({ log = silentLog, signal, waits = () => true }: OpenOptions) {
-  let said = false;
-  const say = () => {
-    if (!said) log.warn({}, 'Waiting for the embedded DynamoDB, which is starting or restarting');
-    said = true;
-  };
-  const patiently: Patiently = (command) => {
-    const until = systemClock.now() + ENGINE_RESTARTS_WITHIN_MS;
-    const retryable = (error: unknown) => {
-      signal?.throwIfAborted();
-      return waits() && isDisconnected(error) && systemClock.now() < until;
-    };
-    return retry(command, { attempts: Infinity, retryable, onRetry: say, firstMs: 200, longestMs: 1_000 });
-  };
-  return {
-    patiently,
-    async start(dataDir: string): Promise<Engine> {
-      const slow = setTimeout(say, ENGINE_IS_SLOW_MS);
-      try {
-        return await startEngine({ dataDir });
-      } finally {
-        clearTimeout(slow);
-      }
-    },
-  };
-}
-
 /** Opens the configured database; starts the embedded engine if none is configured. Throws UNAVAILABLE if that fails. */
-export async function openBackend(config: Config, options: OpenOptions = {}): Promise<Backend> {
+export async function openBackend(config: Config, waiting: Waiting = {}): Promise<Backend> {
   const { database: wanted, tables, keyStyle, dataDir } = config;
   const objects = await openObjects(config.objects);
-  const patience = createPatience(options);
-  const engine: Engine | undefined = wanted.kind === 'embedded' ? await patience.start(dataDir) : undefined;
+  const patience = createPatience(waiting);
+  const engine: Engine | undefined =
+    wanted.kind === 'embedded' ? await patience.opening(() => startEngine({ dataDir })) : undefined;
   const endpoint = wanted.kind === 'embedded' ? engine?.currentEndpoint : wanted.endpoint;
   const region = wanted.kind === 'embedded' ? engine?.region : wanted.region;
   const credentials = engine === undefined ? {} : { credentials: engine.credentials };
@@ -139,9 +95,9 @@ export type StreamBackend = Pick<Backend, 'database' | 'streams'>;
 export async function withBackend<T>(
   config: Config,
   work: (backend: Backend) => Promise<T>,
-  options?: OpenOptions,
+  waiting?: Waiting,
 ): Promise<T> {
-  const backend = await openBackend(config, options);
+  const backend = await openBackend(config, waiting);
   try {
     return await work(backend);
   } finally {

@@ -53,31 +53,27 @@ async function serverOn(machine: { aheadMs: number }, { consumer = false } = {})
     consumerStatus: () => cells?.status(),
     storedReport: () => storedReport(backend),
   });
-  const { url, ask, close } = await startServer(database, {
+  const server = await startServer(database, {
     pageServices: caches.pageServices,
     status: () => cells?.status(),
     now: caches.now,
   });
-  let killed: Promise<unknown> = Promise.resolve();
-  const kill = () => {
-    dead = true;
-  };
   cleanup.push(async () => {
-    await close();
+    await server.close();
     if (dead) void cells?.stop();
     else await cells?.stop();
-    await killed;
     database.client.destroy();
     streams.destroy();
   });
   return {
-    url,
     database,
     cells,
-    kill,
+    kill: () => {
+      dead = true;
+    },
     /** What a map was read from, by how many Query calls. */
     async map() {
-      const { data, errors, extensions } = await ask(MAP, {}, { 'x-cellport-cost': '1' });
+      const { data, errors, extensions } = await server.ask(MAP, {}, { 'x-cellport-cost': '1' });
       expect(errors).toEqual([]);
       expect(data.viewport.markers.nodes).toHaveLength(markers.length);
       return extensions?.['cost'] as { readonly markersFrom: string; readonly queries: number };
