@@ -6,7 +6,7 @@ import { isDisconnected } from '../store/request/failures.js';
 
 /** As long as an engine may take to start. */
 const RESTARTS_WITHIN_MS = 60_000;
-const SLOW_MS = 10_000;
+const SLOW_MS = 20_000;
 
 export interface Waiting {
   readonly log?: Log;
