@@ -1,5 +1,7 @@
 import { setMaxListeners } from 'node:events';
 
+import type { ServerClock } from './clock.js';
+
 /** How to connect to an AWS service. Omitted values come from the SDK's environment variables and credential chain. */
 export interface Connection {
   /** A function is called for each command. */
@@ -47,6 +49,21 @@ export function clientOptions(
       throwOnRequestTimeout: true,
     },
   };
+}
+
+/** Where to add `settingClock`: closest to the wire. */
+export const SETTING_CLOCK = { step: 'deserialize', priority: 'low', name: 'settingClock' } as const;
+
+/** Middleware for an AWS SDK client that sets a clock by the dates of the answers. */
+export function settingClock(clock: ServerClock) {
+  return <Args, Result extends { readonly response: unknown }>(next: (args: Args) => Promise<Result>) =>
+    async (args: Args): Promise<Result> => {
+      const began = clock.now();
+      const result = await next(args);
+      const { headers } = result.response as { readonly headers?: Readonly<Record<string, string>> };
+      clock.answered(Date.parse(headers?.['date'] ?? ''), clock.now() - began);
+      return result;
+    };
 }
 
 /** How long a command to AWS may take, retries and their pauses included: less than the 10 s that a request may take. */

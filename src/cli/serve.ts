@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 
 import { systemClock } from '../clock.js';
+import type { Backend } from '../server/backend.js';
 import type { Cells } from '../server/cells.js';
 import type { Demo } from '../server/demo.js';
 import { Interrupted } from './failure.js';
@@ -74,7 +75,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }
 
-async function serve(session: CommandSession, options: ServeOptions): Promise<void> {
+async function serve(session: CommandSession, options: ServeOptions, onListening: () => void): Promise<void> {
   const { config, log, signal } = session;
   say('Database', session.where);
   signal.throwIfAborted();
@@ -90,6 +91,7 @@ async function serve(session: CommandSession, options: ServeOptions): Promise<vo
     const warning = accessWarning(config.http.host, config.readOnly);
     if (warning !== undefined) log.warn({}, warning);
     const url = await server.listen();
+    onListening();
     say('Serving', `${url}          the map`);
     say('', `${url}/graphiql GraphiQL, with example queries`);
     say('', `${url}/graphql  the API; subscriptions over WebSocket, or server-sent events from /graphql/stream`);
@@ -110,12 +112,15 @@ async function run(settings: CommandSettings, options: ServeOptions, version: st
   const { sampled } = await import('../server/hot-keys.js');
   await checkPort(settings.config.http);
   say('Cellport', version);
-  await withBackend(settings.config, (backend) => serve({ ...settings, ...sampled(backend) }, options)).catch(
-    (error: unknown) => {
-      // Being stopped by a signal counts as success at any step.
-      if (!(error instanceof Interrupted)) throw error;
-    },
-  );
+  let starting = true;
+  const work = (backend: Backend) =>
+    serve({ ...settings, ...sampled(backend) }, options, () => {
+      starting = false;
+    });
+  await withBackend(settings.config, work, { ...settings, waits: () => starting }).catch((error: unknown) => {
+    // Being stopped by a signal counts as success at any step.
+    if (!(error instanceof Interrupted)) throw error;
+  });
 }
 
 export function serveCommand(version: string): Command {

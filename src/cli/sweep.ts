@@ -15,7 +15,9 @@ async function sweep({ database, signal }: CommandSession, olderThan: number): P
   const { sweepObjects } = await import('../store/zone/zone-removal.js');
   await checkTables(database);
   const began = systemClock.now();
-  const before = new Date(systemClock.wall() - olderThan * 60_000);
+  // Objects in a folder may have the time of this machine, those in S3 have that of AWS: the earlier one removes nothing new.
+  const now = Math.min(database.clock.wall(), systemClock.wall());
+  const before = new Date(now - olderThan * 60_000);
   const { objects: checked, removed } = await sweepObjects(database, objects, before, newCall(signal));
   const took = duration(systemClock.now() - began);
   console.log(`${grouped(checked)} objects checked in ${objects.place}, ${grouped(removed)} removed, in ${took}`);

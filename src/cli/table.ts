@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 
-import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import type { Backend } from '../server/backend.js';
 import { EXIT_CODES } from './options.js';
@@ -8,9 +7,9 @@ import { readSettings } from './session.js';
 
 /** Runs work on the database. A signal ends the process immediately, which is safe because each step is atomic. */
 async function withTables(work: (backend: Backend) => Promise<void>): Promise<void> {
-  const { config } = await readSettings();
+  const { config, log } = await readSettings();
   const { withBackend } = await import('../server/backend.js');
-  await withBackend(config, work);
+  await withBackend(config, work, { log });
 }
 
 async function create({ database, where }: Backend): Promise<void> {
@@ -28,7 +27,7 @@ async function readTables({ database }: Backend) {
   const { tableDifferences } = await import('../store/table/table-check.js');
   const { tableDefinitions } = await import('../store/table/table-definitions.js');
   const { describeTables } = await import('../store/table/tables.js');
-  const months = await monthDefinitions(database, systemClock.wall());
+  const months = await monthDefinitions(database, database.clock.wall());
   const definitions = [...tableDefinitions(database.tables), ...months];
   const states = await describeTables(database, definitions);
   return definitions.map((definition, at) => {

@@ -45,6 +45,8 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
   let subscription = 0;
   let failures = 0;
   let openedAt = 0;
+  /** Not in wall-clock time, which may be set: too late a moment would skip changes. */
+  let acknowledged = 0;
   let changesFrom = Number.NaN;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let waiting: (() => void)[] = [];
@@ -59,7 +61,7 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
   const subscribe = () => {
     const previous = subscription++;
     // Recent changes may already have been emitted without being included in the counts of a response.
-    const since = changesFrom + systemClock.wall() - openedAt;
+    const since = changesFrom + systemClock.now() - acknowledged;
     send({
       id: String(subscription),
       type: 'subscribe',
@@ -79,6 +81,7 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
     else if (message.type === 'connection_ack') {
       isOpen = true;
       openedAt = systemClock.wall();
+      acknowledged = systemClock.now();
       changesFrom = Date.parse(message.payload?.changesFrom ?? '');
       // Both by the server's clock, which may differ from this one.
       const age = Date.parse(message.payload?.now ?? '') - changesFrom;

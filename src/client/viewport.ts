@@ -164,7 +164,8 @@ class TiledViewport implements Viewport {
 
   #isMissing(key: TileKey): boolean {
     const entry = this.#cache.get(key);
-    const isFresh = entry && !entry.stale && (this.#followsChanges || systemClock.wall() - entry.requestedAt < MAX_AGE);
+    const isFresh =
+      entry && !entry.stale && (this.#followsChanges || Math.abs(systemClock.wall() - entry.requestedAt) < MAX_AGE);
     const isLoading = ({ keys, controller }: Request) => keys.has(key) && !controller.signal.aborted;
     return !isFresh && ![...this.#requests].some(isLoading);
   }

@@ -37,10 +37,11 @@ type ReadyAnswer = Extract<KeeperAnswer, { readonly state: 'ready' }>;
 
 const GIVE_UP_AFTER_MS = 60_000;
 const POLL_MS = 100;
+const KEEPERS_TRIED = 3;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** The address of this folder's keeper, which is started if necessary. */
-async function findKeeper(dataDir: string | null): Promise<KeeperAddress> {
+/** The address of this folder's keeper, which is started if necessary; undefined if it ended before it could say that. */
+async function findKeeper(dataDir: string | null): Promise<KeeperAddress | undefined> {
   // Without a process that only finds it: a command beside a server would wait 0.3 s for that.
   const running = dataDir === null ? undefined : await runningKeeper(dataDir);
   if (running !== undefined) return running;
@@ -60,9 +61,7 @@ async function findKeeper(dataDir: string | null): Promise<KeeperAddress> {
   const greeting = await firstLine<KeeperGreeting>(child.stdout);
   child.stdout.destroy();
   child.unref();
-  if (greeting === undefined)
-    throw new CellportError('UNAVAILABLE', 'the keeper of the embedded DynamoDB did not start');
-  if ('error' in greeting) throw new CellportError('UNAVAILABLE', greeting.error);
+  if (greeting !== undefined && 'error' in greeting) throw new CellportError('UNAVAILABLE', greeting.error);
   return greeting;
 }
 
@@ -80,8 +79,12 @@ async function joinKeeper(address: KeeperAddress): Promise<{ socket: Socket; ans
 /** Connects to a folder's keeper, which is started if necessary; retries while one is stopping. */
 async function join(folder: string | null): Promise<{ socket: Socket; answer: ReadyAnswer }> {
   const deadline = systemClock.now() + GIVE_UP_AFTER_MS;
-  for (;;) {
-    const joined = await joinKeeper(await findKeeper(folder));
+  for (let unsaid = 0; ;) {
+    const address = await findKeeper(folder);
+    // One may have been killed, others cannot run.
+    if (address === undefined && (unsaid += 1) === KEEPERS_TRIED)
+      throw new CellportError('UNAVAILABLE', 'the keeper of the embedded DynamoDB did not start');
+    const joined = address && (await joinKeeper(address));
     if (joined?.answer.state === 'ready') return { socket: joined.socket, answer: joined.answer };
     joined?.socket.destroy();
     if (joined?.answer.state === 'failed') throw new CellportError('UNAVAILABLE', joined.answer.error);

@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 
-import { systemClock } from '../clock.js';
 import { FileSource } from '../ingest/read/file-source.js';
 import { valueReader } from '../ingest/read/ndjson.js';
 import { retryInBackground } from '../store/request/retries.js';
@@ -83,7 +82,7 @@ export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
   const { database, layout, path, call, onProgress } = job;
   await mkdir(dirname(path), { recursive: true });
   const segments = Array.from({ length: job.segments }, () => ({ start: null, done: false }));
-  const initial: State = { identity: layout.id, startedAt: systemClock.wall(), bytes: 0, items: 0, segments };
+  const initial: State = { identity: layout.id, startedAt: database.clock.wall(), bytes: 0, items: 0, segments };
   let state = await readState(path, initial);
   // Opens for appending; creates the file if necessary.
   const file = await open(path, 'a');

@@ -37,8 +37,8 @@ export interface GraphqlServer {
   readonly answer: (request: GraphqlRequest, gone: AbortSignal) => Promise<GraphqlAnswer>;
   /** Starts a subscription, for any transport. */
   readonly subscribe: Subscribe;
-  /** See `LiveChanges`; undefined if this server does not follow changes. */
-  readonly recentFrom: () => Promise<number | undefined>;
+  /** For the acknowledgement of a connection, see `LiveChanges`; undefined if this server does not follow changes. */
+  readonly recent: () => Promise<{ readonly changesFrom: string; readonly now: string } | undefined>;
   readonly stop: () => Promise<void>;
 }
 
@@ -127,7 +127,12 @@ export async function createGraphqlServer(
   return {
     answer,
     subscribe: createSubscribe(services, schema, pipeline),
-    recentFrom: async () => services.live?.recentFrom(),
+    async recent() {
+      const from = await services.live?.recentFrom();
+      return from === undefined
+        ? undefined
+        : { changesFrom: new Date(from).toISOString(), now: services.now().toISOString() };
+    },
     stop: () => pipeline.apollo.stop(),
   };
 }

@@ -5,12 +5,21 @@ export interface Readiness {
   readonly ready: boolean;
   /** Reasons why it is not ready, one sentence each; empty if it is. */
   readonly reasons: readonly string[];
+  readonly clock: ClockReadiness;
   /** Null if this server runs no stream consumer. */
   readonly stream: StreamReadiness | null;
   /** Null if this server loads no demo. */
   readonly load: LoadReadiness | null;
   /** Null if search is off. */
   readonly search: SearchReadiness | null;
+}
+
+/** The machine's clock. The server goes by that of DynamoDB, so this does not affect readiness. */
+export interface ClockReadiness {
+  /** Milliseconds by which it is ahead of DynamoDB's, negative if it is behind; null if unknown. */
+  readonly aheadMs: number | null;
+  /** What is wrong with it, and what to do; null if nothing is. */
+  readonly warning: string | null;
 }
 
 /** State of the search index. The server answers everything else while the index is built. */
@@ -52,13 +61,13 @@ const PING_WHILE_LOADING_MS = 10_000;
 
 /**
  * Checks readiness: a read must succeed within two seconds (ten while the demo loads), and nothing known may prevent
- * writes. Also reports the states of the stream consumer, the demo's load and the search index, which do not affect
- * readiness.
+ * writes. Also reports the states of the clock, the stream consumer, the demo's load and the search index, which do not
+ * affect readiness.
  */
 export async function checkReadiness(
   ping: (signal: AbortSignal) => Promise<unknown>,
   faultsNow: () => Promise<readonly string[]>,
-  states: Pick<Readiness, 'stream' | 'load' | 'search'>,
+  states: Omit<Readiness, 'ready' | 'reasons'>,
 ): Promise<Readiness> {
   const withinMs = states.load?.state === 'loading' ? PING_WHILE_LOADING_MS : PING_TIMEOUT_MS;
   const signal = AbortSignal.timeout(withinMs);

@@ -106,8 +106,8 @@ export function buildHttp({
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
   });
   compressText(server);
-  const { subscribe, recentFrom } = graphql;
-  const subscriptions = { subscribe, recentFrom, limits, allowedOrigins, checkHost, log };
+  const { subscribe, recent } = graphql;
+  const subscriptions = { subscribe, recent, limits, allowedOrigins, checkHost, log };
   // Before connections are closed, so that clients receive the reason.
   server.addHook('preClose', async () => endSubscriptions?.());
   addWebsockets(server, subscriptions);

@@ -6,7 +6,6 @@ import { type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError
 import { CloseCode, type Server, handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-import { systemClock } from '../clock.js';
 import { limitExceeded } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import type { Limits } from '../model/limits.js';
@@ -21,7 +20,7 @@ import { isForeignPage } from './origins.js';
 
 export interface SubscriptionsOptions {
   readonly subscribe: Subscribe;
-  readonly recentFrom: GraphqlServer['recentFrom'];
+  readonly recent: GraphqlServer['recent'];
   readonly checkHost: CheckHost;
   readonly limits: Limits;
   /** See `HttpOptions`. */
@@ -56,15 +55,11 @@ class FormattedError extends GraphQLError {
 }
 
 /** Creates the graphql-ws protocol on top of `subscribe`. */
-function createProtocol({ subscribe, recentFrom, limits }: SubscriptionsOptions, answers: SocketAnswers): Server {
+function createProtocol({ subscribe, recent, limits }: SubscriptionsOptions, answers: SocketAnswers): Server {
   const max = limits.subscriptionsPerConnection;
   return makeServer({
     // By this server's clock, which the client does not know.
-    onConnect: async () => {
-      const from = await recentFrom();
-      if (from === undefined) return true;
-      return { changesFrom: new Date(from).toISOString(), now: new Date(systemClock.wall()).toISOString() };
-    },
+    onConnect: async () => (await recent()) ?? true,
     onSubscribe: async ({ subscriptions }, _id, request) => {
       const count = Object.keys(subscriptions).length;
       const started =

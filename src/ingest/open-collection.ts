@@ -1,4 +1,3 @@
-import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import type { Collection } from '../model/collection.js';
 import { type CollectionInput, newCollection } from '../store/collection/collection-item.js';
@@ -19,7 +18,7 @@ export async function openCollection(database: Database, input: CollectionInput)
   const call = newCall();
   const [found] = await getCollections(database, [input.key], call, { consistent: true });
   if (found) return { collection: found, created: false, create: async () => found };
-  const now = new Date(systemClock.wall()).toISOString();
+  const now = new Date(database.clock.wall()).toISOString();
   const collection = newCollection(input, now);
   // Throws if keys need a code and there is none.
   database.keys.scope(collection);

@@ -2,7 +2,6 @@
  * Maintains the cells in an AWS Lambda: an event-source mapping of the entities' stream calls `handler`. docs/stream.md
  * says how to set it up, and why each record counts once.
  */
-import { systemClock } from '../clock.js';
 import { type Config, readConfig, silenceSdkAdvice } from '../config.js';
 import { createLog } from '../log-output.js';
 import { applyRecords } from '../store/cell/apply-records.js';
@@ -45,14 +44,14 @@ export function createHandler(config: Config, open: () => Database = () => openD
   /** Opens the database, once it is known that no server maintains the same cells. */
   async function start(): Promise<Database> {
     const database = open();
-    await claimForRecords(openState(database, CONSUMER), systemClock.wall());
+    await claimForRecords(openState(database, CONSUMER), database.clock.wall());
     return database;
   }
 
   /** Checks for a gap when records come from a new stream. */
-  async function note(state: StatePort, source: string | undefined): Promise<void> {
+  async function note(state: StatePort, wall: number, source: string | undefined): Promise<void> {
     if (source === undefined || source === stream) return;
-    const gap = await noteStream(state, source, systemClock.wall());
+    const gap = await noteStream(state, source, wall);
     if (gap !== null) log.error({ gap, stream: source }, 'the cells have a gap; run `cellport recount`');
     stream = source;
   }
@@ -64,15 +63,15 @@ export function createHandler(config: Config, open: () => Database = () => openD
       throw error;
     });
     const state = openState(database, CONSUMER);
-    await note(state, Records[0]?.eventSourceARN);
+    await note(state, database.clock.wall(), Records[0]?.eventSourceARN);
     const again = await applyStreamRecords(
       {
         keys: database.keys,
-        clock: systemClock,
+        clock: database.clock,
         log,
         signal: untilEnd(context),
         putDeadLetters: (records) => state.putDeadLetters(records),
-        apply: (markers, blocks) => applyRecords(database, markers, blocks, systemClock.wall(), newCall()),
+        apply: (markers, blocks) => applyRecords(database, markers, blocks, database.clock.wall(), newCall()),
       },
       Records.map(recordOf),
     );

@@ -45,6 +45,6 @@ export const LAYOUT_LIMITS = { prefixLength: 6, writeShards: 32 } as const;
 
 /**
  * How old an answer may be while changes are not followed, in milliseconds: cached collections and cells, and pages,
- * whose consumer must have been at the stream's end within this time. Clocks may differ by as much.
+ * whose consumer must have been at the stream's end within this time.
  */
 export const STALE_AFTER_MS = 2_000;

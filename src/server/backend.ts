@@ -9,6 +9,7 @@ import { createFolderStore } from '../objects/folder-store.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import { type Database, createDatabase } from '../store/database.js';
 import { createStreamsClient } from '../stream/dynamodb.js';
+import { type Waiting, createPatience } from './engine-patience.js';
 import { keepLogShort } from './short-log.js';
 
 /** An open database. */
@@ -43,10 +44,12 @@ function describe({ database, dataDir }: Config): string {
 }
 
 /** Opens the configured database; starts the embedded engine if none is configured. Throws UNAVAILABLE if that fails. */
-export async function openBackend(config: Config): Promise<Backend> {
+export async function openBackend(config: Config, waiting: Waiting = {}): Promise<Backend> {
   const { database: wanted, tables, keyStyle, dataDir } = config;
   const objects = await openObjects(config.objects);
-  const engine: Engine | undefined = wanted.kind === 'embedded' ? await startEngine({ dataDir }) : undefined;
+  const patience = createPatience(waiting);
+  const engine: Engine | undefined =
+    wanted.kind === 'embedded' ? await patience.opening(() => startEngine({ dataDir })) : undefined;
   const endpoint = wanted.kind === 'embedded' ? engine?.currentEndpoint : wanted.endpoint;
   const region = wanted.kind === 'embedded' ? engine?.region : wanted.region;
   const credentials = engine === undefined ? {} : { credentials: engine.credentials };
@@ -58,12 +61,18 @@ export async function openBackend(config: Config): Promise<Backend> {
     ...credentials,
     waitsForDisk: engine !== undefined,
     // The engine executes commands one by one, so a command that waits for others must not be abandoned and sent again.
-    ...(engine === undefined ? {} : { attemptMs: ENGINE_ANSWERS_WITHIN_MS, giveUpAfterMs: ENGINE_ANSWERS_WITHIN_MS }),
+    ...(engine === undefined
+      ? {}
+      : {
+          attemptMs: ENGINE_ANSWERS_WITHIN_MS,
+          giveUpAfterMs: ENGINE_ANSWERS_WITHIN_MS,
+          patiently: patience.patiently,
+        }),
     geometry: { objects, inlineBytes: config.limits.inlineGeometryBytes },
   });
   const shortLog = engine === undefined || engine.log === null ? undefined : keepLogShort(database, engine.log);
   const streamsEndpoint = wanted.kind === 'embedded' ? endpoint : wanted.streamsEndpoint;
-  const streams = createStreamsClient({ endpoint: streamsEndpoint, region, ...credentials });
+  const streams = createStreamsClient({ endpoint: streamsEndpoint, region, ...credentials }, database.clock);
   return {
     database,
     streams,
@@ -83,8 +92,12 @@ export async function openBackend(config: Config): Promise<Backend> {
 export type StreamBackend = Pick<Backend, 'database' | 'streams'>;
 
 /** Opens the database, runs the work and closes the database, even if the work fails. */
-export async function withBackend<T>(config: Config, work: (backend: Backend) => Promise<T>): Promise<T> {
-  const backend = await openBackend(config);
+export async function withBackend<T>(
+  config: Config,
+  work: (backend: Backend) => Promise<T>,
+  waiting?: Waiting,
+): Promise<T> {
+  const backend = await openBackend(config, waiting);
   try {
     return await work(backend);
   } finally {

@@ -50,7 +50,7 @@ export function consumerParts({ database, streams }: StreamBackend, log: Log, co
     cells: openCells(database),
     pages: openPages(database),
     days: { port: openDaysPort(database) },
-    clock: systemClock,
+    clock: database.clock,
     keys: database.keys,
     log,
     self: ownName(),

@@ -1,4 +1,3 @@
-import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
 import type { LoadReadiness } from '../http/health.js';
 import { CITIES_COLLECTION, openCities } from '../ingest/markers/cities.js';
@@ -81,7 +80,12 @@ export async function openDemo(
 
   async function loadZones(signal: AbortSignal): Promise<DemoPart> {
     const all = openCountries();
-    const options = { database, collection: countries, now: () => new Date(systemClock.wall()), call: newCall(signal) };
+    const options = {
+      database,
+      collection: countries,
+      now: () => new Date(database.clock.wall()),
+      call: newCall(signal),
+    };
     return { count: all.length, loaded: await loadCountries(options, all) };
   }
 

@@ -54,7 +54,7 @@ export async function replayRefusals(
       left.push(...some);
       return Promise.resolve();
     };
-    const writer = new IndexWriter({ client, clock: systemClock, shapeOf: shapes(database, onRefused), onRefused });
+    const writer = new IndexWriter({ client, clock: database.clock, shapeOf: shapes(database, onRefused), onRefused });
     for await (const refusals of refusalsIn(database, signal)) {
       left = [];
       const named = refusals.map(({ key }) => key);

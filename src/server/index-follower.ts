@@ -1,4 +1,3 @@
-import { systemClock } from '../clock.js';
 import type { Log } from '../log.js';
 import { type FollowIndexOptions, IndexFollower } from '../search/follow.js';
 import { openSearchTables } from '../search/tables.js';
@@ -17,7 +16,7 @@ export function openFollower(
     engine,
     stream: openStream(database, streams),
     tables: openSearchTables(database, CONSUMER),
-    clock: systemClock,
+    clock: database.clock,
     keys: database.keys,
     log,
     isBusy,

@@ -1,4 +1,3 @@
-import { systemClock } from '../clock.js';
 import { runJobs } from '../jobs/run-jobs.js';
 import type { Log } from '../log.js';
 import { ownName, ownerIsGone } from '../stream/owners.js';
@@ -27,7 +26,7 @@ export function startJobs({ database }: Backend, cells: Cells, deadlineMs: numbe
         database,
         self: ownName(),
         ownerIsGone,
-        clock: systemClock,
+        clock: database.clock,
         leaseMs: LEASE_MS,
       },
       async cellsCaughtUp(signal) {

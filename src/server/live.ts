@@ -1,4 +1,3 @@
-import { systemClock } from '../clock.js';
 import { type HubOptions, LiveHub } from '../live/hub.js';
 import { openRelay } from '../live/redis.js';
 import type { Log } from '../log.js';
@@ -22,7 +21,7 @@ export interface Live {
 const READ_BACK_WITHIN_MS = 20_000;
 
 function streamOf({ database, streams }: StreamBackend, log: Log) {
-  return { stream: openStream(database, streams), clock: systemClock, keys: database.keys, log };
+  return { stream: openStream(database, streams), clock: database.clock, keys: database.keys, log };
 }
 
 /** Receives changes from Redis, where the server that runs the consumer publishes them. */
@@ -87,10 +86,11 @@ function receiveFromStream(backend: StreamBackend, hub: LiveHub, log: Log, stopp
 
 /** Starts receiving changes: through Redis if a URL is given, otherwise from the stream. The tables must exist. */
 export function openLive(backend: StreamBackend, redisUrl: string | undefined, log: Log): Live {
+  const { database } = backend;
   const stopping = new AbortController();
   const readStream: NonNullable<HubOptions['readStream']> = (onRecord) =>
     readWholeStream({ ...streamOf(backend, log), onRecord }, READ_BACK_WITHIN_MS, stopping.signal);
-  const hub = new LiveHub({ keys: backend.database.keys, log, now: () => systemClock.wall(), readStream });
+  const hub = new LiveHub({ keys: database.keys, log, now: () => database.clock.wall(), readStream });
   if (redisUrl === undefined) return receiveFromStream(backend, hub, log, stopping);
   const live = receiveFromRedis(redisUrl, backend, hub, log);
   return {

@@ -7,6 +7,7 @@ import { compiling, interpreting } from '../graphql/executor.js';
 import type { Log } from '../log.js';
 import type { Backend } from './backend.js';
 import type { Demo } from './demo.js';
+import { watchClock } from './clock-watch.js';
 import { type Cells, keepCells, storedReport, unknownCells } from './cells.js';
 import { type ExactCounts, keepExact } from './exact-counts.js';
 import { metricsOf, watchHotKeys } from './hot-keys.js';
@@ -96,6 +97,7 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
   const spreads = config.spreadWcu > 0 && !readOnly && !embedded;
   const spread = (hot: readonly HotKey[]) => spreadHotPrefixes(backend.database, hot, config.spreadWcu, log);
   const stopWatching = metrics && watchHotKeys(metrics, keys, log, spreads ? spread : undefined);
+  const stopWatchingClock = watchClock(backend.database, log);
   let jobs: Jobs | undefined;
   let exactCounts: ExactCounts | undefined;
   let server: HttpServer | undefined;
@@ -112,6 +114,7 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
     },
     async close() {
       stopWatching?.();
+      stopWatchingClock();
       await server?.close().catch((err: unknown) => log.error({ err }, 'The server did not close cleanly'));
       await exactCounts?.stop();
       await jobs?.stop();

@@ -34,7 +34,7 @@ export async function completeRepartition(
 ): Promise<void> {
   const { database } = backend;
   const options = {
-    worker: { database, self: ownName(), ownerIsGone, clock: systemClock, leaseMs: LEASE_MS },
+    worker: { database, self: ownName(), ownerIsGone, clock: database.clock, leaseMs: LEASE_MS },
     settle: (phase: AbortSignal) => systemClock.sleep(settleMs(deadlineMs), phase),
     async occupied(layout: Collection, phase: AbortSignal) {
       const prefixes = await findOccupied(backend, layout, phase);

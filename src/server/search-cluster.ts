@@ -1,4 +1,3 @@
-import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
@@ -95,13 +94,13 @@ export async function openCluster(
         onLook?.(found);
         return found;
       };
-      return { clock: systemClock, self, leaseMs: LEASE_MS, ownerIsGone, store, prepare };
+      return { clock: database.clock, self, leaseMs: LEASE_MS, ownerIsGone, store, prepare };
     },
     engine: (lease, name) =>
       openSearchEngine({
         client,
         names,
-        clock: systemClock,
+        clock: database.clock,
         shapeOf,
         onRefused,
         inUse: name === IN_USE,

@@ -1,4 +1,3 @@
-import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
@@ -45,7 +44,7 @@ export function openOwnSearch(
   };
 
   async function openEngine(): Promise<SearchEngine> {
-    const now = () => systemClock.wall();
+    const now = () => backend.database.clock.wall();
     const place = { folder: dataDir, table: tables.entities, maxBytes: searchBytes };
     if (await hasSqlite()) return openEmbeddedEngine(place, now);
     const platform = `${process.platform} ${process.arch}`;

@@ -19,6 +19,7 @@ import { type Log, silentLog } from '../log.js';
 import { listCollections } from '../store/collection/collections.js';
 import { newCall } from '../store/request/meter.js';
 import type { ConsumerStatus } from '../stream/consumer.js';
+import { clockReadiness } from './clock-watch.js';
 import { timeReads } from './read-times.js';
 import type { Backend } from './backend.js';
 
@@ -52,17 +53,18 @@ export function createServices(
 ): ServerServices {
   const { consumerStatus = () => undefined, storedReport = () => Promise.resolve(undefined) } = overrides;
   const now = () => systemClock.now();
+  const wall = () => database.clock.wall();
   const maxBytes = Math.floor((cacheBytes * 3) / 8);
   const trusted = () => isFollowing(consumerStatus());
   return {
     db: database,
     cellCache: new CellCache({ maxBytes, now, trusted }),
-    pageServices: pageServices({ maxBytes, now, trusted, consumerStatus, storedReport }),
+    pageServices: pageServices({ maxBytes, now, wall, trusted, consumerStatus, storedReport }),
     geometryCache: createGeometryCache({ maxBytes: Math.floor(cacheBytes / 4) }),
     collectionCache: createCollectionCache({ now }),
     consumerStatus,
     limits: DEFAULT_LIMITS,
-    now: () => new Date(systemClock.wall()),
+    now: () => new Date(database.clock.wall()),
     ...overrides,
   };
 }
@@ -70,14 +72,14 @@ export function createServices(
 interface PageOptions extends Required<Pick<ServiceOverrides, 'consumerStatus' | 'storedReport'>> {
   readonly maxBytes: number;
   readonly now: () => number;
+  readonly wall: () => number;
   readonly trusted: () => boolean;
 }
 
 /**
  * State for reading pages that all requests share: this process knows the pages it maintains, and asks about others.
  */
-function pageServices({ maxBytes, now, trusted, consumerStatus, storedReport }: PageOptions): PageServices {
-  const wall = () => systemClock.wall();
+function pageServices({ maxBytes, now, wall, trusted, consumerStatus, storedReport }: PageOptions): PageServices {
   const own = (): ConsumerReport | undefined => {
     const status: Partial<Status> = consumerStatus() ?? {};
     const { owner = false, pages = null, gap = null, complete = 0, endAt = null, summariesSince = null } = status;
@@ -139,11 +141,13 @@ export async function createHttpServer(
     const status = services.consumerStatus();
     const load = services.load?.() ?? null;
     const search = services.search?.status ?? null;
-    if (stopping) return { ready: false, reasons: ['the server is shutting down'], stream: null, load, search };
+    const clock = clockReadiness(services.db);
+    if (stopping) return { ready: false, reasons: ['the server is shutting down'], clock, stream: null, load, search };
     const ping = (signal: AbortSignal) => listCollections(services.db, { first: 1 }, newCall(signal));
     const faults = async () =>
       [await services.storageFault?.(), writeFault(status)].filter((fault) => fault !== undefined);
-    return checkReadiness(ping, faults, { stream: status === undefined ? null : readinessOf(status), load, search });
+    const stream = status === undefined ? null : readinessOf(status);
+    return checkReadiness(ping, faults, { clock, stream, load, search });
   };
   const endSubscriptions = () => services.live?.close();
   const http = buildHttp({

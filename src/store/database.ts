@@ -1,7 +1,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
-import { type Connection, GIVE_UP_AFTER_MS, clientOptions } from '../connection.js';
+import { type Clock, type ServerClock, createServerClock, systemClock } from '../clock.js';
+import { type Connection, GIVE_UP_AFTER_MS, SETTING_CLOCK, clientOptions, settingClock } from '../connection.js';
 import { type KeyStyle, type Keyspace, createKeyspace } from '../keys/keyspace.js';
 import { DEFAULT_LIMITS } from '../model/limits.js';
 import type { ObjectStore } from '../objects/object-store.js';
@@ -31,14 +32,21 @@ export interface Database {
   readonly client: DynamoDBDocumentClient;
   readonly tables: Tables;
   readonly keys: Keyspace;
+  /** DynamoDB's time, by which all processes go: the clocks of their machines may differ. */
+  readonly clock: ServerClock;
   /** Milliseconds that a command may take, including retries, before it fails with UNAVAILABLE. */
   readonly giveUpAfterMs: number;
   /** See `DatabaseOptions`. */
   readonly waitsForDisk: boolean;
+  /** See `DatabaseOptions`. */
+  readonly patiently: Patiently;
   readonly geometry: GeometryStore;
   /** Receives what each request consumes; undefined if consumption is not sampled. */
   readonly consumption?: ConsumptionSampler | undefined;
 }
+
+/** Runs a command, perhaps more than once. */
+export type Patiently = <T>(command: () => Promise<T>) => Promise<T>;
 
 export interface DatabaseOptions extends Connection {
   readonly tables: Tables;
@@ -52,6 +60,10 @@ export interface DatabaseOptions extends Connection {
    * waits once. On AWS that would cost twice the write units for no benefit.
    */
   readonly waitsForDisk?: boolean | undefined;
+  /** How commands wait for a database that restarts; by default they fail. */
+  readonly patiently?: Patiently | undefined;
+  /** The machine's clock; the system's by default. */
+  readonly clock?: Clock | undefined;
   /** Default: no object store, and the default limit. */
   readonly geometry?: GeometryStore | undefined;
 }
@@ -83,12 +95,16 @@ export function createDatabase(options: DatabaseOptions): Database {
   // The logger middleware would walk every value of every response for a log line that is never written.
   client.middlewareStack.remove('loggerMiddleware');
   retryConflicts(client);
+  const clock = createServerClock(options.clock ?? systemClock);
+  client.middlewareStack.add(settingClock(clock), SETTING_CLOCK);
   return {
     client: DynamoDBDocumentClient.from(client),
     tables,
     keys: createKeyspace(keyStyle),
+    clock,
     giveUpAfterMs,
     waitsForDisk,
+    patiently: options.patiently ?? ((command) => command()),
     geometry: options.geometry ?? { objects: undefined, inlineBytes: DEFAULT_LIMITS.inlineGeometryBytes },
   };
 }

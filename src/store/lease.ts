@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import { type Clock, type Moment, elapsedSince, momentOf } from '../clock.js';
 import { retry } from '../retry.js';
 
 /** An item that only one process at a time may work on. */
@@ -62,7 +62,7 @@ export class Lease<T extends Leased> {
   #current: T;
   #writes = 0;
   #writtenAt = -Infinity;
-  #heldSince = -Infinity;
+  #heldSince: Moment = { now: -Infinity, wall: -Infinity };
   /** Writes are sequential, each based on the version of the previous one. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -91,10 +91,10 @@ export class Lease<T extends Leased> {
 
   /**
    * Whether a write of ours was stored less than a lease ago, so that no process can have taken the lease because of
-   * our silence. Measured in wall-clock time, because `now()` does not include the time that a machine sleeps.
+   * our silence.
    */
   holds(): boolean {
-    return this.#options.clock.wall() - this.#heldSince < this.#options.leaseMs;
+    return elapsedSince(this.#heldSince, this.#options.clock) < this.#options.leaseMs;
   }
 
   /**
@@ -115,8 +115,8 @@ export class Lease<T extends Leased> {
     const { clock, self, store } = this.#options;
     const token = this.#current.token === undefined ? {} : { token: `${self}/${(this.#writes += 1)}` };
     const next: T = { ...changed, ...token, version: this.#current.version + 1 };
-    this.#writtenAt = clock.now();
-    const begun = clock.wall();
+    const begun = momentOf(clock);
+    this.#writtenAt = begun.now;
     const put = async () => {
       if (await store.put(next)) return;
       const found = await store.load();

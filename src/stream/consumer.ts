@@ -14,7 +14,7 @@ import { OtherLayout, takeOwnership } from './ownership.js';
 import type { CellsPort, StatePort, StreamPort } from './ports.js';
 import type { BatchLimits } from './reader.js';
 import type { RecordKeys } from './record-fold.js';
-import { type Progress, Session, type SessionOptions, endAtOf } from './session.js';
+import { type Progress, Session, type SessionOptions } from './session.js';
 import { firstState } from './state.js';
 import { type FailingWrites, WriteWatch } from './write-watch.js';
 
@@ -126,7 +126,7 @@ class CellConsumer implements Consumer {
   readonly #options: Omit<ConsumerOptions, 'memory'> & Required<Pick<ConsumerOptions, 'ownerIsGone' | 'leaseMs'>>;
   readonly #session: SessionOptions;
   readonly #writes: WriteWatch;
-  readonly #progress: Progress = { latest: undefined, completeAt: undefined, blocksWritten: 0 };
+  readonly #progress: Progress = { latest: undefined, completeAt: undefined, endAt: undefined, blocksWritten: 0 };
   /** That of the session which is running. */
   #lease: Lease<StreamState> | undefined;
   #looked: { readonly version: number; readonly at: number } | undefined;
@@ -172,6 +172,7 @@ class CellConsumer implements Consumer {
     onOwned();
     progress.latest = lease.current;
     progress.completeAt = undefined;
+    progress.endAt = undefined;
     let session: Session | undefined;
     const work = async (working: AbortSignal) => {
       session = new Session(this.#session, lease, progress, working);
@@ -188,7 +189,7 @@ class CellConsumer implements Consumer {
     const refresh = (state: StreamState) => ({
       ...(session?.refresh(state) ?? state),
       atEnd: atEnd(),
-      endAt: endAtOf(progress, clock) ?? state.endAt,
+      endAt: progress.endAt ?? state.endAt,
     });
     try {
       await whileLeased(lease, work, signal, { refresh, everyMs: Math.min(RENEW_MS, leaseMs / 4) });
@@ -221,7 +222,7 @@ class CellConsumer implements Consumer {
       deadLetters: latest?.deadLetters ?? 0,
       batch: latest?.batch ?? 0,
       ...reportOf(latest),
-      endAt: endAtOf(this.#progress, this.#options.clock) ?? null,
+      endAt: this.#progress.endAt ?? null,
       recordsFolded: latest?.records ?? 0,
       blocksWritten,
     };

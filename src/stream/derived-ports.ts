@@ -1,4 +1,4 @@
-import { systemClock } from '../clock.js';
+import { wallAt } from '../clock.js';
 import { readBlocks, replaceBlocks } from '../store/cell/blocks.js';
 import { putDeadLetters } from '../store/cell/dead-letters.js';
 import { loadStreamState, putStreamState } from '../store/cell/stream-state.js';
@@ -64,8 +64,8 @@ async function hasCollections(database: Database): Promise<boolean> {
  * later, so that its first writes are not in the stream.
  */
 export async function firstSince(database: Database): Promise<number> {
-  const now = systemClock.wall();
-  if (!(await hasCollections(database))) return now;
+  const began = database.clock.now();
+  if (!(await hasCollections(database))) return wallAt(began, database.clock);
   const table = await describeTable(database, database.tables.entities);
   const created = table?.CreationDateTime?.getTime();
   const enabled = Date.parse(`${table?.LatestStreamLabel ?? ''}Z`);

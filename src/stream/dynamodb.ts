@@ -6,7 +6,8 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import { Readable } from 'node:stream';
 
-import { type Connection, clientOptions } from '../connection.js';
+import type { ServerClock } from '../clock.js';
+import { type Connection, SETTING_CLOCK, clientOptions, settingClock } from '../connection.js';
 import type { Database } from '../store/database.js';
 import { isFailure, mapFailure } from '../store/request/failures.js';
 import { withinTime } from '../store/request/within-time.js';
@@ -74,9 +75,11 @@ async function getRecords(
 
 const ANSWER_WITHIN_MS = 10_000;
 
-/** Creates a client for DynamoDB Streams. Nothing is sent before the first command. */
-export function createStreamsClient(connection: Connection): DynamoDBStreamsClient {
-  return new DynamoDBStreamsClient(clientOptions(connection, { attemptMs: ANSWER_WITHIN_MS }));
+/** Creates a client for DynamoDB Streams, whose answers set `clock`. Nothing is sent before the first command. */
+export function createStreamsClient(connection: Connection, clock?: ServerClock): DynamoDBStreamsClient {
+  const client = new DynamoDBStreamsClient(clientOptions(connection, { attemptMs: ANSWER_WITHIN_MS }));
+  if (clock !== undefined) client.middlewareStack.add(settingClock(clock), SETTING_CLOCK);
+  return client;
 }
 
 /** The stream of a database's entities table, with those of the tables of recent months. */

@@ -1,4 +1,3 @@
-import { systemClock } from '../clock.js';
 import { everyCollection } from '../store/collection/collection-changes.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
@@ -68,7 +67,7 @@ export function withMonths(database: Database, port: StreamPort): StreamPort {
       const page = await port.listShards(stream, after);
       if (page.more) return page;
       if (!(await isMonthly())) return page;
-      const months = await Promise.all(followedMonths(systemClock.wall()).map(shardsOf));
+      const months = await Promise.all(followedMonths(database.clock.wall()).map(shardsOf));
       return { shards: [...page.shards, ...months.flat()], more: false };
     },
     async openShard(stream, shard, start) {

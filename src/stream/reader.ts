@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import { type Clock, wallAt } from '../clock.js';
 import type { MarkerDay } from '../keys/derived-keyspace.js';
 import type { CellChanges } from '../model/cell.js';
 import type { DeadLetter } from '../store/cell/dead-letters.js';
@@ -23,6 +23,8 @@ export interface Batch {
   readonly deadLetters: readonly DeadLetter[];
   /** When all shards were read to the end, by the clock of this process; undefined if there was more to read. */
   readonly endAt: number | undefined;
+  /** The same in milliseconds since 1970. */
+  readonly endWall: number | undefined;
   readonly seen: ShardsSeen;
 }
 
@@ -112,6 +114,7 @@ export class StreamReader {
           days: fold.days(),
           deadLetters,
           endAt,
+          endWall: endAt === undefined ? undefined : wallAt(endAt, clock),
           seen: this.#shards.seen(),
         };
       }
@@ -132,7 +135,7 @@ export class StreamReader {
   async #readPage(shard: Shard, { fold, ranges }: Gathering): Promise<boolean> {
     const { clock, onRecord } = this.#options;
     this.#shards.opening(shard);
-    const wall = clock.wall();
+    const began = clock.now();
     const page = await nextPage(this.#source, shard, startOf(shard));
     if (mayHaveLost(shard, clock.wall())) {
       const since = new Date(shard.since).toISOString();
@@ -146,7 +149,7 @@ export class StreamReader {
     if (first !== undefined && last !== undefined) {
       ranges[shard.id] = { first: ranges[shard.id]?.first ?? first.sequence, to: last.sequence };
     }
-    return this.#shards.advance(shard, page, wall);
+    return this.#shards.advance(shard, page, wallAt(began, clock));
   }
 
   /** Folds exactly the planned records. Throws RecordsLost if the stream no longer has all of them. */

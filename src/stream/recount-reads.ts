@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 
-import { systemClock } from '../clock.js';
 import type { Key, Keyspace } from '../keys/keyspace.js';
 import { placeParent } from '../model/cell.js';
 import { afterPartition } from '../pages/directory.js';
@@ -126,7 +125,7 @@ export function openRecount(database: Database, consumer: string): RecountPort {
     },
     async writeFence() {
       const key = keys.streamState(consumer);
-      const ttl = Math.ceil(systemClock.wall() / 1_000) + FENCE_LIVES_S;
+      const ttl = Math.ceil(database.clock.wall() / 1_000) + FENCE_LIVES_S;
       // Never equal to the stored item, because putting an equal item creates no record.
       const fence = { ...key, fence: randomUUID(), ttl };
       await send(database, 'put', { TableName: tables.entities, Item: fence }, newCall());

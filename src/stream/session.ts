@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { CellChanges } from '../model/cell.js';
 import type { BlockName } from '../store/cell/blocks.js';
@@ -36,12 +35,10 @@ export interface Progress {
   latest: StreamState | undefined;
   /** When the cells were last known to be complete, by the clock of this process. */
   completeAt: number | undefined;
+  /** When everything in the stream was last known to be complete, in milliseconds since 1970. */
+  endAt: number | undefined;
   blocksWritten: number;
 }
-
-/** When everything in the stream was last known to be complete, in milliseconds since 1970. */
-export const endAtOf = ({ completeAt }: Progress, clock: Clock): number | undefined =>
-  completeAt === undefined ? undefined : clock.wall() - (clock.now() - completeAt);
 
 const SUSPECTS_AT_A_TIME = 20;
 const MOST_SUSPECTS = 1_000;
@@ -178,22 +175,22 @@ export class Session {
   }
 
   /** Handles an empty batch: there is nothing to plan. */
-  async #rest({ seen, endAt }: Batch): Promise<void> {
+  async #rest(batch: Batch): Promise<void> {
     const { clock, pollMs } = this.#options;
-    this.#seen = seen;
-    this.#progress.completeAt = endAt ?? this.#progress.completeAt;
+    this.#seen = batch.seen;
+    this.#complete(batch);
     await clock.sleep(pollMs, this.#signal);
   }
 
   /** Plans a batch and applies it while the next one is gathered. */
   async #takeBatch(batch: Batch): Promise<void> {
     const { clock, limits, log } = this.#options;
-    const { ranges, records, deadLetters, seen, endAt } = batch;
+    const { ranges, records, deadLetters, seen } = batch;
     const plan = { ranges, records, deadLetters: deadLetters.length };
     const state = await this.#update((now) => ({
       ...planned(withShardsSeen(now, seen, clock.wall()), plan),
       // While batch follows batch, the lease is not renewed separately, and other servers would stop trusting the pages.
-      endAt: endAtOf(this.#progress, clock) ?? now.endAt,
+      endAt: this.#progress.endAt ?? now.endAt,
     }));
     this.#seen = undefined;
     // Records that arrive during the pause join the next batch: the larger a batch, the fewer writes per marker.
@@ -208,7 +205,12 @@ export class Session {
     } finally {
       busy = false;
     }
-    this.#progress.completeAt = endAt ?? this.#progress.completeAt;
+    this.#complete(batch);
+  }
+
+  /** Notes that a batch is complete, and with it the stream if it was read to the end. */
+  #complete({ endAt, endWall }: Batch): void {
+    if (endAt !== undefined) Object.assign(this.#progress, { completeAt: endAt, endAt: endWall });
   }
 
   /** Applies a batch to all blocks and pages. */

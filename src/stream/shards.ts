@@ -1,3 +1,4 @@
+import { wallAt } from '../clock.js';
 import type { StreamState } from '../store/cell/stream-state.js';
 import { type ShardCursor, StreamReplaced, type StreamSource, currentStream, untilAnswered } from './pages.js';
 import { type ListedShard, type RecordPage, StreamFailure } from './ports.js';
@@ -83,7 +84,6 @@ export class Shards {
     const { clock, stream } = this.#source;
     const now = clock.now();
     if (!this.#listAgain && now - this.#listedAt < LIST_EVERY_MS) return;
-    const wall = clock.wall();
     const named = await currentStream(this.#source);
     if (named !== stream) throw new StreamReplaced(stream, named);
     const listed = await this.#list().catch((error: unknown) => {
@@ -98,7 +98,7 @@ export class Shards {
     const unclear = [...this.#shards.values()].filter((shard) => !shard.ended && !this.#isClear(shard));
     for (const shard of unclear) shard.unclearFor += 1;
     this.#listed = listed;
-    this.#listedWall = wall;
+    this.#listedWall = wallAt(now, clock);
     this.#listedAt = now;
     this.#listAgain = unclear.some(({ unclearFor }) => unclearFor < LISTINGS_TO_BELIEVE);
   }

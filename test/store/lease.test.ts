@@ -150,3 +150,24 @@ test('a process that cannot reach the store ends its work without waiting to rel
   await whileLeased(lease, async () => void (down = true), never);
   expect(stored.item?.owner).toBe('a');
 });
+
+test('a lease whose holder has been silent for its term is not held, even if its clock was set back or its machine slept', async () => {
+  const { contender, clock, finish } = world();
+  const machine = { aheadMs: 0, sleptMs: 0 };
+  const own: Clock = {
+    ...clock,
+    now: () => clock.now() - machine.sleptMs,
+    wall: () => clock.wall() + machine.aheadMs,
+  };
+  const lease = await takeLease(contender('a', { clock: own }), never);
+  machine.aheadMs = -86_400_000;
+  expect(lease.holds()).toBe(true);
+  await finish(clock.sleep(10_000));
+  expect(lease.holds()).toBe(false);
+  machine.aheadMs = 0;
+  await lease.update((item) => item);
+  expect(lease.holds()).toBe(true);
+  await finish(clock.sleep(10_000));
+  machine.sleptMs = 10_000;
+  expect(lease.holds()).toBe(false);
+});

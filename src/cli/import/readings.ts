@@ -26,7 +26,7 @@ export async function importReadingsFile(path: string, options: ImportOptions): 
         rows: reader.rows(),
         size,
         rejects,
-        now: () => new Date(systemClock.wall()),
+        now: () => new Date(database.clock.wall()),
         onProgress,
         call,
       });

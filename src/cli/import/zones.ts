@@ -28,7 +28,7 @@ export async function importZonesFile(path: string, options: ImportOptions): Pro
       source,
       rejects,
       onValid: async () => (used = await create()),
-      now: () => new Date(systemClock.wall()),
+      now: () => new Date(database.clock.wall()),
       onChecked,
       onProgress,
       call: { ...newCall(signal), unpriced: true },

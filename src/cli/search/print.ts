@@ -1,4 +1,3 @@
-import { systemClock } from '../../clock.js';
 import { readPoint } from '../../geo/point.js';
 import { collectionId, markerId, zoneId } from '../../keys/ids.js';
 import type { Found } from '../../map/text-search.js';
@@ -68,7 +67,7 @@ export async function printFound(session: CommandSession, text: string, options:
     const more = next === null ? '' : `; next page: --after ${next}`;
     console.error(`${grouped(edges.length)} of ${grouped(total)} results${more}`);
   }
-  const age = systemClock.wall() - asOf;
+  const age = database.clock.wall() - asOf;
   if (age > FOLLOWED_MS) {
     console.error(`The index has not been updated for ${duration(age)}: start \`cellport serve\` to update it.`);
   }

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 
-import { systemClock } from '../../clock.js';
 import type { Collection } from '../../model/collection.js';
 import type { Database } from '../../store/database.js';
 import { newCall } from '../../store/request/meter.js';
@@ -61,7 +60,7 @@ export async function loadMarkers({
     identity,
     state: importStateFile(importsFolder(dataDir), name, identity),
     seed: randomInt(2 ** 32),
-    now: () => new Date(systemClock.wall()),
+    now: () => new Date(database.clock.wall()),
     call: { ...newCall(signal), unpriced: true },
   });
   return { ...progress, collection: used, created: created && used.createdAt === collection.createdAt };

@@ -31,7 +31,7 @@ export interface PageTrustOptions {
   readonly own: () => ConsumerReport | undefined;
   /** Reads the stored report; undefined if there is none. */
   readonly stored: () => Promise<ConsumerReport | undefined>;
-  /** Wall-clock time in milliseconds since 1970. */
+  /** DynamoDB's time in milliseconds since 1970, by which the owner of the report goes, too. */
   readonly wall: () => number;
 }
 
@@ -44,7 +44,7 @@ const READ_EVERY_MS = 1_000;
  */
 export class PageTrust {
   readonly #options: PageTrustOptions;
-  #report: { readonly at: number; readonly read: Promise<ConsumerReport | undefined> } | undefined;
+  #report: { at: number; readonly read: Promise<ConsumerReport | undefined> } | undefined;
   /** Complete batches, and when this was learned; oldest first. */
   readonly #complete: { readonly batch: number; readonly at: number }[] = [];
 
@@ -92,8 +92,11 @@ export class PageTrust {
     const { stored, wall } = this.#options;
     if (this.#report && Math.abs(wall() - this.#report.at) < READ_EVERY_MS) return this.#report.read;
     const read = stored();
-    read.catch(() => this.forget());
-    this.#report = { at: wall(), read };
+    const report = { at: wall(), read };
+    this.#report = report;
+    // The answer may have set the clock.
+    const noted = () => (report.at = wall());
+    read.then(noted, () => this.forget());
     return read;
   }
 

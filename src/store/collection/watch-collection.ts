@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { systemClock } from '../../clock.js';
+import { elapsedSince, momentOf, systemClock } from '../../clock.js';
 import { CellportError, notFound } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import type { Database } from '../database.js';
@@ -73,18 +73,17 @@ async function whileValid<T>(
   }
 
   async function watch(): Promise<void> {
-    // Wall-clock time, because a monotonic clock may stop while the machine sleeps.
-    for (let confirmed = systemClock.wall(); ;) {
+    for (let confirmed = momentOf(database.clock); ;) {
       await systemClock.sleep(CHECK_EVERY_MS, stopped.signal);
       if (stopped.signal.aborted) return;
       try {
-        const began = systemClock.wall();
+        const began = momentOf(database.clock);
         await check();
         confirmed = began;
       } catch (error) {
         const transient =
           error instanceof CellportError && error.code !== 'NOT_FOUND' && !(error instanceof LayoutChanged);
-        if (transient && systemClock.wall() - confirmed <= TRUSTED_MS) continue;
+        if (transient && elapsedSince(confirmed, database.clock) <= TRUSTED_MS) continue;
         return changed.abort(error);
       }
     }

@@ -1,4 +1,3 @@
-import { systemClock } from '../../clock.js';
 import { SELF } from '../../keys/declarations.js';
 import { geoIndexOf } from '../../keys/indexes.js';
 import type { Collection } from '../../model/collection.js';
@@ -60,7 +59,7 @@ export async function removePartition(
     );
     const own = await mapConcurrently(names, MARKERS_AT_A_TIME, async ({ key }) => {
       await removeSummaries(database, collection, key, 'all', call);
-      return removeUnder(database, readingPartitions(database, collection, key, systemClock.wall()), call);
+      return removeUnder(database, readingPartitions(database, collection, key, database.clock.wall()), call);
     });
     const there = own.filter((item) => item !== undefined);
     await deleteReadItems(database, there, call);

@@ -72,6 +72,12 @@ export function isTransient(error: unknown): boolean {
   return error instanceof CellportError && (error.code === 'THROTTLED' || error.code === 'UNAVAILABLE');
 }
 
+/** Whether a command failed because nothing listens at the endpoint, or what did has just ended. */
+export function isDisconnected(error: unknown): boolean {
+  const { code } = failureOf(error instanceof CellportError ? error.cause : error);
+  return code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === 'EPIPE';
+}
+
 /** Whether a command failed because its table does not exist. */
 export function isMissingTable(error: unknown): boolean {
   return isFailure(error instanceof CellportError ? error.cause : error, 'ResourceNotFoundException');

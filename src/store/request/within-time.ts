@@ -13,9 +13,9 @@ interface Ends {
  * database allows, and the signal's reason when it is aborted.
  */
 export function withinTime<T>(
-  { giveUpAfterMs: ms }: Pick<Database, 'giveUpAfterMs'>,
+  { giveUpAfterMs: ms, patiently }: Pick<Database, 'giveUpAfterMs' | 'patiently'>,
   command: (options: { readonly abortSignal: AbortSignal }) => Promise<T>,
   ends: Ends = {},
 ): Promise<T> {
-  return withDeadline({ ms, late: unavailable, ...ends }, (abortSignal) => command({ abortSignal }));
+  return patiently(() => withDeadline({ ms, late: unavailable, ...ends }, (abortSignal) => command({ abortSignal })));
 }

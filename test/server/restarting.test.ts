@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, expect, test } from 'vitest';
+
+import { readConfig } from '../../src/config.js';
+import { openBackend } from '../../src/server/backend.js';
+import { createCollection, listCollections } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { ensureTables } from '../../src/store/table/tables.js';
+import { type Log, silentLog } from '../../src/log.js';
+import { type RunningCli, runCli } from '../support/run-cli.js';
+
+const newFolder = () => mkdtempSync(join(tmpdir(), 'cellport-restarting-'));
+/** For commands, which all run the Java below, and for this process, which runs another. */
+const [folder, own] = [newFolder(), newFolder()];
+const WAITING = 'Waiting for the embedded DynamoDB, which is starting or restarting';
+
+/** A Java that does not start while a file exists. */
+const held = join(folder, 'held');
+const bin = mkdtempSync(join(tmpdir(), 'cellport-java-'));
+const java = execFileSync('sh', ['-c', 'command -v java'], { encoding: 'utf8' }).trim();
+writeFileSync(join(bin, 'java'), `#!/bin/sh\nwhile [ -e '${held}' ]; do sleep 0.1; done\nexec '${java}' "$@"\n`, {
+  mode: 0o755,
+});
+
+const running: RunningCli[] = [];
+/** A command on the folder. */
+function start(...args: string[]): RunningCli {
+  const PATH = `${bin}:${process.env['PATH']}`;
+  const cli = runCli(args, { CELLPORT_DATA_DIR: folder, PORT: '0', CELLPORT_SEARCH_MB: '0', PATH });
+  running.push(cli);
+  return cli;
+}
+const serving = async (cli: RunningCli) => (await cli.said(/Serving +(http:\/\/\S+)/))[1] ?? '';
+
+afterEach(async () => {
+  for (const { child, ended } of running.splice(0)) {
+    child.kill('SIGTERM');
+    await ended;
+  }
+});
+afterAll(() => {
+  for (const each of [folder, own, bin])
+    rmSync(each, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
+});
+
+/** Kills the engine as it runs now, and waits until it is gone. */
+async function killEngine(of: string): Promise<void> {
+  const { java } = JSON.parse(readFileSync(join(of, 'keeper.json'), 'utf8')) as { java: { pid: number } };
+  process.kill(java.pid, 'SIGKILL');
+  for (;;) {
+    try {
+      process.kill(java.pid, 0);
+    } catch {
+      return;
+    }
+    await sleep(5);
+  }
+}
+
+test('a command whose engine dies after it was opened waits until it is back, and says so once; a server that runs does not', async () => {
+  const lines: string[] = [];
+  const log: Log = { ...silentLog, warn: (_fields, message) => void lines.push(message) };
+  let waits = true;
+  const stopping = new AbortController();
+  const backend = await openBackend(readConfig({}, { CELLPORT_DATA_DIR: own }), {
+    log,
+    signal: stopping.signal,
+    waits: () => waits,
+  });
+  try {
+    const { database } = backend;
+    await ensureTables(database);
+    await createCollection(database, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+    const list = () => listCollections(database, { first: 1 }, newCall());
+    await killEngine(own);
+    const all = await Promise.all([list(), list(), list()]);
+    expect(all.map(({ collections }) => collections.map(({ key }) => key))).toEqual([['parks'], ['parks'], ['parks']]);
+    expect(lines).toEqual([WAITING]);
+
+    waits = false;
+    await killEngine(own);
+    await expect(list()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(lines).toEqual([WAITING]);
+
+    waits = true;
+    await list();
+    await killEngine(own);
+    const asked = list();
+    stopping.abort(new Error('stopped by a signal'));
+    await expect(asked).rejects.toThrow('stopped by a signal');
+  } finally {
+    await backend.close();
+  }
+});
+
+test('a server and commands that start while the engine of another server restarts wait for it', async () => {
+  const first = await serving(start('serve'));
+  const files = mkdtempSync(join(tmpdir(), 'cellport-files-'));
+  const rows = join(files, 'shops.ndjson');
+  writeFileSync(rows, '{"id":"a","lng":1,"lat":2}\n{"id":"b","lng":3,"lat":4}\n');
+  const loaded = start('import', rows, '--collection', 'shops');
+  expect(await loaded.ended).toBe(0);
+
+  writeFileSync(held, '');
+  await killEngine(folder);
+  const second = start('serve');
+  const imported = start('import', rows, '--collection', 'other');
+  const exported = start('export', '--collection', 'shops', '--out', join(files, 'out.ndjson'));
+  const checked = start('recount', '--check');
+  for (const command of [second, imported, exported, checked]) await command.said(new RegExp(WAITING));
+  rmSync(held);
+  const url = await serving(second);
+  for (const command of [imported, exported, checked]) expect(await command.ended).toBe(0);
+  for (const server of [first, url]) expect((await fetch(`${server}/readyz`)).status).toBe(200);
+  rmSync(files, { recursive: true });
+});
