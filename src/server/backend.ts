@@ -2,11 +2,14 @@ import type { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { stat } from 'node:fs/promises';
 
 import type { Config, ObjectsConfig } from '../config.js';
-import { fullDisk } from '../engine/disk.js';
+import { fullDisk } from '../disk.js';
+import { isCopyInUse } from '../engine/keeper-file.js';
 import { type Engine, startEngine } from '../engine/start.js';
 import { badInput } from '../errors.js';
+import type { Log } from '../log.js';
 import { createFolderStore } from '../objects/folder-store.js';
 import type { ObjectStore } from '../objects/object-store.js';
+import { openToOthers } from '../private-files.js';
 import { type Database, createDatabase } from '../store/database.js';
 import { createStreamsClient } from '../stream/dynamodb.js';
 import { keepLogShort } from './short-log.js';
@@ -50,6 +53,7 @@ export async function openBackend(config: Config): Promise<Backend> {
   const endpoint = wanted.kind === 'embedded' ? engine?.currentEndpoint : wanted.endpoint;
   const region = wanted.kind === 'embedded' ? engine?.region : wanted.region;
   const credentials = engine === undefined ? {} : { credentials: engine.credentials };
+  const storageFault = () => (engine === undefined ? Promise.resolve(undefined) : fullDisk(dataDir));
   const database = createDatabase({
     tables,
     keyStyle,
@@ -58,7 +62,9 @@ export async function openBackend(config: Config): Promise<Backend> {
     ...credentials,
     waitsForDisk: engine !== undefined,
     // The engine executes commands one by one, so a command that waits for others must not be abandoned and sent again.
-    ...(engine === undefined ? {} : { attemptMs: ENGINE_ANSWERS_WITHIN_MS, giveUpAfterMs: ENGINE_ANSWERS_WITHIN_MS }),
+    ...(engine === undefined
+      ? {}
+      : { attemptMs: ENGINE_ANSWERS_WITHIN_MS, giveUpAfterMs: ENGINE_ANSWERS_WITHIN_MS, storageFault }),
     geometry: { objects, inlineBytes: config.limits.inlineGeometryBytes },
   });
   const shortLog = engine === undefined || engine.log === null ? undefined : keepLogShort(database, engine.log);
@@ -68,7 +74,7 @@ export async function openBackend(config: Config): Promise<Backend> {
     database,
     streams,
     where: describe(config),
-    storageFault: () => (engine === undefined ? Promise.resolve(undefined) : fullDisk(dataDir)),
+    storageFault,
     close: async () => {
       await shortLog?.stop();
       streams.destroy();
@@ -82,8 +88,25 @@ export async function openBackend(config: Config): Promise<Backend> {
 /** What readers of the stream need. */
 export type StreamBackend = Pick<Backend, 'database' | 'streams'>;
 
+/** Logs what the owner of the folders should know: who else can reach their data, and that it may be damaged. */
+function inspectFolders({ database, dataDir, objects }: Config, log: Log): void {
+  const apart = objects?.kind === 'folder' && !objects.folder.startsWith(dataDir) ? [objects.folder] : [];
+  const warnings = [dataDir, ...apart].map(openToOthers);
+  if (database.kind === 'embedded' && isCopyInUse(dataDir)) {
+    warnings.push(
+      `${dataDir} was copied while an engine ran there, so it may be damaged or lack what was last written; ` +
+        'stop every process that uses a data folder before you copy it',
+    );
+  }
+  for (const warning of warnings) if (warning !== undefined) log.warn({}, warning);
+}
+
 /** Opens the database, runs the work and closes the database, even if the work fails. */
-export async function withBackend<T>(config: Config, work: (backend: Backend) => Promise<T>): Promise<T> {
+export async function withBackend<T>(
+  { config, log }: { readonly config: Config; readonly log: Log },
+  work: (backend: Backend) => Promise<T>,
+): Promise<T> {
+  inspectFolders(config, log);
   const backend = await openBackend(config);
   try {
     return await work(backend);

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { expect, test, vi } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
-import { fullDisk } from '../../src/engine/disk.js';
+import { fullDisk } from '../../src/disk.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
