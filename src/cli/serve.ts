@@ -110,7 +110,7 @@ async function run(settings: CommandSettings, options: ServeOptions, version: st
   const { sampled } = await import('../server/hot-keys.js');
   await checkPort(settings.config.http);
   say('Cellport', version);
-  await withBackend(settings.config, (backend) => serve({ ...settings, ...sampled(backend) }, options)).catch(
+  await withBackend(settings, (backend) => serve({ ...settings, ...sampled(backend) }, options)).catch(
     (error: unknown) => {
       // Being stopped by a signal counts as success at any step.
       if (!(error instanceof Interrupted)) throw error;

@@ -8,9 +8,9 @@ import { readSettings } from './session.js';
 
 /** Runs work on the database. A signal ends the process immediately, which is safe because each step is atomic. */
 async function withTables(work: (backend: Backend) => Promise<void>): Promise<void> {
-  const { config } = await readSettings();
+  const settings = await readSettings();
   const { withBackend } = await import('../server/backend.js');
-  await withBackend(config, work);
+  await withBackend(settings, work);
 }
 
 async function create({ database, where }: Backend): Promise<void> {

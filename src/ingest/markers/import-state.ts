@@ -3,6 +3,8 @@ import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/prom
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../private-files.js';
+
 const counts = z.object({ created: z.number(), updated: z.number(), unchanged: z.number(), rejected: z.number() });
 
 /** Number of rows by outcome. */
@@ -70,9 +72,9 @@ export function importStateFile(folder: string, name: string, identity: string):
       }
     },
     write: async (state) => {
-      await mkdir(folder, { recursive: true });
+      await mkdir(folder, PRIVATE_FOLDER);
       const draft = `${path}.${process.pid}`;
-      await writeFile(draft, JSON.stringify(state), { flush: true });
+      await writeFile(draft, JSON.stringify(state), { flush: true, ...PRIVATE_FILE });
       await rename(draft, path);
     },
     clear: () => rm(path, { force: true }),
