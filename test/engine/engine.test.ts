@@ -301,8 +301,8 @@ describe('the embedded engine', () => {
     expect(await missing(clientOf(second), [1])).toEqual([]);
     expect(javaOn(folder)).toHaveLength(1);
 
-    for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
-      expect(statSync(join(folder, name)).mode & 0o77, name).toBe(0);
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    expect(files.filter((name) => (statSync(join(folder, name)).mode & 0o77) !== 0)).toEqual([]);
     const stranger = clientOf({ ...second, credentials: { accessKeyId: 'other', secretAccessKey: 'other' } });
     expect((await clientOf(second).send(new ListTablesCommand({}))).TableNames).toEqual(['rows']);
     expect((await stranger.send(new ListTablesCommand({}))).TableNames).toEqual([]);

@@ -83,5 +83,5 @@ test('one line says which folder others may reach, or was copied in use; its mod
   const { java } = JSON.parse(readFileSync(join(folder, 'keeper.json'), 'utf8')) as {
     java: { pid: number };
   };
-  await vi.waitFor(() => expect(() => process.kill(java.pid, 0)).toThrow(), { timeout: 30_000 });
+  await vi.waitFor(() => expect(() => process.kill(java.pid, 0)).toThrow('ESRCH'), { timeout: 30_000 });
 });
