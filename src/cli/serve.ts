@@ -117,7 +117,7 @@ async function run(settings: CommandSettings, options: ServeOptions, version: st
     serve({ ...settings, ...sampled(backend) }, options, () => {
       starting = false;
     });
-  await withBackend(settings.config, work, { ...settings, waits: () => starting }).catch((error: unknown) => {
+  await withBackend({ ...settings, waits: () => starting }, work).catch((error: unknown) => {
     // Being stopped by a signal counts as success at any step.
     if (!(error instanceof Interrupted)) throw error;
   });

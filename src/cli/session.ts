@@ -54,6 +54,6 @@ export async function withSettings(
 export async function withDatabase(work: (session: CommandSession) => Promise<void>): Promise<void> {
   await withSettings(async (settings) => {
     const { withBackend } = await import('../server/backend.js');
-    await withBackend(settings.config, (backend) => work({ ...settings, ...backend }), settings);
+    await withBackend(settings, (backend) => work({ ...settings, ...backend }));
   });
 }

@@ -9,7 +9,7 @@ import { readSettings } from './session.js';
 async function withTables(work: (backend: Backend) => Promise<void>): Promise<void> {
   const { config, log } = await readSettings();
   const { withBackend } = await import('../server/backend.js');
-  await withBackend(config, work, { log });
+  await withBackend({ config, log }, work);
 }
 
 async function create({ database, where }: Backend): Promise<void> {

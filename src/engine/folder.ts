@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { type Server, connect } from 'node:net';
 
 import { systemClock } from '../clock.js';
-import { keeperFile, readKeeperFile } from './keeper-file.js';
+import { CellportError } from '../errors.js';
+import { folderIdentity, keeperFile, readKeeperFile } from './keeper-file.js';
 import { type KeeperAddress, firstLine } from './protocol.js';
 
 const ANSWERS_WITHIN_MS = 2_000;
@@ -15,8 +16,8 @@ const CANDIDATES = 8;
  * Ports for one purpose of a data folder, in the order to try. They are below the ephemeral range: otherwise, while an
  * engine restarts, the system could assign the engine's port to a client that reconnects.
  */
-function portsOf(dataDir: string, offset: number): readonly number[] {
-  const hash = createHash('sha256').update(dataDir).digest();
+function portsOf(identity: string, offset: number): readonly number[] {
+  const hash = createHash('sha256').update(identity).digest();
   return Array.from({ length: CANDIDATES }, (_, index) => 20_000 + (hash.readUInt16BE(offset + index * 2) % 12_000));
 }
 
@@ -24,10 +25,10 @@ function portsOf(dataDir: string, offset: number): readonly number[] {
  * Ports that keepers of this folder may listen on. They act as a lock between processes that start at the same time:
  * the system gives a port to one process and, unlike a lock file, releases it when that process is killed.
  */
-const keeperPorts = (dataDir: string) => portsOf(dataDir, 0);
+const keeperPorts = (identity: string) => portsOf(identity, 0);
 
 /** Ports that this folder's engine may listen on, the same at each start. */
-export const enginePorts = (dataDir: string) => portsOf(dataDir, CANDIDATES * 2);
+export const enginePorts = (identity: string) => portsOf(identity, CANDIDATES * 2);
 
 /** Listens on a loopback port; false if another program already does. */
 export function listen(server: Server, port: number): Promise<boolean> {
@@ -53,13 +54,18 @@ async function ask<T>(port: number, question: object): Promise<T | undefined> {
 
 /**
  * The keeper named in the folder's file, if it is running. Only the keeper knows the token, so any other program on its port is
- * ruled out.
+ * ruled out, and only for the folder that it has, so that a copy of the folder with its file is not taken for the original.
  */
 export async function runningKeeper(dataDir: string): Promise<KeeperAddress | undefined> {
   const named = readKeeperFile(keeperFile(dataDir));
   if (named === undefined) return undefined;
-  const answer = await ask<{ pong?: unknown }>(named.port, { ping: named.token });
-  return answer?.pong === true ? { port: named.port, token: named.token } : undefined;
+  const answer = await ask<{ pong?: unknown; folder?: unknown }>(named.port, { ping: named.token });
+  if (answer?.pong !== true) return undefined;
+  if (answer.folder === undefined) {
+    const message = `an older Cellport uses ${dataDir}, or the folder of which it is a copy: stop that first`;
+    throw new CellportError('UNAVAILABLE', message);
+  }
+  return answer.folder === folderIdentity(dataDir) ? { port: named.port, token: named.token } : undefined;
 }
 
 /**
@@ -67,12 +73,13 @@ export async function runningKeeper(dataDir: string): Promise<KeeperAddress | un
  * keeper.
  */
 export async function takeFolder(server: Server, dataDir: string): Promise<KeeperAddress | undefined> {
-  for (const port of keeperPorts(dataDir)) {
+  const identity = folderIdentity(dataDir);
+  for (const port of keeperPorts(identity)) {
     for (let waited = 0; ; waited += POLL_MS) {
       if (await listen(server, port)) return runningKeeper(dataDir);
-      const holder = await ask<{ keeperOf?: unknown }>(port, { whose: dataDir });
+      const holder = await ask<{ keeperOf?: unknown }>(port, { whose: identity });
       // Another program uses the port.
-      if (holder?.keeperOf !== dataDir) break;
+      if (holder?.keeperOf !== identity) break;
       // The keeper may not have written its file yet, or is waiting for its Java process to end.
       const other = await runningKeeper(dataDir);
       if (other !== undefined) return other;

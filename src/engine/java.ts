@@ -77,11 +77,13 @@ function responds(port: number): Promise<boolean> {
 /**
  * Starts Amazon's DynamoDB Local in a Java process and waits up to 30 s until it is ready (3 to 7 s on a busy machine).
  * Stores data in `dbPath`, or in memory if null, and listens on 127.0.0.1, on the first free port of `ports`, or on any.
+ * `mark` is one of its arguments, by which `killOrphan` recognizes it.
  * Throws UNAVAILABLE, saying what to install, if Java is missing or too old.
  */
 export async function startJava(
   dbPath: string | null,
   ports: readonly number[],
+  mark: string,
   signal: AbortSignal,
 ): Promise<JavaEngine> {
   const folder = jarFolder();
@@ -94,6 +96,7 @@ export async function startJava(
       'java',
       [
         ...JAVA_OPTIONS,
+        mark,
         `-Djava.library.path=${join(folder, 'DynamoDBLocal_lib')}`,
         '-cp',
         [LAUNCHER, join(folder, 'DynamoDBLocal.jar')].join(delimiter),

@@ -7,7 +7,7 @@
  * Run as `node keeper.js [DATA_FOLDER]`; without a folder the data stays in memory.
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type Socket, createServer } from 'node:net';
 import { join } from 'node:path';
 
@@ -15,8 +15,16 @@ import { systemClock } from '../clock.js';
 import { databaseFile, databaseFolder, prepareDatabaseFile } from './database-file.js';
 import { enginePorts, listen, takeFolder } from './folder.js';
 import { type JavaEngine, startJava, stopJava } from './java.js';
-import { type KeeperFile, keeperFile, readKeeperFile, writeKeeperFile } from './keeper-file.js';
+import {
+  type KeeperFile,
+  folderIdentity,
+  isCopyInUse,
+  keeperFile,
+  readKeeperFile,
+  writeKeeperFile,
+} from './keeper-file.js';
 import { killOrphan } from './orphan.js';
+import { giveUpReserve, takeReserve } from './reserve.js';
 import { type KeeperAnswer, type KeeperGreeting, firstLine } from './protocol.js';
 
 const REGION = 'local';
@@ -43,40 +51,38 @@ function accessKey(path: string): string {
   return made;
 }
 
-/** How to run the engine. */
-interface EngineSettings {
-  /** Null to keep the data in memory. */
-  readonly dbPath: string | null;
-  readonly key: string;
-  /** Ports to listen on, in the order to try. */
-  readonly ports: readonly number[];
-  /** Called with the process ID of each Java process. */
-  readonly onJava: (pid: number) => void;
+/** A data folder that this keeper has. */
+interface Folder {
+  readonly path: string;
+  readonly identity: string;
+  /** Notes the Java process, and whether it runs on. Throws if another folder is in the place of this one. */
+  readonly save: (java: KeeperFile['java'], inUse: boolean) => void;
 }
 
 /** An engine, and the processes that use it. */
 class Keeper {
   readonly token = randomBytes(16).toString('hex');
-  readonly #dataDir: string | undefined;
+  readonly #identity: string | undefined;
   readonly #stopping = new AbortController();
   readonly #users = new Set<Socket>();
   /** The answer sent to users; undefined until the engine runs or has failed. */
   #answer: KeeperAnswer | undefined;
   #engine: JavaEngine | undefined;
+  #folder: Folder | undefined;
   #starting: Promise<void> = Promise.resolve();
   #earlyExits = 0;
 
-  constructor(dataDir: string | undefined) {
-    this.#dataDir = dataDir;
+  constructor(identity: string | undefined) {
+    this.#identity = identity;
   }
 
   /** Answers the line with which a connection begins. */
   async take(socket: Socket): Promise<void> {
     socket.on('error', () => socket.destroy());
     const line = await firstLine<{ whose?: unknown; ping?: unknown; use?: unknown }>(socket);
-    if (line?.whose !== undefined) socket.end(`${JSON.stringify({ keeperOf: this.#dataDir })}\n`);
+    if (line?.whose !== undefined) socket.end(`${JSON.stringify({ keeperOf: this.#identity })}\n`);
     // A stopping keeper still answers: until Java has ended, no other keeper may take over the folder.
-    else if (line?.ping === this.token) socket.end('{"pong":true}\n');
+    else if (line?.ping === this.token) socket.end(`${JSON.stringify({ pong: true, folder: this.#identity })}\n`);
     else if (line?.use !== this.token) socket.destroy();
     else if (this.#stopping.signal.aborted) socket.end('{"state":"stopping"}\n');
     else this.#addUser(socket);
@@ -97,32 +103,42 @@ class Keeper {
     for (const socket of this.#users) socket.write(`${JSON.stringify(answer)}\n`);
   }
 
-  /** Runs the engine, restarting it whenever it ends, until it has no users. */
-  run(settings: EngineSettings): void {
+  /** Runs the engine, restarting it whenever it ends, until it has no users. Without a folder, data is in memory. */
+  run(key: string, folder: Folder | undefined): void {
     setTimeout(() => {
       if (this.#users.size === 0) void this.stop();
     }, FIRST_CONNECTION_WITHIN_MS);
-    this.#starting = this.#start(settings).catch((error: unknown) => {
+    this.#folder = folder;
+    this.#starting = this.#start(key).catch((error: unknown) => {
       this.#answerUsers({ state: 'failed', error: error instanceof Error ? error.message : String(error) });
     });
   }
 
-  async #start(settings: EngineSettings): Promise<void> {
-    const { dbPath, key, ports, onJava } = settings;
-    if (dbPath !== null) prepareDatabaseFile(databaseFile(dbPath, key, REGION));
-    const engine = await startJava(dbPath, ports, this.#stopping.signal);
+  async #start(key: string): Promise<void> {
+    const folder = this.#folder;
+    const dbPath = folder === undefined ? null : databaseFolder(folder.path);
+    if (folder !== undefined && dbPath !== null) {
+      giveUpReserve(folder.path);
+      folder.save(null, true);
+      prepareDatabaseFile(databaseFile(dbPath, key, REGION));
+    }
+    const ports = folder === undefined ? [] : enginePorts(folder.identity);
+    const engine = await startJava(dbPath, ports, markOf(folder?.identity), this.#stopping.signal);
     const began = systemClock.now();
     this.#engine = engine;
-    onJava(engine.process.pid ?? 0);
-    engine.process.once('exit', () => this.#restart(settings, systemClock.now() - began));
+    engine.process.once('exit', () => this.#restart(key, systemClock.now() - began));
+    if (folder !== undefined) {
+      folder.save(javaOf(engine), true);
+      takeReserve(folder.path);
+    }
     this.#answerUsers({ state: 'ready', endpoint: `http://127.0.0.1:${engine.port}`, region: REGION, accessKey: key });
   }
 
-  #restart(settings: EngineSettings, ranForMs: number): void {
+  #restart(key: string, ranForMs: number): void {
     this.#earlyExits = ranForMs > EARLY_EXIT_MS ? 0 : this.#earlyExits + 1;
     // In-memory data is lost with the process, and an engine that exits right after its start would do so again.
-    const again = settings.dbPath !== null && this.#earlyExits < MAX_EARLY_EXITS && !this.#stopping.signal.aborted;
-    if (again) this.#starting = this.#start(settings).catch(() => void this.stop());
+    const again = this.#folder !== undefined && this.#earlyExits < MAX_EARLY_EXITS && !this.#stopping.signal.aborted;
+    if (again) this.#starting = this.#start(key).catch(() => void this.stop());
     else void this.stop();
   }
 
@@ -132,20 +148,43 @@ class Keeper {
     this.#stopping.abort();
     // A Java process that is still starting would outlive this process.
     await this.#starting;
-    if (this.#engine !== undefined) await stopJava(this.#engine);
+    if (this.#engine !== undefined) {
+      try {
+        this.#folder?.save(javaOf(this.#engine), false);
+      } catch {
+        // The folder has been moved or removed, or its disk is full.
+      }
+      await stopJava(this.#engine);
+    }
     process.exit(0);
   }
 }
 
+const javaOf = ({ process: { pid = 0 } }: JavaEngine) => ({ pid });
+
+/** The argument of the Java process that serves a folder. */
+const markOf = (identity = 'none') => `-Dcellport.folder=${identity}`;
+
+/** Removes what was copied at another moment than the database: indexes of search, and the progress of imports. */
+function removeFollowers(dataDir: string): void {
+  for (const name of readdirSync(dataDir)) {
+    if (/\.search(-\w+)?$/.test(name) || name === 'imports')
+      rmSync(join(dataDir, name), { recursive: true, force: true });
+  }
+}
+
 async function keep(dataDir: string | undefined): Promise<void> {
-  const keeper = new Keeper(dataDir);
+  // For the files of Java, too, whose names contain the access key.
+  process.umask(0o077);
+  // Keeps another folder from getting the same identity, should this one be removed.
+  if (dataDir !== undefined && process.platform !== 'win32') openSync(dataDir, 'r');
+  const identity = dataDir === undefined ? undefined : folderIdentity(dataDir);
+  const keeper = new Keeper(identity);
   const { token } = keeper;
   const server = createServer((socket) => void keeper.take(socket));
-  const file = dataDir === undefined ? undefined : keeperFile(dataDir);
-  if (dataDir === undefined || file === undefined) {
+  if (dataDir === undefined) {
     if (!(await listen(server, 0))) throw new Error('no free port');
   } else {
-    mkdirSync(dataDir, { recursive: true });
     const other = await takeFolder(server, dataDir);
     if (other !== undefined) {
       greet(other);
@@ -158,27 +197,30 @@ async function keep(dataDir: string | undefined): Promise<void> {
   process.on('SIGINT', () => undefined);
   process.on('SIGHUP', () => undefined);
   process.on('SIGTERM', () => void keeper.stop());
-  if (dataDir === undefined || file === undefined) {
+  if (dataDir === undefined || identity === undefined) {
     greet({ port, token });
-    keeper.run({ dbPath: null, key: newAccessKey(), ports: [], onJava: () => undefined });
+    keeper.run(newAccessKey(), undefined);
     return;
   }
   const dbPath = databaseFolder(dataDir);
-  const save = (java: KeeperFile['java']) => writeKeeperFile(file, { port, token, java });
-  const before = readKeeperFile(file)?.java ?? null;
+  const save: Folder['save'] = (java, inUse) => {
+    if (folderIdentity(dataDir) !== identity) throw new Error(`another folder is in the place of ${dataDir}`);
+    writeKeeperFile(dataDir, { port, token, java }, inUse);
+  };
+  const before = readKeeperFile(keeperFile(dataDir))?.java ?? null;
+  giveUpReserve(dataDir);
+  if (isCopyInUse(dataDir)) removeFollowers(dataDir);
   // Written first, so that others find this keeper, and the next keeper finds the orphan if this one is killed, too.
-  save(before);
-  if (before !== null) await killOrphan(before.pid, dbPath);
+  save(before, true);
+  if (before !== null) await killOrphan(before.pid, markOf(identity));
   mkdirSync(dbPath, { recursive: true });
   try {
-    // Its file names contain the access key.
     chmodSync(dbPath, 0o700);
   } catch {
     // The folder belongs to another user, who decides on its permissions.
   }
   greet({ port, token });
-  const key = accessKey(join(dataDir, 'access-key'));
-  keeper.run({ dbPath, key, ports: enginePorts(dataDir), onJava: (pid) => save({ pid }) });
+  keeper.run(accessKey(join(dataDir, 'access-key')), { path: dataDir, identity, save });
 }
 
 keep(process.argv[2]).catch((error: unknown) => {

@@ -39,11 +39,11 @@ const processOf = existsSync('/proc/self/status') ? processInProc : processInPs;
 
 /**
  * Kills a Java process that a killed keeper left running, and waits until it has released its port: two engines must
- * never share a folder. Does nothing if the process ID now belongs to anything but a DynamoDB Local on this folder.
+ * never share a folder. Does nothing if the process ID now belongs to anything but a DynamoDB Local with this argument.
  */
-export async function killOrphan(pid: number, dbPath: string): Promise<void> {
+export async function killOrphan(pid: number, mark: string): Promise<void> {
   const command = processOf(pid)?.command ?? '';
-  if (!command.includes('DynamoDBLocal.jar') || !command.includes(dbPath)) return;
+  if (!command.includes('DynamoDBLocal.jar') || !` ${command} `.includes(` ${mark} `)) return;
   process.kill(pid, 'SIGKILL');
   const hasEnded = () => processOf(pid)?.isZombie ?? true;
   for (let waited = 0; !hasEnded() && waited < ENDS_WITHIN_MS; waited += POLL_MS) await systemClock.sleep(POLL_MS);

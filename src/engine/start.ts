@@ -8,9 +8,11 @@ import { fileURLToPath } from 'node:url';
 
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
+import { PRIVATE_FOLDER } from '../private-files.js';
 import { retry } from '../retry.js';
 import { databaseFile, databaseFolder } from './database-file.js';
 import { runningKeeper } from './folder.js';
+import { folderIdentity } from './keeper-file.js';
 import { type KeeperAddress, type KeeperAnswer, type KeeperGreeting, firstLine, parseLine } from './protocol.js';
 
 /** How to reach a DynamoDB Local. */
@@ -96,12 +98,14 @@ async function join(folder: string | null): Promise<{ socket: Socket; answer: Re
 /** This process's connection to a folder's keeper; reconnects if the keeper was killed. */
 class KeeperConnection {
   readonly #folder: string | null;
+  readonly #identity: string | undefined;
   #socket: Socket | undefined;
   #answer: ReadyAnswer | undefined;
   #closing = false;
 
   constructor(folder: string | null) {
     this.#folder = folder;
+    this.#identity = folder === null ? undefined : folderIdentity(folder);
   }
 
   get answer(): ReadyAnswer {
@@ -110,6 +114,9 @@ class KeeperConnection {
   }
 
   async open(): Promise<void> {
+    // Another folder at the same path has other data, or none.
+    if (this.#folder !== null && folderIdentity(this.#folder) !== this.#identity)
+      throw new CellportError('UNAVAILABLE', `the data folder ${this.#folder} was replaced by another`);
     const { socket, answer } = await join(this.#folder);
     this.#answer = answer;
     this.#socket = socket;
@@ -151,7 +158,7 @@ class KeeperConnection {
  * keeper is killed, the engine is back within seconds with all acknowledged data.
  */
 export async function startEngine({ dataDir }: { readonly dataDir: string | null }): Promise<Engine> {
-  if (dataDir !== null) mkdirSync(dataDir, { recursive: true });
+  if (dataDir !== null) mkdirSync(dataDir, PRIVATE_FOLDER);
   // Two paths to one folder must lead to the same keeper.
   const connection = new KeeperConnection(dataDir === null ? null : realpathSync(dataDir));
   await connection.open();

@@ -5,6 +5,7 @@ import { z } from 'zod';
 
 import { FileSource } from '../ingest/read/file-source.js';
 import { valueReader } from '../ingest/read/ndjson.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../private-files.js';
 import { retryInBackground } from '../store/request/retries.js';
 import type { MarkerRow } from '../ingest/rows/marker-row.js';
 import { InvalidRow, isFields } from '../ingest/rows/fields.js';
@@ -68,7 +69,7 @@ async function readState(path: string, initial: State): Promise<State> {
 
 async function writeState(path: string, state: State): Promise<void> {
   const draft = `${stateOf(path)}.${process.pid}`;
-  await writeFile(draft, JSON.stringify(state), { flush: true });
+  await writeFile(draft, JSON.stringify(state), { flush: true, ...PRIVATE_FILE });
   await rename(draft, stateOf(path));
 }
 
@@ -80,12 +81,12 @@ const lineOf = (item: object) => `${JSON.stringify(item)}\n`;
  */
 export async function spoolTable(job: SpoolJob): Promise<SpoolProgress> {
   const { database, layout, path, call, onProgress } = job;
-  await mkdir(dirname(path), { recursive: true });
+  await mkdir(dirname(path), PRIVATE_FOLDER);
   const segments = Array.from({ length: job.segments }, () => ({ start: null, done: false }));
   const initial: State = { identity: layout.id, startedAt: database.clock.wall(), bytes: 0, items: 0, segments };
   let state = await readState(path, initial);
   // Opens for appending; creates the file if necessary.
-  const file = await open(path, 'a');
+  const file = await open(path, 'a', PRIVATE_FILE.mode);
   // Writes one page at a time, so that the bytes that the state calls valid are complete.
   const inTurn = pLimit(1);
   try {

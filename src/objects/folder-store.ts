@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, opendir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../private-files.js';
 import { storeFailed } from './failures.js';
 import { type ObjectStore, checkObjectName, isObjectName } from './object-store.js';
 
@@ -24,7 +25,7 @@ async function syncFolder(path: string): Promise<void> {
 
 /** Creates a folder durably, with its missing parents. */
 async function makeFolder(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true });
+  const first = await mkdir(path, PRIVATE_FOLDER);
   if (first === undefined) return;
   for (let made = path; made !== dirname(first); made = dirname(made)) await syncFolder(dirname(made));
 }
@@ -57,7 +58,7 @@ export function createFolderStore(folder: string): ObjectStore {
       try {
         await makeFolder(dirname(half));
         await makeFolder(dirname(path));
-        await writeFile(half, body, { flag: 'wx', flush: true });
+        await writeFile(half, body, { flag: 'wx', flush: true, ...PRIVATE_FILE });
         await rename(half, path);
         await syncFolder(dirname(path));
       } catch (error) {

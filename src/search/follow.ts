@@ -60,7 +60,7 @@ interface Progress {
  */
 export function readCheckpoint(checkpoint: string) {
   const { complete, read, state } = JSON.parse(checkpoint) as Progress;
-  return { complete, read, asOf: state.listedAt };
+  return { complete, read, asOf: state.listedAt, stream: state.stream };
 }
 
 /** Pauses between attempts to follow the stream. */

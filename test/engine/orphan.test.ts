@@ -8,7 +8,8 @@ import { killOrphan } from '../../src/engine/orphan.js';
 
 test('an orphan is ended on a machine without ps', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'cellport-files-'));
-  const child = spawn(process.execPath, ['-e', 'setInterval(()=>0,1000)', 'DynamoDBLocal.jar', '-dbPath', folder], {
+  const mark = '-Dcellport.folder=1:23';
+  const child = spawn(process.execPath, ['-e', 'setInterval(()=>0,1000)', 'DynamoDBLocal.jar', mark, folder], {
     stdio: 'ignore',
   });
   const path = process.env['PATH'];
@@ -19,8 +20,10 @@ test('an orphan is ended on a machine without ps', async () => {
   });
   await new Promise((resolve) => child.once('spawn', resolve));
   process.env['PATH'] = join(folder, 'nothing');
-  await killOrphan(child.pid ?? 0, join(folder, 'another'));
+  // One more character, and one less, belong to other folders.
+  await killOrphan(child.pid ?? 0, `${mark}4`);
+  await killOrphan(child.pid ?? 0, mark.slice(0, -1));
   expect(child.signalCode).toBeNull();
-  await killOrphan(child.pid ?? 0, folder);
+  await killOrphan(child.pid ?? 0, mark);
   await expect.poll(() => child.signalCode, { timeout: 30_000 }).toBe('SIGKILL');
 });

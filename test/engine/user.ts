@@ -1,8 +1,9 @@
 /**
  * A process that uses the engine, for tests to kill: connects to the engine of the given folder, reports that, and with
- * `write` puts rows from a number on, printing each number once it is acknowledged.
+ * `write` puts rows from a number on, printing each number once it is acknowledged. With `transact` it writes ten rows
+ * of 20 KB a transaction, and a refused transaction is followed by the next one.
  */
-import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, PutItemCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startEngine } from '../../src/engine/start.js';
@@ -22,6 +23,17 @@ try {
       // Like a server: a failed write is retried, and only a successful one is acknowledged.
       while (!(await client.send(put).catch(() => undefined))) await sleep(50);
       say({ acknowledged: n });
+    }
+  }
+  if (task === 'transact') {
+    const client = new DynamoDBClient({ ...engine, maxAttempts: 1 });
+    const text = { S: 'x'.repeat(20_000) };
+    for (let first = Number(from); ; first += 10) {
+      const rows = Array.from({ length: 10 }, (_, index) => first + index);
+      const TransactItems = rows.map((n) => ({ Put: { TableName: 'rows', Item: { pk: { S: String(n) }, text } } }));
+      const written = await client.send(new TransactWriteItemsCommand({ TransactItems })).catch(() => undefined);
+      for (const n of rows) say(written === undefined ? { refused: n } : { acknowledged: n });
+      if (written === undefined) await sleep(20);
     }
   }
   setInterval(() => undefined, 60_000);

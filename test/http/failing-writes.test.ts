@@ -2,14 +2,17 @@ import { tmpdir } from 'node:os';
 import { expect, test, vi } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
-import { fullDisk } from '../../src/engine/disk.js';
+import { fullDisk } from '../../src/disk.js';
 import { createCollection } from '../../src/store/collection/collections.js';
+import { createDatabase } from '../../src/store/database.js';
+import { putInBulk } from '../../src/store/request/batch-write.js';
+import { deleteReadItems } from '../../src/store/request/conditional-delete.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { createConsumer } from '../../src/stream/consumer.js';
 import { markerItem, streamParts } from '../stream/support.js';
 import { interceptCalls } from '../support/faults.js';
-import { testDatabase } from '../support/test-database.js';
+import { engine, testDatabase } from '../support/test-database.js';
 import { startServer } from './live-server.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -86,4 +89,59 @@ test('/readyz reports that the disk of the embedded engine is full', async () =>
   least = 0;
   expect(await ready(server.url)).toEqual({ status: 200, reasons: [] });
   await server.close();
+});
+
+test('while there is a fault, writes of every kind are refused with it before they are sent, and reads are not', async () => {
+  let fault: string | undefined;
+  const guarded = createDatabase({
+    ...engine(),
+    tables: db.tables,
+    keyStyle: 'readable',
+    storageFault: async () => fault,
+  });
+  const { entities: TableName } = db.tables;
+  const item = markerItem(db, 'parks', 'guarded', 1, 2);
+  const Key = { pk: item['pk'], sk: item['sk'] };
+  const write = {
+    put: () => send(guarded, 'put', { TableName, Item: item }, newCall()),
+    update: () => send(guarded, 'update', { TableName, Key, UpdateExpression: 'SET a = pk' }, newCall()),
+    batch: () => putInBulk(guarded, TableName, [item], newCall(), { patient: false }),
+    transaction: () =>
+      send(guarded, 'transactWrite', { TransactItems: [{ Put: { TableName, Item: item } }] }, newCall()),
+    delete: () => send(guarded, 'delete', { TableName, Key }, newCall()),
+  };
+  await write.put();
+  fault = 'the disk is full';
+  for (const work of Object.values(write).slice(0, 4))
+    await expect(work()).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(fault) });
+  const deleting = deleteReadItems(guarded, [item], newCall());
+  await expect(write.delete()).rejects.toThrow(fault);
+  expect((await send(guarded, 'get', { TableName, Key }, newCall())).Item).toMatchObject(Key);
+  fault = undefined;
+  await deleting;
+  expect((await send(guarded, 'get', { TableName, Key }, newCall())).Item).toBeUndefined();
+  guarded.client.destroy();
+});
+
+test('a write that fails after the disk was filled says that, too', async () => {
+  let fault: string | undefined;
+  const filled = createDatabase({
+    ...engine(),
+    tables: db.tables,
+    keyStyle: 'readable',
+    storageFault: async () => fault,
+  });
+  filled.client.middlewareStack.add(
+    () => () => {
+      fault = 'the disk is full';
+      return Promise.reject(failure());
+    },
+    { step: 'finalizeRequest', priority: 'low' },
+  );
+  const item = markerItem(db, 'parks', 'filled', 1, 2);
+  await expect(send(filled, 'put', { TableName: db.tables.entities, Item: item }, newCall())).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringMatching(/the disk is full/),
+  });
+  filled.client.destroy();
 });

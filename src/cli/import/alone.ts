@@ -2,11 +2,12 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 import { CellportError } from '../../errors.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../private-files.js';
 import { ownName, ownerIsGone } from '../../stream/owners.js';
 
 async function tryLock(path: string): Promise<boolean> {
   try {
-    await writeFile(path, ownName(), { flag: 'wx' });
+    await writeFile(path, ownName(), { flag: 'wx', ...PRIVATE_FILE });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -20,7 +21,7 @@ async function tryLock(path: string): Promise<boolean> {
  */
 export async function lockFile(file: string, what: string): Promise<() => Promise<void>> {
   const path = `${file}.lock`;
-  await mkdir(dirname(path), { recursive: true });
+  await mkdir(dirname(path), PRIVATE_FOLDER);
   if (!(await tryLock(path))) {
     const owner = await readFile(path, 'utf8').catch(() => '');
     if (ownerIsGone(owner)) await rm(path, { force: true });

@@ -3,6 +3,9 @@ import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/prom
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 
+import { CellportError } from '../../errors.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../private-files.js';
+
 const counts = z.object({ created: z.number(), updated: z.number(), unchanged: z.number(), rejected: z.number() });
 
 /** Number of rows by outcome. */
@@ -30,7 +33,7 @@ export type ImportState = Readonly<z.infer<typeof stateShape>>;
 export interface ImportStateFile {
   /** The state of an interrupted import of the same content; undefined if there is none. */
   read(): Promise<ImportState | undefined>;
-  /** Replaces the state durably. */
+  /** Replaces the state durably. Throws UNAVAILABLE if that fails, as on a full disk. */
   write(state: ImportState): Promise<void>;
   clear(): Promise<void>;
 }
@@ -70,10 +73,17 @@ export function importStateFile(folder: string, name: string, identity: string):
       }
     },
     write: async (state) => {
-      await mkdir(folder, { recursive: true });
       const draft = `${path}.${process.pid}`;
-      await writeFile(draft, JSON.stringify(state), { flush: true });
-      await rename(draft, path);
+      try {
+        await mkdir(folder, PRIVATE_FOLDER);
+        await writeFile(draft, JSON.stringify(state), { flush: true, ...PRIVATE_FILE });
+        await rename(draft, path);
+      } catch (cause) {
+        const reason = cause instanceof Error ? cause.message : String(cause);
+        const advice = 'once that is mended, repeat the command, which then resumes';
+        const message = `cannot keep the progress of the import in ${folder}: ${reason}; ${advice}`;
+        throw new CellportError('UNAVAILABLE', message, { folder }, { cause });
+      }
     },
     clear: () => rm(path, { force: true }),
   };

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
 
 import { badInput } from '../../errors.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../private-files.js';
 
 /** The extension of compressed files, appended to that of their format. */
 export const GZIP = '.gz';
@@ -39,9 +40,9 @@ export function zipped(pieces: AsyncIterable<string>): AsyncIterable<Buffer> {
  * closed, even if the process is killed. Rethrows errors of `bytes`.
  */
 export async function keepIn(folder: string, bytes: AsyncIterable<Buffer>): Promise<FileHandle> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, PRIVATE_FOLDER);
   const copy = join(folder, `${randomUUID()}.unpacked`);
-  const file = await open(copy, 'wx+');
+  const file = await open(copy, 'wx+', PRIVATE_FILE.mode);
   try {
     await rm(copy);
     for await (const part of bytes) await file.appendFile(part);

@@ -1,3 +1,4 @@
+import { fullDisk } from '../../disk.js';
 import type { SearchEngine, SearchReader } from '../engine.js';
 import { type IndexPlace, type SqlRow, type Sqlite, openIndexFiles, openToRead } from './open.js';
 import { IndexReader, parseOrder } from './read.js';
@@ -24,7 +25,7 @@ function readerOf(file: Sqlite, close: () => void): SearchReader {
 /** Opens this server's index in an SQLite file. Throws UNAVAILABLE if SQLite does not run here. */
 export async function openEmbeddedEngine(place: IndexPlace, now: () => number): Promise<SearchEngine> {
   const files = await openIndexFiles(place);
-  const writer = new IndexWriter(files.writer, now);
+  const writer = new IndexWriter(files.writer, now, () => fullDisk(place.folder));
   return {
     ...readerOf(files.reader, () => files.close()),
     write: (changes, checkpoint) => writer.write(changes, checkpoint),

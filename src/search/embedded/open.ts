@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type Libsql from 'libsql';
 
 import { CellportError } from '../../errors.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../private-files.js';
 
 export type Sqlite = Libsql.Database;
 export type SqlRow = Readonly<Record<string, unknown>>;
@@ -59,6 +60,12 @@ export const sqliteCode = (error: unknown): string | undefined =>
 
 const isDamaged = (error: unknown) => /^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error) ?? '');
 
+/** Creates an empty database, unless it exists, for this user alone; SQLite gives its other files the same mode. */
+function makePrivate(path: string): void {
+  writeFileSync(path, '', { flag: 'a', ...PRIVATE_FILE });
+  chmodSync(path, PRIVATE_FILE.mode);
+}
+
 /** Removes a database with its associated files. */
 function remove(path: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
@@ -83,6 +90,7 @@ function openFile(Database: typeof Libsql, path: string, maxBytes: number): Omit
   for (let emptied = false; ; emptied = true) {
     let writer: Sqlite | undefined;
     try {
+      makePrivate(path);
       writer = new Database(path, { timeout: BUSY_MS });
       writer.pragma('journal_mode = WAL');
       // A crash of the machine may lose the last commits, each with its checkpoint.
@@ -148,9 +156,10 @@ export async function openToRead(place: Pick<IndexPlace, 'folder' | 'table'>): P
  */
 export async function openIndexFiles({ folder, table, maxBytes }: IndexPlace): Promise<IndexFiles> {
   const Database = await loadSqlite();
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, PRIVATE_FOLDER);
   for (let number = 1; number <= MOST_FILES; number++) {
     const path = pathOf({ folder, table }, number);
+    makePrivate(`${path}.lock`);
     const lock = new Database(`${path}.lock`);
     try {
       lock.exec('BEGIN EXCLUSIVE');

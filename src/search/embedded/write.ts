@@ -41,11 +41,14 @@ function canonical({ west, south, east, north }: Bounds): Bounds {
 export class IndexWriter {
   readonly #db: Sqlite;
   readonly #now: () => number;
+  readonly #diskFault: () => Promise<string | undefined>;
   readonly #statements = new Map<string, ReturnType<Sqlite['prepare']>>();
 
-  constructor(db: Sqlite, now: () => number) {
+  /** `diskFault` says why the disk takes no more, if that is so. */
+  constructor(db: Sqlite, now: () => number, diskFault: () => Promise<string | undefined>) {
     this.#db = db;
     this.#now = now;
+    this.#diskFault = diskFault;
   }
 
   #statement(sql: string) {
@@ -90,7 +93,9 @@ export class IndexWriter {
       this.#db.exec('COMMIT');
     } catch (error) {
       if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
-      throw sqliteCode(error) === 'SQLITE_FULL' ? new IndexFull('the search index is full', { cause: error }) : error;
+      // SQLite says the same of a full disk, which others may make room on.
+      const isFull = sqliteCode(error) === 'SQLITE_FULL' && (await this.#diskFault()) === undefined;
+      throw isFull ? new IndexFull('the search index is full', { cause: error }) : error;
     }
   }
 
