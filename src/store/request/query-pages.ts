@@ -1,21 +1,24 @@
 import type { QueryCommandInput, QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 
 import type { Database, Item } from '../database.js';
+import { isForeignMonth } from '../table/month-tables.js';
 import { isMissingTable } from './failures.js';
 import type { Call } from './meter.js';
 import { send } from './send.js';
 
-/** One page of a Query. A month without a table is empty. */
+/** One page of a Query. A month without a table, or with another's, is empty. */
 export async function queryPage(
   database: Database,
   request: QueryCommandInput,
   call: Call,
 ): Promise<Pick<QueryCommandOutput, 'Items' | 'LastEvaluatedKey'>> {
+  const { entities, derived } = database.tables;
+  const { TableName = entities } = request;
+  const isMonth = TableName !== entities && TableName !== derived;
+  if (isMonth && (await isForeignMonth(database, TableName))) return {};
   try {
     return await send(database, 'query', request, call);
   } catch (error) {
-    const { entities, derived } = database.tables;
-    const isMonth = request.TableName !== entities && request.TableName !== derived;
     if (isMonth && isMissingTable(error)) return {};
     throw error;
   }

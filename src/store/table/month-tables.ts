@@ -6,12 +6,22 @@ import {
   type UpdateTableCommandInput,
 } from '@aws-sdk/client-dynamodb';
 
+import { LRUCache } from 'lru-cache';
+
 import { DAY_MS, monthEnd, monthsDown } from '../../model/reading.js';
 import type { Database, Tables } from '../database.js';
-import { isFailure, mapFailure } from '../request/failures.js';
+import { mapFailure } from '../request/failures.js';
 import { withinTime } from '../request/within-time.js';
-import { BASE_KEY, STREAM, type TableDefinition } from './table-definitions.js';
-import { deleteTable, describeTable, ensureTable, waitFor } from './tables.js';
+import { BASE_KEY, STREAM, type TableDefinition, tableDefinitions } from './table-definitions.js';
+import {
+  answerUnless,
+  deleteTable,
+  describeTables,
+  ensureTables,
+  foreignFaults,
+  ownTables,
+  waitFor,
+} from './tables.js';
 
 /** Records of a month's table are read for this long after the month, longer than clocks differ. */
 const FOLLOWED_MS = 35 * DAY_MS;
@@ -21,6 +31,7 @@ const COOLED_MS = FOLLOWED_MS + 5 * DAY_MS;
 const STAYS_MS = COOLED_MS + 3 * DAY_MS;
 /** Readings may be ahead of a clock by a day. */
 const AHEAD_MS = 3 * DAY_MS;
+const LOOKS_AGAIN_MS = 60_000;
 
 const prefixOf = ({ entities }: Tables) => `${entities}-readings-`;
 
@@ -52,13 +63,46 @@ function definitionOf(tables: Tables, month: string, now: number): TableDefiniti
   };
 }
 
-/** Creates the table of a month, unless it exists, and waits until it is active. Returns whether it was missing. */
-export function ensureMonthTable(database: Database, month: string, now: number): Promise<boolean> {
-  return ensureTable(database, definitionOf(database.tables, month, now));
+/** The schema by which a month's table is known as Cellport's, of whatever age it is. */
+const schemaOf = ({ tables }: Database, month: string) => definitionOf(tables, month, 0);
+
+/** Creates the table of a month, unless it exists, and waits until it is active. Throws like `ensureTables`. */
+export async function ensureMonthTable(database: Database, month: string, now: number): Promise<void> {
+  await ensureTables(database, [definitionOf(database.tables, month, now)]);
 }
 
-/** The months that have a table, in order. */
-export async function listMonths(database: Database): Promise<string[]> {
+type Owner = 'Cellport' | 'others' | 'nobody';
+
+/** Owners of the tables of months, by client. Ours stay ours; the rest are looked at again after a minute. */
+const owners = new WeakMap<Database['client'], LRUCache<string, Owner, Database>>();
+
+const newOwners = () =>
+  new LRUCache<string, Owner, Database>({
+    max: 1_000,
+    async fetchMethod(month, _, { options, context: database }) {
+      const states = await describeTables(database, [schemaOf(database, month)]);
+      if ((await foreignFaults(database, states)).length > 0) return 'others';
+      if (states[0]?.description === undefined) return 'nobody';
+      options.ttl = 0;
+      return 'Cellport';
+    },
+    ttl: LOOKS_AGAIN_MS,
+  });
+
+/**
+ * Whether a table has the name of a month's, but is not Cellport's. It is as if it were missing: it has none of our
+ * readings. With `exists`, the caller has just seen the table.
+ */
+export async function isForeignMonth(database: Database, name: string, exists = false): Promise<boolean> {
+  const known = owners.get(database.client) ?? newOwners();
+  owners.set(database.client, known);
+  const month = name.slice(prefixOf(database.tables).length);
+  const forceRefresh = exists && known.peek(month) === 'nobody';
+  return (await known.fetch(month, { context: database, forceRefresh })) === 'others';
+}
+
+/** The months for which there is a table with a name like theirs, in order. */
+async function namedMonths(database: Database): Promise<string[]> {
   const prefix = prefixOf(database.tables);
   const months: string[] = [];
   for (let after: string | undefined = prefix; after?.startsWith(prefix) === true;) {
@@ -72,32 +116,41 @@ export async function listMonths(database: Database): Promise<string[]> {
     months.push(...names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length)));
     after = page.LastEvaluatedTableName;
   }
-  return months.filter((month) => /^\d{4}-\d{2}$/.test(month));
+  return months.filter((month) => /^\d{4}-(0[1-9]|1[0-2])$/.test(month));
 }
 
-/** The schemas of the tables of months that exist, in order. */
+/** The months that have a table of Cellport's, in order. */
+export async function listMonths(database: Database): Promise<string[]> {
+  const own: string[] = [];
+  for (const month of await namedMonths(database)) {
+    if (!(await isForeignMonth(database, monthTable(database.tables, month), true))) own.push(month);
+  }
+  return own;
+}
+
+/** The schemas of the tables of months that exist, in order; some of these tables may not be Cellport's. */
 export async function monthDefinitions(database: Database, now: number): Promise<readonly TableDefinition[]> {
-  return (await listMonths(database)).map((month) => definitionOf(database.tables, month, now));
+  return (await namedMonths(database)).map((month) => definitionOf(database.tables, month, now));
 }
 
 /** Changes a table, unless another process does, or DynamoDB Local has no such setting. */
 async function update(database: Database, request: UpdateTableCommandInput): Promise<void> {
-  try {
-    await withinTime(database, (options) => database.client.send(new UpdateTableCommand(request), options));
-  } catch (error) {
-    const harmless = ['ResourceInUseException', 'ValidationException'].some((name) => isFailure(error, name));
-    if (!harmless) throw mapFailure(error);
-  }
+  const command = new UpdateTableCommand(request);
+  const harmless = ['ResourceInUseException', 'ValidationException'];
+  await answerUnless(database, harmless, (options) => database.client.send(command, options));
   await waitFor(database, request.TableName ?? '', 'ACTIVE');
 }
 
 /** Whether a table's stream is on. */
 export const hasStream = ({ StreamSpecification: stream }: TableDescription): boolean => stream?.StreamEnabled === true;
 
-/** Puts the table of a month on cheaper settings: no stream, and storage that costs less and requests that cost more. */
+/**
+ * Puts the table of a month on cheaper settings: no stream, and storage that costs less and requests that cost more. Throws
+ * like `ownTables`.
+ */
 export async function coolMonthTable(database: Database, month: string): Promise<void> {
   const TableName = monthTable(database.tables, month);
-  const table = await describeTable(database, TableName);
+  const [{ description: table } = {}] = await ownTables(database, [schemaOf(database, month)]);
   if (table === undefined) return;
   // DynamoDB accepts one of these changes at a time.
   if (hasStream(table)) await update(database, { TableName, StreamSpecification: { StreamEnabled: false } });
@@ -105,15 +158,19 @@ export async function coolMonthTable(database: Database, month: string): Promise
   if (table.TableClassSummary?.TableClass !== TableClass) await update(database, { TableName, TableClass });
 }
 
-/**
- * Deletes both tables, and those of months, with all their items and waits until they are gone; returns the names of those
- * that existed.
- */
+/** Deletes tables with all their items and waits until they are gone; returns the names of those that existed. */
+async function deleteOwn(database: Database, definitions: readonly TableDefinition[]): Promise<readonly string[]> {
+  const there = (await ownTables(database, definitions)).filter(({ description }) => description !== undefined);
+  await Promise.all(there.map(({ name }) => deleteTable(database, name)));
+  return there.map(({ name }) => name);
+}
+
+/** Deletes the table of a month. Throws like `ownTables`. */
+export async function deleteMonthTable(database: Database, month: string): Promise<void> {
+  await deleteOwn(database, [schemaOf(database, month)]);
+}
+
+/** Deletes both tables, and those of months; returns their names. Throws like `ownTables`, before anything is deleted. */
 export async function deleteTables(database: Database): Promise<readonly string[]> {
-  const { entities, derived } = database.tables;
-  const months = (await listMonths(database)).map((month) => monthTable(database.tables, month));
-  const deleted = await Promise.all(
-    [entities, derived, ...months].map(async (name) => ((await deleteTable(database, name)) ? [name] : [])),
-  );
-  return deleted.flat();
+  return deleteOwn(database, [...tableDefinitions(database.tables), ...(await monthDefinitions(database, 0))]);
 }
