@@ -181,7 +181,7 @@ async function expectRefused(database: Database, table: string, fault: string): 
   const before = await contents(database);
   const calls = recordCalls(database);
   for (const act of [openTables, ensureTables, ownTables, deleteTables]) {
-    await expect(act(database), act.name).rejects.toMatchObject({
+    await expect(act(database)).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: expect.stringContaining(`table ${table}: ${fault}`),
     });
@@ -279,6 +279,33 @@ describe('a table with the name of a month’s', () => {
     expect(await scans()).toEqual(before);
   });
 
+  test('is looked at once if it is ours, and again once it exists if there was none', async () => {
+    const database = newDatabase();
+    await ensureTables(database);
+    const input = { key: 'monthly', name: 'M', readingsTable: 'MONTHLY' as const, readingsTtlDays: 40 };
+    const collection = await createCollection(database, input, NOW.toISOString(), newCall());
+    const reference = { collection, key: 'm' };
+    await createMarker(database, collection, { key: 'm', position: { lng: 1, lat: 1 } }, NOW.toISOString(), newCall());
+    await ensureMonthTable(database, '2028-02', NOW.getTime());
+    const [marker] = await getMarkers(database, [reference], newCall());
+    const options = { now: NOW.getTime(), mostPassed: 100, call: newCall() };
+    const calls = recordCalls(database);
+    const read = () => readReadingsOf(database, reference, marker!, { last: 9 }, options);
+    await Promise.all([read(), read()]);
+    const months = calls.count('Query') / 2;
+    expect(months).toBeGreaterThan(1);
+    expect(calls.count('DescribeTable')).toBe(months);
+    await read();
+    expect(calls.count('DescribeTable')).toBe(months);
+
+    const stream = { StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' as const } };
+    await make(database, monthTable(database.tables, MONTH), { schema: { ...BASE, ...stream }, item: ITEM });
+    expect(await listMonths(database)).toEqual(['2028-02']);
+    calls.reset();
+    await read();
+    expect(calls.count('Query')).toBe(months - 1);
+  });
+
   test('that is half made is completed, however many writers do so', async () => {
     const database = newDatabase();
     const name = monthTable(database.tables, MONTH);
@@ -322,6 +349,23 @@ describe('our own tables', () => {
     expect(await deleteTables(database)).toEqual([database.tables.derived]);
     await makeOther(database, 1, 'is ours');
     expect(await deleteTables(database)).toEqual([database.tables.derived]);
+  });
+
+  test('are known by the entities table, which is deleted last: without it, no table with items is deleted', async () => {
+    const database = newDatabase();
+    await ensureTables(database);
+    const { entities, derived } = database.tables;
+    await database.client.send(new PutCommand({ TableName: derived, Item: ITEM }));
+    const calls = recordCalls(database);
+    await deleteTables(database);
+    const deleted = calls.commands.filter(({ name }) => name === 'DeleteTable').map(({ input }) => input['TableName']);
+    expect(deleted).toEqual([derived, entities]);
+
+    await make(database, derived, { schema: BASE, ttl: 'ttl', item: ITEM });
+    await expect(deleteTables(database)).rejects.toThrow(
+      `table ${derived}: table ${entities}, by which it is known, must be present; found missing`,
+    );
+    expect((await database.client.send(new ScanCommand({ TableName: derived }))).Items).toEqual([ITEM]);
   });
 
   test('get TTL on again after a restore with all their markers, as their indexes show whose they are', async () => {

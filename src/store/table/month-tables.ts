@@ -13,6 +13,7 @@ import type { Database, Tables } from '../database.js';
 import { mapFailure } from '../request/failures.js';
 import { withinTime } from '../request/within-time.js';
 import { BASE_KEY, STREAM, type TableDefinition, tableDefinitions } from './table-definitions.js';
+import { refuse } from './table-differences.js';
 import {
   answerUnless,
   deleteTable,
@@ -158,19 +159,26 @@ export async function coolMonthTable(database: Database, month: string): Promise
   if (table.TableClassSummary?.TableClass !== TableClass) await update(database, { TableName, TableClass });
 }
 
-/** Deletes tables with all their items and waits until they are gone; returns the names of those that existed. */
-async function deleteOwn(database: Database, definitions: readonly TableDefinition[]): Promise<readonly string[]> {
-  const there = (await ownTables(database, definitions)).filter(({ description }) => description !== undefined);
-  await Promise.all(there.map(({ name }) => deleteTable(database, name)));
-  return there.map(({ name }) => name);
-}
-
 /** Deletes the table of a month. Throws like `ownTables`. */
 export async function deleteMonthTable(database: Database, month: string): Promise<void> {
-  await deleteOwn(database, [schemaOf(database, month)]);
+  const [state] = await ownTables(database, [schemaOf(database, month)]);
+  if (state?.description !== undefined) await deleteTable(database, state.name);
 }
 
-/** Deletes both tables, and those of months; returns their names. Throws like `ownTables`, before anything is deleted. */
+/**
+ * Deletes both tables, and those of months, with all their items and waits until they are gone; returns their names. Throws
+ * like `ownTables`, before anything is deleted.
+ */
 export async function deleteTables(database: Database): Promise<readonly string[]> {
-  return deleteOwn(database, [...tableDefinitions(database.tables), ...(await monthDefinitions(database, 0))]);
+  const { entities } = database.tables;
+  const definitions = [...tableDefinitions(database.tables), ...(await monthDefinitions(database, 0))];
+  const there = (await ownTables(database, definitions)).filter(({ description }) => description !== undefined);
+  const others = there.filter(({ name }) => name !== entities);
+  // Nothing but the indexes of the entities table shows whose the others are, so it goes last.
+  const what = `table ${entities}, by which it is known,`;
+  const unknown = others.length < there.length ? [] : others.filter(({ description }) => description?.ItemCount);
+  refuse(unknown.map(({ name }) => ({ table: name, what, expected: 'present', found: 'missing' })));
+  await Promise.all(others.map(({ name }) => deleteTable(database, name)));
+  if (others.length < there.length) await deleteTable(database, entities);
+  return there.map(({ name }) => name);
 }
