@@ -252,7 +252,10 @@ describe('a table with the name of a month’s', () => {
 
     const [marker] = await getMarkers(database, [reference], newCall());
     const options = { now: NOW.getTime(), mostPassed: 100, call: newCall() };
-    expect(await readReadingsOf(database, reference, marker!, { last: 9 }, options)).toHaveLength(1);
+    const readings = readReadingsOf(database, reference, marker!, { last: 9 }, options);
+    // A restored table of ours has its key: not to read it must not look as if there were nothing.
+    if (/^(?:key|type)/.test(fault)) expect(await readings).toHaveLength(1);
+    else await expect(readings).rejects.toThrow(`table ${tables[1]}: ${fault}`);
     await deleteMarker(database, reference, { now: NOW.toISOString() }, newCall());
 
     const streams = createStreamsClient(engine());
@@ -301,9 +304,7 @@ describe('a table with the name of a month’s', () => {
     const stream = { StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' as const } };
     await make(database, monthTable(database.tables, MONTH), { schema: { ...BASE, ...stream }, item: ITEM });
     expect(await listMonths(database)).toEqual(['2028-02']);
-    calls.reset();
-    await read();
-    expect(calls.count('Query')).toBe(months - 1);
+    await expect(read()).rejects.toThrow(`table ${monthTable(database.tables, MONTH)}: TTL attribute must be ttl`);
   });
 
   test('that is half made is completed, however many writers do so', async () => {

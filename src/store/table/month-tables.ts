@@ -13,7 +13,7 @@ import type { Database, Tables } from '../database.js';
 import { mapFailure } from '../request/failures.js';
 import { withinTime } from '../request/within-time.js';
 import { BASE_KEY, STREAM, type TableDefinition, tableDefinitions } from './table-definitions.js';
-import { refuse } from './table-differences.js';
+import { type TableFault, refuse } from './table-differences.js';
 import {
   answerUnless,
   deleteTable,
@@ -72,34 +72,33 @@ export async function ensureMonthTable(database: Database, month: string, now: n
   await ensureTables(database, [definitionOf(database.tables, month, now)]);
 }
 
-type Owner = 'Cellport' | 'others' | 'nobody';
+interface Look {
+  readonly exists: boolean;
+  readonly faults: readonly TableFault[];
+}
 
-/** Owners of the tables of months, by client. Ours stay ours; the rest are looked at again after a minute. */
-const owners = new WeakMap<Database['client'], LRUCache<string, Owner, Database>>();
+/** Looks at tables of months, by client and name. Those of ours stay valid, others for a minute. */
+const looks = new WeakMap<Database['client'], LRUCache<string, Look, Database>>();
 
-const newOwners = () =>
-  new LRUCache<string, Owner, Database>({
+const newLooks = () =>
+  new LRUCache<string, Look, Database>({
     max: 1_000,
-    async fetchMethod(month, _, { options, context: database }) {
+    async fetchMethod(name, _, { options, context: database }) {
+      const month = name.slice(prefixOf(database.tables).length);
       const states = await describeTables(database, [schemaOf(database, month)]);
-      if ((await foreignFaults(database, states)).length > 0) return 'others';
-      if (states[0]?.description === undefined) return 'nobody';
-      options.ttl = 0;
-      return 'Cellport';
+      const faults = await foreignFaults(database, states);
+      const exists = states[0]?.description !== undefined;
+      options.ttl = exists && faults.length === 0 ? 0 : LOOKS_AGAIN_MS;
+      return { exists, faults };
     },
-    ttl: LOOKS_AGAIN_MS,
   });
 
-/**
- * Whether a table has the name of a month's, but is not Cellport's. It is as if it were missing: it has none of our
- * readings. With `exists`, the caller has just seen the table.
- */
-export async function isForeignMonth(database: Database, name: string, exists = false): Promise<boolean> {
-  const known = owners.get(database.client) ?? newOwners();
-  owners.set(database.client, known);
-  const month = name.slice(prefixOf(database.tables).length);
-  const forceRefresh = exists && known.peek(month) === 'nobody';
-  return (await known.fetch(month, { context: database, forceRefresh })) === 'others';
+/** Why the table of a month is not Cellport's; empty if it is, or is missing, unless it `exists` as the caller has seen. */
+export async function monthFaults(database: Database, name: string, exists = false): Promise<readonly TableFault[]> {
+  const known = looks.get(database.client) ?? newLooks();
+  looks.set(database.client, known);
+  const forceRefresh = exists && known.peek(name)?.exists === false;
+  return (await known.fetch(name, { context: database, forceRefresh }))?.faults ?? [];
 }
 
 /** The months for which there is a table with a name like theirs, in order. */
@@ -124,7 +123,8 @@ async function namedMonths(database: Database): Promise<string[]> {
 export async function listMonths(database: Database): Promise<string[]> {
   const own: string[] = [];
   for (const month of await namedMonths(database)) {
-    if (!(await isForeignMonth(database, monthTable(database.tables, month), true))) own.push(month);
+    const faults = await monthFaults(database, monthTable(database.tables, month), true);
+    if (faults.length === 0) own.push(month);
   }
   return own;
 }

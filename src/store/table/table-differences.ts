@@ -33,7 +33,12 @@ export interface TableFault extends TableDifference {
 const NOTHING = 'none';
 const TABLE = 'the table';
 const TTL = 'TTL attribute';
+const KEY = 'key';
+const TYPE = 'type of attribute';
 const STREAM = 'stream';
+
+/** Whether items have other keys than Cellport's. */
+export const isOfKey = ({ what }: TableDifference): boolean => what === KEY || what.startsWith(TYPE);
 
 /** Differences that are mended when tables are opened. */
 export const isMended = ({ what, found }: TableDifference): boolean =>
@@ -64,7 +69,7 @@ export function tableDifferences(
   const table = state.description;
   if (table === undefined) return [{ what: TABLE, expected: 'present', found: 'missing' }];
   const pairs: [what: string, expected: string, found: string][] = [
-    ['key', keysOf(request.KeySchema), keysOf(table.KeySchema)],
+    [KEY, keysOf(request.KeySchema), keysOf(table.KeySchema)],
     ...attributePairs(request, table),
     [TTL, ttl, state.ttl ?? NOTHING],
   ];
@@ -108,7 +113,7 @@ function attributePairs(
   return (wanted ?? []).flatMap(({ AttributeName: name, AttributeType: type }) => {
     const found = there.find(({ AttributeName }) => AttributeName === name)?.AttributeType;
     // An attribute that no key uses has no type; then its index is missing, which is reported.
-    return found === undefined ? [] : [[`type of attribute ${name}`, String(type), found] as [string, string, string]];
+    return found === undefined ? [] : [[`${TYPE} ${name}`, String(type), found] as [string, string, string]];
   });
 }
 

@@ -20,13 +20,11 @@ import { type TableFault, type TableState, faultsOf, isForeign, refuse } from '.
 const POLL_MS = 50;
 const ACTIVE_WITHIN_MS = 120_000;
 
-type Options = Parameters<Parameters<typeof withinTime>[1]>[0];
-
 /** The answer to a command; undefined if it fails with one of these exceptions, which the caller expects. */
 export async function answerUnless<T>(
   database: Database,
   expected: readonly string[],
-  command: (options: Options) => Promise<T>,
+  command: Parameters<typeof withinTime<T>>[1],
 ): Promise<T | undefined> {
   try {
     return await withinTime(database, command);
