@@ -50,10 +50,16 @@ export async function withSettings(
   }
 }
 
-/** Runs a command on the configured database, and closes it afterwards. */
+/**
+ * Runs a command on the configured database, and closes it afterwards. Throws UNAVAILABLE if a table is not Cellport's.
+ */
 export async function withDatabase(work: (session: CommandSession) => Promise<void>): Promise<void> {
   await withSettings(async (settings) => {
     const { withBackend } = await import('../server/backend.js');
-    await withBackend(settings, (backend) => work({ ...settings, ...backend }));
+    const { ownTables } = await import('../store/table/tables.js');
+    await withBackend(settings, async (backend) => {
+      await ownTables(backend.database);
+      await work({ ...settings, ...backend });
+    });
   });
 }

@@ -29,10 +29,8 @@ async function readTables({ database }: Backend) {
   const { describeTables } = await import('../store/table/tables.js');
   const months = await monthDefinitions(database, database.clock.wall());
   const definitions = [...tableDefinitions(database.tables), ...months];
-  const states = await describeTables(database, definitions);
-  return definitions.map((definition, at) => {
-    const state = states[at] ?? { name: definition.request.TableName ?? '', description: undefined, ttl: null };
-    const { description, ttl, name } = state;
+  return (await describeTables(database, definitions)).map((state) => {
+    const { name, definition, description, ttl } = state;
     return {
       name,
       status: description?.TableStatus ?? 'MISSING',

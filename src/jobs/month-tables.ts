@@ -6,6 +6,7 @@ import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import {
   coolMonthTable,
+  deleteMonthTable,
   ensureMonthTable,
   isCold,
   listMonths,
@@ -13,7 +14,6 @@ import {
   monthTable,
   monthsAhead,
 } from '../store/table/month-tables.js';
-import { deleteTable } from '../store/table/tables.js';
 
 /** Clocks differ by less. */
 const MARGIN_MS = DAY_MS;
@@ -44,18 +44,21 @@ export class MonthKeeper {
   async keep(collections: readonly Collection[], now: number): Promise<void> {
     const monthly = collections.filter(isMonthly);
     if (monthly.length === 0) return;
-    for (const month of monthsAhead(now)) await ensureMonthTable(this.#database, month, now);
     const expired = allExpiredUpTo(monthly, now) - MARGIN_MS;
     for (const month of (await listMonths(this.#database)).filter((each) => isCold(each, now))) {
       if (monthEnd(month) <= expired && mayGo(month, now) && (await this.#hasExpired(month, now))) {
-        const table = monthTable(this.#database.tables, month);
-        await deleteTable(this.#database, table);
-        this.#log.info({ table }, 'deleted a table whose readings have all expired');
+        await deleteMonthTable(this.#database, month);
+        this.#log.info(
+          { table: monthTable(this.#database.tables, month) },
+          'deleted a table whose readings have all expired',
+        );
       } else if (!this.#cold.has(month)) {
         await coolMonthTable(this.#database, month);
         this.#cold.add(month);
       }
     }
+    // Fails if another's table has the name of one of them.
+    for (const month of monthsAhead(now)) await ensureMonthTable(this.#database, month, now);
   }
 
   /** Whether a month's readings have expired in all collections there are now: one may have been created since. */

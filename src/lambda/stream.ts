@@ -7,6 +7,7 @@ import { createLog } from '../log-output.js';
 import { applyRecords } from '../store/cell/apply-records.js';
 import { type Database, createDatabase } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
+import { ownTables } from '../store/table/tables.js';
 import { applyStreamRecords } from '../stream/apply-records.js';
 import { openState } from '../stream/derived-ports.js';
 import { type WireRecord, recordOf } from '../stream/dynamodb.js';
@@ -41,9 +42,10 @@ export function createHandler(config: Config, open: () => Database = () => openD
   /** The stream that the last records came from. */
   let stream: string | undefined;
 
-  /** Opens the database, once it is known that no server maintains the same cells. */
+  /** Opens the database, once it is known that its tables are Cellport's and no server maintains the same cells. */
   async function start(): Promise<Database> {
     const database = open();
+    await ownTables(database);
     await claimForRecords(openState(database, CONSUMER), database.clock.wall());
     return database;
   }

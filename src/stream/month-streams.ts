@@ -1,7 +1,7 @@
 import { everyCollection } from '../store/collection/collection-changes.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
-import { followedMonths, hasStream, monthTable } from '../store/table/month-tables.js';
+import { followedMonths, hasStream, monthFaults, monthTable } from '../store/table/month-tables.js';
 import { describeTable } from '../store/table/tables.js';
 import type { ListedShard, StreamPort } from './ports.js';
 
@@ -53,8 +53,10 @@ export function withMonths(database: Database, port: StreamPort): StreamPort {
   }
 
   async function shardsOf(month: string): Promise<ListedShard[]> {
-    const table = await describeTable(database, monthTable(database.tables, month));
+    const name = monthTable(database.tables, month);
+    const table = await describeTable(database, name);
     if (table?.LatestStreamArn === undefined || !hasStream(table)) return [];
+    if ((await monthFaults(database, name, true)).length > 0) return [];
     const named = (id: string) => `${month}/${id}`;
     return (await allShards(port, table.LatestStreamArn)).map(({ id, parent }) => {
       return { id: named(id), parent: parent === undefined ? undefined : named(parent) };

@@ -7,7 +7,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { checkTables, openTables } from '../../src/store/table/table-check.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { deleteTables } from '../../src/store/table/month-tables.js';
-import { describeTables, ensureTables } from '../../src/store/table/tables.js';
+import { deleteTable, describeTables, ensureTables } from '../../src/store/table/tables.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
@@ -15,7 +15,7 @@ const database = await testDatabase('readable', { stream: true });
 
 const others: Database[] = [];
 afterAll(async () => {
-  for (const other of others) await deleteTables(other);
+  for (const other of others) for (const name of Object.values(other.tables)) await deleteTable(other, name);
 });
 
 /** A database without tables; those created by a test are deleted afterwards. */

@@ -2,10 +2,11 @@ import { stat } from 'node:fs/promises';
 
 import { CellportError, badInput } from '../../errors.js';
 import { RejectsFile } from '../../ingest/read/rejects.js';
+import { withBackend } from '../../server/backend.js';
 import { openTables } from '../../store/table/table-check.js';
 import { Interrupted } from '../failure.js';
 import { type ImportBars, duration, grouped, importBars, sum } from '../progress.js';
-import { type CommandSession, withDatabase } from '../session.js';
+import { type CommandSession, withSettings } from '../session.js';
 
 /** Options of every import. */
 export interface ReportOptions {
@@ -78,10 +79,13 @@ export async function runImport(
   }
 
   try {
-    await withDatabase(async (session) => {
-      const { table } = await openTables(session.database);
-      await work({ session, table, rejects, bars, report: (outcome) => report(outcome, session.where) });
-    });
+    await withSettings((settings) =>
+      withBackend(settings.config, async (backend) => {
+        const { table } = await openTables(backend.database);
+        const session = { ...settings, ...backend };
+        await work({ session, table, rejects, bars, report: (outcome) => report(outcome, backend.where) });
+      }),
+    );
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
     throw new Interrupted(`${error.message}; ${resume}`);

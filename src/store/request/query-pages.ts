@@ -1,21 +1,30 @@
 import type { QueryCommandInput, QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 
 import type { Database, Item } from '../database.js';
+import { monthFaults } from '../table/month-tables.js';
+import { isOfKey, refuse } from '../table/table-differences.js';
 import { isMissingTable } from './failures.js';
 import type { Call } from './meter.js';
 import { send } from './send.js';
 
-/** One page of a Query. A month without a table is empty. */
+/**
+ * One page of a Query. A month without a table is empty, and so is one whose table has another key, as none of our readings
+ * can be in it. Throws like `refuse` if its table has our key, but is not Cellport's otherwise.
+ */
 export async function queryPage(
   database: Database,
   request: QueryCommandInput,
   call: Call,
 ): Promise<Pick<QueryCommandOutput, 'Items' | 'LastEvaluatedKey'>> {
+  const { entities, derived } = database.tables;
+  const { TableName = entities } = request;
+  const isMonth = TableName !== entities && TableName !== derived;
+  const faults = isMonth ? await monthFaults(database, TableName) : [];
+  if (faults.some(isOfKey)) return {};
+  refuse(faults);
   try {
     return await send(database, 'query', request, call);
   } catch (error) {
-    const { entities, derived } = database.tables;
-    const isMonth = request.TableName !== entities && request.TableName !== derived;
     if (isMonth && isMissingTable(error)) return {};
     throw error;
   }

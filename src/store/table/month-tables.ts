@@ -6,12 +6,23 @@ import {
   type UpdateTableCommandInput,
 } from '@aws-sdk/client-dynamodb';
 
+import { LRUCache } from 'lru-cache';
+
 import { DAY_MS, monthEnd, monthsDown } from '../../model/reading.js';
 import type { Database, Tables } from '../database.js';
-import { isFailure, mapFailure } from '../request/failures.js';
+import { mapFailure } from '../request/failures.js';
 import { withinTime } from '../request/within-time.js';
-import { BASE_KEY, STREAM, type TableDefinition } from './table-definitions.js';
-import { deleteTable, describeTable, ensureTable, waitFor } from './tables.js';
+import { BASE_KEY, STREAM, type TableDefinition, tableDefinitions } from './table-definitions.js';
+import { type TableFault, refuse } from './table-differences.js';
+import {
+  answerUnless,
+  deleteTable,
+  describeTables,
+  ensureTables,
+  foreignFaults,
+  ownTables,
+  waitFor,
+} from './tables.js';
 
 /** Records of a month's table are read for this long after the month, longer than clocks differ. */
 const FOLLOWED_MS = 35 * DAY_MS;
@@ -21,6 +32,7 @@ const COOLED_MS = FOLLOWED_MS + 5 * DAY_MS;
 const STAYS_MS = COOLED_MS + 3 * DAY_MS;
 /** Readings may be ahead of a clock by a day. */
 const AHEAD_MS = 3 * DAY_MS;
+const LOOKS_AGAIN_MS = 60_000;
 
 const prefixOf = ({ entities }: Tables) => `${entities}-readings-`;
 
@@ -52,13 +64,45 @@ function definitionOf(tables: Tables, month: string, now: number): TableDefiniti
   };
 }
 
-/** Creates the table of a month, unless it exists, and waits until it is active. Returns whether it was missing. */
-export function ensureMonthTable(database: Database, month: string, now: number): Promise<boolean> {
-  return ensureTable(database, definitionOf(database.tables, month, now));
+/** The schema by which a month's table is known as Cellport's, of whatever age it is. */
+const schemaOf = ({ tables }: Database, month: string) => definitionOf(tables, month, 0);
+
+/** Creates the table of a month, unless it exists, and waits until it is active. Throws like `ensureTables`. */
+export async function ensureMonthTable(database: Database, month: string, now: number): Promise<void> {
+  await ensureTables(database, [definitionOf(database.tables, month, now)]);
 }
 
-/** The months that have a table, in order. */
-export async function listMonths(database: Database): Promise<string[]> {
+interface Look {
+  readonly exists: boolean;
+  readonly faults: readonly TableFault[];
+}
+
+/** Looks at tables of months, by client and name. Those of ours stay valid, others for a minute. */
+const looks = new WeakMap<Database['client'], LRUCache<string, Look, Database>>();
+
+const newLooks = () =>
+  new LRUCache<string, Look, Database>({
+    max: 1_000,
+    async fetchMethod(name, _, { options, context: database }) {
+      const month = name.slice(prefixOf(database.tables).length);
+      const states = await describeTables(database, [schemaOf(database, month)]);
+      const faults = await foreignFaults(database, states);
+      const exists = states[0]?.description !== undefined;
+      options.ttl = exists && faults.length === 0 ? 0 : LOOKS_AGAIN_MS;
+      return { exists, faults };
+    },
+  });
+
+/** Why the table of a month is not Cellport's; empty if it is, or is missing, unless it `exists` as the caller has seen. */
+export async function monthFaults(database: Database, name: string, exists = false): Promise<readonly TableFault[]> {
+  const known = looks.get(database.client) ?? newLooks();
+  looks.set(database.client, known);
+  const forceRefresh = exists && known.peek(name)?.exists === false;
+  return (await known.fetch(name, { context: database, forceRefresh }))?.faults ?? [];
+}
+
+/** The months for which there is a table with a name like theirs, in order. */
+async function namedMonths(database: Database): Promise<string[]> {
   const prefix = prefixOf(database.tables);
   const months: string[] = [];
   for (let after: string | undefined = prefix; after?.startsWith(prefix) === true;) {
@@ -72,32 +116,42 @@ export async function listMonths(database: Database): Promise<string[]> {
     months.push(...names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length)));
     after = page.LastEvaluatedTableName;
   }
-  return months.filter((month) => /^\d{4}-\d{2}$/.test(month));
+  return months.filter((month) => /^\d{4}-(0[1-9]|1[0-2])$/.test(month));
 }
 
-/** The schemas of the tables of months that exist, in order. */
+/** The months that have a table of Cellport's, in order. */
+export async function listMonths(database: Database): Promise<string[]> {
+  const own: string[] = [];
+  for (const month of await namedMonths(database)) {
+    const faults = await monthFaults(database, monthTable(database.tables, month), true);
+    if (faults.length === 0) own.push(month);
+  }
+  return own;
+}
+
+/** The schemas of the tables of months that exist, in order; some of these tables may not be Cellport's. */
 export async function monthDefinitions(database: Database, now: number): Promise<readonly TableDefinition[]> {
-  return (await listMonths(database)).map((month) => definitionOf(database.tables, month, now));
+  return (await namedMonths(database)).map((month) => definitionOf(database.tables, month, now));
 }
 
 /** Changes a table, unless another process does, or DynamoDB Local has no such setting. */
 async function update(database: Database, request: UpdateTableCommandInput): Promise<void> {
-  try {
-    await withinTime(database, (options) => database.client.send(new UpdateTableCommand(request), options));
-  } catch (error) {
-    const harmless = ['ResourceInUseException', 'ValidationException'].some((name) => isFailure(error, name));
-    if (!harmless) throw mapFailure(error);
-  }
+  const command = new UpdateTableCommand(request);
+  const harmless = ['ResourceInUseException', 'ValidationException'];
+  await answerUnless(database, harmless, (options) => database.client.send(command, options));
   await waitFor(database, request.TableName ?? '', 'ACTIVE');
 }
 
 /** Whether a table's stream is on. */
 export const hasStream = ({ StreamSpecification: stream }: TableDescription): boolean => stream?.StreamEnabled === true;
 
-/** Puts the table of a month on cheaper settings: no stream, and storage that costs less and requests that cost more. */
+/**
+ * Puts the table of a month on cheaper settings: no stream, and storage that costs less and requests that cost more. Throws
+ * like `ownTables`.
+ */
 export async function coolMonthTable(database: Database, month: string): Promise<void> {
   const TableName = monthTable(database.tables, month);
-  const table = await describeTable(database, TableName);
+  const [{ description: table } = {}] = await ownTables(database, [schemaOf(database, month)]);
   if (table === undefined) return;
   // DynamoDB accepts one of these changes at a time.
   if (hasStream(table)) await update(database, { TableName, StreamSpecification: { StreamEnabled: false } });
@@ -105,15 +159,26 @@ export async function coolMonthTable(database: Database, month: string): Promise
   if (table.TableClassSummary?.TableClass !== TableClass) await update(database, { TableName, TableClass });
 }
 
+/** Deletes the table of a month. Throws like `ownTables`. */
+export async function deleteMonthTable(database: Database, month: string): Promise<void> {
+  const [state] = await ownTables(database, [schemaOf(database, month)]);
+  if (state?.description !== undefined) await deleteTable(database, state.name);
+}
+
 /**
- * Deletes both tables, and those of months, with all their items and waits until they are gone; returns the names of those
- * that existed.
+ * Deletes both tables, and those of months, with all their items and waits until they are gone; returns their names. Throws
+ * like `ownTables`, before anything is deleted.
  */
 export async function deleteTables(database: Database): Promise<readonly string[]> {
-  const { entities, derived } = database.tables;
-  const months = (await listMonths(database)).map((month) => monthTable(database.tables, month));
-  const deleted = await Promise.all(
-    [entities, derived, ...months].map(async (name) => ((await deleteTable(database, name)) ? [name] : [])),
-  );
-  return deleted.flat();
+  const { entities } = database.tables;
+  const definitions = [...tableDefinitions(database.tables), ...(await monthDefinitions(database, 0))];
+  const there = (await ownTables(database, definitions)).filter(({ description }) => description !== undefined);
+  const others = there.filter(({ name }) => name !== entities);
+  // Nothing but the indexes of the entities table shows whose the others are, so it goes last.
+  const what = `table ${entities}, by which it is known,`;
+  const unknown = others.length < there.length ? [] : others.filter(({ description }) => description?.ItemCount);
+  refuse(unknown.map(({ name }) => ({ table: name, what, expected: 'present', found: 'missing' })));
+  await Promise.all(others.map(({ name }) => deleteTable(database, name)));
+  if (others.length < there.length) await deleteTable(database, entities);
+  return there.map(({ name }) => name);
 }

@@ -7,7 +7,7 @@ import type { Tables } from '../database.js';
 export interface TableDefinition {
   readonly request: CreateTableCommandInput;
   /** Attribute with the time (seconds since 1970) from which DynamoDB may remove an item. */
-  readonly ttl: string | null;
+  readonly ttl: string;
 }
 
 /** The stream that the consumer reads. */

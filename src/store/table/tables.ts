@@ -11,48 +11,49 @@ import { systemClock } from '../../clock.js';
 import { CellportError } from '../../errors.js';
 import type { Database } from '../database.js';
 import { isFailure, mapFailure } from '../request/failures.js';
+import { newCall } from '../request/meter.js';
+import { send } from '../request/send.js';
 import { withinTime } from '../request/within-time.js';
 import { type TableDefinition, tableDefinitions } from './table-definitions.js';
+import { type TableFault, type TableState, faultsOf, isForeign, refuse } from './table-differences.js';
 
 const POLL_MS = 50;
 const ACTIVE_WITHIN_MS = 120_000;
 
-/** A table as DynamoDB describes it; `description` is undefined if it does not exist. */
-export interface TableState {
-  readonly name: string;
-  readonly description: TableDescription | undefined;
-  /** Attribute by which items expire; null if none is set. */
-  readonly ttl: string | null;
+/** The answer to a command; undefined if it fails with one of these exceptions, which the caller expects. */
+export async function answerUnless<T>(
+  database: Database,
+  expected: readonly string[],
+  command: Parameters<typeof withinTime<T>>[1],
+): Promise<T | undefined> {
+  try {
+    return await withinTime(database, command);
+  } catch (error) {
+    if (expected.some((name) => isFailure(error, name))) return undefined;
+    throw mapFailure(error);
+  }
 }
+
+const MISSING = ['ResourceNotFoundException'];
 
 /** A table as DynamoDB describes it; undefined if it does not exist. */
 export async function describeTable(database: Database, name: string): Promise<TableDescription | undefined> {
-  try {
-    const command = new DescribeTableCommand({ TableName: name });
-    return (await withinTime(database, (options) => database.client.send(command, options))).Table;
-  } catch (error) {
-    if (isFailure(error, 'ResourceNotFoundException')) return undefined;
-    throw mapFailure(error);
-  }
+  const command = new DescribeTableCommand({ TableName: name });
+  return (await answerUnless(database, MISSING, (options) => database.client.send(command, options)))?.Table;
 }
 
 /** The attribute by which a table's items expire; null if none is set or the table does not exist. */
 async function describeTtl(database: Database, name: string): Promise<string | null> {
-  try {
-    const command = new DescribeTimeToLiveCommand({ TableName: name });
-    const answer = await withinTime(database, (options) => database.client.send(command, options));
-    const ttl = answer.TimeToLiveDescription;
-    const on = ttl?.TimeToLiveStatus === 'ENABLED' || ttl?.TimeToLiveStatus === 'ENABLING';
-    return on ? (ttl.AttributeName ?? null) : null;
-  } catch (error) {
-    if (isFailure(error, 'ResourceNotFoundException')) return null;
-    throw mapFailure(error);
-  }
+  const command = new DescribeTimeToLiveCommand({ TableName: name });
+  const answer = await answerUnless(database, MISSING, (options) => database.client.send(command, options));
+  const { TimeToLiveStatus: status, AttributeName: attribute } = answer?.TimeToLiveDescription ?? {};
+  return ((status === 'ENABLED' || status === 'ENABLING') && attribute) || null;
 }
 
-async function describeState(database: Database, name: string): Promise<TableState> {
+async function describeState(database: Database, definition: TableDefinition): Promise<TableState> {
+  const name = definition.request.TableName ?? '';
   const [description, ttl] = await Promise.all([describeTable(database, name), describeTtl(database, name)]);
-  return { name, description, ttl };
+  return { name, definition, description, ttl };
 }
 
 /** Tables as DynamoDB currently describes them, by default both. */
@@ -60,7 +61,7 @@ export function describeTables(
   database: Database,
   definitions: readonly TableDefinition[] = tableDefinitions(database.tables),
 ): Promise<readonly TableState[]> {
-  return Promise.all(definitions.map(({ request }) => describeState(database, request.TableName ?? '')));
+  return Promise.all(definitions.map((definition) => describeState(database, definition)));
 }
 
 /** Whether a table exists and, with its indexes, can be used. */
@@ -83,56 +84,86 @@ export async function waitFor(database: Database, name: string, wanted: 'ACTIVE'
   }
 }
 
-/** Creates a table, unless it exists, and waits until it is active. Returns whether it was missing. */
-export async function ensureTable(database: Database, { request, ttl }: TableDefinition): Promise<boolean> {
-  const name = request.TableName ?? '';
-  const found = await describeState(database, name);
-  let created = false;
-  if (found.description === undefined) {
-    try {
-      await withinTime(database, (options) => database.client.send(new CreateTableCommand(request), options));
-      created = true;
-    } catch (error) {
-      // Another process that is starting at the same time was faster.
-      if (!isFailure(error, 'ResourceInUseException')) throw mapFailure(error);
-    }
-  }
-  if (!isActive(found)) await waitFor(database, name, 'ACTIVE');
-  // Set even if the table existed: the process that created it may have been killed before this step.
-  if (ttl !== null && found.ttl === null) {
-    try {
-      const specification = { AttributeName: ttl, Enabled: true };
-      const command = new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification: specification });
-      await withinTime(database, (options) => database.client.send(command, options));
-    } catch (error) {
-      if (!isFailure(error, 'ValidationException')) throw mapFailure(error);
-    }
-  }
-  return created;
+/**
+ * Why a table is not Cellport's, although nothing but its TTL is missing; empty if it is. TTL is off until the process
+ * that creates a table switches it on, or after a restore: with our indexes, the table is ours all the same; with nothing
+ * but a common key, only while it is empty.
+ */
+async function unownedFaults(database: Database, state: TableState): Promise<readonly TableFault[]> {
+  const { name, definition, description, ttl } = state;
+  const isKnown = definition.request.GlobalSecondaryIndexes !== undefined;
+  if (isKnown || ttl !== null || description === undefined) return [];
+  if (description.TableStatus === 'CREATING' || description.TableStatus === 'DELETING') return [];
+  const one = { TableName: name, Limit: 1, ConsistentRead: true };
+  // DynamoDB counts items every six hours.
+  const items = description.ItemCount || (await send(database, 'scan', one, newCall())).Count;
+  if (items === 0) return [];
+  // Its creator may have switched TTL on meanwhile, and have written the first item.
+  return (await describeTtl(database, name)) === definition.ttl ? [] : faultsOf(state);
+}
+
+/** Why tables that exist are not Cellport's; empty if all are. Only describes those of another schema. */
+export async function foreignFaults(database: Database, states: readonly TableState[]): Promise<readonly TableFault[]> {
+  const foreign = states.flatMap(faultsOf).filter(isForeign);
+  if (foreign.length > 0) return foreign;
+  return (await Promise.all(states.map((state) => unownedFaults(database, state)))).flat();
 }
 
 /**
- * Creates missing tables and waits until they are active; returns the names of those it created. Existing tables are
- * not changed: `checkTables` compares them with the schema.
+ * Tables as DynamoDB currently describes them, by default both. Throws like `refuse` if any that exists is not
+ * Cellport's: nothing is changed, written or deleted before.
  */
-export async function ensureTables(database: Database): Promise<readonly string[]> {
-  const created = await Promise.all(
-    tableDefinitions(database.tables).map(async (definition) =>
-      (await ensureTable(database, definition)) ? [definition.request.TableName ?? ''] : [],
-    ),
-  );
-  return created.flat();
+export async function ownTables(
+  database: Database,
+  definitions?: readonly TableDefinition[],
+): Promise<readonly TableState[]> {
+  const states = await describeTables(database, definitions);
+  refuse(await foreignFaults(database, states));
+  return states;
 }
 
-/** Deletes a table with all its items and waits until it is gone; returns whether it existed. */
-export async function deleteTable(database: Database, name: string): Promise<boolean> {
-  try {
-    const command = new DeleteTableCommand({ TableName: name });
-    await withinTime(database, (options) => database.client.send(command, options));
-  } catch (error) {
-    if (isFailure(error, 'ResourceNotFoundException')) return false;
-    throw mapFailure(error);
+/** Creates a table; false if another process, which is starting at the same time, was faster. */
+async function createTable(database: Database, { request }: TableDefinition): Promise<boolean> {
+  const command = new CreateTableCommand(request);
+  const inUse = ['ResourceInUseException'];
+  return (await answerUnless(database, inUse, (options) => database.client.send(command, options))) !== undefined;
+}
+
+/** Switches TTL on, unless another process has. */
+async function switchTtlOn(database: Database, { name, definition: { ttl } }: TableState): Promise<void> {
+  const specification = { AttributeName: ttl, Enabled: true };
+  const command = new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification: specification });
+  await answerUnless(database, ['ValidationException'], (options) => database.client.send(command, options));
+}
+
+/**
+ * Creates missing tables, by default of both, and waits until all are active; returns the names of those it created.
+ * Existing tables are not changed, but for TTL: the process that created them may have been killed before that step.
+ * Throws like `ownTables`, before anything is changed.
+ */
+export async function ensureTables(
+  database: Database,
+  definitions?: readonly TableDefinition[],
+): Promise<readonly string[]> {
+  const found = await ownTables(database, definitions);
+  const created = new Set<string>();
+  async function ready({ name, definition, description }: TableState): Promise<void> {
+    const isGoing = description?.TableStatus === 'DELETING';
+    if (isGoing) await waitFor(database, name, 'GONE');
+    if ((isGoing || description === undefined) && (await createTable(database, definition))) created.add(name);
+    await waitFor(database, name, 'ACTIVE');
+    if (!created.has(name)) await ownTables(database, [definition]);
   }
-  await waitFor(database, name, 'GONE');
-  return true;
+  await Promise.all(found.filter((state) => !isActive(state)).map(ready));
+  const unset = found.filter(({ name, ttl }) => ttl === null || created.has(name));
+  await Promise.all(unset.map((state) => switchTtlOn(database, state)));
+  return [...created];
+}
+
+/** Deletes a table with all its items, whosever it is, and waits until it is gone; returns whether it existed. */
+export async function deleteTable(database: Database, name: string): Promise<boolean> {
+  const command = new DeleteTableCommand({ TableName: name });
+  const answer = await answerUnless(database, MISSING, (options) => database.client.send(command, options));
+  if (answer !== undefined) await waitFor(database, name, 'GONE');
+  return answer !== undefined;
 }
