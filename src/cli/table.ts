@@ -24,7 +24,7 @@ async function create({ database, where }: Backend): Promise<void> {
 /** The tables as `table describe` shows them. */
 async function readTables({ database }: Backend) {
   const { monthDefinitions } = await import('../store/table/month-tables.js');
-  const { tableDifferences } = await import('../store/table/table-check.js');
+  const { tableDifferences } = await import('../store/table/table-differences.js');
   const { tableDefinitions } = await import('../store/table/table-definitions.js');
   const { describeTables } = await import('../store/table/tables.js');
   const months = await monthDefinitions(database, database.clock.wall());

@@ -14,7 +14,7 @@ import { rangeRequest } from '../../src/store/request/ranges.js';
 import { readSummaries } from '../../src/store/reading/reading-summaries.js';
 import { readReadingsOf, recordReadings } from '../../src/store/reading/readings.js';
 import { hasStream, listMonths, monthDefinitions, monthTable } from '../../src/store/table/month-tables.js';
-import { tableDifferences } from '../../src/store/table/table-check.js';
+import { tableDifferences } from '../../src/store/table/table-differences.js';
 import { describeTable, describeTables, ensureTables } from '../../src/store/table/tables.js';
 import { recordCalls } from '../support/record-calls.js';
 import { someOf } from '../support/rounds.js';

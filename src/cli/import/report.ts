@@ -80,7 +80,7 @@ export async function runImport(
 
   try {
     await withSettings((settings) =>
-      withBackend(settings.config, async (backend) => {
+      withBackend(settings, async (backend) => {
         const { table } = await openTables(backend.database);
         const session = { ...settings, ...backend };
         await work({ session, table, rejects, bars, report: (outcome) => report(outcome, backend.where) });

@@ -7,8 +7,6 @@ import { send } from '../request/send.js';
 import { type TableState, faultsOf, isMended, refuse } from './table-differences.js';
 import { describeTables, ensureTables, isActive } from './tables.js';
 
-export { tableDifferences } from './table-differences.js';
-
 /** Compares both tables with their definitions and returns them. Throws like `refuse` if they differ. */
 export async function checkTables(database: Database): Promise<readonly TableState[]> {
   const states = await describeTables(database);
