@@ -57,6 +57,7 @@ export async function searchText(
   context: MapContext,
   engine: SearchReader,
   { text, collections, bounds, near, ...page }: TextSearchInput,
+  signal: AbortSignal,
 ): Promise<FoundPage> {
   const query: SearchQuery = {
     words: readWords(text, bounds !== undefined && bounds !== null),
@@ -71,7 +72,7 @@ export async function searchText(
   for (let refills = 0; edges.length < request.wanted && refills <= MOST_REFILLS; refills++) {
     const limit = request.wanted - edges.length;
     await context.turn();
-    const hits = await engine.search(query, { after, limit });
+    const hits = await engine.search(query, { after, limit }, signal);
     const nodes = await Promise.all(hits.map((hit) => foundNode(context, hit, query)));
     for (const [index, { position, score }] of hits.entries()) {
       const node = nodes[index];
@@ -81,7 +82,7 @@ export async function searchText(
     after = last?.position;
     if (last === undefined) break;
   }
-  return { ...pageOf(request, edges, after), count: () => engine.count(query) };
+  return { ...pageOf(request, edges, after), count: () => engine.count(query, signal) };
 }
 
 /** The node of a hit as of its last write; null if it no longer exists or has left the search's bounds. */

@@ -62,7 +62,7 @@ export async function findText(
       throw new CellportError('UNAVAILABLE', message);
     }
     return await oneQuery(config, backend, signal, async (map) => {
-      const { edges, pageInfo, count } = await searchText(map, found.reader, input);
+      const { edges, pageInfo, count } = await searchText(map, found.reader, input, signal);
       const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
       return { edges, next, total: await count(), asOf: found.asOf };
     });

@@ -4,8 +4,9 @@ import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import { openEmbeddedEngine } from '../search/embedded/embedded-engine.js';
 import { hasSqlite } from '../search/embedded/open.js';
-import type { IndexStatus, SearchEngine, TextSearch } from '../search/engine.js';
+import type { IndexStatus, SearchEngine, SearchReader, TextSearch } from '../search/engine.js';
 import type { IndexFollower } from '../search/follow.js';
+import { inLine } from '../search/line.js';
 import { openMemoryEngine } from '../search/memory/memory-engine.js';
 import type { StreamBackend } from './backend.js';
 import { openFollower } from './index-follower.js';
@@ -35,6 +36,7 @@ export function openOwnSearch(
   let advice = ` (CELLPORT_SEARCH_MB limits it to ${searchBytes / 1024 / 1024} MB)`;
   const stopping = new AbortController();
   let engine: SearchEngine | undefined;
+  let reader: SearchReader | undefined;
   let follower: IndexFollower | undefined;
   let failure: string | undefined;
   let running: Promise<void> | undefined;
@@ -60,6 +62,7 @@ export function openOwnSearch(
   async function run(): Promise<void> {
     try {
       engine = await openEngine();
+      reader = inLine(engine, 1);
       follower = openFollower(engine, backend, log, isBusy);
       await follower.run(stopping.signal);
     } catch (error) {
@@ -74,8 +77,8 @@ export function openOwnSearch(
     },
     open() {
       const now = status();
-      if (engine === undefined || now.state !== 'following') throw unavailable(now, advice);
-      return engine;
+      if (reader === undefined || now.state !== 'following') throw unavailable(now, advice);
+      return reader;
     },
     start() {
       running ??= run();
@@ -85,6 +88,7 @@ export function openOwnSearch(
       await running;
       const open = engine;
       engine = undefined;
+      reader = undefined;
       await open?.close();
     },
   };

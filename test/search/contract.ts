@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 
 import { type Area, normalizeBounds } from '../../src/geo/bounds.js';
 import { distance } from '../../src/geo/distance.js';
@@ -63,10 +63,7 @@ export function describeEngine(
   describe(`the ${name} engine`, () => {
     let opened: SearchEngine | undefined;
     const engine = async () => (opened ??= await open());
-    afterEach(async () => {
-      await opened?.close();
-      opened = undefined;
-    });
+    afterAll(() => opened?.close());
     const filled = async (changes: readonly SearchChange[]) => {
       const own = await engine();
       await own.clear();

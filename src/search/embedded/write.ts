@@ -1,7 +1,6 @@
 import { systemClock } from '../../clock.js';
 import type { Bounds } from '../../geo/bounds.js';
 import { canonicalLng } from '../../geo/point.js';
-import { takeTurn } from '../../turns.js';
 import { type SearchChange, type SearchDocument, IndexFull } from '../engine.js';
 import { LONGEST_FOLDED } from '../score.js';
 import { wordsOf } from '../words.js';
@@ -40,12 +39,10 @@ function canonical({ west, south, east, north }: Bounds): Bounds {
 /** Writes into an index. One batch at a time. */
 export class IndexWriter {
   readonly #db: Sqlite;
-  readonly #now: () => number;
   readonly #statements = new Map<string, ReturnType<Sqlite['prepare']>>();
 
-  constructor(db: Sqlite, now: () => number) {
+  constructor(db: Sqlite) {
     this.#db = db;
-    this.#now = now;
   }
 
   #statement(sql: string) {
@@ -62,31 +59,29 @@ export class IndexWriter {
     return this.#statement(sql).get(...values) as SqlRow | undefined;
   }
 
-  /** See `SearchEngine.write`. Other work gets its turn meanwhile, and reads what was committed before. */
-  async write(changes: readonly SearchChange[], checkpoint: string): Promise<void> {
-    await this.#transaction(async () => {
+  /** See `SearchEngine.write`. Reads see what was committed before. */
+  write(changes: readonly SearchChange[], checkpoint: string, now: number): void {
+    this.#transaction(() => {
       for (const change of changes) {
         if (change.type === 'put') this.#put(change.document);
-        else this.#remove(change.key, change.incarnation);
-        await takeTurn();
+        else this.#remove(change.key, change.incarnation, now);
       }
-      this.#run('DELETE FROM gone WHERE at < ?', this.#now() - GONE_KEPT_MS);
+      this.#run('DELETE FROM gone WHERE at < ?', now - GONE_KEPT_MS);
       this.#run('INSERT OR REPLACE INTO progress VALUES (1, ?)', checkpoint);
     });
   }
 
-  async clear(): Promise<void> {
-    await this.#transaction(() => {
+  clear(): void {
+    this.#transaction(() => {
       for (const table of ['docs', 'boxes', 'gone', 'progress']) this.#run(`DELETE FROM ${table}`);
       for (const table of ['words', 'trigrams']) this.#run(`INSERT INTO ${table}(${table}) VALUES ('delete-all')`);
-      return Promise.resolve();
     });
   }
 
-  async #transaction(work: () => Promise<void>): Promise<void> {
+  #transaction(work: () => void): void {
     this.#db.exec('BEGIN IMMEDIATE');
     try {
-      await work();
+      work();
       this.#db.exec('COMMIT');
     } catch (error) {
       if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
@@ -145,9 +140,8 @@ export class IndexWriter {
     this.#run('INSERT INTO boxes VALUES (?, ?, ?, ?, ?)', id, ...edges, south, north);
   }
 
-  #remove({ pk, sk }: SearchDocument['key'], incarnation: string): void {
-    if (incarnation !== '')
-      this.#run('INSERT OR REPLACE INTO gone VALUES (?, ?, ?, ?)', pk, sk, incarnation, this.#now());
+  #remove({ pk, sk }: SearchDocument['key'], incarnation: string, now: number): void {
+    if (incarnation !== '') this.#run('INSERT OR REPLACE INTO gone VALUES (?, ?, ?, ?)', pk, sk, incarnation, now);
     const known = this.#get('SELECT id, incarnation FROM docs WHERE pk = ? AND sk = ?', pk, sk);
     if (known === undefined || (incarnation !== '' && known['incarnation'] !== incarnation)) return;
     this.#delete(Number(known['id']));
