@@ -35,6 +35,8 @@ export interface FoundPage extends Page<FoundEdge> {
 }
 
 const LONGEST_TEXT = 256;
+/** Hits that are read together: thousands would take long to ask for at once. */
+const READ_AT_ONCE = 500;
 /**
  * How often a page is refilled to replace hits that no longer exist; after that it may be short, and continues with its
  * cursor.
@@ -73,10 +75,14 @@ export async function searchText(
     const limit = request.wanted - edges.length;
     await context.turn();
     const hits = await engine.search(query, { after, limit }, signal);
-    const nodes = await Promise.all(hits.map((hit) => foundNode(context, hit, query)));
-    for (const [index, { position, score }] of hits.entries()) {
-      const node = nodes[index];
-      if (node) edges.push({ cursor: request.cursors.write(position), score, node });
+    for (let from = 0; from < hits.length; from += READ_AT_ONCE) {
+      const some = hits.slice(from, from + READ_AT_ONCE);
+      await context.turn();
+      const nodes = await Promise.all(some.map((hit) => foundNode(context, hit, query)));
+      for (const [index, { position, score }] of some.entries()) {
+        const node = nodes[index];
+        if (node) edges.push({ cursor: request.cursors.write(position), score, node });
+      }
     }
     const last = hits.length < limit ? undefined : hits.at(-1);
     after = last?.position;

@@ -164,6 +164,19 @@ export function describeEngine(
       expect(await found(-180, 180)).toEqual(['across', 'far', 'up to']);
     });
 
+    test('a call ends with the reason of its signal, and the next one is served', async () => {
+      const own = await filled(Array.from({ length: 300 }, (_, index) => put(documentOf(`Oslo ${index}`))));
+      const stop = new AbortController();
+      const calls = [
+        own.count(EVERYTHING, stop.signal),
+        own.search(typed('oslo'), { after: undefined, limit: 5 }, stop.signal),
+      ];
+      stop.abort(new Error('too late'));
+      const ended = { status: 'rejected', reason: new Error('too late') };
+      expect(await Promise.allSettled(calls)).toEqual([ended, ended]);
+      expect(await own.count(typed('oslo'))).toBe(300);
+    });
+
     test('no text is interpreted as query syntax', async () => {
       const own = await filled([put(documentOf('Oslo'))]);
       await fc.assert(

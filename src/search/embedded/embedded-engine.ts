@@ -1,7 +1,7 @@
 import type { SearchChange, SearchEngine, SearchHit, SearchReader } from '../engine.js';
 import { IndexThread } from './call-thread.js';
 import { type IndexPlace, openToRead } from './open.js';
-import { isPosition, readerOf } from './reader.js';
+import { isPosition, readerOf } from './read.js';
 
 /** A change without what an index in a file does not hold. */
 function slim(change: SearchChange): SearchChange {
@@ -15,7 +15,7 @@ function slim(change: SearchChange): SearchChange {
 export async function openEmbeddedEngine(place: IndexPlace, now: () => number): Promise<SearchEngine> {
   const writer = new IndexThread({ task: 'write', place });
   const path = await writer.call<string>('path').catch(async (error: unknown) => {
-    await writer.end();
+    await writer.close();
     throw error;
   });
   const reader = new IndexThread({ task: 'read', path });

@@ -1,6 +1,6 @@
 import type { Area } from '../../geo/bounds.js';
 import { circleArea } from '../../geo/circle.js';
-import type { SearchHit, SearchQuery } from '../engine.js';
+import type { SearchHit, SearchQuery, SearchReader } from '../engine.js';
 import { CANDIDATES, ENOUGH, LONGEST_FOLDED, TIERS, TYPO, type Tier, closeness, relevance } from '../score.js';
 import { editsAllowed, editsBetween, trigramsOf } from '../typos.js';
 import { type Sql, conditionsOf, idsIn, isSmall, join } from './filter.js';
@@ -23,7 +23,7 @@ interface Found {
 const compare = (a: EmbeddedOrder, b: EmbeddedOrder) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
 
 /** Parses a position returned by `search`; undefined for other texts. */
-export function parseOrder(text: string): EmbeddedOrder | undefined {
+function parseOrder(text: string): EmbeddedOrder | undefined {
   try {
     const parts: unknown = JSON.parse(text);
     const isOrder = Array.isArray(parts) && parts.length === 3 && parts.every((part) => typeof part === 'number');
@@ -33,12 +33,15 @@ export function parseOrder(text: string): EmbeddedOrder | undefined {
   }
 }
 
+/** Whether a text is a valid position of a hit. */
+export const isPosition = (text: string): boolean => parseOrder(text) !== undefined;
+
 /** Words as a full-text query. No client text can be syntax in it, because `wordsOf` leaves only letters and digits. */
 const matching = (words: readonly string[]) =>
   words.map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`).join(' AND ');
 
 /** Reads an index for one call, until `signal` is aborted; it then throws its reason before the next statement. */
-export class IndexReader {
+class IndexReader {
   readonly #db: SqliteReader;
   readonly #signal: AbortSignal | undefined;
 
@@ -154,6 +157,31 @@ export class IndexReader {
       .toSorted((a, b) => compare(a.order, b.order))
       .filter(({ order }) => after === undefined || compare(order, after) > 0);
   }
+}
+
+/** The part of an engine that answers searches, over an open file, one at a time. */
+export function readerOf(file: SqliteReader): SearchReader {
+  /** Runs a call until it is aborted, in the middle of a statement, too. */
+  async function until<T>(signal: AbortSignal | undefined, call: (reader: IndexReader) => Promise<T>): Promise<T> {
+    const interrupt = () => file.interrupt();
+    signal?.addEventListener('abort', interrupt, { once: true });
+    try {
+      return await call(new IndexReader(file, signal));
+    } finally {
+      signal?.removeEventListener('abort', interrupt);
+    }
+  }
+  return {
+    async checkpoint() {
+      const [row] = await (await file.prepare('SELECT checkpoint FROM progress')).all();
+      return row === undefined ? undefined : String(row['checkpoint']);
+    },
+    search: (query, { after, limit }, signal) =>
+      until(signal, (reader) => reader.search(query, after === undefined ? undefined : parseOrder(after), limit)),
+    count: (query, signal) => until(signal, (reader) => reader.count(query)),
+    isPosition,
+    close: async () => file.close(),
+  };
 }
 
 function chordBetween(from: Readonly<Record<'x' | 'y' | 'z', number>>, row: SqlRow): number {

@@ -1,53 +1,44 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import type { SearchChange } from '../engine.js';
-import type { Answered, Asked, Task } from './call-thread.js';
+import type { Task, ThreadAnswer, ThreadCall } from './call-thread.js';
 import { openIndexFiles, openReader } from './open.js';
-import { readerOf } from './reader.js';
+import { readerOf } from './read.js';
 import { IndexWriter } from './write.js';
 
 // SQLite is synchronous: a commit that merges a full-text index takes a second, a count as long as there are documents.
 // Here nobody else waits for it.
 
-type Method = (...args: never[]) => unknown;
-
-async function openToWrite(place: Extract<Task, { task: 'write' }>['place']): Promise<Record<string, Method>> {
-  const { path, writer, close } = await openIndexFiles(place);
-  const index = new IndexWriter(writer);
+async function open(task: Task) {
+  if (task.task === 'read') return readerOf(await openReader(task.path));
+  const files = await openIndexFiles(task.place);
+  const index = new IndexWriter(files.writer);
   return {
-    path: () => path,
+    path: () => files.path,
     write: (changes: readonly SearchChange[], checkpoint: string, now: number) => index.write(changes, checkpoint, now),
     clear: () => index.clear(),
-    close,
+    close: () => files.close(),
   };
 }
 
-async function open(task: Task): Promise<Record<string, Method>> {
-  if (task.task === 'write') return openToWrite(task.place);
-  const { search, count, checkpoint, close } = readerOf(await openReader(task.path));
-  return { search, count, checkpoint, close };
-}
-
-const opening = open(workerData as Task);
+const opening = open(workerData as Task) as Promise<object>;
 // Each call reports it.
 opening.catch(() => undefined);
-const running = new Map<number, AbortController>();
 
-async function answer({ id, method, args }: Exclude<Asked, { stop: number }>): Promise<Answered> {
+async function answer({ method, args, port }: ThreadCall): Promise<void> {
   const stop = new AbortController();
-  running.set(id, stop);
+  port.once('close', () => stop.abort());
+  const reply = (answered: ThreadAnswer) => port.postMessage(answered);
   try {
-    const call = (await opening)[method] as ((...given: readonly unknown[]) => unknown) | undefined;
-    return { id, value: await call?.(...args, stop.signal) };
-  } catch (error) {
-    const { name, message, stack, code } = error as Error & { readonly code?: string };
-    return { id, error: { name, message, stack, code } };
-  } finally {
-    running.delete(id);
+    const methods = (await opening) as Readonly<Record<string, (...given: readonly unknown[]) => unknown>>;
+    reply({ value: await methods[method]?.(...args, stop.signal) });
+  } catch (thrown) {
+    const error = thrown as Error & { readonly code?: string };
+    reply({ error, name: error.name, code: error.code });
   }
 }
 
-parentPort?.on('message', (asked: Asked) => {
-  if ('stop' in asked) running.get(asked.stop)?.abort();
-  else void answer(asked).then((answered) => parentPort?.postMessage(answered));
+let last = Promise.resolve();
+parentPort?.on('message', (call: ThreadCall) => {
+  last = last.then(() => answer(call));
 });

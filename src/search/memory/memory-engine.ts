@@ -16,33 +16,7 @@ interface Found {
   readonly document: Stored;
 }
 
-interface Wanted {
-  readonly after: HitOrder | undefined;
-  readonly limit: number;
-}
-
-/** The first of all that a query finds: sorted a few thousand at a time, since all could take long. */
-class FirstFound {
-  readonly #wanted: Wanted;
-  #found: Found[] = [];
-  total = 0;
-
-  constructor(after: HitOrder | undefined, limit: number) {
-    this.#wanted = { after, limit };
-  }
-
-  add(one: Found): void {
-    const { after, limit } = this.#wanted;
-    this.total += 1;
-    if (limit === 0 || (after && compareOrders(one.order, after) <= 0)) return;
-    this.#found.push(one);
-    if (this.#found.length > limit + SORTED_AT_ONCE) this.#found = this.first();
-  }
-
-  first(): Found[] {
-    return this.#found.toSorted((a, b) => compareOrders(a.order, b.order)).slice(0, this.#wanted.limit);
-  }
-}
+const sorted = (found: readonly Found[]) => found.toSorted((a, b) => compareOrders(a.order, b.order));
 
 /** A document as stored here: its words have a space on both sides, so that they are found as parts of one text. */
 function kept(document: Stored): Stored {
@@ -121,12 +95,19 @@ class MemoryIndex {
   }
 
   /** What a query finds: the first `limit` after a position, in its order, and the number of all. */
-  async find(query: SearchQuery, { after, limit }: Wanted, signal?: AbortSignal): Promise<FirstFound> {
+  async find(query: SearchQuery, after: HitOrder | undefined, limit: number, signal?: AbortSignal) {
     const { words, near } = query;
     const turn = () => takeTurn(signal);
+    let found: Found[] = [];
+    let total = 0;
+    const add = (one: Found) => {
+      total += 1;
+      if (after === undefined || compareOrders(one.order, after) > 0) found.push(one);
+      // All of them at once could take long to sort.
+      if (found.length > limit + SORTED_AT_ONCE) found = sorted(found).slice(0, limit);
+    };
     const typed = words.join(' ');
     const patterns = patternsOf(words);
-    const found = new FirstFound(after, limit);
     const others: Stored[] = [];
     await eachInTurns([...this.#documents.values()], turn, (document) => {
       if (!passes(document, query)) return;
@@ -140,17 +121,16 @@ class MemoryIndex {
       const order: HitOrder = near
         ? [0, metersTo(document, near), rank, id]
         : [isSame ? 0 : inName ? 1 : 2, 0, rank, id];
-      found.add({ order, document });
+      add({ order, document });
     });
-    if (found.total >= ENOUGH || words.length === 0) return found;
     // Those whose names are a few letters away.
-    await eachInTurns(others, turn, (document) => {
+    await eachInTurns(total < ENOUGH && words.length > 0 ? others : [], turn, (document) => {
       const edits = editsBetween(typed, document.folded ?? '');
       if (edits === Infinity) return;
       const { rank = 0, id } = document;
-      found.add({ order: [TYPO, near ? metersTo(document, near) : edits, rank, id], document });
+      add({ order: [TYPO, near ? metersTo(document, near) : edits, rank, id], document });
     });
-    return found;
+    return { first: sorted(found).slice(0, limit), total };
   }
 }
 
@@ -163,14 +143,14 @@ export function openMemoryEngine(now: () => number, most = MOST_DOCUMENTS): Sear
     clear: () => Promise.resolve(index.clear()),
     async search(query, { after, limit }, signal) {
       const order = after === undefined ? undefined : parseOrder(after);
-      const found = await index.find(query, { after: order, limit }, signal);
-      return found.first().map(({ order: [tier, by], order: at, document: { pk, sk } }): SearchHit => ({
+      const { first } = await index.find(query, order, limit, signal);
+      return first.map(({ order: [tier, by], order: at, document: { pk, sk } }): SearchHit => ({
         key: { pk, sk },
         score: query.near ? closeness(tier, by) : relevance(tier, by),
         position: JSON.stringify(at),
       }));
     },
-    count: async (query, signal) => (await index.find(query, { after: undefined, limit: 0 }, signal)).total,
+    count: async (query, signal) => (await index.find(query, undefined, 0, signal)).total,
     isPosition: (text) => parseOrder(text) !== undefined,
     close: () => Promise.resolve(),
   };

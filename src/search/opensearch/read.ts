@@ -43,7 +43,7 @@ export class IndexReader {
     this.#signal?.throwIfAborted();
     const request = { index: this.#alias, body: { track_total_hits: ENOUGH, ...body } };
     const asked = this.#client.search(request as never, { requestTimeout: ANSWERS_WITHIN_MS });
-    const stop = () => void asked.abort();
+    const stop = () => asked.abort();
     this.#signal?.addEventListener('abort', stop, { once: true });
     try {
       return ((await asked).body as unknown as Answer).hits;
