@@ -79,6 +79,8 @@ export async function searchText(
       const some = hits.slice(from, from + READ_AT_ONCE);
       await context.turn();
       const nodes = await Promise.all(some.map((hit) => foundNode(context, hit, query)));
+      // Searches that wait for the same nodes resume at once.
+      await context.turn();
       for (const [index, { position, score }] of some.entries()) {
         const node = nodes[index];
         if (node) edges.push({ cursor: request.cursors.write(position), score, node });

@@ -460,17 +460,6 @@ test.each(Object.entries(FIELDS))('%s never holds up the event loop for long', a
       const { ms, answer } = await longestRound(name, body);
       Object.assign(found, { ms: Math.min(found.ms, ms), answer });
     }
-    if (process.env['STEPS'])
-      console.log(
-        'STEP',
-        found.ms.toFixed(1),
-        longest.toFixed(1),
-        name,
-        one.length,
-        body.slice(0, 200),
-        JSON.stringify(one[0]).slice(0, 100),
-        found.answer.slice(0, 100),
-      );
     expect.soft(found.ms, `${body.slice(0, 300)} … ${found.answer}`).toBeLessThan(longest);
   }
 });
