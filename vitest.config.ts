@@ -25,7 +25,7 @@ const UNIT = [
   'test/ingest/{hostile-rows,order,output,read-file,seen-keys,write-format}.test.ts',
   'test/live/{change,hub,memory}.test.ts',
   'test/loaders/{cell-cache,directory-reader,marker-cache,marker-loader,range-union}.test.ts',
-  'test/search/{embedded,memory}.test.ts',
+  'test/search/{embedded,line,memory}.test.ts',
   'test/map/{cells,features,filter,inside,known-counts,paging,runs,stalls,viewport}.test.ts',
   'test/stream/{apply,first-load,fold,status}.test.ts',
   'test/store/consumption/{sampler,top-keys}.test.ts',

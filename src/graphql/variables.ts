@@ -1,15 +1,20 @@
 import {
   GraphQLError,
+  type GraphQLInputType,
   type GraphQLSchema,
   type OperationDefinitionNode,
   type VariableDefinitionNode,
   coerceInputValue,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
   isInputType,
+  isListType,
   isNonNullType,
   typeFromAST,
 } from 'graphql';
 
-import { badInput, shown } from '../errors.js';
+import { badInput, limitExceeded, shown } from '../errors.js';
 import { MAX_ERRORS } from './documents.js';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -35,6 +40,26 @@ export function pathTooDeep(value: unknown, levels: number = MAX_NESTING): Path 
     if (path !== undefined) return [names?.[index] ?? index, ...path];
   }
   return undefined;
+}
+
+/** Maximum number of items in all lists whose items have a type in the schema: graphql-js checks each. */
+const MOST_ITEMS = 100_000;
+/** Checking an input object takes as long as several items. */
+const ITEMS_OF_AN_OBJECT = 4;
+
+/** The number of items in the lists of a value; too long a list is not looked into. */
+function itemsIn(value: unknown, type: GraphQLInputType): number {
+  const own = getNullableType(type);
+  if (Array.isArray(value) && isListType(own)) {
+    const items = value.length * (isInputObjectType(getNamedType(own)) ? ITEMS_OF_AN_OBJECT : 1);
+    return items > MOST_ITEMS ? items : value.reduce((sum: number, item) => sum + itemsIn(item, own.ofType), items);
+  }
+  if (!isInputObjectType(own) || typeof value !== 'object' || value === null) return 0;
+  const members = own.getFields();
+  return Object.entries(value).reduce((sum, [name, item]) => {
+    const member = typeof item === 'object' ? members[name] : undefined;
+    return member ? sum + itemsIn(item, member.type) : sum;
+  }, 0);
 }
 
 /** A path as graphql-js writes it: `bounds.west`, `input.place[0]`. */
@@ -113,7 +138,8 @@ function mistakes(
 }
 
 /**
- * The errors in the variables of an operation: BAD_USER_INPUT with the path for values nested too deep, otherwise up to
+ * The errors in the variables of an operation: BAD_USER_INPUT with the path for values nested too deep, LIMIT_EXCEEDED for
+ * lists that are too long together, otherwise up to
  * 20 GraphQLErrors with the path as `field` for values of the wrong type. graphql-js would find the same when it
  * executes the operation, but write whole values into its errors.
  */
@@ -129,6 +155,14 @@ export function variableErrors(
       return [badInput(written(name, path), value, `nested at most ${MAX_NESTING} levels deep`)];
     }
   }
+  const items = variableDefinitions.reduce((sum, { type: node, variable: { name } }) => {
+    const type = typeFromAST(schema, node);
+    return isInputType(type) ? sum + itemsIn(given[name.value], type) : sum;
+  }, 0);
+  if (items > MOST_ITEMS)
+    return [
+      limitExceeded('number of list items in the variables', items, MOST_ITEMS, 'split it into several requests'),
+    ];
   const errors = mistakes(schema, variableDefinitions, given, true);
   // Similar names are searched for only if there is an error.
   if (errors.length === 0 || hideSuggestions || hasLongName(given)) return errors;

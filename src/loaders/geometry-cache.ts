@@ -56,7 +56,10 @@ export class LoadedGeometry {
   async simplified(maxVertices: number): Promise<Buffer> {
     if ((await this.shape).vertices <= maxVertices) return this.json;
     this.#simplifier ??= this.#inTurns((geometry) => Simplifier.of(geometry));
-    return Buffer.from(JSON.stringify((await this.#simplifier).at(maxVertices)));
+    const simplifier = await this.#simplifier;
+    // All who wait for it resume at once.
+    await takeTurn();
+    return Buffer.from(JSON.stringify(simplifier.at(maxVertices)));
   }
 
   /** The GeoJSON without details smaller than a tolerance in degrees. */

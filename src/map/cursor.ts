@@ -10,6 +10,8 @@ import { GEOHASH_ALPHABET, LONGEST_Z } from '../geo/geohash.js';
 export type CursorPosition = string;
 
 const VERSION = 1;
+/** Longer than any cursor: a position has a key or a path, each byte of which JSON may write as six. */
+const LONGEST = 32_768;
 const POSITION = new RegExp(`^[${GEOHASH_ALPHABET}]{${LONGEST_Z}}(?:::.+)?$`, 's');
 
 /** Whether a text is a cursor position. */
@@ -36,7 +38,7 @@ export class Cursors {
    * geohash order. Throws BAD_USER_INPUT for anything but a cursor of this list.
    */
   read(cursor: unknown, isPosition = isCursorPosition): CursorPosition {
-    const position = typeof cursor === 'string' ? positionIn(cursor) : undefined;
+    const position = typeof cursor === 'string' && cursor.length <= LONGEST ? positionIn(cursor) : undefined;
     // A cursor of another list or version, or another encoding of this one, was not produced for this list.
     if (typeof position === 'string' && isPosition(position) && this.write(position) === cursor) return position;
     throw badInput('after', cursor, 'a cursor from a page of the same list');

@@ -35,6 +35,8 @@ export interface FoundPage extends Page<FoundEdge> {
 }
 
 const LONGEST_TEXT = 256;
+/** Hits that are read together: thousands would take long to ask for at once. */
+const READ_AT_ONCE = 500;
 /**
  * How often a page is refilled to replace hits that no longer exist; after that it may be short, and continues with its
  * cursor.
@@ -57,6 +59,7 @@ export async function searchText(
   context: MapContext,
   engine: SearchReader,
   { text, collections, bounds, near, ...page }: TextSearchInput,
+  signal: AbortSignal,
 ): Promise<FoundPage> {
   const query: SearchQuery = {
     words: readWords(text, bounds !== undefined && bounds !== null),
@@ -71,17 +74,23 @@ export async function searchText(
   for (let refills = 0; edges.length < request.wanted && refills <= MOST_REFILLS; refills++) {
     const limit = request.wanted - edges.length;
     await context.turn();
-    const hits = await engine.search(query, { after, limit });
-    const nodes = await Promise.all(hits.map((hit) => foundNode(context, hit, query)));
-    for (const [index, { position, score }] of hits.entries()) {
-      const node = nodes[index];
-      if (node) edges.push({ cursor: request.cursors.write(position), score, node });
+    const hits = await engine.search(query, { after, limit }, signal);
+    for (let from = 0; from < hits.length; from += READ_AT_ONCE) {
+      const some = hits.slice(from, from + READ_AT_ONCE);
+      await context.turn();
+      const nodes = await Promise.all(some.map((hit) => foundNode(context, hit, query)));
+      // Searches that wait for the same nodes resume at once.
+      await context.turn();
+      for (const [index, { position, score }] of some.entries()) {
+        const node = nodes[index];
+        if (node) edges.push({ cursor: request.cursors.write(position), score, node });
+      }
     }
     const last = hits.length < limit ? undefined : hits.at(-1);
     after = last?.position;
     if (last === undefined) break;
   }
-  return { ...pageOf(request, edges, after), count: () => engine.count(query) };
+  return { ...pageOf(request, edges, after), count: () => engine.count(query, signal) };
 }
 
 /** The node of a hit as of its last write; null if it no longer exists or has left the search's bounds. */

@@ -48,6 +48,13 @@ export interface SearchHit {
   readonly position: string;
 }
 
+/** Which hits of a query are wanted. */
+export interface SearchPage {
+  /** The position of the hit before the first one. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
 /** An index of documents. It only finds keys: the content of results is read from the table. */
 export interface SearchEngine {
   /**
@@ -59,13 +66,10 @@ export interface SearchEngine {
   checkpoint(): Promise<string | undefined>;
   /** Removes all documents and the checkpoint. */
   clear(): Promise<void>;
-  /** The first hits after a position. */
-  search(
-    query: SearchQuery,
-    page: { readonly after: string | undefined; readonly limit: number },
-  ): Promise<SearchHit[]>;
-  /** Total number of hits. */
-  count(query: SearchQuery): Promise<number>;
+  /** The first hits after a position. Throws the reason of `signal` once it is aborted. */
+  search(query: SearchQuery, page: SearchPage, signal?: AbortSignal): Promise<SearchHit[]>;
+  /** Total number of hits. Throws the reason of `signal` once it is aborted. */
+  count(query: SearchQuery, signal?: AbortSignal): Promise<number>;
   /** Whether a text is a valid position of a hit. */
   isPosition(text: string): boolean;
   close(): Promise<void>;

@@ -11,6 +11,7 @@ import { RecordsLost, StreamReplaced } from '../stream/pages.js';
 import { NoStream, type StreamPort } from '../stream/ports.js';
 import { StreamReader } from '../stream/reader.js';
 import { firstState, passedBy } from '../stream/state.js';
+import { eachInTurns, takeTurn } from '../turns.js';
 import { documentOf, searchChange } from './document.js';
 import { type IndexStatus, type SearchChange, type SearchEngine, IndexFull } from './engine.js';
 import { type RankList, Ranks } from './ranks.js';
@@ -194,9 +195,10 @@ export class IndexFollower {
 
   async #add(progress: Progress, { items, next }: ItemPage): Promise<Progress> {
     const { keys } = this.#options;
-    const changes = items.flatMap((item): SearchChange[] => {
+    const changes: SearchChange[] = [];
+    await eachInTurns(items, takeTurn, (item) => {
       const document = documentOf(keys, item, this.#ranks.byScope);
-      return document ? [{ type: 'put', document }] : [];
+      if (document) changes.push({ type: 'put', document });
     });
     const read = progress.read + items.length;
     return this.#store(changes, { ...progress, read, scan: next && { after: next } });
@@ -216,7 +218,11 @@ export class IndexFollower {
       let scan = progress.scan;
       // The documents keep their old ranks until they are read again; meanwhile the index answers and follows.
       for (const record of records) if (await this.#ranks.learn(record)) scan = { after: null };
-      const changes = records.flatMap((record) => searchChange(keys, record, this.#ranks.byScope) ?? []);
+      const changes: SearchChange[] = [];
+      await eachInTurns(records, takeTurn, (record) => {
+        const change = searchChange(keys, record, this.#ranks.byScope);
+        if (change) changes.push(change);
+      });
       const complete = progress.complete || batch.endAt !== undefined;
       const read = scan?.after === null ? 0 : progress.read;
       const isDue = records.length > 0 || complete !== progress.complete || clock.now() - storedAt >= STORE_EVERY_MS;

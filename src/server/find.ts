@@ -65,7 +65,7 @@ export async function findText(
       throw new CellportError('UNAVAILABLE', message);
     }
     return await oneQuery(config, backend, signal, async (map) => {
-      const read = (part: TextSearchInput) => searchText(map, found.reader, part);
+      const read = (part: TextSearchInput) => searchText(map, found.reader, part, signal);
       const onward = { isLate: () => false, forget: () => map.loaders.forget() };
       const { edges, pageInfo, count } = await readOn(input, read, onward);
       const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;

@@ -3,6 +3,7 @@ import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { SearchChange, SearchEngine, SearchReader } from '../search/engine.js';
 import type { FollowIndexOptions, IndexFollower } from '../search/follow.js';
+import { inLine } from '../search/line.js';
 import { type Client, openClient } from '../search/opensearch/client.js';
 import { putRefusals } from '../search/opensearch/dead-letters.js';
 import { type SearchIndexNames, indexNames } from '../search/opensearch/indexes.js';
@@ -18,6 +19,8 @@ import type { StreamBackend } from './backend.js';
 import { openFollower } from './index-follower.js';
 
 const LEASE_MS = 20_000;
+/** Searches of this server that the cluster answers at the same time. */
+const SEARCHES_AT_ONCE = 16;
 
 /** OpenSearch, and the state of this table's indexes in it. */
 export interface SearchCluster {
@@ -82,12 +85,15 @@ export async function openCluster(
   return {
     client,
     names,
-    reader: openReader(client, names, {
-      load: async () => {
-        const { index, checkpoint } = await load(IN_USE);
-        return { index, checkpoint: checkpoint ?? undefined };
-      },
-    }),
+    reader: inLine(
+      openReader(client, names, {
+        load: async () => {
+          const { index, checkpoint } = await load(IN_USE);
+          return { index, checkpoint: checkpoint ?? undefined };
+        },
+      }),
+      SEARCHES_AT_ONCE,
+    ),
     lease(name, onLook) {
       const store = stateItem(database, name);
       const prepare = (found = NO_INDEX) => {

@@ -4,8 +4,9 @@ import type { Log } from '../log.js';
 import { retry } from '../retry.js';
 import { openEmbeddedEngine } from '../search/embedded/embedded-engine.js';
 import { hasSqlite } from '../search/embedded/open.js';
-import type { IndexStatus, SearchEngine, TextSearch } from '../search/engine.js';
+import type { IndexStatus, SearchEngine, SearchReader, TextSearch } from '../search/engine.js';
 import type { IndexFollower } from '../search/follow.js';
+import { inLine } from '../search/line.js';
 import { openMemoryEngine } from '../search/memory/memory-engine.js';
 import type { StreamBackend } from './backend.js';
 import { openFollower } from './index-follower.js';
@@ -37,6 +38,7 @@ export function openOwnSearch(
   let advice = ` (CELLPORT_SEARCH_MB limits it to ${searchBytes / 1024 / 1024} MB)`;
   const stopping = new AbortController();
   let engine: SearchEngine | undefined;
+  let reader: SearchReader | undefined;
   let follower: IndexFollower | undefined;
   let failure: string | undefined;
   let running: Promise<void> | undefined;
@@ -75,6 +77,7 @@ export function openOwnSearch(
         onRetry: fail,
       });
       failure = undefined;
+      reader = inLine(engine, 1);
       follower = openFollower(engine, backend, log, isBusy);
       await follower.run(stopping.signal);
     } catch (error) {
@@ -88,8 +91,8 @@ export function openOwnSearch(
     },
     open() {
       const now = status();
-      if (engine === undefined || now.state !== 'following') throw unavailable(now, advice);
-      return engine;
+      if (reader === undefined || now.state !== 'following') throw unavailable(now, advice);
+      return reader;
     },
     start() {
       running ??= run();
@@ -99,6 +102,7 @@ export function openOwnSearch(
       await running;
       const open = engine;
       engine = undefined;
+      reader = undefined;
       await open?.close();
     },
   };

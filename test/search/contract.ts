@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 
 import { type Area, normalizeBounds } from '../../src/geo/bounds.js';
 import { distance } from '../../src/geo/distance.js';
@@ -63,10 +63,7 @@ export function describeEngine(
   describe(`the ${name} engine`, () => {
     let opened: SearchEngine | undefined;
     const engine = async () => (opened ??= await open());
-    afterEach(async () => {
-      await opened?.close();
-      opened = undefined;
-    });
+    afterAll(() => opened?.close());
     const filled = async (changes: readonly SearchChange[]) => {
       const own = await engine();
       await own.clear();
@@ -165,6 +162,19 @@ export function describeEngine(
       expect(await found(-180, -179)).toEqual(['across', 'up to']);
       expect(await found(-100, 100)).toEqual(['far']);
       expect(await found(-180, 180)).toEqual(['across', 'far', 'up to']);
+    });
+
+    test('a call ends with the reason of its signal, and the next one is served', async () => {
+      const own = await filled(Array.from({ length: 300 }, (_, index) => put(documentOf(`Oslo ${index}`))));
+      const stop = new AbortController();
+      const calls = [
+        own.count(EVERYTHING, stop.signal),
+        own.search(typed('oslo'), { after: undefined, limit: 5 }, stop.signal),
+      ];
+      stop.abort(new Error('too late'));
+      const ended = { status: 'rejected', reason: new Error('too late') };
+      expect(await Promise.allSettled(calls)).toEqual([ended, ended]);
+      expect(await own.count(typed('oslo'))).toBe(300);
     });
 
     test('no text is interpreted as query syntax', async () => {

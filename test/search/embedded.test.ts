@@ -25,6 +25,37 @@ const open = (table: string, maxBytes = 64 * 1024 * 1024) =>
   openEmbeddedEngine({ folder, table, maxBytes }, () => 1_000);
 describeEngine('embedded', () => open(`contract${(tables += 1)}`));
 
+test('nothing that is done with an index in a file holds up the event loop', async () => {
+  const own = await open('threads');
+  const query = { ...EVERYTHING, words: ['a'] };
+  const calls = {
+    write: () => own.write([{ type: 'put', document: documentOf('a') }], 'one'),
+    checkpoint: () => own.checkpoint(),
+    count: () => own.count(query),
+    search: () => own.search(query, { after: undefined, limit: 5 }),
+    clear: () => own.clear(),
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    let rounds = 0;
+    let next = setImmediate(function again() {
+      rounds += 1;
+      next = setImmediate(again);
+    });
+    await call();
+    clearImmediate(next);
+    // What SQLite did in this thread was done before the loop went round.
+    expect([name, rounds > 0]).toEqual([name, true]);
+  }
+  await own.close();
+});
+
+test('an index whose thread has ended refuses calls', async () => {
+  const own = await open('ended');
+  await own.close();
+  await expect(own.count(EVERYTHING)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(own.write([], 'late')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
+
 test('two servers in one folder have separate indexes', async () => {
   const one = await open('both');
   const two = await open('both');

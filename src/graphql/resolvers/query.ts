@@ -85,7 +85,7 @@ export const query: QueryResolvers = {
     const engine = search.open();
     const wanted = keys && (await Promise.all(keys.map((key) => storedCollection(context, key, 'search'))));
     const input = { text, collections: wanted, bounds, near, first: first ?? FOUND_FIRST, after };
-    return searchText(context.map, engine, input);
+    return searchText(context.map, engine, input, context.work.signal);
   },
 
   cell: async (_root, args, context) =>

@@ -1,35 +1,35 @@
-import { fullDisk } from '../../disk.js';
-import type { SearchEngine, SearchReader } from '../engine.js';
-import { type IndexPlace, type SqlRow, type Sqlite, openIndexFiles, openToRead } from './open.js';
-import { IndexReader, parseOrder } from './read.js';
-import { IndexWriter } from './write.js';
+import type { SearchChange, SearchEngine, SearchHit, SearchReader } from '../engine.js';
+import { IndexThread } from './call-thread.js';
+import { type IndexPlace, openToRead } from './open.js';
+import { isPosition, readerOf } from './read.js';
 
-function readerOf(file: Sqlite, close: () => void): SearchReader {
-  const reader = new IndexReader(file);
-  return {
-    checkpoint() {
-      const row = file.prepare('SELECT checkpoint FROM progress').get() as SqlRow | undefined;
-      return Promise.resolve(row === undefined ? undefined : String(row['checkpoint']));
-    },
-    search: (query, { after, limit }) =>
-      Promise.resolve(reader.search(query, after === undefined ? undefined : parseOrder(after), limit)),
-    count: (query) => Promise.resolve(reader.count(query)),
-    isPosition: (text) => parseOrder(text) !== undefined,
-    close() {
-      close();
-      return Promise.resolve();
-    },
-  };
+/** A change without what an index in a file does not hold. */
+function slim(change: SearchChange): SearchChange {
+  return change.type === 'put' ? { ...change, document: { ...change.document, geometry: undefined } } : change;
 }
 
-/** Opens this server's index in an SQLite file. Throws UNAVAILABLE if SQLite does not run here. */
+/**
+ * Opens this server's index in an SQLite file, with a thread that reads and one that writes. Throws UNAVAILABLE if
+ * SQLite does not run here.
+ */
 export async function openEmbeddedEngine(place: IndexPlace, now: () => number): Promise<SearchEngine> {
-  const files = await openIndexFiles(place);
-  const writer = new IndexWriter(files.writer, now, () => fullDisk(place.folder));
+  const writer = new IndexThread({ task: 'write', place });
+  const path = await writer.call<string>('path').catch(async (error: unknown) => {
+    await writer.close();
+    throw error;
+  });
+  const reader = new IndexThread({ task: 'read', path });
   return {
-    ...readerOf(files.reader, () => files.close()),
-    write: (changes, checkpoint) => writer.write(changes, checkpoint),
-    clear: () => writer.clear(),
+    checkpoint: () => reader.call<string | undefined>('checkpoint'),
+    search: (query, page, signal) => reader.call<SearchHit[]>('search', [query, page], signal),
+    count: (query, signal) => reader.call<number>('count', [query], signal),
+    isPosition,
+    write: (changes, checkpoint) => writer.call('write', [changes.map(slim), checkpoint, now()]),
+    clear: () => writer.call('clear'),
+    async close() {
+      await reader.close();
+      await writer.close();
+    },
   };
 }
 
@@ -38,5 +38,5 @@ export async function openEmbeddedEngine(place: IndexPlace, now: () => number): 
  * does not run here.
  */
 export async function openEmbeddedReaders(place: Omit<IndexPlace, 'maxBytes'>): Promise<SearchReader[]> {
-  return (await openToRead(place)).map((file) => readerOf(file, () => file.close()));
+  return (await openToRead(place)).map(readerOf);
 }

@@ -7,6 +7,12 @@ import { CellportError } from '../../errors.js';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../private-files.js';
 
 export type Sqlite = Libsql.Database;
+/** A connection that only reads: its statements run in threads of libsql, and another can interrupt them. */
+export interface SqliteReader {
+  prepare(sql: string): Promise<{ all(...values: readonly unknown[]): Promise<SqlRow[]> }>;
+  interrupt(): void;
+  close(): void;
+}
 export type SqlRow = Readonly<Record<string, unknown>>;
 
 /** Identifies the tables below and their content. Raise it with any change of either; indexes are then rebuilt. */
@@ -39,10 +45,10 @@ CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK (one = 1), checkpoint TEXT N
 PRAGMA user_version = ${LAYOUT};
 `;
 
-/** The open files of an index. Reads see the last commit while a transaction is being written. */
+/** The open files of an index. Whoever reads it sees the last commit while a transaction is being written. */
 export interface IndexFiles {
+  readonly path: string;
   readonly writer: Sqlite;
-  readonly reader: Sqlite;
   /** Releases the file for another process. */
   close(): void;
 }
@@ -86,7 +92,7 @@ function prepare(database: Sqlite): boolean {
 /**
  * Opens a file that no other process uses. A file that is damaged or has another layout is replaced by an empty one.
  */
-function openFile(Database: typeof Libsql, path: string, maxBytes: number): Omit<IndexFiles, 'close'> {
+function openFile(Database: typeof Libsql, path: string, maxBytes: number): Sqlite {
   for (let emptied = false; ; emptied = true) {
     let writer: Sqlite | undefined;
     try {
@@ -98,7 +104,7 @@ function openFile(Database: typeof Libsql, path: string, maxBytes: number): Omit
       writer.pragma('journal_size_limit = 16777216');
       if (prepare(writer)) {
         writer.pragma(`max_page_count = ${Math.max(64, Math.floor(maxBytes / PAGE_BYTES))}`);
-        return { writer, reader: new Database(path, { readonly: true, timeout: BUSY_MS }) };
+        return writer;
       }
       writer.close();
     } catch (error) {
@@ -128,16 +134,22 @@ async function loadSqlite(): Promise<typeof Libsql> {
 const pathOf = ({ folder, table }: Pick<IndexPlace, 'folder' | 'table'>, number: number) =>
   join(folder, `${table}-${number}.search`);
 
-/** Opens all indexes of a table in a folder for reading, even while others write them; damaged ones are skipped. */
-export async function openToRead(place: Pick<IndexPlace, 'folder' | 'table'>): Promise<Sqlite[]> {
-  const Database = await loadSqlite();
-  const opened: Sqlite[] = [];
+/** Opens an index for reading, even while others write it. */
+export async function openReader(path: string): Promise<SqliteReader> {
+  const { default: Database } = await import('libsql/promise');
+  return new Database(path, { readonly: true, timeout: BUSY_MS });
+}
+
+/** Opens all indexes of a table in a folder for reading; damaged ones are skipped. Throws UNAVAILABLE if SQLite does not run here. */
+export async function openToRead(place: Pick<IndexPlace, 'folder' | 'table'>): Promise<SqliteReader[]> {
+  await loadSqlite();
+  const opened: SqliteReader[] = [];
   for (let number = 1; number <= MOST_FILES; number++) {
     const path = pathOf(place, number);
     if (!existsSync(path)) continue;
-    const file = new Database(path, { readonly: true, timeout: BUSY_MS });
+    const file = await openReader(path);
     try {
-      const [row] = file.prepare('PRAGMA user_version').all() as SqlRow[];
+      const [row] = await (await file.prepare('PRAGMA user_version')).all();
       if (row?.['user_version'] === LAYOUT) {
         opened.push(file);
         continue;
@@ -169,12 +181,12 @@ export async function openIndexFiles({ folder, table, maxBytes }: IndexPlace): P
       continue;
     }
     try {
-      const files = openFile(Database, path, maxBytes);
+      const writer = openFile(Database, path, maxBytes);
       return {
-        ...files,
+        path,
+        writer,
         close() {
-          files.reader.close();
-          files.writer.close();
+          writer.close();
           lock.close();
         },
       };

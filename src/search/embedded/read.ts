@@ -1,10 +1,10 @@
 import type { Area } from '../../geo/bounds.js';
 import { circleArea } from '../../geo/circle.js';
-import type { SearchHit, SearchQuery } from '../engine.js';
+import type { SearchHit, SearchQuery, SearchReader } from '../engine.js';
 import { CANDIDATES, ENOUGH, LONGEST_FOLDED, TIERS, TYPO, type Tier, closeness, relevance } from '../score.js';
 import { editsAllowed, editsBetween, trigramsOf } from '../typos.js';
 import { type Sql, conditionsOf, idsIn, isSmall, join } from './filter.js';
-import type { SqlRow, Sqlite } from './open.js';
+import type { SqlRow, SqliteReader } from './open.js';
 import { chordOf, metersOf, vectorOf } from './vector.js';
 
 /** Radii in meters within which the nearest documents are searched before searching everywhere. */
@@ -23,7 +23,7 @@ interface Found {
 const compare = (a: EmbeddedOrder, b: EmbeddedOrder) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
 
 /** Parses a position returned by `search`; undefined for other texts. */
-export function parseOrder(text: string): EmbeddedOrder | undefined {
+function parseOrder(text: string): EmbeddedOrder | undefined {
   try {
     const parts: unknown = JSON.parse(text);
     const isOrder = Array.isArray(parts) && parts.length === 3 && parts.every((part) => typeof part === 'number');
@@ -33,27 +33,34 @@ export function parseOrder(text: string): EmbeddedOrder | undefined {
   }
 }
 
+/** Whether a text is a valid position of a hit. */
+export const isPosition = (text: string): boolean => parseOrder(text) !== undefined;
+
 /** Words as a full-text query. No client text can be syntax in it, because `wordsOf` leaves only letters and digits. */
 const matching = (words: readonly string[]) =>
   words.map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`).join(' AND ');
 
-/** Reads an index. */
-export class IndexReader {
-  readonly #db: Sqlite;
+/** Reads an index for one call, until `signal` is aborted; it then throws its reason before the next statement. */
+class IndexReader {
+  readonly #db: SqliteReader;
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(db: Sqlite) {
+  constructor(db: SqliteReader, signal: AbortSignal | undefined) {
     this.#db = db;
+    this.#signal = signal;
   }
 
-  #all({ sql, values }: Sql): SqlRow[] {
-    return this.#db.prepare(sql).all(...values) as SqlRow[];
+  async #all({ sql, values }: Sql): Promise<SqlRow[]> {
+    const statement = await this.#db.prepare(sql);
+    this.#signal?.throwIfAborted();
+    return statement.all(...values);
   }
 
   /** See `SearchEngine.search`. */
-  search(query: SearchQuery, after: EmbeddedOrder | undefined, limit: number): SearchHit[] {
-    const found = query.near ? this.#nearest(query, after, limit) : this.#best(query, after, limit);
-    if (found.length < limit && this.#needsTypos(query))
-      found.push(...this.#typos(query, after).slice(0, limit - found.length));
+  async search(query: SearchQuery, after: EmbeddedOrder | undefined, limit: number): Promise<SearchHit[]> {
+    const found = await (query.near ? this.#nearest(query, after, limit) : this.#best(query, after, limit));
+    if (found.length < limit && (await this.#needsTypos(query)))
+      found.push(...(await this.#typos(query, after)).slice(0, limit - found.length));
     return found.map(({ order, row }) => ({
       key: { pk: String(row['pk']), sk: String(row['sk']) },
       score: scoreOf(order, query.near !== undefined),
@@ -62,37 +69,38 @@ export class IndexReader {
   }
 
   /** See `SearchEngine.count`. */
-  count(query: SearchQuery): number {
-    const exact = this.#countExact(query, undefined);
-    return exact < ENOUGH ? exact + this.#typos(query, undefined).length : exact;
+  async count(query: SearchQuery): Promise<number> {
+    const exact = await this.#countExact(query, undefined);
+    return exact < ENOUGH ? exact + (await this.#typos(query, undefined)).length : exact;
   }
 
-  #countExact(query: SearchQuery, most: number | undefined): number {
+  async #countExact(query: SearchQuery, most: number | undefined): Promise<number> {
     const { sql, values } = select('1', query, query.words.length === 0 ? undefined : matching(query.words));
     const limit = most === undefined ? '' : ` LIMIT ${most}`;
-    const [row] = this.#all({ sql: `SELECT count(*) AS found FROM (${sql}${limit})`, values });
+    const [row] = await this.#all({ sql: `SELECT count(*) AS found FROM (${sql}${limit})`, values });
     return Number(row?.['found']);
   }
 
-  #needsTypos(query: SearchQuery): boolean {
-    return query.words.length > 0 && this.#countExact(query, ENOUGH) < ENOUGH;
+  async #needsTypos(query: SearchQuery): Promise<boolean> {
+    return query.words.length > 0 && (await this.#countExact(query, ENOUGH)) < ENOUGH;
   }
 
   /** Documents with all the words, tier by tier, each in rank order. */
-  #best(query: SearchQuery, after: EmbeddedOrder | undefined, limit: number): Found[] {
+  async #best(query: SearchQuery, after: EmbeddedOrder | undefined, limit: number): Promise<Found[]> {
     const found: Found[] = [];
     for (const [number, tier] of TIERS.entries()) {
       const isBefore = number < (after?.[0] ?? 0);
       if (isBefore || tier === 'typo' || found.length === limit) continue;
       const sql = tierSql(query, tier, number === after?.[0] ? after[2] : undefined);
-      const rows = sql ? this.#all({ sql: `${sql.sql} LIMIT ?`, values: [...sql.values, limit - found.length] }) : [];
+      if (sql === undefined) continue;
+      const rows = await this.#all({ sql: `${sql.sql} LIMIT ?`, values: [...sql.values, limit - found.length] });
       found.push(...rows.map((row): Found => ({ order: [number, 0, Number(row['id'])], row })));
     }
     return found;
   }
 
   /** Documents with all the words by distance: in increasingly wide circles, until one has enough. */
-  #nearest(query: SearchQuery, after: EmbeddedOrder | undefined, limit: number): Found[] {
+  async #nearest(query: SearchQuery, after: EmbeddedOrder | undefined, limit: number): Promise<Found[]> {
     const { near, words } = query;
     if (!near || (after?.[0] ?? 0) >= TYPO) return [];
     const { x, y, z } = vectorOf(near);
@@ -104,7 +112,7 @@ export class IndexReader {
       const start: Sql = after
         ? { sql: 'WHERE (chord, id) > (?, ?)', values: [after[1], after[2]] }
         : { sql: '', values: [] };
-      const rows = this.#all({
+      const rows = await this.#all({
         sql: `SELECT * FROM (${sql}) ${start.sql} ORDER BY chord, id LIMIT ?`,
         values: [x, x, y, y, z, z, ...values, ...start.values, limit],
       });
@@ -116,12 +124,12 @@ export class IndexReader {
   }
 
   /** Documents whose names differ by a few letters, without those that match the words as typed. */
-  #typos(query: SearchQuery, after: EmbeddedOrder | undefined): Found[] {
+  async #typos(query: SearchQuery, after: EmbeddedOrder | undefined): Promise<Found[]> {
     const typed = query.words.join(' ');
     const trigrams = trigramsOf(typed);
     if (editsAllowed(typed.length) === 0 || trigrams.length === 0) return [];
     const { sql, values } = select('d.id', query, matching(query.words));
-    const exact = new Set(this.#all({ sql: `${sql} LIMIT ${ENOUGH}`, values }).map(({ id }) => id));
+    const exact = new Set((await this.#all({ sql: `${sql} LIMIT ${ENOUGH}`, values })).map(({ id }) => id));
     const near = query.near && vectorOf(query.near);
     // bm25 would have nothing to count in an index that stores neither texts nor positions.
     const alike = join(
@@ -134,7 +142,7 @@ export class IndexReader {
     const restricted = restrictions(query, '+f.id');
     const where = join(restricted, ' AND ');
     const joined = restricted.length === 0 ? '' : `CROSS JOIN docs d ON d.id = f.id WHERE ${where.sql}`;
-    const candidates = this.#all({
+    const candidates = await this.#all({
       sql:
         `SELECT * FROM docs WHERE id IN (SELECT f.id FROM (${alike.sql}) f ${joined} ` +
         `GROUP BY f.id ORDER BY count(*) DESC, f.id LIMIT ${CANDIDATES})`,
@@ -149,6 +157,31 @@ export class IndexReader {
       .toSorted((a, b) => compare(a.order, b.order))
       .filter(({ order }) => after === undefined || compare(order, after) > 0);
   }
+}
+
+/** The part of an engine that answers searches, over an open file, one at a time. */
+export function readerOf(file: SqliteReader): SearchReader {
+  /** Runs a call until it is aborted, in the middle of a statement, too. */
+  async function until<T>(signal: AbortSignal | undefined, call: (reader: IndexReader) => Promise<T>): Promise<T> {
+    const interrupt = () => file.interrupt();
+    signal?.addEventListener('abort', interrupt, { once: true });
+    try {
+      return await call(new IndexReader(file, signal));
+    } finally {
+      signal?.removeEventListener('abort', interrupt);
+    }
+  }
+  return {
+    async checkpoint() {
+      const [row] = await (await file.prepare('SELECT checkpoint FROM progress')).all();
+      return row === undefined ? undefined : String(row['checkpoint']);
+    },
+    search: (query, { after, limit }, signal) =>
+      until(signal, (reader) => reader.search(query, after === undefined ? undefined : parseOrder(after), limit)),
+    count: (query, signal) => until(signal, (reader) => reader.count(query)),
+    isPosition,
+    close: async () => file.close(),
+  };
 }
 
 function chordBetween(from: Readonly<Record<'x' | 'y' | 'z', number>>, row: SqlRow): number {

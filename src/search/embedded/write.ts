@@ -1,7 +1,6 @@
 import { systemClock } from '../../clock.js';
 import type { Bounds } from '../../geo/bounds.js';
 import { canonicalLng } from '../../geo/point.js';
-import { takeTurn } from '../../turns.js';
 import { type SearchChange, type SearchDocument, IndexFull } from '../engine.js';
 import { LONGEST_FOLDED } from '../score.js';
 import { wordsOf } from '../words.js';
@@ -40,14 +39,12 @@ function canonical({ west, south, east, north }: Bounds): Bounds {
 /** Writes into an index. One batch at a time. */
 export class IndexWriter {
   readonly #db: Sqlite;
-  readonly #now: () => number;
   readonly #diskFault: () => Promise<string | undefined>;
   readonly #statements = new Map<string, ReturnType<Sqlite['prepare']>>();
 
   /** `diskFault` says why the disk takes no more, if that is so. */
-  constructor(db: Sqlite, now: () => number, diskFault: () => Promise<string | undefined>) {
+  constructor(db: Sqlite, diskFault: () => Promise<string | undefined>) {
     this.#db = db;
-    this.#now = now;
     this.#diskFault = diskFault;
   }
 
@@ -65,31 +62,29 @@ export class IndexWriter {
     return this.#statement(sql).get(...values) as SqlRow | undefined;
   }
 
-  /** See `SearchEngine.write`. Other work gets its turn meanwhile, and reads what was committed before. */
-  async write(changes: readonly SearchChange[], checkpoint: string): Promise<void> {
-    await this.#transaction(async () => {
+  /** See `SearchEngine.write`. Reads see what was committed before. */
+  write(changes: readonly SearchChange[], checkpoint: string, now: number): Promise<void> {
+    return this.#transaction(() => {
       for (const change of changes) {
         if (change.type === 'put') this.#put(change.document);
-        else this.#remove(change.key, change.incarnation);
-        await takeTurn();
+        else this.#remove(change.key, change.incarnation, now);
       }
-      this.#run('DELETE FROM gone WHERE at < ?', this.#now() - GONE_KEPT_MS);
+      this.#run('DELETE FROM gone WHERE at < ?', now - GONE_KEPT_MS);
       this.#run('INSERT OR REPLACE INTO progress VALUES (1, ?)', checkpoint);
     });
   }
 
-  async clear(): Promise<void> {
-    await this.#transaction(() => {
+  clear(): Promise<void> {
+    return this.#transaction(() => {
       for (const table of ['docs', 'boxes', 'gone', 'progress']) this.#run(`DELETE FROM ${table}`);
       for (const table of ['words', 'trigrams']) this.#run(`INSERT INTO ${table}(${table}) VALUES ('delete-all')`);
-      return Promise.resolve();
     });
   }
 
-  async #transaction(work: () => Promise<void>): Promise<void> {
+  async #transaction(work: () => void): Promise<void> {
     this.#db.exec('BEGIN IMMEDIATE');
     try {
-      await work();
+      work();
       this.#db.exec('COMMIT');
     } catch (error) {
       if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
@@ -150,9 +145,8 @@ export class IndexWriter {
     this.#run('INSERT INTO boxes VALUES (?, ?, ?, ?, ?)', id, ...edges, south, north);
   }
 
-  #remove({ pk, sk }: SearchDocument['key'], incarnation: string): void {
-    if (incarnation !== '')
-      this.#run('INSERT OR REPLACE INTO gone VALUES (?, ?, ?, ?)', pk, sk, incarnation, this.#now());
+  #remove({ pk, sk }: SearchDocument['key'], incarnation: string, now: number): void {
+    if (incarnation !== '') this.#run('INSERT OR REPLACE INTO gone VALUES (?, ?, ?, ?)', pk, sk, incarnation, now);
     const known = this.#get('SELECT id, incarnation FROM docs WHERE pk = ? AND sk = ?', pk, sk);
     if (known === undefined || (incarnation !== '' && known['incarnation'] !== incarnation)) return;
     this.#delete(Number(known['id']));

@@ -9,11 +9,14 @@ import { editsBetween } from '../typos.js';
 /** Each takes 1.3 KB, and a microsecond of every search. */
 const MOST_DOCUMENTS = 150_000;
 const NONE: readonly string[] = [];
+const SORTED_AT_ONCE = 5_000;
 
 interface Found {
   readonly order: HitOrder;
   readonly document: Stored;
 }
+
+const sorted = (found: readonly Found[]) => found.toSorted((a, b) => compareOrders(a.order, b.order));
 
 /** A document as stored here: its words have a space on both sides, so that they are found as parts of one text. */
 function kept(document: Stored): Stored {
@@ -91,14 +94,22 @@ class MemoryIndex {
     this.#checkpoint = undefined;
   }
 
-  /** All that a query finds, in its order. */
-  async find(query: SearchQuery): Promise<Found[]> {
+  /** What a query finds: the first `limit` after a position, in its order, and the number of all. */
+  async find(query: SearchQuery, after: HitOrder | undefined, limit: number, signal?: AbortSignal) {
     const { words, near } = query;
+    const turn = () => takeTurn(signal);
+    let found: Found[] = [];
+    let total = 0;
+    const add = (one: Found) => {
+      total += 1;
+      if (after === undefined || compareOrders(one.order, after) > 0) found.push(one);
+      // All of them at once could take long to sort.
+      if (found.length > limit + SORTED_AT_ONCE) found = sorted(found).slice(0, limit);
+    };
     const typed = words.join(' ');
     const patterns = patternsOf(words);
-    const exact: Found[] = [];
     const others: Stored[] = [];
-    await eachInTurns([...this.#documents.values()], takeTurn, (document) => {
+    await eachInTurns([...this.#documents.values()], turn, (document) => {
       if (!passes(document, query)) return;
       const { text = '', name = '', folded, rank = 0, id } = document;
       if (!patterns.every((pattern) => text.includes(pattern))) {
@@ -110,23 +121,16 @@ class MemoryIndex {
       const order: HitOrder = near
         ? [0, metersTo(document, near), rank, id]
         : [isSame ? 0 : inName ? 1 : 2, 0, rank, id];
-      exact.push({ order, document });
+      add({ order, document });
     });
-    const found = exact.length < ENOUGH && words.length > 0 ? [...exact, ...(await this.#typos(query, others))] : exact;
-    return found.sort((a, b) => compareOrders(a.order, b.order));
-  }
-
-  /** Those whose names are a few letters away. */
-  async #typos({ words, near }: SearchQuery, others: readonly Stored[]): Promise<Found[]> {
-    const typed = words.join(' ');
-    const found: Found[] = [];
-    await eachInTurns(others, takeTurn, (document) => {
+    // Those whose names are a few letters away.
+    await eachInTurns(total < ENOUGH && words.length > 0 ? others : [], turn, (document) => {
       const edits = editsBetween(typed, document.folded ?? '');
       if (edits === Infinity) return;
       const { rank = 0, id } = document;
-      found.push({ order: [TYPO, near ? metersTo(document, near) : edits, rank, id], document });
+      add({ order: [TYPO, near ? metersTo(document, near) : edits, rank, id], document });
     });
-    return found;
+    return { first: sorted(found).slice(0, limit), total };
   }
 }
 
@@ -137,17 +141,16 @@ export function openMemoryEngine(now: () => number, most = MOST_DOCUMENTS): Sear
     write: (changes, checkpoint) => index.write(changes, checkpoint),
     checkpoint: () => Promise.resolve(index.checkpoint),
     clear: () => Promise.resolve(index.clear()),
-    async search(query, { after, limit }) {
+    async search(query, { after, limit }, signal) {
       const order = after === undefined ? undefined : parseOrder(after);
-      const found = await index.find(query);
-      const rest = order ? found.filter((one) => compareOrders(one.order, order) > 0) : found;
-      return rest.slice(0, limit).map(({ order: [tier, by], order: at, document: { pk, sk } }): SearchHit => ({
+      const { first } = await index.find(query, order, limit, signal);
+      return first.map(({ order: [tier, by], order: at, document: { pk, sk } }): SearchHit => ({
         key: { pk, sk },
         score: query.near ? closeness(tier, by) : relevance(tier, by),
         position: JSON.stringify(at),
       }));
     },
-    count: async (query) => (await index.find(query)).length,
+    count: async (query, signal) => (await index.find(query, undefined, 0, signal)).total,
     isPosition: (text) => parseOrder(text) !== undefined,
     close: () => Promise.resolve(),
   };

@@ -25,12 +25,12 @@ export function openReader(
   names: SearchIndexNames,
   state: Pick<IndexStateStore, 'load'>,
 ): SearchReader {
-  const reader = new IndexReader(client, names.alias);
+  const reader = (signal: AbortSignal | undefined) => new IndexReader(client, names.alias, signal);
   return {
     checkpoint: async () => (await state.load()).checkpoint,
-    search: (query, { after, limit }) =>
-      reader.search(query, after === undefined ? undefined : parseOrder(after), limit),
-    count: (query) => reader.count(query),
+    search: (query, { after, limit }, signal) =>
+      reader(signal).search(query, after === undefined ? undefined : parseOrder(after), limit),
+    count: (query, signal) => reader(signal).count(query),
     isPosition: (text) => parseOrder(text) !== undefined,
     close: () => Promise.resolve(),
   };

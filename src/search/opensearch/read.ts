@@ -24,23 +24,34 @@ interface Answer {
 /** Timeout of a search: a cluster that does not respond must not block requests. */
 const ANSWERS_WITHIN_MS = 10_000;
 
-/** Searches the documents behind an alias. Its methods throw UNAVAILABLE while the cluster does not answer. */
+/**
+ * Searches the documents behind an alias for one call. Its methods throw UNAVAILABLE while the cluster does not answer, and
+ * the reason of `signal` once it is aborted, which the cluster notices.
+ */
 export class IndexReader {
   readonly #client: Client;
   readonly #alias: string;
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(client: Client, alias: string) {
+  constructor(client: Client, alias: string, signal: AbortSignal | undefined) {
     this.#client = client;
     this.#alias = alias;
+    this.#signal = signal;
   }
 
   async #ask(body: Clause): Promise<Answer['hits']> {
+    this.#signal?.throwIfAborted();
+    const request = { index: this.#alias, body: { track_total_hits: ENOUGH, ...body } };
+    const asked = this.#client.search(request as never, { requestTimeout: ANSWERS_WITHIN_MS });
+    const stop = () => asked.abort();
+    this.#signal?.addEventListener('abort', stop, { once: true });
     try {
-      const request = { index: this.#alias, body: { track_total_hits: ENOUGH, ...body } };
-      const answer = await this.#client.search(request as never, { requestTimeout: ANSWERS_WITHIN_MS });
-      return (answer.body as unknown as Answer).hits;
+      return ((await asked).body as unknown as Answer).hits;
     } catch (cause) {
+      this.#signal?.throwIfAborted();
       throw new CellportError('UNAVAILABLE', 'the search index does not respond; retry later', {}, { cause });
+    } finally {
+      this.#signal?.removeEventListener('abort', stop);
     }
   }
 

@@ -30,6 +30,7 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 export async function prepareGeometry(value: unknown): Promise<PreparedGeometry> {
   const { geometry, parts, shape } = await inTurns(readZoneGeometry('geometry', value), takeTurn);
   const covers = await inTurns(coverZone(shape, parts), takeTurn);
+  await takeTurn();
   const json = Buffer.from(JSON.stringify(geometry));
   const body = new Uint8Array(await gzipped(json));
   return {
