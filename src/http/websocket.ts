@@ -229,7 +229,7 @@ function serveConnection(
 
 /** Serves subscriptions over WebSockets at `/graphql`, in the graphql-ws protocol. */
 export function addWebsockets(server: FastifyInstance, options: SubscriptionsOptions): void {
-  const { admission, limits, allowedOrigins, checkHost } = options;
+  const { admission, limits, allowedOrigins, checkHost, log } = options;
   const answers = new SocketAnswers(limits.maxAnswerBytes);
   const protocol = createProtocol(options, answers);
   const sockets = new WebSocketServer({
@@ -260,11 +260,19 @@ export function addWebsockets(server: FastifyInstance, options: SubscriptionsOpt
       gone.abort();
     });
     const place = await admission.read.enter(gone.signal);
-    if (place === undefined || closing) refuse(socket, 503);
+    if (closing || gone.signal.aborted) refuse(socket, 503);
     else {
-      sockets.handleUpgrade(request, socket, head, (opened) =>
-        serveConnection(protocol, answers, opened, options, { gone: gone.signal, greeted: () => greeted() }),
-      );
+      sockets.handleUpgrade(request, socket, head, (opened) => {
+        if (place !== undefined) {
+          serveConnection(protocol, answers, opened, options, { gone: gone.signal, greeted: () => greeted() });
+          return;
+        }
+        // Clients of graphql-ws do not connect again after a status of 503.
+        log.warn({}, OVERLOADED.message);
+        opened.on('error', () => opened.terminate());
+        opened.close(TRY_AGAIN_LATER, OVERLOADED.message);
+        setTimeout(() => opened.terminate(), CLOSES_WITHIN_MS).unref();
+      });
     }
     place?.leave();
   }

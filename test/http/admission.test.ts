@@ -122,6 +122,7 @@ describe('a line', () => {
   test('takes new clients as soon as others have gone', async () => {
     const { line, ask } = await busyLine(10);
     const gone = new AbortController();
+    setMaxListeners(0, gone.signal);
     for (; !line.isFull();) await ask(1, gone.signal);
     gone.abort();
     expect(line.isFull()).toBe(false);

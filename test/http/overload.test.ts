@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import { type Socket, connect } from 'node:net';
 import { setImmediate } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -146,8 +145,7 @@ test('a full server refuses event streams and handshakes, too', async () => {
     { errors: [{ extensions: { code: 'UNAVAILABLE' } }] },
   ]);
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
-  expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '1']);
+  expect((await once(socket, 'close'))[0]).toBe(1013);
 });
 
 test('a subscription that a full server refuses gets an error, or a close code after which clients try again', async () => {
@@ -254,9 +252,13 @@ test('many messages on one socket are handled one in each round of the event loo
 
 test('readiness is checked once for all who ask at the same time', async () => {
   const { recording } = await startHeld();
-  const asking = Array.from({ length: 50 }, () => fetch(`${server.url}/readyz`));
-  await sleep(200);
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+  sockets.push(socket);
+  let text = '';
+  socket.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+  socket.write('GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(50));
+  await until(() => recording.count('Query') > 0);
   goOn();
-  for (const response of await Promise.all(asking)) expect(response.status).toBe(200);
+  await until(() => text.split('HTTP/1.1 200').length > 50);
   expect(recording.count('Query')).toBe(1);
 });
