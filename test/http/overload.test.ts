@@ -34,7 +34,10 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   goOn();
-  for (const socket of sockets.splice(0)) 'terminate' in socket ? socket.terminate() : socket.destroy();
+  for (const socket of sockets.splice(0)) {
+    if ('terminate' in socket) socket.terminate();
+    else socket.destroy();
+  }
   await server.close();
 });
 
