@@ -17,10 +17,8 @@ let began: number | undefined;
 /** How long steps are taken in this round, in milliseconds. */
 let slice = SLICE_MS;
 /** Steps waiting for their turn, first in, first out. */
-const waiting: { readonly step: () => void; readonly since: number }[] = [];
+const waiting: (() => void)[] = [];
 let taking = false;
-/** The number of steps taken since `meanWait` was last called, and how long they waited in all. */
-let taken = { steps: 0, ms: 0 };
 
 /** Milliseconds since the first step of this round of the event loop, which begins with the first call. */
 function elapsed(): number {
@@ -52,18 +50,9 @@ function takeSteps(): void {
   taking = next !== undefined;
   if (next === undefined) return;
   elapsed();
-  taken.steps += 1;
-  taken.ms += systemClock.now() - next.since;
   // A step ends with the promises that it settles: its duration is known only then.
   afterPromises(() => (waiting.length > 0 && elapsed() >= slice ? takeStepsLater() : takeSteps()));
-  next.step();
-}
-
-/** How long steps waited for their turn since the last call, in milliseconds: their mean, or 0 if there were none. */
-export function meanWait(): number {
-  const { steps, ms } = taken;
-  taken = { steps: 0, ms: 0 };
-  return steps === 0 ? 0 : ms / steps;
+  next();
 }
 
 /**
@@ -71,7 +60,7 @@ export function meanWait(): number {
  * together.
  */
 export function afterTurns(step: () => void): void {
-  waiting.push({ step, since: systemClock.now() });
+  waiting.push(step);
   if (taking) return;
   taking = true;
   afterPromises(takeSteps);

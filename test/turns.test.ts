@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { spliced, stringify } from '../src/graphql/json-text.js';
-import { afterTurns, meanWait, takeTurn } from '../src/turns.js';
+import { afterTurns, takeTurn } from '../src/turns.js';
 
 /** Blocks the thread for some milliseconds. */
 function work(ms: number): void {
@@ -35,18 +35,6 @@ describe('steps that resume together', () => {
     const written = Array.from({ length: 200 }, async () => spliced(await stringify(answer, 1e9)).length);
     expect(await roundsDuring(Promise.all(written))).toBeGreaterThanOrEqual(5);
     expect(new Set(await Promise.all(written))).toEqual(new Set([JSON.stringify(answer).length]));
-  });
-
-  test('tell how long they waited', async () => {
-    meanWait();
-    const steps = Array.from({ length: 10 }, async () => {
-      await takeTurn();
-      work(4);
-    });
-    await Promise.all(steps);
-    // 0, 4, 8 ... 36 ms.
-    expect(meanWait()).toBeGreaterThan(10);
-    expect(meanWait()).toBe(0);
   });
 
   test('are followed by the reads that they request, all at once', async () => {

@@ -33,8 +33,11 @@ export interface GraphqlAnswer {
 }
 
 export interface GraphqlServer {
-  /** Answers one request within the deadline; never rejects. `gone` is aborted when the client has disconnected. */
-  readonly answer: (request: GraphqlRequest, gone: AbortSignal) => Promise<GraphqlAnswer>;
+  /**
+   * Answers one request within the deadline, of which `waitedMs` have passed already; never rejects. `gone` is aborted
+   * when the client has disconnected.
+   */
+  readonly answer: (request: GraphqlRequest, gone: AbortSignal, waitedMs?: number) => Promise<GraphqlAnswer>;
   /** Starts a subscription, for any transport. */
   readonly subscribe: Subscribe;
   /** For the acknowledgement of a connection, see `LiveChanges`; undefined if this server does not follow changes. */
@@ -51,11 +54,7 @@ const BAD_REQUEST = { code: 'BAD_REQUEST', http: { status: 400 } };
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The document of a request, if it is a string. */
-export function sourceOf({
-  method,
-  body,
-  search,
-}: Pick<GraphqlRequest, 'method' | 'body' | 'search'>): string | undefined {
+function sourceOf({ method, body, search }: Pick<GraphqlRequest, 'method' | 'body' | 'search'>): string | undefined {
   if (method === 'GET') return new URLSearchParams(search).get('query') ?? undefined;
   const query = typeof body === 'object' && body !== null && 'query' in body ? body.query : undefined;
   return typeof query === 'string' ? query : undefined;
@@ -101,11 +100,9 @@ export async function createGraphqlServer(
     return { status, headers, body: spliced(extended(text, request, work)) };
   }
 
-  async function answer(request: GraphqlRequest, gone: AbortSignal): Promise<GraphqlAnswer> {
-    const work = startWork(limits, {
-      cost: asksForCost(request.headers),
-      reads: asksForReads(request.headers),
-    });
+  async function answer(request: GraphqlRequest, gone: AbortSignal, waitedMs = 0): Promise<GraphqlAnswer> {
+    const reported = { cost: asksForCost(request.headers), reads: asksForReads(request.headers) };
+    const work = startWork(limits, reported, waitedMs);
     gone.addEventListener('abort', work.abandon);
     if (gone.aborted) work.abandon();
     const overdue = work.overdue.then((error) => {

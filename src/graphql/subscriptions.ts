@@ -1,7 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
-
 import { type ExecutionArgs, type GraphQLSchema, createSourceEventStream } from 'graphql';
-import pLimit from 'p-limit';
 
 import { CellportError, limitExceeded } from '../errors.js';
 import { takeTurn } from '../turns.js';
@@ -20,13 +17,8 @@ export interface Subscription {
   readonly answers: AsyncIterableIterator<OperationResult>;
 }
 
-export type Subscribe = (request: SubscriptionRequest) => Promise<Subscription | Failed>;
-
-/**
- * Maximum number of subscriptions that start at the same time. For the others, the deadline begins when their turn
- * comes.
- */
-const STARTING_AT_ONCE = 16;
+/** Starts a subscription; `waitedMs` is how much of the deadline for that has passed already. */
+export type Subscribe = (request: SubscriptionRequest, waitedMs?: number) => Promise<Subscription | Failed>;
 
 const isStream = (value: object): value is AsyncIterable<unknown> => Symbol.asyncIterator in value;
 
@@ -34,7 +26,6 @@ const isStream = (value: object): value is AsyncIterable<unknown> => Symbol.asyn
 export function createSubscribe(services: Services, schema: GraphQLSchema, pipeline: Pipeline): Subscribe {
   const { limits } = services;
   const { format } = pipeline;
-  const turns = pLimit(STARTING_AT_ONCE);
   let active = 0;
 
   /** Answers one event in its own context: data read for the previous event may have changed. */
@@ -87,10 +78,8 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
     return answers;
   }
 
-  async function start(request: SubscriptionRequest): Promise<Subscription | Failed> {
-    // Thousands of clients may reconnect at once: other requests are served between two of them.
-    await setImmediate();
-    const work = startWork(limits);
+  async function start(request: SubscriptionRequest, waitedMs: number): Promise<Subscription | Failed> {
+    const work = startWork(limits, undefined, waitedMs);
     try {
       const prepared = pipeline.prepare(request, createContext(services, work));
       if ('errors' in prepared) return prepared;
@@ -106,14 +95,14 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
     }
   }
 
-  return async (request) => {
+  return async (request, waitedMs = 0) => {
     if (active >= limits.subscriptions) {
       const advice = 'retry later or use another server';
       const error = limitExceeded('number of subscriptions on this server', active + 1, limits.subscriptions, advice);
       return { errors: [format(error)] };
     }
     active += 1;
-    const started = await turns(() => start(request));
+    const started = await start(request, waitedMs);
     if ('errors' in started) active -= 1;
     return started;
   };

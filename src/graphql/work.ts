@@ -44,20 +44,24 @@ export interface Reported {
   readonly reads: boolean;
 }
 
-/** Starts a request. At its deadline everything that listens to `signal` fails with UNAVAILABLE. */
+/**
+ * Starts a request that has waited this long already. At its deadline everything that listens to `signal` fails with
+ * UNAVAILABLE.
+ */
 export function startWork(
   { deadlineMs, maxNodes }: Pick<Limits, 'deadlineMs' | 'maxNodes'>,
   { cost, reads }: Reported = { cost: true, reads: false },
+  waitedMs = 0,
 ): Work {
   const stop = new AbortController();
   // Created on demand, because an error captures the stack.
   const late = () =>
     new CellportError('UNAVAILABLE', `the request took longer than its deadline of ${deadlineMs} ms`, { deadlineMs });
-  const begun = systemClock.now();
-  const deadline = setTimeout(() => stop.abort(late()), deadlineMs);
+  const begun = systemClock.now() - waitedMs;
+  const deadline = setTimeout(() => stop.abort(late()), deadlineMs - waitedMs);
   let lastCall: NodeJS.Timeout | undefined;
   const overdue = new Promise<CellportError>((resolve) => {
-    lastCall = setTimeout(() => resolve(late()), deadlineMs + GRACE_MS);
+    lastCall = setTimeout(() => resolve(late()), deadlineMs - waitedMs + GRACE_MS);
   });
   let writing = false;
   let objects = 0;

@@ -7,6 +7,8 @@ import { formatted } from '../graphql/error-format.js';
 import { writtenAnswer } from '../graphql/written-answer.js';
 import type { OperationResult } from '../graphql/operation-result.js';
 import type { SubscriptionRequest } from '../graphql/pipeline.js';
+import type { Subscribe } from '../graphql/subscriptions.js';
+import type { Admit } from './admit.js';
 import { foreignPage, isForeignPage } from './origins.js';
 import { PING_EVERY_MS, type SubscriptionsOptions } from './websocket.js';
 
@@ -58,14 +60,13 @@ async function* only(answer: OperationResult): AsyncGenerator<OperationResult> {
  */
 export function addEventStreams(
   server: FastifyInstance,
-  { subscribe, limits, allowedOrigins, log }: SubscriptionsOptions,
+  { subscribe, admit, limits, allowedOrigins, log }: SubscriptionsOptions & { readonly admit: Admit },
 ): void {
   async function send(
     response: ServerResponse,
-    request: SubscriptionRequest,
+    started: Awaited<ReturnType<Subscribe>>,
     headers: OutgoingHttpHeaders,
   ): Promise<void> {
-    const started = await subscribe(request);
     const answers = 'errors' in started ? only(started) : started.answers;
     // The connection may have closed already, or may close between two events.
     response.once('close', () => void answers.return?.());
@@ -88,13 +89,18 @@ export function addEventStreams(
   server.route({
     method: ['GET', 'POST'],
     url: '/graphql/stream',
-    handler: async ({ method, query, body, headers }, reply) => {
+    handler: async (request, reply) => {
+      const { method, query, headers } = request;
       if (isForeignPage(headers, allowedOrigins)) {
         return reply.code(403).send({ errors: [formatted(foreignPage(headers))] });
       }
-      const request = method === 'GET' ? requestIn(query) : ((body ?? {}) as SubscriptionRequest);
+      // It holds its place until it has started; others do not wait for its end.
+      const started = await admit(request, reply, async ({ body, waitedMs }) =>
+        subscribe(method === 'GET' ? requestIn(query) : ((body ?? {}) as SubscriptionRequest), waitedMs),
+      );
+      if (started === undefined) return reply;
       reply.hijack();
-      send(reply.raw, request, reply.getHeaders() as OutgoingHttpHeaders).catch((err: unknown) => {
+      send(reply.raw, started, reply.getHeaders() as OutgoingHttpHeaders).catch((err: unknown) => {
         log.error({ err }, 'An event stream failed with an unexpected error');
         reply.raw.destroy();
       });

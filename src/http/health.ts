@@ -82,11 +82,18 @@ export async function checkReadiness(
   }
 }
 
-/** `/healthz`: 200 while this process runs. `/readyz`: 200 if it can answer queries, else 503 with the reasons. */
+/**
+ * `/healthz`: 200 while this process runs. `/readyz`: 200 if it can answer queries, else 503 with the reasons. Neither
+ * waits in line; however many ask for readiness at once, it is checked once.
+ */
 export function addHealth(server: FastifyInstance, ready: () => Promise<Readiness>): void {
+  let checking: Promise<Readiness> | undefined;
   server.get('/healthz', async (_request, reply) => reply.header('cache-control', 'no-store').send({ healthy: true }));
   server.get('/readyz', async (_request, reply) => {
-    const readiness = await ready();
+    checking ??= ready().finally(() => {
+      checking = undefined;
+    });
+    const readiness = await checking;
     return reply
       .code(readiness.ready ? 200 : 503)
       .header('cache-control', 'no-store')

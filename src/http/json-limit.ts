@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { type CellportError, limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
@@ -34,13 +34,25 @@ export function denseJson(text: string, { maxBodyBytes }: Limits): CellportError
   return limitExceeded(what, `more than ${most}`, most, 'split it into several requests');
 }
 
-/** Parses bodies of requests, unless that would take long. */
-export function parseJson(server: FastifyInstance, limits: Limits): void {
+/** Parses the body of a request with content type JSON; throws if it is not JSON, or would take long to parse. */
+export type ParseJson = (request: FastifyRequest) => Promise<unknown>;
+
+/** Keeps bodies as they arrive, so that a request that is refused has not cost parsing; returns what parses them. */
+export function keepBodies(server: FastifyInstance, limits: Limits): ParseJson {
+  server.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: unknown, body: Buffer) => body,
+  );
   // Names like `__proto__` are ordinary data: nothing copies a body in a way that they would affect.
   const parse = server.getDefaultJsonParser('ignore', 'ignore');
-  server.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-    const refused = denseJson(body, limits);
-    if (refused === undefined) void parse(request, body, done);
-    else done(refused);
-  });
+  return (request) =>
+    new Promise((resolve, reject) => {
+      // Undefined if there is none.
+      if (!Buffer.isBuffer(request.body)) return resolve(request.body);
+      const text = request.body.toString();
+      const refused = denseJson(text, limits);
+      if (refused !== undefined) return reject(refused);
+      void parse(request, text, (error, body: unknown) => (error ? reject(error) : resolve(body)));
+    });
 }

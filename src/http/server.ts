@@ -7,7 +7,8 @@ import { asksForNothing } from '../graphql/extensions.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
 import { handleErrors } from './errors.js';
-import { AdaptiveAdmission, type Admission } from './admission/admission.js';
+import { createAdmission } from './admission.js';
+import { admitRequests } from './admit.js';
 import { compressText } from './compression.js';
 import { type Readiness, addHealth } from './health.js';
 import { type Metrics, addMetrics } from './metrics.js';
@@ -15,9 +16,7 @@ import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
 import { type HostOptions, checkHosts, hostChecker } from './hosts.js';
 import { type OwnStyle, addGraphiql, addMap } from './pages.js';
-import { parseJson } from './json-limit.js';
 import { endConnectionsOnClose } from './shutdown.js';
-import { watchLoad } from './admission/watch-load.js';
 import { addWebsockets } from './websocket.js';
 
 export interface HttpOptions extends HostOptions, OwnStyle {
@@ -35,10 +34,6 @@ export interface HttpOptions extends HostOptions, OwnStyle {
   /** Whether clients may request the cost and the reads of a request, and see hot keys; true by default. */
   readonly explain?: boolean | undefined;
   readonly requestTimeoutMs?: number | undefined;
-  /** Mean time of a database read since the last call, in milliseconds; undefined if there were too few. */
-  readonly readMs?: (() => number | undefined) | undefined;
-  /** Decides which requests are refused; by default, those that would wait too long. */
-  readonly admission?: Admission | undefined;
   readonly log: Log;
   /** Ends all subscriptions with a reason when the server closes. */
   readonly endSubscriptions?: (() => void) | undefined;
@@ -83,8 +78,6 @@ export function buildHttp({
   metrics,
   explain = true,
   requestTimeoutMs = REQUEST_TIMEOUT_MS,
-  readMs = () => undefined,
-  admission = new AdaptiveAdmission(),
   log,
   endSubscriptions,
 }: HttpOptions): FastifyInstance {
@@ -101,13 +94,14 @@ export function buildHttp({
   if (!explain) server.addHook('onRequest', async ({ headers }) => asksForNothing(headers));
   // Only JSON is accepted: any page on the web can send forms and plain text without a preflight request.
   server.removeContentTypeParser('text/plain');
-  parseJson(server, limits);
+  const admission = createAdmission(limits.deadlineMs);
+  const admit = admitRequests(server, admission, limits, log);
   server.addHook('onSend', async (_request, reply) => {
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
   });
   compressText(server);
   const { subscribe, recent } = graphql;
-  const subscriptions = { subscribe, recent, limits, allowedOrigins, checkHost, log };
+  const subscriptions = { subscribe, recent, admission, limits, allowedOrigins, checkHost, log };
   // Before connections are closed, so that clients receive the reason.
   server.addHook('preClose', async () => endSubscriptions?.());
   addWebsockets(server, subscriptions);
@@ -116,10 +110,8 @@ export function buildHttp({
   allowOrigins(server, allowedOrigins);
   addHealth(server, ready);
   if (metrics !== undefined) addMetrics(server, metrics, explain);
-  const stopWatching = watchLoad(admission, readMs);
-  server.addHook('onClose', async () => stopWatching());
-  addGraphql(server, { graphql, admission, allowedOrigins, log });
-  addEventStreams(server, subscriptions);
+  addGraphql(server, { graphql, admit, allowedOrigins });
+  addEventStreams(server, { ...subscriptions, admit });
   addMap(server, mapDir, { styleUrl, styleOrigins });
   addGraphiql(server, staticDir);
   return server;

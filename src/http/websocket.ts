@@ -4,14 +4,17 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { CloseCode, type Server, handleProtocols, makeServer } from 'graphql-ws';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-import { limitExceeded } from '../errors.js';
+import { type CellportError, limitExceeded } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import type { Limits } from '../model/limits.js';
 import type { OperationResult } from '../graphql/operation-result.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Subscribe } from '../graphql/subscriptions.js';
+import type { Admission } from './admission.js';
+import { OVERLOADED, RETRY_AFTER_S, SMALL_BYTES } from './admit.js';
 import { SocketAnswers } from './socket-answers.js';
 import type { Log } from '../log.js';
 import type { CheckHost } from './hosts.js';
@@ -21,6 +24,7 @@ import { isForeignPage } from './origins.js';
 export interface SubscriptionsOptions {
   readonly subscribe: Subscribe;
   readonly recent: GraphqlServer['recent'];
+  readonly admission: Admission;
   readonly checkHost: CheckHost;
   readonly limits: Limits;
   /** See `HttpOptions`. */
@@ -35,6 +39,10 @@ export interface SubscriptionsOptions {
 export const PING_EVERY_MS = 12_000;
 const CLOSES_WITHIN_MS = 1_000;
 const GOING_AWAY = 1001;
+/** Clients of graphql-ws connect and subscribe again after this code, each time after a longer pause. */
+const TRY_AGAIN_LATER = 1013;
+/** Maximum number of sockets that have not yet been acknowledged, which clients must ask for within 3 s. */
+const MOST_GREETING = 256;
 /** The maximum that a close frame holds. */
 const MAX_REASON_BYTES = 123;
 /** A client that keeps sending without reading is disconnected when this much output is buffered for it. */
@@ -54,24 +62,57 @@ class FormattedError extends GraphQLError {
   }
 }
 
+/** What the protocol knows of a socket. */
+interface Connection {
+  /** Aborted when it closes. */
+  readonly gone: AbortSignal;
+  /** Starts its subscriptions one after the other, so that each client waits in line once. */
+  readonly starting: LimitFunction;
+  readonly greeted: () => void;
+  readonly close: (code: number, reason: string) => void;
+}
+
+const refusedWith = (...errors: readonly GraphQLFormattedError[]) => errors.map((error) => new FormattedError(error));
+
 /** Creates the graphql-ws protocol on top of `subscribe`. */
-function createProtocol({ subscribe, recent, limits }: SubscriptionsOptions, answers: SocketAnswers): Server {
+function createProtocol(
+  { subscribe, recent, admission, limits, log }: SubscriptionsOptions,
+  answers: SocketAnswers,
+): Server<Connection> {
   const max = limits.subscriptionsPerConnection;
-  return makeServer({
+  const tooMany = (count: number): CellportError =>
+    limitExceeded('number of subscriptions on this connection', count, max, 'open another');
+  return makeServer<Record<string, unknown>, Connection>({
     // By this server's clock, which the client does not know.
-    onConnect: async () => (await recent()) ?? true,
-    onSubscribe: async ({ subscriptions }, _id, request) => {
-      const count = Object.keys(subscriptions).length;
-      const started =
-        count > max
-          ? {
-              errors: [
-                formatted(limitExceeded('number of subscriptions on this connection', count, max, 'open another')),
-              ],
-            }
-          : await subscribe(request);
-      if ('errors' in started) return started.errors.map((error) => new FormattedError(error));
-      return { ...started.args, contextValue: started.answers };
+    onConnect: async ({ extra }) => {
+      extra.greeted();
+      return (await recent()) ?? true;
+    },
+    onSubscribe: async (connection, id, request) => {
+      const { starting, gone, close } = connection.extra;
+      const isWanted = () => id in connection.subscriptions;
+      const open = () => Object.keys(connection.subscriptions).length;
+      // Those that the client has completed while they waited are still to be skipped.
+      const count = Math.max(open(), starting.pendingCount + 1);
+      if (count > max) return refusedWith(formatted(tooMany(count)));
+      return starting(async () => {
+        const place = isWanted() ? await admission.read.enter(gone) : undefined;
+        try {
+          // The client has left or completed it: nobody reads the errors.
+          if (!isWanted()) return refusedWith(formatted(OVERLOADED));
+          if (place === undefined) {
+            log.warn({}, OVERLOADED.message);
+            // The client retries by itself; not if it has others on this socket, which would end.
+            if (open() === 1) close(TRY_AGAIN_LATER, OVERLOADED.message);
+            return refusedWith(formatted(OVERLOADED));
+          }
+          const started = await subscribe(request, place.waitedMs);
+          if ('errors' in started) return refusedWith(...started.errors);
+          return { ...started.args, contextValue: started.answers };
+        } finally {
+          place?.leave();
+        }
+      });
     },
     subscribe: ({ contextValue }) => contextValue as AsyncIterableIterator<never>,
     // Errors in answers are already formatted.
@@ -81,7 +122,9 @@ function createProtocol({ subscribe, recent, limits }: SubscriptionsOptions, ans
 }
 
 function refuse(socket: Duplex, status: number): void {
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  const later = status === 503 ? `retry-after: ${RETRY_AFTER_S}\r\n` : '';
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\n${later}`;
+  socket.end(`${head}content-length: 0\r\n\r\n`, () => socket.destroy());
 }
 
 /** Headers that offer another protocol. */
@@ -102,10 +145,11 @@ function withoutOffer({ method, url, rawHeaders }: IncomingMessage, socket: Dupl
 
 /** Runs the protocol on one connection until it closes. */
 function serveConnection(
-  protocol: Server,
+  protocol: Server<Connection>,
   answers: SocketAnswers,
   socket: WebSocket,
-  { limits, log }: SubscriptionsOptions,
+  { admission, limits, log }: SubscriptionsOptions,
+  { gone, greeted }: Pick<Connection, 'gone' | 'greeted'>,
 ): void {
   let alive = true;
   const pinging = setInterval(() => {
@@ -128,24 +172,29 @@ function serveConnection(
       if (socket.readyState !== socket.OPEN) resolve();
       else socket.send(message, (error) => (error ? reject(error) : resolve()));
     });
+  // Some reasons repeat the client's input. A character that is cut in two takes up to three more bytes.
+  const close = (code: number, reason = '') =>
+    socket.close(
+      code,
+      Buffer.from(reason)
+        .subarray(0, MAX_REASON_BYTES - 3)
+        .toString(),
+    );
   const closed = protocol.opened(
     {
       protocol: socket.protocol,
       send,
       // The default answer would repeat the ping's payload, however large or deep.
       onPing: () => send('{"type":"pong"}'),
-      // Some reasons repeat the client's input. A character that is cut in two takes up to three more bytes.
-      close: (code, reason = '') =>
-        socket.close(
-          code,
-          Buffer.from(reason)
-            .subarray(0, MAX_REASON_BYTES - 3)
-            .toString(),
-        ),
+      close,
       onMessage: (receive) => {
         socket.on('message', (data: Buffer) => {
           if (socket.bufferedAmount > MAX_UNREAD_BYTES) {
             socket.terminate();
+            return;
+          }
+          if (data.length > SMALL_BYTES && admission.read.isFull()) {
+            close(TRY_AGAIN_LATER, OVERLOADED.message);
             return;
           }
           const message = data.toString();
@@ -167,7 +216,7 @@ function serveConnection(
         });
       },
     },
-    undefined,
+    { gone, greeted, close, starting: pLimit(1) },
   );
   socket.once('close', (code, reason) => {
     clearInterval(pinging);
@@ -177,16 +226,54 @@ function serveConnection(
 
 /** Serves subscriptions over WebSockets at `/graphql`, in the graphql-ws protocol. */
 export function addWebsockets(server: FastifyInstance, options: SubscriptionsOptions): void {
-  const { limits, allowedOrigins, checkHost } = options;
+  const { admission, limits, allowedOrigins, checkHost, log } = options;
   const answers = new SocketAnswers(limits.maxAnswerBytes);
   const protocol = createProtocol(options, answers);
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: limits.maxBodyBytes,
     perMessageDeflate: false,
+    // One message of a socket in each round of the event loop, however many have arrived.
+    allowSynchronousEvents: false,
     handleProtocols,
   });
   let closing = false;
+  /** Sockets from their request to upgrade until they are closed, or until they are acknowledged. */
+  let open = 0;
+  let greeting = 0;
+
+  async function greet(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const gone = new AbortController();
+    open += 1;
+    greeting += 1;
+    let greeted = () => {
+      greeting -= 1;
+      greeted = () => undefined;
+    };
+    socket.once('end', () => gone.abort());
+    socket.once('close', () => {
+      open -= 1;
+      greeted();
+      gone.abort();
+    });
+    const place = await admission.read.enter(gone.signal);
+    if (closing || gone.signal.aborted) refuse(socket, 503);
+    else {
+      sockets.handleUpgrade(request, socket, head, (opened) => {
+        if (place !== undefined) {
+          serveConnection(protocol, answers, opened, options, { gone: gone.signal, greeted: () => greeted() });
+          return;
+        }
+        // Clients of graphql-ws do not connect again after a status of 503.
+        log.warn({}, OVERLOADED.message);
+        opened.on('error', () => opened.terminate());
+        opened.close(TRY_AGAIN_LATER, OVERLOADED.message);
+        setTimeout(() => opened.terminate(), CLOSES_WITHIN_MS).unref();
+      });
+    }
+    place?.leave();
+  }
+
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
       server.server.emit('connection', withoutOffer(request, socket, head));
@@ -198,8 +285,8 @@ export function addWebsockets(server: FastifyInstance, options: SubscriptionsOpt
     else if (checkHost(request.headers.host)) refuse(socket, 403);
     // Browsers open WebSockets to any host.
     else if (isForeignPage(request.headers, allowedOrigins)) refuse(socket, 403);
-    else if (closing || sockets.clients.size >= limits.subscriptions) refuse(socket, 503);
-    else sockets.handleUpgrade(request, socket, head, (opened) => serveConnection(protocol, answers, opened, options));
+    else if (closing || open >= limits.subscriptions || greeting >= MOST_GREETING) refuse(socket, 503);
+    else void greet(request, socket, head);
   });
   server.addHook('preClose', async () => {
     closing = true;

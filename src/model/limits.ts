@@ -16,7 +16,7 @@ export const DEFAULT_LIMITS = {
   maxDocumentBytes: 64 * 1024,
   /** Size of an answer in bytes. */
   maxAnswerBytes: 32 * 1024 * 1024,
-  /** Milliseconds from receiving the head of a request to its response. */
+  /** Milliseconds from the arrival of a request, with its body, to its response; time in line counts. */
   deadlineMs: 10_000,
   /** Query calls of one page, or of one field without pages. */
   rangesPerPage: 64,

@@ -20,7 +20,6 @@ import { listCollections } from '../store/collection/collections.js';
 import { newCall } from '../store/request/meter.js';
 import type { ConsumerStatus } from '../stream/consumer.js';
 import { clockReadiness } from './clock-watch.js';
-import { timeReads } from './read-times.js';
 import type { Backend } from './backend.js';
 
 /** As long as the lease of the stream consumer: shorter interruptions are caught up. */
@@ -103,15 +102,7 @@ export const BUILT_PAGES: Pages = {
 
 export interface HttpServerOptions extends Pick<
   HttpOptions,
-  | 'admission'
-  | 'host'
-  | 'allowedHosts'
-  | 'allowedOrigins'
-  | 'explain'
-  | 'metrics'
-  | 'requestTimeoutMs'
-  | 'styleUrl'
-  | 'styleOrigins'
+  'host' | 'allowedHosts' | 'allowedOrigins' | 'explain' | 'metrics' | 'requestTimeoutMs' | 'styleUrl' | 'styleOrigins'
 > {
   /**
    * How long the server continues after `close` with /readyz failing, so that a load balancer sends its requests
@@ -153,7 +144,6 @@ export async function createHttpServer(
   const http = buildHttp({
     ...pages,
     ...access,
-    readMs: timeReads(services.db),
     graphql,
     limits: services.limits,
     ready,

@@ -1,7 +1,6 @@
 import { setImmediate as setImmediately } from 'node:timers';
-import { setImmediate } from 'node:timers/promises';
 
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
@@ -29,7 +28,6 @@ beforeAll(async () => {
   server = await startServer(db, { live: hub, limits: { deadlineMs: DEADLINE_MS } });
 });
 afterEach(() => {
-  vi.useRealTimers();
   hub.markerChanges = open;
 });
 afterAll(() => server.close());
@@ -80,32 +78,6 @@ test('many simultaneous subscriptions start in turns, and others are served mean
   expect(all.some(isEnded)).toBe(false);
   expect(most).toBeLessThanOrEqual(AT_ONCE);
   for (const client of clients) await client.dispose();
-});
-
-test('each has a deadline of its own, which begins with its turn', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  let held = 0;
-  hub.markerChanges = async (wanted) => {
-    held += 1;
-    await new Promise((resolve) => setTimeout(resolve, DEADLINE_MS / 2));
-    held -= 1;
-    return open(wanted);
-  };
-  let left = 4 * AT_ONCE;
-  const all = Array.from({ length: left }, async () => {
-    const started = await server.graphql.subscribe({ query: QUERY });
-    left -= 1;
-    return started;
-  });
-  while (left > 0) {
-    // All others wait for their turn.
-    if (held === AT_ONCE) vi.advanceTimersByTime(DEADLINE_MS / 2);
-    await setImmediate();
-  }
-  for (const started of await Promise.all(all)) {
-    expect(started).not.toHaveProperty('errors');
-    if ('answers' in started) await started.answers.return?.();
-  }
 });
 
 test('one event for many of them is answered in turns, and others are served meanwhile', async () => {

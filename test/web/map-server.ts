@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
 
-import type { Admission } from '../../src/http/admission/admission.js';
 import { silentLog } from '../../src/log.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { metricsOf } from '../../src/server/hot-keys.js';
@@ -25,13 +24,6 @@ export interface MapServer {
   bytesSent(): number;
   close(): Promise<void>;
 }
-
-/** Tests share the event loop with their server, and a busy machine delays it: nothing is refused for that reason. */
-const EVERYBODY: Admission = {
-  enter: async () => ({ leave: () => undefined }),
-  isFull: () => false,
-  adjust: () => undefined,
-};
 
 const SEARCH_BYTES = 2 ** 26;
 
@@ -64,7 +56,7 @@ export async function startMapServer(
     },
   );
   const metrics = metricsOf(consumption, db.keys);
-  const { http, close } = await createHttpServer(services, { pages, styleUrl, metrics, admission: EVERYBODY });
+  const { http, close } = await createHttpServer(services, { pages, styleUrl, metrics });
   const sockets = new Set<Socket>();
   http.server.on('connection', (socket) => sockets.add(socket));
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
