@@ -7,7 +7,6 @@ import {
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
-import { systemClock } from '../../src/clock.js';
 import { MonthKeeper } from '../../src/jobs/month-tables.js';
 import { silentLog } from '../../src/log.js';
 import { createCollection } from '../../src/store/collection/collections.js';
@@ -259,7 +258,7 @@ describe('a table with the name of a month’s', () => {
     await deleteMarker(database, reference, { now: NOW.toISOString() }, newCall());
 
     const streams = createStreamsClient(engine());
-    const now = vi.spyOn(systemClock, 'wall').mockReturnValue(NOW.getTime());
+    const now = vi.spyOn(database.clock, 'wall').mockReturnValue(NOW.getTime());
     onTestFinished(() => now.mockRestore());
     const port = openStream(database, streams);
     const { shards } = await port.listShards(await port.identify(), undefined);
