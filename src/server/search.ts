@@ -3,11 +3,9 @@ import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import { retry } from '../retry.js';
 import { openEmbeddedEngine } from '../search/embedded/embedded-engine.js';
-import { hasSqlite } from '../search/embedded/open.js';
 import type { IndexStatus, SearchEngine, SearchReader, TextSearch } from '../search/engine.js';
 import type { IndexFollower } from '../search/follow.js';
 import { inLine } from '../search/line.js';
-import { openMemoryEngine } from '../search/memory/memory-engine.js';
 import type { StreamBackend } from './backend.js';
 import { openFollower } from './index-follower.js';
 
@@ -35,7 +33,7 @@ export function openOwnSearch(
   log: Log,
   isBusy?: () => boolean,
 ): ServerSearch {
-  let advice = ` (CELLPORT_SEARCH_MB limits it to ${searchBytes / 1024 / 1024} MB)`;
+  const advice = ` (CELLPORT_SEARCH_MB limits it to ${searchBytes / 1024 / 1024} MB)`;
   const stopping = new AbortController();
   let engine: SearchEngine | undefined;
   let reader: SearchReader | undefined;
@@ -48,19 +46,6 @@ export function openOwnSearch(
     return follower?.status ?? { state: 'building', read: 0, reason: null };
   };
 
-  async function openEngine(): Promise<SearchEngine> {
-    const now = () => backend.database.clock.wall();
-    const place = { folder: dataDir, table: tables.entities, maxBytes: searchBytes };
-    if (await hasSqlite()) return openEmbeddedEngine(place, now);
-    const platform = `${process.platform} ${process.arch}`;
-    log.warn(
-      { platform },
-      `libsql has no SQLite for ${platform}: the search index is in memory, and built at each start`,
-    );
-    advice = '';
-    return openMemoryEngine(now);
-  }
-
   function fail(error: unknown): void {
     failure = error instanceof Error ? error.message : String(error);
     log.error({ err: error }, 'Search has failed');
@@ -68,7 +53,8 @@ export function openOwnSearch(
 
   async function run(): Promise<void> {
     try {
-      engine = await retry(openEngine, {
+      const place = { folder: dataDir, table: tables.entities, maxBytes: searchBytes };
+      engine = await retry(() => openEmbeddedEngine(place, () => backend.database.clock.wall()), {
         attempts: Infinity,
         longestMs: LONGEST_PAUSE_MS,
         signal: stopping.signal,
@@ -91,7 +77,8 @@ export function openOwnSearch(
     },
     open() {
       const now = status();
-      if (reader === undefined || now.state !== 'following') throw unavailable(now, advice);
+      if (reader === undefined || now.state !== 'following')
+        throw unavailable(now, failure === undefined ? advice : '');
       return reader;
     },
     start() {

@@ -1,9 +1,13 @@
-import { expect, test } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
+import { afterAll, expect, test } from 'vitest';
+
+import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import { documentOf } from '../../src/search/document.js';
 import type { SearchEngine } from '../../src/search/engine.js';
 import { type SearchTables, IndexFollower } from '../../src/search/follow.js';
-import { openMemoryEngine } from '../../src/search/memory/memory-engine.js';
 import { openSearchTables } from '../../src/search/tables.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Item } from '../../src/store/database.js';
@@ -41,20 +45,24 @@ interface Steps {
   readonly beforeWrite?: (writes: number) => Promise<void>;
 }
 
+const folder = await mkdtemp(join(tmpdir(), 'cellport-build-'));
+afterAll(() => rm(folder, { recursive: true }));
+let builds = 0;
+
 /**
- * Builds an index in memory. `reads` has where each read of a page began; `written` the keys of each stored page, and
+ * Builds an index. `reads` has where each read of a page began; `written` the keys of each stored page, and
  * after them those of the stream.
  */
-function build({ beforeRead, beforeWrite }: Steps) {
-  const inMemory = openMemoryEngine(() => Date.now());
+async function build({ beforeRead, beforeWrite }: Steps) {
+  const index = await openEmbeddedEngine({ folder, table: `t${builds++}`, maxBytes: 2 ** 26 }, () => Date.now());
   const reads: string[] = [];
   const written: string[][] = [];
   let writes = 0;
   const engine: SearchEngine = {
-    ...inMemory,
+    ...index,
     async write(changes, checkpoint) {
       if (changes.length > 0) await beforeWrite?.(writes++);
-      await inMemory.write(changes, checkpoint);
+      await index.write(changes, checkpoint);
       const keys = changes.map((change) => (change.type === 'put' ? change.document.key.pk : 'removed'));
       if (keys.length > 0) written.push(keys);
     },
@@ -74,6 +82,7 @@ function build({ beforeRead, beforeWrite }: Steps) {
     async stop() {
       stopping.abort();
       await running;
+      await index.close();
     },
   };
 }
@@ -96,7 +105,7 @@ test('a build reads one page ahead of the one that it writes, and no further, in
   const { keys, starts } = await inTable();
   expect(starts.length).toBeGreaterThanOrEqual(5);
   let most = 0;
-  const built = build({
+  const built = await build({
     // Ends only once the next page is being read.
     async beforeWrite(writes) {
       await until(() => built.reads.length >= Math.min(writes + 2, starts.length));
@@ -116,7 +125,7 @@ test.each([
   ['a write and the read ahead of it', 2, 1],
 ])('a build in which %s fails goes on after the last page that was stored', async (_, failedRead, failedWrite) => {
   const { keys, starts } = await inTable();
-  const built = build({
+  const built = await build({
     beforeRead: (reads) => (reads === failedRead ? Promise.reject(new Error('no read')) : Promise.resolve()),
     async beforeWrite(writes) {
       await until(() => built.reads.length >= Math.min(writes + 2, starts.length));
@@ -136,7 +145,7 @@ test('a build that is stopped in the middle of a read ends with it, and neither 
   const waiting = new Promise<void>((resolve) => {
     goOn = resolve;
   });
-  const built = build({ beforeRead: (reads) => (reads === 2 ? waiting : Promise.resolve()) });
+  const built = await build({ beforeRead: (reads) => (reads === 2 ? waiting : Promise.resolve()) });
   await until(() => built.reads.length === 3 && built.written.length === 2);
   const stopped = built.stop();
   goOn();

@@ -115,18 +115,12 @@ function openFile(Database: typeof Libsql, path: string, maxBytes: number): Sqli
   }
 }
 
-/** Whether libsql has SQLite for this platform. */
-export const hasSqlite = (): Promise<boolean> =>
-  import('libsql').then(
-    () => true,
-    () => false,
-  );
-
 async function loadSqlite(): Promise<typeof Libsql> {
   try {
     return (await import('libsql')).default;
   } catch (cause) {
-    const message = `search needs SQLite, and libsql has none for ${process.platform} ${process.arch}`;
+    const platform = `${process.platform} ${process.arch}`;
+    const message = `search needs SQLite, and libsql has none for ${platform}: set CELLPORT_OPENSEARCH_URL, or CELLPORT_SEARCH_MB=0`;
     throw new CellportError('UNAVAILABLE', message, {}, { cause });
   }
 }
