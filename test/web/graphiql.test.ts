@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     await page.waitForTimeout(1_000);
     await page.locator('.graphiql-execute-button').click();
     // The subscription starts a moment later.
-    const update = `mutation { updateMarker(input: { id: "marker::parks::cytadela", name: "Cytadela" }) { id } }`;
+    const update = `mutation { updateMarker(input: { id: "marker::demo-parks::demo-cytadela", name: "Cytadela" }) { id } }`;
     const changing = setInterval(() => void server.ask(update), 500);
     await page.locator('.result-window', { hasText: 'UPDATED' }).waitFor();
     clearInterval(changing);
