@@ -28,6 +28,8 @@ const MAX_TILES = 1_000;
 const INDEX_LAG = 1_000;
 /** The same for counts, which lag behind the stream. */
 export const COUNTS_LAG = 3_000;
+/** Markers whose last change is known, so that it is not applied again; each takes about 100 bytes. */
+const MOST_MARKERS = 10_000;
 /** How long changes are kept for pending responses, in ms: longer than any response takes. */
 const CHANGES_KEPT = 15_000;
 
@@ -49,6 +51,8 @@ function applyTo(entry: TileEntry, { id, kind, marker, previous }: MarkerChange)
 export class TileCache {
   /** In the order of insertion. */
   readonly #byTile = new Map<TileKey, TileEntry>();
+  /** Sequence number of the last change of each marker on this connection, the earliest change first. */
+  readonly #latest = new Map<string, bigint>();
   #recent: readonly { readonly at: number; readonly change: MarkerChange }[] = [];
 
   get(key: TileKey): TileEntry | undefined {
@@ -72,11 +76,33 @@ export class TileCache {
     for (const { at, change } of this.#recent) if (at > entry.requestedAt - lag) applyTo(entry, change);
   }
 
-  /** Applies a change to the affected entries and returns them. Entries to which it cannot be applied become stale. */
+  /**
+   * Applies a change to the affected entries and returns them. Entries to which it cannot be applied become stale. Every
+   * subscription repeats recent changes: those were applied, and to do so again would show a marker where it was until its
+   * last change is repeated; but responses may still lack that one.
+   */
   apply(change: MarkerChange): TileEntry[] {
     const now = systemClock.wall();
-    this.#recent = [...this.#recent.filter(({ at }) => at > now - CHANGES_KEPT), { at: now, change }];
-    return [...this.#all()].filter((entry) => applyTo(entry, change));
+    const isRepeated = !this.#isNew(change);
+    const last = isRepeated ? this.#recent.findLast((each) => each.change.id === change.id)?.change : change;
+    const kept = this.#recent.filter(({ at }) => at > now - CHANGES_KEPT);
+    this.#recent = last === undefined ? kept : [...kept, { at: now, change: last }];
+    return isRepeated ? [] : [...this.#all()].filter((entry) => applyTo(entry, change));
+  }
+
+  #isNew({ id, sequence }: MarkerChange): boolean {
+    const order = BigInt(sequence);
+    if (order <= (this.#latest.get(id) ?? -1n)) return false;
+    this.#latest.delete(id);
+    this.#latest.set(id, order);
+    const [earliest] = this.#latest.keys();
+    if (this.#latest.size > MOST_MARKERS && earliest !== undefined) this.#latest.delete(earliest);
+    return true;
+  }
+
+  /** Forgets which changes were applied: the numbers of another connection may be those of another table. */
+  reconnected(): void {
+    this.#latest.clear();
   }
 
   /** Marks entries requested before a time, in ms, as stale. */
