@@ -22,14 +22,12 @@ export interface TileEntry {
   stale: boolean;
 }
 
-/** Number of cached tiles besides those on the screen. */
-const MAX_TILES = 1_000;
+/** Number of cached tiles besides those on the screen, and of markers whose last change is known. */
+const MOST_KEPT = 1_000;
 /** A response may lack changes emitted up to this long before its request, in ms, because indexes lag. */
 const INDEX_LAG = 1_000;
 /** The same for counts, which lag behind the stream. */
 export const COUNTS_LAG = 3_000;
-/** Markers whose last change is known, so that it is not applied again; each takes about 100 bytes. */
-const MOST_MARKERS = 10_000;
 /** How long changes are kept for pending responses, in ms: longer than any response takes. */
 const CHANGES_KEPT = 15_000;
 
@@ -51,8 +49,8 @@ function applyTo(entry: TileEntry, { id, kind, marker, previous }: MarkerChange)
 export class TileCache {
   /** In the order of insertion. */
   readonly #byTile = new Map<TileKey, TileEntry>();
-  /** Sequence number of the last change of each marker on this connection, the earliest change first. */
-  readonly #latest = new Map<string, bigint>();
+  /** Last change of each marker. Clear it with a new connection, whose sequence numbers may be those of another table. */
+  readonly seen = new Map<string, MarkerChange>();
   #recent: readonly { readonly at: number; readonly change: MarkerChange }[] = [];
 
   get(key: TileKey): TileEntry | undefined {
@@ -68,7 +66,7 @@ export class TileCache {
   put(entry: TileEntry): void {
     for (const older of this.getAll(entry.keys)) this.#evict(older);
     for (const oldest of this.#all()) {
-      if (this.#byTile.size + entry.keys.length <= MAX_TILES) break;
+      if (this.#byTile.size + entry.keys.length <= MOST_KEPT) break;
       this.#evict(oldest);
     }
     for (const key of entry.keys) this.#byTile.set(key, entry);
@@ -83,26 +81,12 @@ export class TileCache {
    */
   apply(change: MarkerChange): TileEntry[] {
     const now = systemClock.wall();
-    const isRepeated = !this.#isNew(change);
-    const last = isRepeated ? this.#recent.findLast((each) => each.change.id === change.id)?.change : change;
-    const kept = this.#recent.filter(({ at }) => at > now - CHANGES_KEPT);
-    this.#recent = last === undefined ? kept : [...kept, { at: now, change: last }];
-    return isRepeated ? [] : [...this.#all()].filter((entry) => applyTo(entry, change));
-  }
-
-  #isNew({ id, sequence }: MarkerChange): boolean {
-    const order = BigInt(sequence);
-    if (order <= (this.#latest.get(id) ?? -1n)) return false;
-    this.#latest.delete(id);
-    this.#latest.set(id, order);
-    const [earliest] = this.#latest.keys();
-    if (this.#latest.size > MOST_MARKERS && earliest !== undefined) this.#latest.delete(earliest);
-    return true;
-  }
-
-  /** Forgets which changes were applied: the numbers of another connection may be those of another table. */
-  reconnected(): void {
-    this.#latest.clear();
+    const known = this.seen.get(change.id);
+    const last = known && known.sequence >= change.sequence ? known : change;
+    this.#recent = [...this.#recent.filter(({ at }) => at > now - CHANGES_KEPT), { at: now, change: last }];
+    if (last === known) return [];
+    if (this.seen.set(change.id, change).size > MOST_KEPT) this.seen.clear();
+    return [...this.#all()].filter((entry) => applyTo(entry, change));
   }
 
   /** Marks entries requested before a time, in ms, as stale. */

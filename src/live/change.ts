@@ -24,7 +24,7 @@ export interface MarkerChange {
   readonly previous: Point | null;
   /** RFC 3339, UTC. */
   readonly at: string;
-  /** Sequence number of the record, which grows with each change of a marker. */
+  /** Sequence number of the record, with leading zeros: grows with each change of a marker. */
   readonly sequence: string;
 }
 
@@ -164,6 +164,9 @@ function markerOf(keys: Keyspace, event: MarkerEvent, collection: string): Marke
   return marker ?? null;
 }
 
+/** The most that a sequence number has. With leading zeros, their order is that of their texts. */
+const SEQUENCE_DIGITS = 40;
+
 /** The change sent to a client for an event. */
 export function markerChange(keys: Keyspace, event: MarkerEvent, kind: ChangeKind, collection: string): MarkerChange {
   return {
@@ -172,7 +175,7 @@ export function markerChange(keys: Keyspace, event: MarkerEvent, kind: ChangeKin
     marker: markerOf(keys, event, collection),
     previous: event.before ?? null,
     at: new Date(event.at).toISOString(),
-    sequence: event.sequence,
+    sequence: event.sequence.padStart(SEQUENCE_DIGITS, '0'),
   };
 }
 

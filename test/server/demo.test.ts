@@ -61,7 +61,11 @@ test.each(['cities', 'countries'])("a collection %s that is not the demo's stays
   const now = '2026-11-01T00:00:00.000Z';
   const own = await createCollection(database, { key, name: 'Mine' }, now, newCall());
   const demo = await openDemo(readConfig({}, { CELLPORT_DATA_DIR: folder }), { ...backend, database }, 'own', CITIES);
-  const cells = { status: () => expect.fail('not asked'), caughtUp: () => Promise.resolve(), stop: () => Promise.resolve() };
+  const cells = {
+    status: () => expect.fail('not asked'),
+    caughtUp: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+  };
   const { signal } = new AbortController();
   const nothing = () => undefined;
   const loading = demo.load(cells, { signal, onChecked: nothing, onProgress: nothing, onCities: nothing });
