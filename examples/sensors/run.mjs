@@ -72,8 +72,18 @@ async function all(url, file, variables) {
   return { nodes, places, cost: sumOf(costs), pages: costs.length };
 }
 
-async function register(url) {
+/** Creates the collection, unless a former run has. Throws if somebody else has: it gets no sensors and no readings. */
+async function create(url) {
   const made = await send(url, '1-collection.graphql', {}, 'CONFLICT');
+  const { data } = await post(url, '{ collection(key: "demo-sensors") { description } }', {});
+  const document = await readFile(new URL('1-collection.graphql', import.meta.url), 'utf8');
+  if (!document.includes(JSON.stringify(data?.collection?.description ?? null)))
+    throw new Error('the collection "demo-sensors" is not that of the example: give the URL of a server without it');
+  return made;
+}
+
+async function register(url) {
+  const made = await create(url);
   const costs = [made.cost];
   let registered = 0;
   for (let at = 0; at < SENSORS.length; at += SENSORS_A_CALL) {
@@ -94,7 +104,10 @@ async function record(url, sensors) {
   let stored = 0;
   for (const sensor of sensors) {
     const readings = readingsOf(sensor, 24, now);
-    const { data, cost } = await send(url, '3-record.graphql', { sensor: `marker::sensors::${sensor.key}`, readings });
+    const { data, cost } = await send(url, '3-record.graphql', {
+      sensor: `marker::demo-sensors::${sensor.key}`,
+      readings,
+    });
     stored += data.recordReadings;
     costs.push(cost);
   }
@@ -105,7 +118,7 @@ async function record(url, sensors) {
 async function countsFollow(url) {
   const until = performance.now() + COUNTS_WITHIN_MS;
   while (performance.now() < until) {
-    const { data } = await post(url, '{ collection(key: "sensors") { count } }', {});
+    const { data } = await post(url, '{ collection(key: "demo-sensors") { count } }', {});
     if (data?.collection?.count >= SENSORS.length) return;
     await sleep(100);
   }
@@ -126,7 +139,7 @@ async function ask(url) {
   const names = inRoom.nodes.map(({ name }) => name);
   say('In room 102 there?', `${names.length}: ${names.join(', ')}`, inRoom.cost);
 
-  const { data, cost } = await send(url, '7-one-sensor.graphql', { id: `marker::sensors::${keys[0]}` });
+  const { data, cost } = await send(url, '7-one-sensor.graphql', { id: `marker::demo-sensors::${keys[0]}` });
   const { name, place, properties, readings } = data.marker;
   const values = readings.map(({ at, values: { celsius } }) => `${at.slice(11, 16)} ${celsius} ${properties.unit}`);
   say(

@@ -122,6 +122,7 @@ const CHANGES = /* GraphQL */ `
         lng
         lat
       }
+      sequence
     }
   }
 `;

@@ -112,4 +112,4 @@ export type ClientChangesSubscriptionVariables = Exact<{
 }>;
 
 
-export type ClientChangesSubscription = { readonly markerChanged: { readonly kind: ChangeKind, readonly id: string, readonly marker: { readonly id: string, readonly key: string, readonly name: string | null, readonly category: string | null, readonly properties: Readonly<Record<string, unknown>>, readonly position: { readonly lng: number, readonly lat: number } } | null, readonly previous: { readonly lng: number, readonly lat: number } | null } };
+export type ClientChangesSubscription = { readonly markerChanged: { readonly kind: ChangeKind, readonly id: string, readonly sequence: string, readonly marker: { readonly id: string, readonly key: string, readonly name: string | null, readonly category: string | null, readonly properties: Readonly<Record<string, unknown>>, readonly position: { readonly lng: number, readonly lat: number } } | null, readonly previous: { readonly lng: number, readonly lat: number } | null } };

@@ -22,8 +22,8 @@ export interface TileEntry {
   stale: boolean;
 }
 
-/** Number of cached tiles besides those on the screen. */
-const MAX_TILES = 1_000;
+/** Number of cached tiles besides those on the screen, and of markers whose last change is known. */
+const MOST_KEPT = 1_000;
 /** A response may lack changes emitted up to this long before its request, in ms, because indexes lag. */
 const INDEX_LAG = 1_000;
 /** The same for counts, which lag behind the stream. */
@@ -49,6 +49,8 @@ function applyTo(entry: TileEntry, { id, kind, marker, previous }: MarkerChange)
 export class TileCache {
   /** In the order of insertion. */
   readonly #byTile = new Map<TileKey, TileEntry>();
+  /** Last change of each marker. Clear it with a new connection, whose sequence numbers may be those of another table. */
+  readonly seen = new Map<string, MarkerChange>();
   #recent: readonly { readonly at: number; readonly change: MarkerChange }[] = [];
 
   get(key: TileKey): TileEntry | undefined {
@@ -64,7 +66,7 @@ export class TileCache {
   put(entry: TileEntry): void {
     for (const older of this.getAll(entry.keys)) this.#evict(older);
     for (const oldest of this.#all()) {
-      if (this.#byTile.size + entry.keys.length <= MAX_TILES) break;
+      if (this.#byTile.size + entry.keys.length <= MOST_KEPT) break;
       this.#evict(oldest);
     }
     for (const key of entry.keys) this.#byTile.set(key, entry);
@@ -72,10 +74,18 @@ export class TileCache {
     for (const { at, change } of this.#recent) if (at > entry.requestedAt - lag) applyTo(entry, change);
   }
 
-  /** Applies a change to the affected entries and returns them. Entries to which it cannot be applied become stale. */
+  /**
+   * Applies a change to the affected entries and returns them. Entries to which it cannot be applied become stale. Every
+   * subscription repeats recent changes: those were applied, and to do so again would show a marker where it was until its
+   * last change is repeated; but responses may still lack that one.
+   */
   apply(change: MarkerChange): TileEntry[] {
     const now = systemClock.wall();
-    this.#recent = [...this.#recent.filter(({ at }) => at > now - CHANGES_KEPT), { at: now, change }];
+    const known = this.seen.get(change.id);
+    const last = known && known.sequence >= change.sequence ? known : change;
+    this.#recent = [...this.#recent.filter(({ at }) => at > now - CHANGES_KEPT), { at: now, change: last }];
+    if (last === known) return [];
+    if (this.seen.set(change.id, change).size > MOST_KEPT) this.seen.clear();
     return [...this.#all()].filter((entry) => applyTo(entry, change));
   }
 

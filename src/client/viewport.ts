@@ -191,6 +191,7 @@ class TiledViewport implements Viewport {
       collection: this.#options.collection,
       onChange: (change) => this.#onChange(change),
       onConnect: (completeFrom) => {
+        this.#cache.seen.clear();
         this.#completeFrom = Math.max(this.#completeFrom, Math.min(completeFrom + COUNTS_LAG, systemClock.wall()));
         this.#cache.expireBefore(this.#completeFrom);
         this.#loadTimer.within(0);

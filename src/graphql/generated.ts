@@ -305,6 +305,7 @@ export type MarkerChange = {
   readonly kind: ChangeKind;
   readonly marker?: Maybe<Marker>;
   readonly previous?: Maybe<Point>;
+  readonly sequence: Scalars['String']['output'];
 };
 
 export type MarkerConnection = {
@@ -1158,6 +1159,7 @@ export type MarkerChangeResolvers<ContextType = RequestContext, ParentType exten
   kind?: Resolver<ResolversTypes['ChangeKind'], ParentType, ContextType>;
   marker?: Resolver<Maybe<ResolversTypes['Marker']>, ParentType, ContextType>;
   previous?: Resolver<Maybe<ResolversTypes['Point']>, ParentType, ContextType>;
+  sequence?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 };
 
 export type MarkerConnectionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['MarkerConnection'] = ResolversParentTypes['MarkerConnection']> = {

@@ -46,7 +46,12 @@ export function handleErrors(server: FastifyInstance, limits: Limits, log: Log):
       .type('application/json; charset=utf-8')
       .send(withExtensions(body, request.headers));
   });
-  server.setNotFoundHandler((request, reply) =>
-    reply.code(404).send({ errors: [formatted(new CellportError('NOT_FOUND', `${request.url} does not exist`))] }),
-  );
+  server.setNotFoundHandler((request, reply) => {
+    const error = new CellportError('NOT_FOUND', `${request.url} does not exist`);
+    // Caches may otherwise keep it for minutes: a file that one server lacks may exist on the next, during an update.
+    return reply
+      .code(404)
+      .header('cache-control', 'no-store')
+      .send({ errors: [formatted(error)] });
+  });
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
@@ -74,8 +74,8 @@ const tagOf = (text: string) => `W/"${createHash('sha256').update(text).digest('
 
 const isKnown = (tag: string, known = '') => known.split(',').some((each) => each.trim() === tag);
 
-/** Paths of files that never change: names with a hash, and tiles, in a folder named by a hash. */
-const UNCHANGING = /[\\/](assets|tiles)[\\/]/;
+/** Paths of files that never change: assets, whose names have a hash, and tiles, in a folder named by one. */
+const UNCHANGING = /^(assets|tiles[\\/][0-9a-f]{8})[\\/]/;
 
 interface Folder {
   readonly root: string;
@@ -98,9 +98,7 @@ function addFiles(server: FastifyInstance, { root, prefix, contentSecurityPolicy
     cacheControl: false,
     setHeaders(reply, path) {
       // All other files are revalidated, mostly with a 304.
-      const cacheControl = UNCHANGING.test(path.slice(root.length))
-        ? 'public, max-age=31536000, immutable'
-        : 'no-cache';
+      const cacheControl = UNCHANGING.test(relative(root, path)) ? 'public, max-age=31536000, immutable' : 'no-cache';
       void reply.header('cache-control', cacheControl);
     },
   });
@@ -132,7 +130,11 @@ export function addGraphiql(server: FastifyInstance, root: string): void {
   if (!existsSync(root)) {
     for (const url of ['/graphiql', '/graphiql/']) {
       server.get(url, (_request, reply) =>
-        reply.code(404).type('text/plain').send('GraphiQL is not built; run `npm run build`.\n'),
+        reply
+          .code(404)
+          .header('cache-control', 'no-store')
+          .type('text/plain')
+          .send('GraphiQL is not built; run `npm run build`.\n'),
       );
     }
     return;

@@ -24,6 +24,8 @@ export interface MarkerChange {
   readonly previous: Point | null;
   /** RFC 3339, UTC. */
   readonly at: string;
+  /** Sequence number of the record, with leading zeros: grows with each change of a marker. */
+  readonly sequence: string;
 }
 
 /** A reading as sent to clients. */
@@ -48,6 +50,7 @@ export interface MarkerEvent extends Event {
   readonly type: 'marker';
   readonly before: Point | undefined;
   readonly after: Point | undefined;
+  readonly sequence: string;
   /** Time of the marker's creation, RFC 3339; undefined if its item has none. */
   readonly createdAt: string | undefined;
 }
@@ -85,7 +88,13 @@ function isSameContent(old: WireImage, image: WireImage): boolean {
 /** The event in a record that is relevant to clients; undefined if there is none. */
 export function eventOf(
   keys: Pick<Keyspace, 'parseMarker' | 'parseReading'>,
-  { keys: named, at, before: old, after: image }: Pick<StreamRecord, 'keys' | 'at' | 'before' | 'after'>,
+  {
+    keys: named,
+    at,
+    sequence,
+    before: old,
+    after: image,
+  }: Pick<StreamRecord, 'keys' | 'at' | 'sequence' | 'before' | 'after'>,
 ): LiveEvent | undefined {
   const pk = textOf(named, 'pk');
   const sk = textOf(named, 'sk');
@@ -97,7 +106,7 @@ export function eventOf(
     if (before === undefined && after === undefined) return undefined;
     if (old !== undefined && image !== undefined && isSameContent(old, image)) return undefined;
     const createdAt = textOf(image ?? old ?? {}, 'createdAt');
-    return { type: 'marker', ...marker, at, before, after, createdAt, image };
+    return { type: 'marker', ...marker, at, before, after, sequence, createdAt, image };
   }
   const reading = image === undefined ? undefined : keys.parseReading({ pk, sk });
   return reading && { type: 'reading', ...reading, at, image };
@@ -155,6 +164,9 @@ function markerOf(keys: Keyspace, event: MarkerEvent, collection: string): Marke
   return marker ?? null;
 }
 
+/** The most that a sequence number has. With leading zeros, their order is that of their texts. */
+const SEQUENCE_DIGITS = 40;
+
 /** The change sent to a client for an event. */
 export function markerChange(keys: Keyspace, event: MarkerEvent, kind: ChangeKind, collection: string): MarkerChange {
   return {
@@ -163,6 +175,7 @@ export function markerChange(keys: Keyspace, event: MarkerEvent, kind: ChangeKin
     marker: markerOf(keys, event, collection),
     previous: event.before ?? null,
     at: new Date(event.at).toISOString(),
+    sequence: event.sequence.padStart(SEQUENCE_DIGITS, '0'),
   };
 }
 

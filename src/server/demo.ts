@@ -1,8 +1,9 @@
 import type { Config } from '../config.js';
+import { CellportError } from '../errors.js';
 import type { LoadReadiness } from '../http/health.js';
 import { CITIES_COLLECTION, openCities } from '../ingest/markers/cities.js';
 import { type MarkerLoad, loadMarkers } from '../ingest/markers/load-markers.js';
-import { openCollection } from '../ingest/open-collection.js';
+import { type OpenedCollection, openCollection } from '../ingest/open-collection.js';
 import { RejectsFile } from '../ingest/read/rejects.js';
 import { COUNTRIES_COLLECTION, loadCountries, openCountries } from '../ingest/zones/countries.js';
 import { newCall } from '../store/request/meter.js';
@@ -33,18 +34,27 @@ export interface Demo {
   load(cells: Cells, options: DemoOptions): Promise<{ readonly cities: DemoPart; readonly countries: DemoPart }>;
 }
 
-/** Creates the demo's collections, unless they exist. `table` is that of `OpenedTables`; `most` limits the load to the largest cities. */
+const PARTS = [CITIES_COLLECTION, COUNTRIES_COLLECTION] as const;
+/** Whether somebody else has created it: its markers or zones would be overwritten. */
+const isForeign = ({ collection }: OpenedCollection) =>
+  !PARTS.some(({ key, description }) => key === collection.key && description === collection.description);
+
+/**
+ * Creates the demo's collections, unless they exist. If one of them is not the demo's, nothing is created, and the load
+ * rejects with CONFLICT. `table` is that of `OpenedTables`; `most` limits the load to the largest cities.
+ */
 export async function openDemo(
   { dataDir }: Config,
   { database }: Backend,
   table: string,
   most?: number,
 ): Promise<Demo> {
-  const opened = await openCollection(database, CITIES_COLLECTION);
-  const [, countries] = await Promise.all([
-    opened.create(),
-    openCollection(database, COUNTRIES_COLLECTION).then(({ create }) => create()),
+  const [opened, countries] = await Promise.all([
+    openCollection(database, CITIES_COLLECTION),
+    openCollection(database, COUNTRIES_COLLECTION),
   ]);
+  const foreign = [opened, countries].find(isForeign)?.collection.key;
+  if (foreign === undefined) await Promise.all([opened.create(), countries.create()]);
   let readiness: LoadReadiness = { state: 'loading', cities: 0, of: null, counted: false, reason: null };
 
   async function loadCities(cells: Cells, { signal, onChecked, onProgress }: DemoOptions): Promise<DemoPart> {
@@ -80,12 +90,8 @@ export async function openDemo(
 
   async function loadZones(signal: AbortSignal): Promise<DemoPart> {
     const all = openCountries();
-    const options = {
-      database,
-      collection: countries,
-      now: () => new Date(database.clock.wall()),
-      call: newCall(signal),
-    };
+    const collection = await countries.create();
+    const options = { database, collection, now: () => new Date(database.clock.wall()), call: newCall(signal) };
     return { count: all.length, loaded: await loadCountries(options, all) };
   }
 
@@ -93,6 +99,13 @@ export async function openDemo(
     readiness: () => readiness,
     async load(cells, options) {
       try {
+        if (foreign !== undefined) {
+          throw new CellportError(
+            'CONFLICT',
+            `the collection ${JSON.stringify(foreign)} is not the demo's; give the demo another CELLPORT_TABLE or CELLPORT_DATA_DIR`,
+            { key: foreign },
+          );
+        }
         const cities = await loadCities(cells, options);
         readiness = { ...readiness, cities: cities.count, of: cities.count, counted: true };
         options.onCities(cities);

@@ -281,7 +281,12 @@ describe('live changes', () => {
     return open({ url: `${liveServer.url}/graphql`, collection: 'cars', live: true, ...options });
   };
 
+  /** Waits until the server knows all changes of this time: without them, a viewport that connects loads again. */
+  const knownSince = (milliseconds: number) =>
+    until(async () => ((await heard.hub.recentFrom()) ?? Infinity) < Date.now() - milliseconds);
+
   test('show what other clients create, move and delete, without a new request', async () => {
+    await knownSince(5_000);
     await create('still', 16.1, 52.1);
     const viewport = follow();
     viewport.view(here, 9);
@@ -303,8 +308,7 @@ describe('live changes', () => {
   });
 
   test('show what changed before the subscription once it is up, without a second request', async () => {
-    // Until the server knows all changes of the last seconds.
-    await until(async () => ((await heard.hub.recentFrom()) ?? Infinity) < Date.now() - 5_000);
+    await knownSince(5_000);
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => {
       release = resolve;
@@ -328,6 +332,43 @@ describe('live changes', () => {
     release();
     await until(() => late.state.markers.some(({ key }) => key === 'meanwhile'));
     expect(requests).toEqual([]);
+  });
+
+  test('never show a marker where it was, while a new subscription repeats its changes one by one', async () => {
+    const delivered: string[] = [];
+    /** It receives changes so slowly that the viewport draws between two of them. */
+    class SlowSocket extends WebSocket {
+      #last = Promise.resolve();
+      override emit(event: string, ...values: unknown[]): boolean {
+        if (event !== 'message') return super.emit(event, ...values);
+        this.#last = this.#last.then(() => new Promise((resolve) => setTimeout(resolve, 80)));
+        void this.#last.then(() => super.emit(event, ...values) && delivered.push(String(values[0])));
+        return true;
+      }
+    }
+    await knownSince(5_000);
+    const viewport = follow();
+    vi.stubGlobal('WebSocket', SlowSocket);
+    viewport.view(here, 9);
+    await until(() => viewport.state.markers.some(({ key }) => key === 'still'));
+    const shown = () => viewport.state.markers.find(({ key }) => key === 'moving')?.position.lng;
+    const input = (lng: number) => `position: { lng: ${lng}, lat: 52.4 }`;
+    const creation = (lng: number) => `mutation { createMarker(input: { collection: "cars", key: "moving", ${input(lng)} }) { id } }`; // prettier-ignore
+    await liveServer.ask(creation(16.4));
+    await until(() => shown() === 16.4);
+    for (const lng of [16.5, 16.6])
+      await liveServer.ask(`mutation { updateMarker(input: { id: "marker::cars::moving", ${input(lng)} }) { id } }`);
+    await liveServer.ask(`mutation { deleteMarker(id: "marker::cars::moving") { id } }`);
+    await liveServer.ask(creation(16.7));
+    await until(() => shown() === 16.7 && !viewport.state.loading);
+    const during = new Set<number | undefined>();
+    viewport.subscribe(() => void during.add(shown()));
+    // Beyond the surroundings of the former view, which it overlaps.
+    viewport.view({ west: 14, south: 52, east: 17, north: 53 }, 9);
+    await liveServer.ask(`mutation { createMarker(input: { collection: "cars", key: "last", position: { lng: 14.1, lat: 52.5 } }) { id } }`); // prettier-ignore
+    await until(() => delivered.at(-1)?.includes('"last"') === true && !viewport.state.loading);
+    expect([...during]).toEqual([16.7]);
+    for (const key of ['moving', 'last']) await liveServer.ask(`mutation { deleteMarker(id: "marker::cars::${key}") { id } }`); // prettier-ignore
   });
 
   test('show a marker that was emitted before the viewport subscribed and is counted later', async () => {

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { startServer } from '../http/live-server.js';
+import { testDatabase } from '../support/test-database.js';
 import { type RunningCli, runCli } from '../support/run-cli.js';
 
 const run = promisify(execFile);
@@ -62,4 +64,23 @@ test('the sensor example sets up its registry and answers correctly, and a secon
       /^Temperature in 101, Poznań \/ Bałtyk \/ 1 \/ 101: (\d\d:00 [\d.]+ °C(, |$)){10}$/,
     );
   }
+});
+
+test('the sensor example adds nothing to a collection that has its key, but is not its own', async () => {
+  const ask = async (query: string) => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${own.url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) });
+    return ((await response.json()) as { data: unknown }).data;
+  };
+  const own = await startServer(await testDatabase());
+  await ask('mutation { createCollection(input: { key: "demo-sensors", name: "Mine" }) { key } }');
+  const failed = run(process.execPath, [example, own.url]);
+  await expect(failed).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('is not that of the example'),
+  });
+  expect(await ask('{ collection(key: "demo-sensors") { markers { nodes { key } } } }')).toEqual({
+    collection: { markers: { nodes: [] } },
+  });
+  await own.close();
 });

@@ -280,6 +280,7 @@ MarkerChange.id: ID!
 MarkerChange.marker: Marker
 MarkerChange.previous: Point
 MarkerChange.at: DateTime!
+MarkerChange.sequence: String!
 enum ChangeKind = CREATED | UPDATED | MOVED | DELETED | ENTERED | LEFT
 `
   .trim()

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,8 +30,9 @@ afterAll(async () => {
 });
 
 /** Gets a file without the changes that `fetch` makes. */
-async function get(path: string, accepted: string) {
-  const sending = request(`${server.url}${path}`, { headers: { 'accept-encoding': accepted } }).end();
+async function get(path: string, accepted: string, { url } = server, known?: string) {
+  const headers = { 'accept-encoding': accepted, ...(known !== undefined && { 'if-none-match': known }) };
+  const sending = request(`${url}${path}`, { headers }).end();
   const [response] = (await once(sending, 'response')) as [IncomingMessage];
   return { status: response.statusCode, headers: response.headers, body: await text(response) };
 }
@@ -55,6 +56,45 @@ test.each([
     expect(headers['content-encoding']).toBe(encoding);
     expect(headers['content-security-policy']).toMatch(/^default-src 'none'/);
   }
+});
+
+test.each([
+  ['that ends in a slash, as that of the built pages', (root: string) => `${root}/`],
+  ['that does not', (root: string) => root],
+  ['that is not in its shortest form', (root: string) => join(root, 'assets') + '/../'],
+  ['that is a link in a folder named assets', (root: string) => join(root, 'linked/assets/page')],
+])('files whose URL changes with their content are kept, all others revalidated, of a root %s', async (_, rootOf) => {
+  const linked = join(folder, 'linked/assets');
+  await mkdir(linked, { recursive: true });
+  await symlink(folder, join(linked, 'page'));
+  await mkdir(join(folder, 'tiles/0/0'), { recursive: true });
+  for (const name of ['tiles/0/0/0.pbf', 'preview.jpg']) await writeFile(join(folder, name), name);
+  const root = rootOf(folder);
+  const other = await startServer(newDatabase(), { staticDir: root, mapDir: root });
+  for (const [path, cached] of [
+    ['/', 'no-cache'],
+    ['/graphiql/', 'no-cache'],
+    ['/graphiql/assets/main-0a1b.js', FOREVER],
+    ['/map/index.html', 'no-cache'],
+    ['/map/preview.jpg', 'no-cache'],
+    ['/map/assets/main-0a1b.js', FOREVER],
+    ['/map/x/../%61ssets//main-0a1b.js', FOREVER],
+    ['/map/tiles/0a1b2c3d/0/0/0.pbf', FOREVER],
+    ['/map/tiles/0/0/0.pbf', 'no-cache'],
+  ] as const) {
+    const first = await get(path, 'br', other);
+    const again = await get(path, 'br', other, String(first.headers['etag']));
+    expect([path, first.status, again.status, again.body]).toEqual([path, 200, 304, '']);
+    for (const { headers } of [first, again])
+      expect([path, headers['cache-control'], headers['vary']]).toEqual([path, cached, 'Accept-Encoding']);
+  }
+  // Another server may have it, while all are updated.
+  for (const path of ['/map/assets/gone-0a1b.js', '/map/tiles/0a1b2c3d/9/9/9.pbf', '/graphiql/assets', '/nowhere']) {
+    const { status, headers } = await get(path, '', other);
+    expect([path, status, headers['cache-control']]).toEqual([path, 404, 'no-store']);
+  }
+  await other.close();
+  await rm(join(folder, 'linked'), { recursive: true });
 });
 
 test('a file that is not compressed is sent unchanged', async () => {

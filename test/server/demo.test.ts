@@ -1,3 +1,4 @@
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +7,10 @@ import { afterAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import type { Backend } from '../../src/server/backend.js';
 import { type DemoOptions, openDemo } from '../../src/server/demo.js';
+import { createCollection, listCollections } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/dynamodb.js';
-import { engine, testDatabase } from '../support/test-database.js';
+import { engine, makeTables, newDatabase, testDatabase } from '../support/test-database.js';
 
 const CITIES = 1_600;
 const folder = mkdtempSync(join(tmpdir(), 'cellport-demo-'));
@@ -51,3 +54,25 @@ test('a load that is resumed tells at once what had been written, and does not w
   expect({ reason, waited }).toEqual({ reason: 'the cities are there', waited: [CITIES] });
   expect(seen[0]).toBeGreaterThan(0);
 }, 60_000);
+
+test.each(['cities', 'countries'])("a collection %s that is not the demo's stays as it is", async (key) => {
+  const database = newDatabase();
+  await makeTables(database);
+  const now = '2026-11-01T00:00:00.000Z';
+  const own = await createCollection(database, { key, name: 'Mine' }, now, newCall());
+  const demo = await openDemo(readConfig({}, { CELLPORT_DATA_DIR: folder }), { ...backend, database }, 'own', CITIES);
+  const cells = {
+    status: () => expect.fail('not asked'),
+    caughtUp: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+  };
+  const { signal } = new AbortController();
+  const nothing = () => undefined;
+  const loading = demo.load(cells, { signal, onChecked: nothing, onProgress: nothing, onCities: nothing });
+  await expect(loading).rejects.toThrow(`the collection "${key}" is not the demo's; give the demo another`);
+  expect(demo.readiness()).toMatchObject({ state: 'failed', cities: 0 });
+  // Not only the own one: no half of the demo is created either.
+  expect((await listCollections(database, { first: 9 }, newCall())).collections).toEqual([own]);
+  const { Count } = await database.client.send(new ScanCommand({ TableName: database.tables.entities }));
+  expect(Count).toBe(1);
+});

@@ -40,6 +40,11 @@ export function expectSoon(page: Page, expression: string): Promise<void> {
   return until(() => page.evaluate<boolean>(`Boolean(${expression})`), ASK_EVERY_MS);
 }
 
+/** Waits by a page's own timers: those that it has set for earlier have run then, also on a busy machine. */
+export async function afterTimers(page: Page, milliseconds: number): Promise<void> {
+  await page.evaluate(`new Promise((done) => setTimeout(done, ${milliseconds}))`);
+}
+
 /** Lets pages draw ten frames a second at most: without a graphics card each frame of a map takes long. */
 export async function drawSlowly(context: BrowserContext): Promise<void> {
   await context.addInitScript(`{

@@ -1,13 +1,18 @@
+import { readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { openCountries } from '../../src/ingest/zones/countries.js';
+import { BUILT_PAGES } from '../../src/server/services.js';
 import { testDatabase } from '../support/test-database.js';
 import { hasChromium, openBrowser, expectSoon } from './browser.js';
 import { type MapServer, startMapServer } from './map-server.js';
 
 /** This long after its start, a server knows all changes that a page may lack whose subscription starts late. */
 const KNOWN_AFTER_MS = 6_000;
+
+const VIEW = { viewport: { width: 1280, height: 800 }, deviceScaleFactor: 0.5 } as const;
 
 /** The page's requests about its view, one line per request: collection and content. */
 function recordViews(page: Page): string[] {
@@ -19,6 +24,15 @@ function recordViews(page: Page): string[] {
     if (content !== undefined) views.push(`${content} of ${variables?.collection}`);
   });
   return views;
+}
+
+/** Waits until the map shows its first view. */
+async function drawn(page: Page): Promise<void> {
+  await expectSoon(page, 'globalThis.cellport?.layers.some(({ states }) => states.length > 0)');
+  await expectSoon(
+    page,
+    'cellport.layers.every(({ states }) => states.every((each) => !each.loading)) && cellport.map.loaded()',
+  );
 }
 
 describe.skipIf(!hasChromium)('the first load of a built page', async () => {
@@ -76,7 +90,7 @@ describe.skipIf(!hasChromium)('the first load of a built page', async () => {
   it('is under 600 kB for the map, which requests its view and its zones once', async () => {
     await new Promise((resolve) => setTimeout(resolve, startedAt + KNOWN_AFTER_MS - Date.now()));
     const before = server.bytesSent();
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 0.5 });
+    const page = await browser.newPage(VIEW);
     const views = recordViews(page);
     // Like a slow network: the subscription to changes starts after the first request.
     await page.addInitScript(`{
@@ -84,15 +98,48 @@ describe.skipIf(!hasChromium)('the first load of a built page', async () => {
       WebSocket.prototype.send = function (text) { setTimeout(() => send.call(this, text), 1_000); };
     }`);
     await page.goto(server.url);
-    await expectSoon(page, 'globalThis.cellport?.layers.some(({ states }) => states.length > 0)');
-    await expectSoon(
-      page,
-      'cellport.layers.every(({ states }) => states.every((each) => !each.loading)) && cellport.map.loaded()',
-    );
+    await drawn(page);
     await quiet();
     // Both at once: the zones do not wait for the subscription to changes.
     expect(views.toSorted()).toEqual(['auto of cities', 'zones of cities']);
     expect(server.bytesSent() - before).toBeLessThan(600_000);
+    await page.close();
+  });
+
+  it('lets browsers keep every file whose name or folder has a hash, and there are few others', async () => {
+    for (const [prefix, root] of [
+      ['/map/', BUILT_PAGES.mapDir],
+      ['/graphiql/', BUILT_PAGES.staticDir],
+    ] as const) {
+      const built = readdirSync(root!, { recursive: true, withFileTypes: true })
+        .filter((each) => each.isFile() && !/\.(br|gz)$/.test(each.name))
+        .map(({ parentPath, name }) => relative(root!, join(parentPath, name)));
+      // Those of lower zooms, as they are more than a thousand.
+      const files = built.filter((name) => !/^tiles\/\w+\/[3-9]/.test(name));
+      expect(files.length).toBeGreaterThan(30);
+      const revalidated: string[] = [];
+      for (const file of files) {
+        const { status, headers } = await fetch(server.url + prefix + file);
+        expect([file, status, headers.get('vary')]).toEqual([file, 200, 'Accept-Encoding']);
+        if (headers.get('cache-control') === 'public, max-age=31536000, immutable')
+          expect(file).toMatch(/^(assets\/.+-[\w-]{8}\.\w+|tiles\/[0-9a-f]{8}\/.+)$/);
+        else revalidated.push(`${file}: ${headers.get('cache-control')}`);
+      }
+      const pages = ['index.html: no-cache', 'preview.jpg: no-cache'];
+      expect(revalidated.toSorted()).toEqual(prefix === '/map/' ? pages : pages.slice(0, 1));
+    }
+  });
+
+  it('leaves only the page and its data for the second load of the map', async () => {
+    const page = await browser.newPage(VIEW);
+    for (const _ of ['first', 'second']) {
+      await page.goto(server.url);
+      await drawn(page);
+    }
+    const requested = await page.evaluate<string[]>(
+      `performance.getEntriesByType('resource').filter(({ transferSize }) => transferSize > 0).map(({ name }) => name)`,
+    );
+    expect(requested.filter((url) => url.includes('/map/'))).toEqual([]);
     await page.close();
   });
 });

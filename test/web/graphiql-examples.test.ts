@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CITIES_COLLECTION, openCities } from '../../src/ingest/markers/cities.js';
 import { openCountries } from '../../src/ingest/zones/countries.js';
 import { type Example, menu, tabs } from '../../web/graphiql/examples.js';
+import { startServer } from '../http/live-server.js';
 import { collect, until, websocketClient } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
 import { type MapServer, startMapServer } from './map-server.js';
@@ -48,8 +49,8 @@ describe('the example queries of GraphiQL', () => {
 
 /** Mutations that make a subscription deliver something. */
 const CHANGES: Readonly<Record<string, string>> = {
-  WatchLive: `mutation { updateMarker(input: { id: "marker::parks::cytadela", name: "Park Cytadela" }) { id } }`,
-  Since: `mutation { recordReadings(marker: "marker::parks::cytadela", readings: [{ values: { visitors: 1 } }]) }`,
+  WatchLive: `mutation { updateMarker(input: { id: "marker::demo-parks::demo-cytadela", name: "Park Cytadela" }) { id } }`,
+  Since: `mutation { recordReadings(marker: "marker::demo-parks::demo-cytadela", readings: [{ values: { visitors: 1 } }]) }`,
 };
 
 /** London, around Poznań, Luxembourg and New Zealand, the areas of the examples. */
@@ -85,6 +86,41 @@ interface Answer {
   readonly errors?: unknown;
   readonly extensions: { readonly cost: { readonly readUnits: number }; readonly reads?: readonly unknown[] };
 }
+
+describe('the examples of GraphiQL', async () => {
+  const db = await testDatabase();
+
+  it('leave collections as they are that have the key of theirs, but not their markers', async () => {
+    const server = await startServer(db);
+    const keys = new Set<string>();
+    for (const { query } of examples) {
+      const [made] = /createCollection\(\s*input: \{\s*key: "[^"]+"/.exec(query) ?? [];
+      if (made !== undefined) keys.add(/"(.+)"/.exec(made)?.[1] ?? '');
+    }
+    expect([...keys].filter((key) => !key.startsWith('demo-'))).toEqual([]);
+    for (const key of keys) {
+      await server.ask(`mutation {
+        createCollection(input: { key: "${key}", name: "Mine" }) { id }
+        createMarker(input: { collection: "${key}", key: "mine", name: "Mine", position: { lng: 1, lat: 2 } }) { id }
+        createZone(input: { collection: "${key}", key: "mine", geometry: { type: "LineString", coordinates: [[1, 2], [3, 4]] } }) { id }
+      }`);
+    }
+    const content = async () => {
+      const { data } = await server.ask(`{ collections { nodes {
+        key name description version
+        marker(key: "mine") { version }
+        zones { nodes { key version } }
+      } } }`);
+      return data.collections.nodes;
+    };
+    const before = await content();
+    expect(before.map(({ marker }: { marker: unknown }) => marker)).toEqual([...keys].map(() => ({ version: 1 })));
+    const isMutation = ({ query }: Example) => getOperationAST(parse(query))?.operation === 'mutation';
+    for (const { query } of examples.filter(isMutation)) await server.ask(query);
+    expect(await content()).toEqual(before);
+    await server.close();
+  });
+});
 
 describe('the examples of GraphiQL, run in the order shown', async () => {
   const db = await testDatabase('readable', { stream: true, waitsForDisk: true });

@@ -6,7 +6,7 @@ import { menu, tabs } from '../../web/graphiql/examples.js';
 import { startServer } from '../http/live-server.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
-import { SMALL, hasChromium, openBrowser } from './browser.js';
+import { SMALL, afterTimers, hasChromium, openBrowser } from './browser.js';
 import { type MapServer, startMapServer } from './map-server.js';
 
 /**
@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     // GraphiQL reads the operation's name a moment after the text; until then it sends the former one with it.
     const edited = async (name: string) => {
       await page.locator('.graphiql-query-editor', { hasText: new RegExp(`query\\s${name}\\s`) }).waitFor();
-      await page.waitForTimeout(1_000);
+      await afterTimers(page, 1_000);
     };
     await tab.getByText('WhatItReads').click();
     await edited('WhatItReads');
@@ -123,10 +123,10 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     await page.locator('.graphiql-tab').getByText('WatchLive').click();
     await page.locator('.graphiql-query-editor .view-lines', { hasText: 'markerChanged' }).waitFor();
     // Until GraphiQL has read the operation's name, too.
-    await page.waitForTimeout(1_000);
+    await afterTimers(page, 1_000);
     await page.locator('.graphiql-execute-button').click();
     // The subscription starts a moment later.
-    const update = `mutation { updateMarker(input: { id: "marker::parks::cytadela", name: "Cytadela" }) { id } }`;
+    const update = `mutation { updateMarker(input: { id: "marker::demo-parks::demo-cytadela", name: "Cytadela" }) { id } }`;
     const changing = setInterval(() => void server.ask(update), 500);
     await page.locator('.result-window', { hasText: 'UPDATED' }).waitFor();
     clearInterval(changing);

@@ -14,7 +14,17 @@ import { BUILT_PAGES } from '../../src/server/services.js';
 import * as documents from '../../web/map/documents.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
-import { SMALL, differingPixels, drawSlowly, hasChromium, keep, openBrowser, shoot, expectSoon } from './browser.js';
+import {
+  SMALL,
+  afterTimers,
+  differingPixels,
+  drawSlowly,
+  hasChromium,
+  keep,
+  openBrowser,
+  shoot,
+  expectSoon,
+} from './browser.js';
 import { type MapServer, startMapServer } from './map-server.js';
 import { serveOwnTiles } from './own-tiles.js';
 
@@ -118,7 +128,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       `${HANDLE}?.layers.length > 0 && !${HANDLE}.map.isMoving() && !document.querySelector('#progress').matches('.on')`,
     );
     // Requests start a tenth of a second after the last move.
-    await page.waitForTimeout(250);
+    await afterTimers(page, 250);
     await expectSoon(page, `!document.querySelector('#progress').matches('.on') && ${HANDLE}.map.loaded()`);
   }
 
@@ -505,6 +515,41 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       expect(page.url()).toContain('on=cities,countries');
     });
 
+    it('goes to what was typed when Enter was pressed, however late the results are', async () => {
+      const page = await show('#at=9/51.5/-0.1&on=cities');
+      await openBox(page);
+      await page.keyboard.type('london');
+      await options(page).filter({ hasText: 'London' }).first().waitFor();
+      const held: Route[] = [];
+      await page.route('**/graphql', (route) => {
+        if ((route.request().postData() ?? '').includes('"text"')) held.push(route);
+        else void route.continue();
+      });
+      await page.keyboard.press('ControlOrMeta+a');
+      await page.keyboard.type('Austria');
+      await page.keyboard.press('Enter');
+      await expect.poll(() => held.length).toBeGreaterThan(0);
+      // The results of the former text are still shown.
+      expect(await options(page).first().textContent()).toContain('London');
+      expect(await page.locator('#card').isVisible()).toBe(false);
+      for (const route of held) await route.continue();
+      await page.locator('#card h2', { hasText: 'Austria' }).waitFor();
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      // Escape ends the composition of a character first.
+      await openBox(page);
+      const escape = (isComposing: boolean) =>
+        page.evaluate<boolean>(`{
+          const input = document.querySelector('#search input');
+          const options = { key: 'Escape', bubbles: true, cancelable: true, isComposing: ${isComposing} };
+          input.dispatchEvent(new KeyboardEvent('keydown', options));
+          document.activeElement === input;
+        }`);
+      expect([await escape(true), await page.locator('#card').isVisible()]).toEqual([true, true]);
+      // The next key is not the box's any more, even if the page has not been drawn since.
+      expect([await escape(false), await page.locator('#card').isVisible()]).toEqual([false, true]);
+      await page.locator('#card').getByLabel('Close', { exact: true }).click();
+    });
+
     it('finds only names that the page has loaded while the server cannot search, and says so', async () => {
       await server.stopSearch();
       const page = await show('#at=9/51.5/-0.1&on=cities');
@@ -517,6 +562,53 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       await expect.poll(() => options(page).first().textContent(), { timeout: 60_000 }).toContain('London');
       await page.keyboard.press('Escape');
     });
+  });
+
+  it.each([
+    ['0 ms a key', 0, 1],
+    ['20 ms a key on a slow machine', 20, 6],
+  ])('gives every key and click to what it opens, from the first on, at %s', async (_, delay, slower) => {
+    const page = await load('#at=9/51.5/-0.1&on=cities', {}, '**/assets/file-preview*');
+    await settled(page);
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Emulation.setCPUThrottlingRate', { rate: slower });
+    const before = page.url();
+    const search = page.locator('#search input');
+    for (const text of ['London', 'Austria']) {
+      await page.keyboard.type(`/${text}`, { delay });
+      expect([await search.inputValue(), page.url()]).toEqual([text, before]);
+      await page.keyboard.press('Escape');
+    }
+    await page.keyboard.type('??', { delay });
+    expect(await page.getByRole('dialog').count()).toBe(1);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.mouse.click(800, 560);
+    await page.keyboard.type('Tea/Coffee + more?', { delay });
+    expect(await page.locator('#card input').inputValue()).toBe('Tea/Coffee + more?');
+    expect(await page.locator('#search').isVisible()).toBe(false);
+    await page.keyboard.press('Escape');
+    const { x, y } = await project(page, city(LONDON).position);
+    await page.mouse.click(x, y);
+    await page.locator('#card').getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.keyboard.type('Big ', { delay });
+    // The name was not selected.
+    expect(await page.locator('#card input').first().inputValue()).toMatch(/^(Big London|LondonBig )$/);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'New collection' }).dblclick();
+    await page.keyboard.type('Tea/Coffee', { delay });
+    expect(await page.locator('#import input').first().inputValue()).toBe('Tea/Coffee');
+    await page.keyboard.press('Escape');
+    // A part that cannot be loaded says so where it was opened.
+    const buffer = Buffer.from('key,lat,lng\n1,2,3\n');
+    await page.locator('input[type=file]').setInputFiles({ name: 'one.csv', mimeType: 'text/csv', buffer });
+    await page.locator('#import [role=alert]', { hasText: 'Could not load this part of the page' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('#import').waitFor({ state: 'hidden' });
+    expect((await page.evaluate<number>(`${HANDLE}.map.getZoom()`)).toFixed(3)).toBe('9.000');
+    await page.context().close();
+    faults.splice(0, faults.length, ...faults.filter((each) => !each.includes('ERR_FAILED')));
   });
 
   it('filters, colors and sizes places by their properties, as the link says', async () => {
@@ -644,11 +736,12 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const before = await readLondon();
     const { x, y } = await project(page, before.position);
+    // The page reads the version when the drag begins; if it did so later, it would find no conflict.
+    const read = page.waitForResponse((response) => response.request().postData()?.includes(before.id) ?? false);
     await page.mouse.move(x, y);
     await page.mouse.down();
     await page.mouse.move(x + 50, y, { steps: 3 });
-    // The page has drawn the marker elsewhere, so it has read the version, or it reads it now and finds no conflict.
-    await page.waitForTimeout(400);
+    await read;
     await server.ask(UPDATE, { input: { id: before.id, position: { lng: -0.3, lat: 51.6 } } });
     await page.mouse.up();
     await page.locator('#bar').getByText('someone else changed it in the meantime').waitFor();

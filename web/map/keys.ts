@@ -28,7 +28,7 @@ const isTyping = (target: EventTarget | null) => target instanceof Element && ta
  */
 export function followKeys(map: MapLibre, { close, search, help }: KeyActions): void {
   document.addEventListener('keydown', (event) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     // These elements close themselves.
     if (document.querySelector(':popover-open, dialog[open]')) return;
     if (event.key === 'Escape') return close();

@@ -9,6 +9,7 @@ import { createExplain } from './explain/explain.js';
 import { createFilters } from './filter/filters.js';
 import { watchEmptyViews } from './empty-view.js';
 import { createInteraction } from './interaction.js';
+import { showKeys } from './help/keys-dialog.js';
 import { followKeys } from './keys.js';
 import { createImporting } from './import/importing.js';
 import type { CollectionLayer, Drawn } from './layers/collection-layer.js';
@@ -16,9 +17,9 @@ import { drawLayerList } from './layers/layer-list.js';
 import { LayerSet } from './layers/layer-set.js';
 import { createPulse } from './layers/pulse.js';
 import { canLocate, createLocate } from './locate.js';
-import { createOnDemand } from './on-demand.js';
 import { repaintBase } from './open-map.js';
 import { createPageSheets } from './page-sheets.js';
+import { createSearch } from './search/search.js';
 import { createSeen } from './seen.js';
 import { shareLink } from './share.js';
 import type { Status } from './status.js';
@@ -45,7 +46,7 @@ export class Page {
   readonly #layers;
   readonly #interaction;
   readonly #filters;
-  readonly #onDemand;
+  readonly #openSearch;
   readonly #watchEmpty;
   readonly #tools;
   readonly #address;
@@ -97,14 +98,12 @@ export class Page {
         this.#tools.filter.set(open);
         this.#sheets.keep('filter');
       },
-      onMissing: () => this.#onDemand.missing(),
     });
-    this.#onDemand = createOnDemand({
+    this.#openSearch = createSearch({
       map,
       layers,
       seen,
       selection,
-      status,
       showLayer: (layer) => {
         if (layer.drawn === 'off') this.#setLayer(layer, 'points');
       },
@@ -118,8 +117,8 @@ export class Page {
     map.on('moveend', () => this.#address.write());
     followKeys(map, {
       close: () => this.#sheets.closeTopmost(),
-      search: () => this.#onDemand.search(),
-      help: () => this.#onDemand.keys(),
+      search: this.#openSearch,
+      help: showKeys,
     });
     this.#importing = this.#createImporting();
     this.#sheets = createPageSheets({
@@ -197,7 +196,7 @@ export class Page {
   #createTools() {
     const { edit, places } = this.#interaction;
     return createTools(byId('tools'), this.#map, {
-      onSearch: () => this.#onDemand.search(),
+      onSearch: this.#openSearch,
       onLocate: canLocate ? createLocate(this.#map, this.#status) : undefined,
       onList: () => this.#showPlaces(!places.open),
       onFilter: () => this.#filters.setOpen(!this.#filters.open),
@@ -205,7 +204,7 @@ export class Page {
       onExplain: () => this.#showExplain(byId('explain').hidden !== false),
       onShare: () => void shareLink(this.#status),
       onTheme: () => this.#theme.toggle(),
-      onKeys: () => this.#onDemand.keys(),
+      onKeys: showKeys,
     });
   }
 
@@ -229,7 +228,6 @@ export class Page {
         this.#feed.refresh();
       },
       onOpen: () => this.#sheets.keep('importing'),
-      onError: (message) => this.#status.show(message),
     });
   }
 

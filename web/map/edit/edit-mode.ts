@@ -10,7 +10,9 @@ import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { Status } from '../status.js';
 import { allowDrag } from './drag.js';
 import { History, type Step } from './history.js';
+import { MarkerForm } from './marker-form.js';
 import { type Fields, changesBetween, merge } from './merge.js';
+import { nameForm } from './name-form.js';
 import { addMarker, changeMarker, deleteMarker } from './writes.js';
 
 type Position = Marker['position'];
@@ -100,11 +102,7 @@ export class EditMode {
   }
 
   /** Asks for the name of a new marker at a position. */
-  clickedAt(position: Position): void {
-    this.#askName(position).catch((error: unknown) => this.#report(error));
-  }
-
-  async #askName({ lng, lat }: Position): Promise<void> {
+  clickedAt({ lng, lat }: Position): void {
     const { showCard, status } = this.#options;
     const layer = this.#targetLayer();
     if (!layer) return status.show('To add a place, turn on a layer and show it as places.');
@@ -113,16 +111,14 @@ export class EditMode {
       showCard(undefined);
       void this.#attempt(() => addMarker(layer, name, position));
     };
-    const { nameForm } = await import('./name-form.js');
     const { form, name } = nameForm(layer.collection.name, add, () => showCard(undefined));
     showCard([form]);
     name.focus();
   }
 
   /** Opens the form for name, category and properties of a marker. */
-  async #edit(layer: CollectionLayer, marker: MarkerDetails): Promise<void> {
+  #edit(layer: CollectionLayer, marker: MarkerDetails): void {
     const { showCard, openMarker } = this.#options;
-    const { MarkerForm } = await import('./marker-form.js');
     const close = () => openMarker(marker);
     /** Saves the user's changes in the form on top of the marker's latest known state. */
     const save = async (mine: Fields, current: MarkerDetails) => {
@@ -159,11 +155,7 @@ export class EditMode {
       'Move to center',
     );
     const bin = button({ class: 'danger' }, () => act(() => deleteMarker(layer, marker)), 'Delete');
-    const edit = button(
-      {},
-      () => void this.#edit(layer, marker).catch((error: unknown) => this.#report(error)),
-      'Edit',
-    );
+    const edit = button({}, () => this.#edit(layer, marker), 'Edit');
     return [element('div', { class: 'buttons' }, edit, move, bin)];
   }
 

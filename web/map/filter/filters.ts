@@ -2,7 +2,8 @@ import { byId } from '../element.js';
 import type { Theme } from '../base-map/palette.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { Seen } from '../seen.js';
-import type { FilterPanel } from './filter-panel.js';
+import { FilterPanel } from './filter-panel.js';
+import { drawLegend } from './legend.js';
 import type { Rules } from '../rules/rules.js';
 
 export interface Filters {
@@ -20,52 +21,33 @@ export interface FiltersOptions {
   /** Called when the user has changed the rules of a layer. */
   readonly onSet: () => void;
   readonly onOpen: (open: boolean) => void;
-  /** Called if a part of the page could not be loaded. */
-  readonly onMissing: () => void;
 }
 
-/** The panel that sets the layers' rules, and the legend that shows them; each is loaded on first use. */
-export function createFilters({ layers, seen, theme, onSet, onOpen, onMissing }: FiltersOptions): Filters {
+/** The panel that sets the layers' rules, and the legend that shows them. */
+export function createFilters({ layers, seen, theme, onSet, onOpen }: FiltersOptions): Filters {
   const [place, legend] = [byId('filter'), byId('legend')];
-  let isOpen = false;
-  let panel: FilterPanel | undefined;
-
   const set = (layer: CollectionLayer, rules: Rules) => {
     layer.setRules(rules);
     update();
     onSet();
   };
-  async function drawLegend(): Promise<void> {
-    const isNeeded = layers().some(
-      ({ heat, rules: { conditions, color, size } }) => heat || conditions.length > 0 || color || size,
-    );
-    if (!isNeeded && legend.hidden) return;
-    const module = await import('./legend.js');
-    module.drawLegend(legend, layers(), theme(), set);
-  }
+  const panel = new FilterPanel({ place, layers, seen, onSet: set, onClose: () => setOpen(false) });
+
   function update(): void {
     for (const layer of layers()) seen.of(layer);
-    panel?.update();
-    drawLegend().catch(onMissing);
-  }
-  async function showPanel(): Promise<void> {
-    if (isOpen && panel === undefined) {
-      const { FilterPanel } = await import('./filter-panel.js');
-      panel ??= new FilterPanel({ place, layers, seen, onSet: set, onClose: () => setOpen(false) });
-    }
-    place.hidden = !isOpen;
-    document.body.classList.toggle('with-filter', isOpen);
-    panel?.update();
+    panel.update();
+    drawLegend(legend, layers(), theme(), set);
   }
   function setOpen(open: boolean): void {
-    isOpen = open;
+    place.hidden = !open;
+    document.body.classList.toggle('with-filter', open);
     onOpen(open);
-    showPanel().catch(onMissing);
+    panel.update();
   }
 
   return {
     get open() {
-      return isOpen;
+      return !place.hidden;
     },
     setOpen,
     update,

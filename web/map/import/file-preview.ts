@@ -5,7 +5,8 @@ import { countOf } from '../numbers.js';
 import { type Columns, optionsOf, readColumns } from './columns.js';
 import { type ColumnsForm, columnsForm } from './columns-form.js';
 import { copyCommand } from './copy-command.js';
-import { type Frame, fault, messageOf, note } from './frame.js';
+import { messageOf } from './failure-text.js';
+import { type Frame, fault, note } from './frame.js';
 import { runImport } from './import-run.js';
 import { previewPoints } from './preview-points.js';
 import { previewTable } from './preview-table.js';
@@ -140,15 +141,17 @@ class FilePreview {
   }
 }
 
-/** Shows a file's content, and offers to import it. */
-export async function previewFile(frame: Frame, file: File, options: PreviewOptions): Promise<void> {
-  const signal = frame.begin();
+/** Shows a file's content in an open frame, and offers to import it. */
+export async function previewFile(
+  frame: Frame,
+  file: File,
+  options: PreviewOptions,
+  signal: AbortSignal,
+): Promise<void> {
   if (file.size > LARGEST_FILE) {
     const text = `The page reads files of up to ${LARGEST_FILE / 1e6} MB. Import this one on the command line of the server:`;
     return frame.show(file.name, fault(text), commandFor(file));
   }
-  frame.show(file.name, note('Reading …'));
-  frame.place.focus();
   try {
     const columns = await readColumns(file);
     if (!signal.aborted) await new FilePreview(frame, file, columns, options).open();

@@ -4,11 +4,7 @@ import type { Map as MapLibre } from 'maplibre-gl';
 
 import { button, element } from '../element.js';
 import { icon } from '../icons.js';
-import { refusal } from './collection-fields.js';
-import { NotGeoJson } from './features.js';
-import { NotUtf8 } from './lines.js';
 import { previewPoints } from './preview-points.js';
-import { WrongFile } from './rows.js';
 
 export interface FrameOptions {
   readonly map: MapLibre;
@@ -58,9 +54,3 @@ export class Frame {
 
 export const note = (text: string): HTMLElement => element('p', { role: 'status' }, text);
 export const fault = (text: string): HTMLElement => element('p', { role: 'alert', class: 'fault' }, text);
-
-/** The message for a failure. */
-export function messageOf(error: unknown): string {
-  if (error instanceof WrongFile || error instanceof NotGeoJson || error instanceof NotUtf8) return error.message;
-  return refusal(error);
-}

@@ -1,14 +1,14 @@
 import { button, element } from '../element.js';
-import { collectionFields, createCollection } from './collection-fields.js';
-import { type PreviewOptions, previewFile } from './file-preview.js';
-import { Frame, type FrameOptions, fault, messageOf } from './frame.js';
+import { collectionFields, createCollection, refusal } from './collection-fields.js';
+import type { PreviewOptions } from './file-preview.js';
+import { Frame, type FrameOptions, fault, note } from './frame.js';
 
 export interface ImportOptions extends FrameOptions, PreviewOptions {}
 
 /** The panel's actions. */
 export interface ImportPanel {
   /** Shows what is in a file and offers to import it. */
-  readFile(file: File): Promise<void>;
+  readFile(file: File): void;
   /** Asks for the name of a new collection. */
   newCollection(): void;
   /** Hides the panel; a running import continues. */
@@ -20,9 +20,22 @@ export function createImportPanel(options: ImportOptions): ImportPanel {
   const { place, onCreate } = options;
   const frame = new Frame(options);
 
-  async function readFile(file: File): Promise<void> {
+  /** The code that reads files is loaded with the first one; the panel is open by then. */
+  async function preview(file: File): Promise<void> {
+    const signal = frame.begin();
+    frame.show(file.name, note('Reading …'));
+    place.focus();
+    try {
+      const { previewFile } = await import('./file-preview.js');
+      if (!signal.aborted) await previewFile(frame, file, options, signal);
+    } catch {
+      if (!signal.aborted) frame.show(file.name, fault('Could not load this part of the page. Reload the page.'));
+    }
+  }
+
+  function readFile(file: File): void {
     if (frame.isWriting) place.hidden = false;
-    else await previewFile(frame, file, options);
+    else void preview(file);
   }
 
   function newCollection(): void {
@@ -43,7 +56,7 @@ export function createImportPanel(options: ImportOptions): ImportPanel {
         (error: unknown) => {
           submit.disabled = false;
           form.querySelector('.fault')?.remove();
-          form.prepend(fault(messageOf(error)));
+          form.prepend(fault(refusal(error)));
         },
       );
     });

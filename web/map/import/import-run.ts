@@ -1,6 +1,7 @@
 import { button, element } from '../element.js';
 import { countOf, formatNumber } from '../numbers.js';
-import { type Frame, fault, messageOf, note } from './frame.js';
+import { messageOf } from './failure-text.js';
+import { type Frame, fault, note } from './frame.js';
 import { previewPoints } from './preview-points.js';
 import { rejectsList } from './rejects-list.js';
 import { type WriteOptions, type Written, writeFile } from './write.js';

@@ -1,6 +1,7 @@
 import { byId, element } from '../element.js';
 import type { Sheet } from '../sheets.js';
-import type { ImportOptions, ImportPanel } from './import-panel.js';
+import { drawFirstScreen } from './first-screen.js';
+import { type ImportOptions, createImportPanel } from './import-panel.js';
 
 /** File extensions accepted by the file dialog. */
 const ACCEPTED = '.geojson,.json,.csv,.tsv,.ndjson,.jsonl,.geojsonl';
@@ -15,7 +16,6 @@ export interface Importing extends Sheet {
 
 export interface ImportingOptions extends Omit<ImportOptions, 'place' | 'onClose'> {
   readonly onOpen: () => void;
-  readonly onError: (message: string) => void;
 }
 
 const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') === true;
@@ -43,11 +43,10 @@ function followDrops(onFile: (file: File) => void): void {
   });
 }
 
-/** Imports files and creates collections. The code for that is loaded on first use. */
-export function createImporting({ onOpen, onError, ...options }: ImportingOptions): Importing {
+/** Imports files and creates collections. */
+export function createImporting({ onOpen, ...options }: ImportingOptions): Importing {
   const [place, first] = [byId('import'), byId('first')];
   const input = element('input', { type: 'file', accept: ACCEPTED, hidden: '' });
-  let panel: Promise<ImportPanel> | undefined;
   let wantsFirst = false;
   let before: Element | null = null;
 
@@ -55,38 +54,26 @@ export function createImporting({ onOpen, onError, ...options }: ImportingOption
     first.hidden = !wantsFirst || !place.hidden;
   }
 
-  async function open(act: (panel: ImportPanel) => void): Promise<void> {
-    if (place.hidden) before = document.activeElement;
-    try {
-      panel ??= import('./import-panel.js').then(({ createImportPanel }) =>
-        createImportPanel({
-          ...options,
-          place,
-          onClose() {
-            showFirst();
-            // Keyboard users continue where they opened the panel.
-            if (before instanceof HTMLElement) before.focus();
-          },
-        }),
-      );
-      act(await panel);
+  const panel = createImportPanel({
+    ...options,
+    place,
+    onClose() {
       showFirst();
-      onOpen();
-    } catch (error) {
-      panel = undefined;
-      onError(`Could not load the import panel: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
+      // Keyboard users continue where they opened the panel.
+      if (before instanceof HTMLElement) before.focus();
+    },
+  });
 
-  async function drawFirst(): Promise<void> {
-    const { drawFirstScreen } = await import('./first-screen.js');
-    drawFirstScreen(first, choose, newCollection);
+  function open(act: () => void): void {
+    if (place.hidden) before = document.activeElement;
+    act();
     showFirst();
+    onOpen();
   }
 
-  const readFile = (file: File) => void open((opened) => void opened.readFile(file));
+  const readFile = (file: File) => open(() => panel.readFile(file));
   const choose = () => input.click();
-  const newCollection = () => void open((opened) => opened.newCollection());
+  const newCollection = () => open(() => panel.newCollection());
   input.addEventListener('change', () => {
     const file = input.files?.[0];
     // Allows choosing the same file again.
@@ -100,14 +87,14 @@ export function createImporting({ onOpen, onError, ...options }: ImportingOption
     get open() {
       return !place.hidden;
     },
-    close: () => void panel?.then((opened) => opened.close()),
+    close: () => panel.close(),
     choose,
     newCollection,
     setFirstScreen(on) {
       if (on === wantsFirst) return;
       wantsFirst = on;
-      if (on && first.childElementCount === 0) void drawFirst();
-      else showFirst();
+      if (on && first.childElementCount === 0) drawFirstScreen(first, choose, newCollection);
+      showFirst();
     },
   };
 }

@@ -55,6 +55,7 @@ export class SearchBox {
     this.#list.addEventListener('pointerdown', (event) => event.preventDefault());
   }
 
+  /** Opens the box and focuses its input at once, so that it receives the next key. */
   open(): void {
     const { place } = this.#options;
     if (place.hidden) this.#before = document.activeElement;
@@ -71,8 +72,9 @@ export class SearchBox {
   }
 
   #close(): void {
+    // Before the next key: an element that is hidden keeps the focus until the browser draws, and the body takes none.
+    this.#input.blur();
     if (this.#before instanceof HTMLElement) this.#before.focus();
-    else this.#input.blur();
     this.#hide();
   }
 

@@ -26,8 +26,9 @@ export interface MapSearchOptions {
 const PLACE_ZOOM = 9;
 const POSITION_ZOOM = 12;
 
-/** Search on the map: choosing a result flies there and opens its card. */
-export function createSearch({ map, layers, seen, selection, showLayer, onStep }: MapSearchOptions): SearchBox {
+/** Returns a function that opens the search box: choosing a result flies there and opens its card. */
+export function createSearch({ map, layers, seen, selection, showLayer, onStep }: MapSearchOptions): () => void {
+  let box: SearchBox | undefined;
   const options: SearchOptions = {
     map,
     layers,
@@ -56,9 +57,12 @@ export function createSearch({ map, layers, seen, selection, showLayer, onStep }
       void readBounds(layer.collection.key).then(fly, () => undefined);
     },
   };
-  return new SearchBox({
-    place: byId('search'),
-    find: (text, signal) => findResults(text, options, signal),
-    onResults: createResultsOnMap(map),
-  });
+  return () => {
+    box ??= new SearchBox({
+      place: byId('search'),
+      find: (text, signal) => findResults(text, options, signal),
+      onResults: createResultsOnMap(map),
+    });
+    box.open();
+  };
 }
