@@ -29,6 +29,7 @@ const UNIT = [
   'test/map/{cells,features,filter,inside,known-counts,paging,runs,stalls,viewport}.test.ts',
   'test/stream/{apply,first-load,fold,status}.test.ts',
   'test/store/consumption/{sampler,top-keys}.test.ts',
+  'test/store/readers.test.ts',
   'test/support/rfc7946.test.ts',
   'test/web/{accents,base-tiles,coordinates,edit-forms,explain-cells,heat,import-files,url-hash}.test.ts',
 ];
