@@ -17,7 +17,7 @@ import { DRAWN_ATTRIBUTES } from '../store/table/table-definitions.js';
 import { listMonths, monthTable } from '../store/table/month-tables.js';
 import type { WireImage } from './change.js';
 import { hasMonths } from './month-streams.js';
-import type { RecountPort } from './recount.js';
+import type { RecountPort } from './recount-scan.js';
 import type { PageItem, RecountPages } from './recount-pages.js';
 
 /** Number of segments of a table scanned in parallel. */
