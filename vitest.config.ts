@@ -26,6 +26,7 @@ const UNIT = [
   'test/live/{change,hub,memory}.test.ts',
   'test/loaders/{cell-cache,directory-reader,marker-cache,marker-loader,range-union}.test.ts',
   'test/search/{embedded,memory}.test.ts',
+  'test/server/caches.test.ts',
   'test/map/{cells,features,filter,inside,known-counts,paging,runs,stalls,viewport}.test.ts',
   'test/stream/{apply,first-load,fold,status}.test.ts',
   'test/store/consumption/{sampler,top-keys}.test.ts',

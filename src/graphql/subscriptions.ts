@@ -8,6 +8,7 @@ import { takeTurn } from '../turns.js';
 import { type Services, createContext } from './context.js';
 import { formatted } from './error-format.js';
 import type { Execution } from './executor.js';
+import { HeldRequests } from './held-requests.js';
 import type { Failed, OperationResult } from './operation-result.js';
 import type { Pipeline, SubscriptionRequest } from './pipeline.js';
 import { startWork } from './work.js';
@@ -36,6 +37,7 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
   const { format } = pipeline;
   const turns = pLimit(STARTING_AT_ONCE);
   let active = 0;
+  const held = new HeldRequests();
 
   /** Answers one event in its own context: data read for the previous event may have changed. */
   async function answer(execution: Execution, root: unknown): Promise<OperationResult> {
@@ -49,11 +51,17 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
     }
   }
 
-  function answersTo(execution: Execution, events: AsyncIterator<unknown>): Subscription['answers'] {
+  function answersTo(
+    execution: Execution,
+    events: AsyncIterator<unknown>,
+    release: () => void,
+  ): Subscription['answers'] {
     let ended = false;
     const end = () => {
-      if (!ended) active -= 1;
+      if (ended) return;
+      active -= 1;
       ended = true;
+      release();
     };
     // Not a generator: that cannot return while it waits for an event.
     const answers: Subscription['answers'] = {
@@ -91,15 +99,19 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
     // Thousands of clients may reconnect at once: other requests are served between two of them.
     await setImmediate();
     const work = startWork(limits);
+    let release: (() => void) | undefined;
     try {
       const prepared = pipeline.prepare(request, createContext(services, work));
       if ('errors' in prepared) return prepared;
       const { document, operationName, variables, context } = prepared;
+      release = held.hold(document, request);
       const args = { schema, document, operationName, variableValues: variables };
       const events = await createSourceEventStream({ ...args, contextValue: context });
-      if (!isStream(events)) return { errors: (events.errors ?? []).map(format) };
-      return { args, answers: answersTo(prepared, events[Symbol.asyncIterator]()) };
+      if (isStream(events)) return { args, answers: answersTo(prepared, events[Symbol.asyncIterator](), release) };
+      release();
+      return { errors: (events.errors ?? []).map(format) };
     } catch (error) {
+      release?.();
       return { errors: [format(error)] };
     } finally {
       work.end();

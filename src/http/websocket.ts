@@ -60,7 +60,9 @@ function createProtocol({ subscribe, recentFrom, limits }: SubscriptionsOptions,
   const max = limits.subscriptionsPerConnection;
   return makeServer({
     // By this server's clock, which the client does not know.
-    onConnect: async () => {
+    onConnect: async (context) => {
+      // Megabytes that graphql-ws would keep for each connection, and nothing reads.
+      Object.assign(context, { connectionParams: undefined });
       const from = await recentFrom();
       if (from === undefined) return true;
       return { changesFrom: new Date(from).toISOString(), now: new Date(systemClock.wall()).toISOString() };

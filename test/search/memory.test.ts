@@ -11,7 +11,7 @@ const put = (key: string, more = {}): SearchChange => ({ type: 'put', document: 
 const EVERYTHING = { words: [], scopes: undefined, area: undefined, near: undefined };
 
 test('an index in memory refuses more documents than it may hold, and keeps those that it has', async () => {
-  const engine = openMemoryEngine(() => 0, 2);
+  const engine = openMemoryEngine(() => 0, { documents: 2, bytes: 1_000_000 });
   await engine.write([put('a'), put('b')], 'two');
   await expect(engine.write([put('c')], 'three')).rejects.toThrow(IndexFull);
   await engine.write([put('a', { name: 'Alder', version: 2 })], 'again');
@@ -20,7 +20,7 @@ test('an index in memory refuses more documents than it may hold, and keeps thos
 
 test('an index in memory forgets deleted items after 48 hours', async () => {
   let now = 0;
-  const engine = openMemoryEngine(() => now, 1);
+  const engine = openMemoryEngine(() => now, { documents: 1, bytes: 1_000_000 });
   const { key, incarnation } = documentOf('a');
   await engine.write([put('a'), { type: 'remove', key, incarnation }], 'gone');
   await expect(engine.write([put('b')], 'too many')).rejects.toThrow(IndexFull);

@@ -1,4 +1,5 @@
 import { distance } from '../../geo/distance.js';
+import { bytesOfValue } from '../../model/memory.js';
 import { eachInTurns, takeTurn } from '../../turns.js';
 import { type SearchEngine, type SearchHit, type SearchQuery, IndexFull } from '../engine.js';
 import { type HitOrder, compareOrders, parseOrder } from '../hit-order.js';
@@ -6,9 +7,14 @@ import { ENOUGH, LONGEST_FOLDED, TYPO, closeness, relevance } from '../score.js'
 import { GONE_KEPT_MS, PURGE_EVERY_MS, type Stored, afterChanges, idOf } from '../stored.js';
 import { editsBetween } from '../typos.js';
 
-/** Each takes 1.3 KB, and a microsecond of every search. */
-const MOST_DOCUMENTS = 150_000;
+/** Each takes a microsecond of every search, and usually 1.3 KB. */
+const MOST: MemoryLimits = { documents: 150_000, bytes: 200 * 1024 * 1024 };
 const NONE: readonly string[] = [];
+
+export interface MemoryLimits {
+  readonly documents: number;
+  readonly bytes: number;
+}
 
 interface Found {
   readonly order: HitOrder;
@@ -20,6 +26,8 @@ function kept(document: Stored): Stored {
   const { text = '', name = '' } = document;
   return { ...document, text: ` ${text} `, name: ` ${name} `, trigrams: NONE };
 }
+
+const bytesOf = (document: Stored | undefined) => (document === undefined ? 0 : bytesOfValue(document));
 
 /** The words of a query as they occur in a stored text; the last one may be the beginning of a word. */
 const patternsOf = (words: readonly string[]) =>
@@ -49,11 +57,12 @@ const metersTo = ({ location }: Stored, near: NonNullable<SearchQuery['near']>) 
 class MemoryIndex {
   readonly #documents = new Map<string, Stored>();
   readonly #now: () => number;
-  readonly #most: number;
+  readonly #most: MemoryLimits;
+  #bytes = 0;
   #checkpoint: string | undefined;
   #purgedAt = -Infinity;
 
-  constructor(now: () => number, most: number) {
+  constructor(now: () => number, most: MemoryLimits) {
     this.#now = now;
     this.#most = most;
   }
@@ -74,20 +83,30 @@ class MemoryIndex {
       await takeTurn();
     }
     const added = [...next.keys()].filter((id) => !this.#documents.has(id)).length;
-    if (this.#documents.size + added > this.#most)
+    const grown = [...next].reduce(
+      (bytes, [id, document]) => bytes + bytesOf(document) - bytesOf(this.#documents.get(id)),
+      this.#bytes,
+    );
+    const { documents, bytes } = this.#most;
+    if (this.#documents.size + added > documents || grown > bytes)
       throw new IndexFull(
-        `the search index in memory holds at most ${this.#most.toLocaleString('en')} documents; OpenSearch holds more`,
+        `the search index in memory holds at most ${documents.toLocaleString('en')} documents of ${Math.round(bytes / 1024 / 1024)} MB; OpenSearch holds more`,
       );
     for (const [id, document] of next) this.#documents.set(id, document);
+    this.#bytes = grown;
     this.#checkpoint = checkpoint;
     if (now - this.#purgedAt < PURGE_EVERY_MS) return;
     this.#purgedAt = now;
-    for (const [id, { deletedAt = Infinity }] of this.#documents)
-      if (deletedAt < now - GONE_KEPT_MS) this.#documents.delete(id);
+    for (const [id, document] of this.#documents) {
+      if ((document.deletedAt ?? Infinity) >= now - GONE_KEPT_MS) continue;
+      this.#documents.delete(id);
+      this.#bytes -= bytesOf(document);
+    }
   }
 
   clear(): void {
     this.#documents.clear();
+    this.#bytes = 0;
     this.#checkpoint = undefined;
   }
 
@@ -131,7 +150,7 @@ class MemoryIndex {
 }
 
 /** An index in memory, for platforms on which SQLite does not run. */
-export function openMemoryEngine(now: () => number, most = MOST_DOCUMENTS): SearchEngine {
+export function openMemoryEngine(now: () => number, most = MOST): SearchEngine {
   const index = new MemoryIndex(now, most);
   return {
     write: (changes, checkpoint) => index.write(changes, checkpoint),
