@@ -29,7 +29,7 @@ export interface DocumentOptions {
 export const MAX_ERRORS = 20;
 
 /** Memory for cached verdicts. */
-const CACHE_BYTES = 48 * 1024 * 1024;
+const CACHE_BYTES = 32 * 1024 * 1024;
 const BYTES_OF_ERROR = 3_000;
 
 /** Adds the code that graphql-js does not set. */

@@ -5,7 +5,7 @@ import { bytesOfValue } from '../model/memory.js';
 import { documentBytes } from './document-limits.js';
 
 /** Memory for the requests of all subscriptions of a server, with their documents. */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_BYTES = 32 * 1024 * 1024;
 
 /** The requests that subscriptions keep in memory for as long as they last. */
 export class HeldRequests {

@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
 import { CellportError, limitExceeded } from '../errors.js';
 import { takeTurn } from '../turns.js';
 import { type Services, createContext } from './context.js';
-import { formatted } from './error-format.js';
+import { type FormatError, formatted } from './error-format.js';
 import type { Execution } from './executor.js';
 import { HeldRequests } from './held-requests.js';
 import type { Failed, OperationResult } from './operation-result.js';
@@ -31,6 +31,50 @@ const STARTING_AT_ONCE = 16;
 
 const isStream = (value: object): value is AsyncIterable<unknown> => Symbol.asyncIterator in value;
 
+/** The answers to events; `onEnd` is called once, when there are no more or nobody waits for them. */
+function answersTo(
+  events: AsyncIterator<unknown>,
+  answer: (event: unknown) => Promise<OperationResult>,
+  format: FormatError,
+  onEnd: () => void,
+): Subscription['answers'] {
+  let ended = false;
+  const end = () => {
+    if (!ended) onEnd();
+    ended = true;
+  };
+  // Not a generator: that cannot return while it waits for an event.
+  const answers: Subscription['answers'] = {
+    [Symbol.asyncIterator]: () => answers,
+    async next() {
+      if (ended) return { done: true, value: undefined };
+      try {
+        const { done, value } = await events.next();
+        if (done !== true) {
+          // One event may concern thousands of subscriptions.
+          await takeTurn();
+          return { done: false, value: await answer(value) };
+        }
+        end();
+        return { done: true, value: undefined };
+      } catch (error) {
+        end();
+        // The hub has logged why it ended its subscriptions; do not log it again for each client.
+        return {
+          done: false,
+          value: { errors: [error instanceof CellportError ? formatted(error) : format(error)] },
+        };
+      }
+    },
+    async return() {
+      end();
+      await events.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return answers;
+}
+
 /** Returns a function that starts subscriptions on these services, up to the limit of this server. */
 export function createSubscribe(services: Services, schema: GraphQLSchema, pipeline: Pipeline): Subscribe {
   const { limits } = services;
@@ -51,50 +95,6 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
     }
   }
 
-  function answersTo(
-    execution: Execution,
-    events: AsyncIterator<unknown>,
-    release: () => void,
-  ): Subscription['answers'] {
-    let ended = false;
-    const end = () => {
-      if (ended) return;
-      active -= 1;
-      ended = true;
-      release();
-    };
-    // Not a generator: that cannot return while it waits for an event.
-    const answers: Subscription['answers'] = {
-      [Symbol.asyncIterator]: () => answers,
-      async next() {
-        if (ended) return { done: true, value: undefined };
-        try {
-          const { done, value } = await events.next();
-          if (done !== true) {
-            // One event may concern thousands of subscriptions.
-            await takeTurn();
-            return { done: false, value: await answer(execution, value) };
-          }
-          end();
-          return { done: true, value: undefined };
-        } catch (error) {
-          end();
-          // The hub has logged why it ended its subscriptions; do not log it again for each client.
-          return {
-            done: false,
-            value: { errors: [error instanceof CellportError ? formatted(error) : format(error)] },
-          };
-        }
-      },
-      async return() {
-        end();
-        await events.return?.();
-        return { done: true, value: undefined };
-      },
-    };
-    return answers;
-  }
-
   async function start(request: SubscriptionRequest): Promise<Subscription | Failed> {
     // Thousands of clients may reconnect at once: other requests are served between two of them.
     await setImmediate();
@@ -107,7 +107,14 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
       release = held.hold(document, request);
       const args = { schema, document, operationName, variableValues: variables };
       const events = await createSourceEventStream({ ...args, contextValue: context });
-      if (isStream(events)) return { args, answers: answersTo(prepared, events[Symbol.asyncIterator](), release) };
+      if (isStream(events)) {
+        const onEnd = () => {
+          active -= 1;
+          release?.();
+        };
+        const each = (event: unknown) => answer(prepared, event);
+        return { args, answers: answersTo(events[Symbol.asyncIterator](), each, format, onEnd) };
+      }
       release();
       return { errors: (events.errors ?? []).map(format) };
     } catch (error) {

@@ -16,7 +16,13 @@ export interface QueueLimits {
 }
 
 /** A client with this many unread values is not slow but stuck. */
-const QUEUE_LIMITS: QueueLimits = { values: 10_000, bytes: 8 * 1024 * 1024, allBytes: 64 * 1024 * 1024 };
+const QUEUE_LIMITS: QueueLimits = { values: 10_000, bytes: 8 * 1024 * 1024, allBytes: 32 * 1024 * 1024 };
+
+function tooMuch(values: number, bytes: number, limits: QueueLimits): CellportError {
+  const what = `${values} of ${bytes} bytes`;
+  const most = `${limits.values} of ${limits.bytes} bytes, ${limits.allBytes} for all clients`;
+  return limitExceeded('changes waiting for this client', what, most, 'read changes faster, or subscribe to fewer');
+}
 
 /**
  * Creates a queue for one reader, who first gets the values of `first`. If more new values wait than the limits allow,
@@ -84,9 +90,7 @@ export function createQueue<T>(
           left = true;
           throw reason;
         }
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+        await new Promise<void>((resolve) => (wake = resolve));
       }
     },
     async return() {
@@ -102,13 +106,9 @@ export function createQueue<T>(
     reader,
     push(value, size) {
       if (left || reason !== undefined) return;
-      const isShareOfTooMuch = bytes > 0 && all.bytes + size > limits.allBytes;
-      if (waiting.length - next >= limits.values || bytes + size > limits.bytes || isShareOfTooMuch) {
-        const what = `${waiting.length - next} of ${bytes} bytes`;
-        const most = `${limits.values} of ${limits.bytes} bytes`;
-        end(limitExceeded('changes waiting for this client', what, most, 'read changes faster, or subscribe to fewer'));
-        return;
-      }
+      const count = waiting.length - next;
+      const isFull = count >= limits.values || bytes + size > limits.bytes;
+      if (isFull || (bytes > 0 && all.bytes + size > limits.allBytes)) return end(tooMuch(count, bytes, limits));
       waiting.push({ value, bytes: size });
       bytes += size;
       all.bytes += size;

@@ -5,6 +5,7 @@ import { compileOperation } from '../../src/graphql/compiled.js';
 import { createContext } from '../../src/graphql/context.js';
 import { documentBytes, readDocument } from '../../src/graphql/document-limits.js';
 import { buildSchema } from '../../src/graphql/schema.js';
+import { HeldRequests } from '../../src/graphql/held-requests.js';
 import { createGraphqlServer } from '../../src/graphql/server.js';
 import { startWork } from '../../src/graphql/work.js';
 import { silentLog } from '../../src/log.js';
@@ -67,7 +68,7 @@ describe.each(Object.entries(GREATEST))('%s', (_, text) => {
 });
 
 /** What a server keeps of documents, see docs/security.md. */
-const KEPT_BYTES = (48 + 32) * 1024 * 1024;
+const KEPT_BYTES = (32 + 32) * 1024 * 1024;
 
 test.each([
   ['sent once, of 8,000 tokens', (n: number) => `{nodes(ids: [${'"a" '.repeat(7_900)}]) {id}} #${n}`, 60, 1],
@@ -84,4 +85,23 @@ test.each([
   });
   expect(bytes).toBeLessThan(KEPT_BYTES);
   await server.stop();
+});
+
+test('requests of subscriptions are refused beyond a bound, and those that have ended make room for others', () => {
+  const held = new HeldRequests();
+  const document = readDocument('subscription { markerChanged(collection: "a") { id } }', DEFAULT_LIMITS);
+  const large = { query: 'x'.repeat(12 * 1024 * 1024) };
+  for (let time = 0; time < 5; time++) {
+    const release = held.hold(document, large);
+    expect(() => held.hold(document, large)).toThrow(/bytes of the subscriptions/);
+    release();
+  }
+  // The same document is kept once, however many subscriptions have it.
+  const [long] = [readDocument(`{nodes(ids: [${'"a" '.repeat(7_900)}]) {id}}`, DEFAULT_LIMITS)];
+  const all = Array.from({ length: 1_000 }, () => held.hold(long, {}));
+  for (const release of all) release();
+  const others = Array.from({ length: 20 }, () =>
+    readDocument(`{nodes(ids: [${'"a" '.repeat(7_900)}]) {id}}`, DEFAULT_LIMITS),
+  );
+  expect(() => others.map((each) => held.hold(each, {}))).toThrow(/bytes of the subscriptions/);
 });

@@ -236,7 +236,7 @@ const FILLINGS: Readonly<Record<string, Filling>> = {
     },
   },
   'requests of subscriptions': {
-    bound: 64 * MB,
+    bound: 32 * MB,
     entries: 60,
     fill(count) {
       const held = new HeldRequests();
