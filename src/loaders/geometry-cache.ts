@@ -8,6 +8,7 @@ import type { ZRange } from '../geo/ranges.js';
 import { Simplifier } from '../geo/simplify.js';
 import type { Steps } from '../geo/steps.js';
 import { shapeInSteps } from '../geo/zone-geometry.js';
+import { ownBuffer } from '../model/memory.js';
 import { parseGeometry } from '../store/zone/zone-geometry.js';
 import { inTurns, takeTurn } from '../turns.js';
 import { remembered } from './remembered.js';
@@ -70,7 +71,7 @@ export class LoadedGeometry {
     await takeTurn();
     const geometry = this.#geometry ?? parseGeometry(this.json);
     await takeTurn();
-    return Buffer.from(JSON.stringify(await inTurns(coarsened(geometry, tolerance), takeTurn)));
+    return ownBuffer(JSON.stringify(await inTurns(coarsened(geometry, tolerance), takeTurn)));
   }
 
   async #inTurns<Result>(derive: (geometry: ZoneGeometry) => Steps<Result>): Promise<Result> {
