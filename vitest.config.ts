@@ -25,10 +25,12 @@ const UNIT = [
   'test/ingest/{hostile-rows,order,output,read-file,seen-keys,write-format}.test.ts',
   'test/live/{change,hub,memory}.test.ts',
   'test/loaders/{cell-cache,directory-reader,marker-cache,marker-loader,range-union}.test.ts',
-  'test/search/{embedded,line,memory}.test.ts',
+  'test/search/{embedded,line}.test.ts',
+  'test/server/caches.test.ts',
   'test/map/{cells,features,filter,inside,known-counts,paging,runs,stalls,viewport}.test.ts',
   'test/stream/{apply,first-load,fold,status}.test.ts',
   'test/store/consumption/{sampler,top-keys}.test.ts',
+  'test/store/readers.test.ts',
   'test/support/rfc7946.test.ts',
   'test/web/{accents,base-tiles,coordinates,edit-forms,explain-cells,heat,import-files,url-hash}.test.ts',
 ];

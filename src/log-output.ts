@@ -54,7 +54,13 @@ function jsonLog(level: LogLevel, write: (line: string) => void): Log {
 }
 
 // Synchronous, so that the last line before a crash is written. Standard output is reserved for results.
-const toStandardError = (line: string) => void writeSync(2, line);
+const toStandardError = (line: string) => {
+  try {
+    writeSync(2, line);
+  } catch {
+    // Its reader has gone, or does not keep up: no work must fail because of that.
+  }
+};
 
 /**
  * Creates a logger that writes to standard error: readable lines to a terminal, otherwise one JSON object per line.

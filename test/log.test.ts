@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { CellportError } from '../src/errors.js';
@@ -117,4 +120,18 @@ it('a file gets JSON, with the stack of a bug but not of an outage', () => {
   });
   open(false, 'debug').warn({ err: outage() }, 'DynamoDB does not answer');
   expect(json().at(-1)?.err).toHaveProperty('stack');
+});
+
+it('a log that cannot be written stops no work', async () => {
+  const program = `
+    import { createLog } from ${JSON.stringify(new URL('../src/log-output.ts', import.meta.url).href)};
+    import { closeSync } from 'node:fs';
+    const log = createLog('warn');
+    closeSync(2);
+    log.warn({}, 'nobody reads this');
+    console.log('goes on');
+  `;
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', program];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  expect(stdout).toBe('goes on\n');
 });

@@ -12,12 +12,8 @@ async function recount(session: CommandSession, check: boolean): Promise<void> {
   const { checkTables } = await import('../store/table/table-check.js');
   await checkTables(database);
   const began = systemClock.now();
-  const { markers, blocks, drifted, pages, differing, days, wrongDays } = await recountCells(
-    session,
-    log,
-    check,
-    signal,
-  );
+  const counted = await recountCells(session, log, check, signal);
+  const { markers, blocks, drifted, pages, differing, days, wrongDays, undecided } = counted;
   const took = duration(systemClock.now() - began);
   const blocksWrong = `${grouped(drifted.length)} of ${grouped(blocks)} blocks`;
   const pagesWrong = `${grouped(differing.length)} of ${grouped(pages)} pages`;
@@ -30,7 +26,7 @@ async function recount(session: CommandSession, check: boolean): Promise<void> {
     );
   }
   const result = check
-    ? `${blocksWrong}, ${pagesWrong} and ${daysWrong} differ`
+    ? `${blocksWrong}, ${pagesWrong} and ${daysWrong} differ${undecided > 0 ? `; ${grouped(undecided)} changed too often to be compared` : ''}`
     : `${blocksWrong} repaired, ${grouped(pages)} pages built${days > 0 ? `, ${grouped(days)} days of readings to be summarized again` : ''}`;
   console.log(`${grouped(markers)} markers counted in ${took}: ${result}`);
 }
@@ -38,7 +34,7 @@ async function recount(session: CommandSession, check: boolean): Promise<void> {
 export function recountCommand(): Command {
   return new Command('recount')
     .description('Recount all markers, repair cells and rebuild pages, e.g. after a gap in the stream')
-    .option('--check', 'change nothing; fail if a cell or page is wrong')
+    .option('--check', 'change nothing, also not which server has the work; fail if a cell or page is wrong')
     .addHelpText('after', EXIT_CODES)
     .action(({ check = false }: { check?: boolean }) => withDatabase((session) => recount(session, check)));
 }

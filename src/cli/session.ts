@@ -3,6 +3,7 @@ import type { KeyStyle } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import type { Backend } from '../server/backend.js';
 import type { KeyOptions } from './options.js';
+import { Interrupted } from './failure.js';
 import { onStop } from './stop.js';
 
 /**
@@ -42,9 +43,12 @@ export async function withSettings(
   options: { readonly demo?: boolean } = {},
 ): Promise<void> {
   const settings = await readSettings(options);
-  const stop = onStop();
+  const onError = (err: unknown) => settings.log.error({ err }, 'an error that nothing has handled: stopping');
+  const { signal, ...stop } = onStop(onError);
   try {
-    await work({ ...settings, signal: stop.signal });
+    await work({ ...settings, signal });
+    // A server that stops in order has not failed, unless that is why it stops.
+    if (signal.aborted && !(signal.reason instanceof Interrupted)) throw signal.reason;
   } finally {
     stop.release();
   }

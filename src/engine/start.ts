@@ -60,6 +60,8 @@ async function findKeeper(dataDir: string | null): Promise<KeeperAddress | undef
       stdio: ['ignore', 'pipe', 'ignore'],
     },
   );
+  // A process that cannot be started greets nobody.
+  child.on('error', () => undefined);
   const greeting = await firstLine<KeeperGreeting>(child.stdout);
   child.stdout.destroy();
   child.unref();

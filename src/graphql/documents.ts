@@ -10,7 +10,7 @@ import {
 import { LRUCache } from 'lru-cache';
 
 import type { Limits } from '../model/limits.js';
-import { readDocument } from './document-limits.js';
+import { documentBytes, readDocument } from './document-limits.js';
 import type { FormatError } from './error-format.js';
 
 /** A valid document, or the errors for which it is refused, as clients see them. */
@@ -28,9 +28,8 @@ export interface DocumentOptions {
 /** The first errors are enough to fix a document or its variables; each one costs a search for similar names. */
 export const MAX_ERRORS = 20;
 
-/** Memory for cached verdicts. A token of a parsed document takes about 500 bytes. */
-const CACHE_BYTES = 48 * 1024 * 1024;
-const BYTES_OF_TOKEN = 500;
+/** Memory for cached verdicts. */
+const CACHE_BYTES = 32 * 1024 * 1024;
 const BYTES_OF_ERROR = 3_000;
 
 /** Adds the code that graphql-js does not set. */
@@ -56,9 +55,9 @@ export function documentReader({ schema, limits, introspection, format }: Docume
 
   function judge(text: string): { readonly verdict: Verdict; readonly bytes: number } {
     try {
-      const { document, tokens } = readDocument(text, limits);
+      const document = readDocument(text, limits);
       const found = validate(schema, document, rules, { maxErrors: MAX_ERRORS, hideSuggestions: !introspection });
-      if (found.length === 0) return { verdict: { document }, bytes: tokens * BYTES_OF_TOKEN };
+      if (found.length === 0) return { verdict: { document }, bytes: documentBytes(document) };
       const errors = found.map((error) => format(worded(error)));
       return { verdict: { errors }, bytes: errors.length * BYTES_OF_ERROR };
     } catch (error) {

@@ -30,12 +30,10 @@ export function interpreting(schema: GraphQLSchema): Executor {
     execute({ schema, document, operationName, variableValues: variables, contextValue: context, rootValue: root });
 }
 
-const MAX_OPERATIONS = 500;
+/** Memory for compiled operations, with the documents that they keep. */
+const CACHE_BYTES = 32 * 1024 * 1024;
 /** Compiling takes as long as several runs, which does not pay off for operations that are executed once or twice. */
 const RUNS_BEFORE_COMPILING = 2;
-
-/** The number of interpreted runs so far, then the compiled form; null if it cannot be compiled. */
-type State = number | CompiledOperation | null;
 
 /**
  * Executes repeated operations as compiled functions: the same results for less CPU. Operations that fail or cannot be
@@ -48,14 +46,24 @@ export function compiling(
 ): Executor {
   const interpret = interpreting(schema);
   // Keyed by node, like the parsed documents of Apollo Server: a document that is parsed again starts from zero.
-  const known = new LRUCache<OperationDefinitionNode, { readonly state: State }>({ max: MAX_OPERATIONS });
+  /** The number of interpreted runs. Counting keeps no document in memory. */
+  const runs = new WeakMap<OperationDefinitionNode, number>();
+  const known = new LRUCache<OperationDefinitionNode, CompiledOperation>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ bytes }) => bytes,
+    // Otherwise more operations than fit would be compiled for each of their runs.
+    dispose: (_, operation) => runs.delete(operation),
+  });
 
   function compiledForm(document: DocumentNode, operation: OperationDefinitionNode): CompiledOperation | undefined {
-    const before: State = known.get(operation)?.state ?? 0;
-    if (typeof before !== 'number') return before ?? undefined;
-    const state = before < runsBefore ? before + 1 : (compileOperation(schema, document, operation) ?? null);
-    known.set(operation, { state });
-    return typeof state === 'number' ? undefined : (state ?? undefined);
+    const before = known.get(operation);
+    if (before !== undefined) return before;
+    const run = runs.get(operation) ?? 0;
+    runs.set(operation, run + 1);
+    // A later run than this one finds it compiled, or that it cannot be.
+    const compiled = run === runsBefore ? compileOperation(schema, document, operation) : undefined;
+    if (compiled !== undefined) known.set(operation, compiled);
+    return compiled;
   }
 
   return async (execution) => {

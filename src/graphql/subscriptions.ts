@@ -3,8 +3,9 @@ import { type ExecutionArgs, type GraphQLSchema, createSourceEventStream } from 
 import { CellportError, limitExceeded } from '../errors.js';
 import { takeTurn } from '../turns.js';
 import { type Services, createContext } from './context.js';
-import { formatted } from './error-format.js';
+import { type FormatError, formatted } from './error-format.js';
 import type { Execution } from './executor.js';
+import { HeldRequests } from './held-requests.js';
 import type { Failed, OperationResult } from './operation-result.js';
 import type { Pipeline, SubscriptionRequest } from './pipeline.js';
 import { startWork } from './work.js';
@@ -22,11 +23,56 @@ export type Subscribe = (request: SubscriptionRequest, waitedMs?: number) => Pro
 
 const isStream = (value: object): value is AsyncIterable<unknown> => Symbol.asyncIterator in value;
 
+/** The answers to events; `onEnd` is called once, when there are no more or nobody waits for them. */
+function answersTo(
+  events: AsyncIterator<unknown>,
+  answer: (event: unknown) => Promise<OperationResult>,
+  format: FormatError,
+  onEnd: () => void,
+): Subscription['answers'] {
+  let ended = false;
+  const end = () => {
+    if (!ended) onEnd();
+    ended = true;
+  };
+  // Not a generator: that cannot return while it waits for an event.
+  const answers: Subscription['answers'] = {
+    [Symbol.asyncIterator]: () => answers,
+    async next() {
+      if (ended) return { done: true, value: undefined };
+      try {
+        const { done, value } = await events.next();
+        if (done !== true) {
+          // One event may concern thousands of subscriptions.
+          await takeTurn();
+          return { done: false, value: await answer(value) };
+        }
+        end();
+        return { done: true, value: undefined };
+      } catch (error) {
+        end();
+        // The hub has logged why it ended its subscriptions; do not log it again for each client.
+        return {
+          done: false,
+          value: { errors: [error instanceof CellportError ? formatted(error) : format(error)] },
+        };
+      }
+    },
+    async return() {
+      end();
+      await events.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return answers;
+}
+
 /** Returns a function that starts subscriptions on these services, up to the limit of this server. */
 export function createSubscribe(services: Services, schema: GraphQLSchema, pipeline: Pipeline): Subscribe {
   const { limits } = services;
   const { format } = pipeline;
   let active = 0;
+  const held = new HeldRequests();
 
   /** Answers one event in its own context: data read for the previous event may have changed. */
   async function answer(execution: Execution, root: unknown): Promise<OperationResult> {
@@ -40,55 +86,28 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
     }
   }
 
-  function answersTo(execution: Execution, events: AsyncIterator<unknown>): Subscription['answers'] {
-    let ended = false;
-    const end = () => {
-      if (!ended) active -= 1;
-      ended = true;
-    };
-    // Not a generator: that cannot return while it waits for an event.
-    const answers: Subscription['answers'] = {
-      [Symbol.asyncIterator]: () => answers,
-      async next() {
-        if (ended) return { done: true, value: undefined };
-        try {
-          const { done, value } = await events.next();
-          if (done !== true) {
-            // One event may concern thousands of subscriptions.
-            await takeTurn();
-            return { done: false, value: await answer(execution, value) };
-          }
-          end();
-          return { done: true, value: undefined };
-        } catch (error) {
-          end();
-          // The hub has logged why it ended its subscriptions; do not log it again for each client.
-          return {
-            done: false,
-            value: { errors: [error instanceof CellportError ? formatted(error) : format(error)] },
-          };
-        }
-      },
-      async return() {
-        end();
-        await events.return?.();
-        return { done: true, value: undefined };
-      },
-    };
-    return answers;
-  }
-
   async function start(request: SubscriptionRequest, waitedMs: number): Promise<Subscription | Failed> {
     const work = startWork(limits, undefined, waitedMs);
+    let release: (() => void) | undefined;
     try {
       const prepared = pipeline.prepare(request, createContext(services, work));
       if ('errors' in prepared) return prepared;
       const { document, operationName, variables, context } = prepared;
+      release = held.hold(document, request);
       const args = { schema, document, operationName, variableValues: variables };
       const events = await createSourceEventStream({ ...args, contextValue: context });
-      if (!isStream(events)) return { errors: (events.errors ?? []).map(format) };
-      return { args, answers: answersTo(prepared, events[Symbol.asyncIterator]()) };
+      if (isStream(events)) {
+        const onEnd = () => {
+          active -= 1;
+          release?.();
+        };
+        const each = (event: unknown) => answer(prepared, event);
+        return { args, answers: answersTo(events[Symbol.asyncIterator](), each, format, onEnd) };
+      }
+      release();
+      return { errors: (events.errors ?? []).map(format) };
     } catch (error) {
+      release?.();
       return { errors: [format(error)] };
     } finally {
       work.end();

@@ -84,8 +84,10 @@ function createProtocol(
     limitExceeded('number of subscriptions on this connection', count, max, 'open another');
   return makeServer<Record<string, unknown>, Connection>({
     // By this server's clock, which the client does not know.
-    onConnect: async ({ extra }) => {
-      extra.greeted();
+    onConnect: async (context) => {
+      context.extra.greeted();
+      // Megabytes that graphql-ws would keep for each connection, and nothing reads.
+      Object.assign(context, { connectionParams: undefined });
       return (await recent()) ?? true;
     },
     onSubscribe: async (connection, id, request) => {

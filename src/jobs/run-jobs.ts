@@ -38,9 +38,11 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
   }
 
   async function search(readings: boolean): Promise<void> {
+    const left = new Set(seen.keys());
     for await (const collections of everyCollection(database, 'emptying', newCall(signal))) {
       for (const collection of collections) {
         const { key } = collection;
+        left.delete(key);
         if (inProgress.has(key)) continue;
         const sighting = seen.get(key) ?? {};
         seen.set(key, sighting);
@@ -53,6 +55,7 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
         inProgress.set(key, work);
       }
     }
+    for (const key of left) seen.delete(key);
     const inUse: Collection[] = [];
     for await (const collections of everyCollection(database, 'in use', newCall(signal))) inUse.push(...collections);
     await spreader.look(inUse);

@@ -67,10 +67,12 @@ interface Subscription<T> {
   readonly join: (queue: Queue<T>) => () => void;
 }
 
-/** Items whose last record is remembered, so that it is not emitted again. */
-const MOST_ITEMS = 50_000;
-/** Deleted collections that are remembered. A server trusts its copy of a collection for two seconds. */
-const MOST_DELETED = 1_000;
+/** Memory for the last record of items, so that it is not emitted again. */
+const ITEMS_BYTES = 8 * 1024 * 1024;
+/** Memory for deleted collections. A server trusts its copy of a collection for two seconds. */
+const DELETED_BYTES = 1024 * 1024;
+/** The memory of two texts in a cache. */
+const sizeCalculation = (value: string, name: string) => 250 + value.length + 2 * name.length;
 /** Times of records are truncated to the second, by clocks that may differ from ours by about as much. */
 const ROUNDING_MS = 2_000;
 /** How long a new subscription waits for the stream to be connected. */
@@ -89,10 +91,12 @@ export class LiveHub implements LiveChanges {
   readonly #options: HubOptions;
   readonly #history: History;
   /** Sequence number of the last record of each item. */
-  readonly #latest = new LRUCache<string, string>({ max: MOST_ITEMS });
+  readonly #latest = new LRUCache<string, string>({ maxSize: ITEMS_BYTES, sizeCalculation });
   readonly #listeners: Listeners;
   /** When collections were created that have been deleted since, by key. */
-  readonly #deleted = new LRUCache<string, string>({ max: MOST_DELETED });
+  readonly #deleted = new LRUCache<string, string>({ maxSize: DELETED_BYTES, sizeCalculation });
+  /** What waits for all clients. */
+  readonly #waiting = { bytes: 0 };
   #connected = false;
   #closed: CellportError | undefined;
 
@@ -212,6 +216,7 @@ export class LiveHub implements LiveChanges {
       },
       missed(since === undefined ? [] : this.#history.since(from, this.#options.keys.scope(collection))),
       this.#options.queueLimits,
+      this.#waiting,
     );
     this.#listeners.add(queue, collection);
     leave = join(queue);

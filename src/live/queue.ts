@@ -11,20 +11,29 @@ export interface Queue<T> {
 export interface QueueLimits {
   readonly values: number;
   readonly bytes: number;
+  /** Of all queues that share one. */
+  readonly allBytes: number;
 }
 
 /** A client with this many unread values is not slow but stuck. */
-const QUEUE_LIMITS: QueueLimits = { values: 10_000, bytes: 8 * 1024 * 1024 };
+const QUEUE_LIMITS: QueueLimits = { values: 10_000, bytes: 8 * 1024 * 1024, allBytes: 32 * 1024 * 1024 };
+
+function tooMuch(values: number, bytes: number, limits: QueueLimits): CellportError {
+  const what = `${values} of ${bytes} bytes`;
+  const most = `${limits.values} of ${limits.bytes} bytes, ${limits.allBytes} for all clients`;
+  return limitExceeded('changes waiting for this client', what, most, 'read changes faster, or subscribe to fewer');
+}
 
 /**
  * Creates a queue for one reader, who first gets the values of `first`. If more new values wait than the limits allow,
- * all are dropped and the reader gets LIMIT_EXCEEDED. `onEnd` is called once: when the queue has ended or its reader
- * has left.
+ * all are dropped and the reader gets LIMIT_EXCEEDED. If all queues that share `all` have too many, so does a reader
+ * that has not kept up. `onEnd` is called once: when the queue has ended or its reader has left.
  */
 export function createQueue<T>(
   onEnd: () => void,
   first: Iterator<T> = [].values(),
   limits: QueueLimits = QUEUE_LIMITS,
+  all: { bytes: number } = { bytes: 0 },
 ): Queue<T> {
   let waiting: { readonly value: T; readonly bytes: number }[] = [];
   let next = 0;
@@ -36,6 +45,7 @@ export function createQueue<T>(
   function forget(): void {
     waiting = [];
     next = 0;
+    all.bytes -= bytes;
     bytes = 0;
   }
 
@@ -57,6 +67,7 @@ export function createQueue<T>(
     if (entry === undefined) return undefined;
     next += 1;
     bytes -= entry.bytes;
+    all.bytes -= entry.bytes;
     // Compacted rarely, so that taking a value is cheap on average.
     if (next > waiting.length / 2) {
       waiting = waiting.slice(next);
@@ -79,9 +90,7 @@ export function createQueue<T>(
           left = true;
           throw reason;
         }
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+        await new Promise<void>((resolve) => (wake = resolve));
       }
     },
     async return() {
@@ -97,14 +106,12 @@ export function createQueue<T>(
     reader,
     push(value, size) {
       if (left || reason !== undefined) return;
-      if (waiting.length - next >= limits.values || bytes + size > limits.bytes) {
-        const what = `${waiting.length - next} of ${bytes} bytes`;
-        const most = `${limits.values} of ${limits.bytes} bytes`;
-        end(limitExceeded('changes waiting for this client', what, most, 'read changes faster, or subscribe to fewer'));
-        return;
-      }
+      const count = waiting.length - next;
+      const isFull = count >= limits.values || bytes + size > limits.bytes;
+      if (isFull || (bytes > 0 && all.bytes + size > limits.allBytes)) return end(tooMuch(count, bytes, limits));
       waiting.push({ value, bytes: size });
       bytes += size;
+      all.bytes += size;
       wake?.();
     },
     end,

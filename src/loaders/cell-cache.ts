@@ -5,7 +5,7 @@ import { STALE_AFTER_MS } from '../model/limits.js';
 
 type CellCacheOptions = Pick<FollowedCacheOptions<CellBlock>, 'maxBytes' | 'trusted' | 'now'>;
 
-const BLOCK_BYTES = 200;
+const BLOCK_BYTES = 400;
 const CHILD_BYTES = 120;
 
 /** Identifies a block in the cache. */

@@ -22,7 +22,9 @@ export interface FollowedCacheOptions<Value> {
 
 /** How long a read may take, or an eventually consistent one may lag, and still be recognized. */
 const REMEMBERED_MS = 30_000;
-const MOST_REMEMBERED = 100_000;
+/** Maximum memory for remembered changes, and that of one besides its name. */
+const REMEMBERED_BYTES = 8 * 1024 * 1024;
+const CHANGE_BYTES = 150;
 /** How long an eventually consistent read may lag, in milliseconds. */
 export const LAG_MS = 2_000;
 
@@ -40,6 +42,7 @@ export class FollowedCache<Value extends object> {
   readonly #changed = new Map<string, { readonly version: number; readonly at: number }>();
   /** Reads that began before this time cannot be checked: the changes to check them against were evicted. */
   #blindUntil = -Infinity;
+  #changedBytes = 0;
   #generation = 0;
 
   constructor(options: FollowedCacheOptions<Value>) {
@@ -82,13 +85,14 @@ export class FollowedCache<Value extends object> {
   changed(name: string, version: number, update?: (value: Value) => Value): void {
     if (!this.#entries) return;
     const at = this.#options.now();
-    this.#changed.delete(name);
+    this.#forget(name);
     this.#changed.set(name, { version, at });
+    this.#changedBytes += CHANGE_BYTES + name.length;
     for (const [oldest, known] of this.#changed) {
       const isOld = at - known.at > REMEMBERED_MS;
-      if (!isOld && this.#changed.size <= MOST_REMEMBERED) break;
+      if (!isOld && this.#changedBytes <= REMEMBERED_BYTES) break;
       if (!isOld) this.#blindUntil = known.at + LAG_MS;
-      this.#changed.delete(oldest);
+      this.#forget(oldest);
     }
     const entry = this.#entries.peek(name);
     if (!update) this.#entries.delete(name);
@@ -97,10 +101,15 @@ export class FollowedCache<Value extends object> {
     }
   }
 
+  #forget(name: string): void {
+    if (this.#changed.delete(name)) this.#changedBytes -= CHANGE_BYTES + name.length;
+  }
+
   /** Drops everything, including reads in progress, after changes may have been missed. */
   clear(): void {
     this.#generation++;
     this.#entries?.clear();
     this.#changed.clear();
+    this.#changedBytes = 0;
   }
 }

@@ -8,6 +8,7 @@ import type { ZRange } from '../geo/ranges.js';
 import { Simplifier } from '../geo/simplify.js';
 import type { Steps } from '../geo/steps.js';
 import { shapeInSteps } from '../geo/zone-geometry.js';
+import { ownBuffer } from '../model/memory.js';
 import { parseGeometry } from '../store/zone/zone-geometry.js';
 import { inTurns, takeTurn } from '../turns.js';
 import { remembered } from './remembered.js';
@@ -73,7 +74,7 @@ export class LoadedGeometry {
     await takeTurn();
     const geometry = this.#geometry ?? parseGeometry(this.json);
     await takeTurn();
-    return Buffer.from(JSON.stringify(await inTurns(coarsened(geometry, tolerance), takeTurn)));
+    return ownBuffer(JSON.stringify(await inTurns(coarsened(geometry, tolerance), takeTurn)));
   }
 
   async #inTurns<Result>(derive: (geometry: ZoneGeometry) => Steps<Result>): Promise<Result> {
@@ -86,10 +87,19 @@ export class LoadedGeometry {
 
 export const coarseName = (sha256: string, tolerance: number): string => `${sha256} ${tolerance}`;
 
-/** Memory in bytes per byte of GeoJSON: the text, its numbers, and an index of its edges. */
-const BYTES_A_BYTE = 6;
-/** Overhead of an entry in bytes. */
+/** Memory for a position of a geometry: its numbers, those of its shape, and what simplifies it. */
+const POSITION_BYTES = 260;
+/** Overhead of an entry, and of one with the ranges that cover it. */
 const ENTRY_BYTES = 200;
+const COVER_BYTES = 20_000;
+
+/** The approximate memory of a geometry with everything derived from it: each of its positions is a list. */
+function bytesOf({ json }: LoadedGeometry): number {
+  let lists = 0;
+  for (let at = json.indexOf('['); at >= 0; at = json.indexOf('[', at + 1)) lists += 1;
+  return COVER_BYTES + json.length + POSITION_BYTES * lists;
+}
+
 /**
  * Share of the cache for coarse copies: those of the world for several zooms, whose full geometries would exceed the
  * whole cache.
@@ -104,7 +114,7 @@ export function createGeometryCache({ maxBytes }: { readonly maxBytes: number })
   return {
     geometries: new LRUCache<string, LoadedGeometry>({
       maxSize: Math.ceil(maxBytes * (1 - COARSE_SHARE)) || 1,
-      sizeCalculation: ({ json }) => BYTES_A_BYTE * json.length + ENTRY_BYTES,
+      sizeCalculation: bytesOf,
     }),
     /** GeoJSON without details smaller than a tolerance, by `coarseName`. */
     coarse: new LRUCache<string, Buffer>({

@@ -3,6 +3,7 @@ import { type MapCluster, clustersOf } from './cells/clusters.js';
 import type { Collection } from '../model/collection.js';
 import { jsonOf } from '../model/json.js';
 import { type MapMarker, type Properties, pickProperties } from '../model/marker.js';
+import { ownBuffer } from '../model/memory.js';
 import { readContentQuestion, viewportContent } from './content.js';
 import type { MapContext } from './context.js';
 import type { MarkerFilterInput } from './filter.js';
@@ -55,7 +56,7 @@ export function featuresOf({ mapProperties }: Pick<Collection, 'mapProperties'>)
     const known = drawn.get(marker);
     if (known?.names === names) return known.feature;
     const properties = marker.complete ? marker.mapProperties : pickProperties(marker.mapProperties, mapProperties);
-    const feature = Buffer.from(markerFeatureText(marker, properties));
+    const feature = ownBuffer(markerFeatureText(marker, properties));
     drawn.set(marker, { names, feature });
     return feature;
   };

@@ -25,7 +25,7 @@ export class SortedCache<Value extends object> {
     if (maxBytes <= 0) return;
     this.#values = new LRUCache<string, Kept<Value>>({
       maxSize: maxBytes,
-      sizeCalculation: ({ value }) => bytesOf(value),
+      sizeCalculation: ({ value }, name) => bytesOf(value) + 2 * name.length,
       dispose: (kept, _, reason) => {
         if (reason !== 'set') this.#dropBegin(kept);
       },

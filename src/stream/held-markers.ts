@@ -89,20 +89,22 @@ export class HeldMarkers {
     };
   }
 
-  /** Removes and yields all markers, partition by partition. */
-  async *take(): AsyncGenerator<HeldPartition> {
+  /** Yields all markers, partition by partition, and removes them; or keeps them, and yields only those that are wanted. */
+  async *take(wanted?: (of: Pick<HeldPartition, 'scope' | 'partition'>) => boolean): AsyncGenerator<HeldPartition> {
     const overrides: Areas = new Map();
     for (const text of this.#overrides.values()) if (text !== undefined) addTo(overrides, text);
     for (const scope of new Set([...this.#scanned.keys(), ...overrides.keys()])) {
       const scanned = this.#scanned.get(scope) ?? new Map<string, string[]>();
       const overriding = overrides.get(scope) ?? new Map<string, string[]>();
-      const areas = [...new Set([...scanned.keys(), ...overriding.keys()])].sort();
+      const areas = [...new Set([...scanned.keys(), ...overriding.keys()])]
+        .filter((area) => wanted?.({ scope, partition: area.charAt(0) }) ?? true)
+        .sort();
       let markers: HeldMarker[] = [];
       for (const [index, area] of areas.entries()) {
         const found = [...markersOf(scanned.get(area))].filter(
           ({ entry }) => !this.isOverridden(scope, entry.marker.key),
         );
-        scanned.delete(area);
+        if (wanted === undefined) scanned.delete(area);
         const all = [...found, ...markersOf(overriding.get(area))];
         all.sort((a, b) => compareBytes(a.entry.position, b.entry.position));
         for (const marker of all) markers.push(marker);

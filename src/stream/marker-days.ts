@@ -33,7 +33,7 @@ export interface MarkerDaysOptions extends DaysOptions {
 
 /** Shorter than deleteCollection waits before a collection's key can be used again. */
 const COLLECTIONS_KEPT_MS = 10_000;
-const DAYS_REMEMBERED = 100_000;
+const REMEMBERED_BYTES = 16 * 1024 * 1024;
 const DAYS_AT_A_TIME = 8;
 const WAIT_MS = 3_600_000;
 const EVERY_MS = 60_000;
@@ -85,7 +85,10 @@ export class MarkerDays {
   /** Grows from session to session: a former owner cannot close what this one has opened. */
   readonly #epoch: number;
   /** Days that this session has opened, and not begun to close. */
-  readonly #open = new LRUCache<string, true>({ max: DAYS_REMEMBERED });
+  readonly #open = new LRUCache<string, true>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: (_, name) => 150 + 2 * name.length,
+  });
   #collections: { readonly at: number; readonly byScope: ReadonlyMap<string, Collection> } | undefined;
 
   constructor(options: MarkerDaysOptions, epoch: number) {

@@ -36,7 +36,9 @@ export class PageMemory {
   /** Creates a memory of about `maxBytes`, and a quarter more for directories; with 0 it stores nothing. */
   constructor(maxBytes = MAX_BYTES) {
     this.#pages = new SortedCache(maxBytes, ({ begin, data }) => PAGE_BYTES + 2 * begin.length + data.length);
-    this.#directory = new SortedCache(Math.ceil(maxBytes / 4), ({ hints }) => HINT_BYTES * (1 + hints.length));
+    this.#directory = new SortedCache(Math.ceil(maxBytes / 4), ({ hints }) =>
+      hints.reduce((bytes, { begin }) => bytes + HINT_BYTES + 2 * begin.length, HINT_BYTES),
+    );
   }
 
   /** The page for a position, if it is known. */

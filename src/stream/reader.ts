@@ -42,7 +42,7 @@ export interface ReaderOptions {
   readonly pollMs: number;
   readonly signal: AbortSignal;
   /** Called with every record read; the records of one item are in order. */
-  readonly onRecord?: ((record: StreamRecord) => void) | undefined;
+  readonly onRecord?: ((record: StreamRecord, shard: string) => void) | undefined;
   /** Whether to skip the existing records of the shards that are found first. Later shards are read from the start. */
   readonly newOnly?: boolean | undefined;
 }
@@ -143,7 +143,7 @@ export class StreamReader {
     }
     for (const record of page.records) {
       fold.add(shard.id, record);
-      onRecord?.(record);
+      onRecord?.(record, shard.id);
     }
     const [first, last] = [page.records[0], page.records.at(-1)];
     if (first !== undefined && last !== undefined) {

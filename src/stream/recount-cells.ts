@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { NO_SUMS } from '../geo/cell-sums.js';
 import type { CellChanges } from '../model/cell.js';
 import type { BlockDelta, BlockName, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
@@ -17,42 +19,35 @@ export interface CountedCells {
   readonly stored: readonly BlockName[];
 }
 
-const nameOf = ({ scope, parent }: BlockName) => `${scope}/${parent}`;
+/** Identifies a block. */
+export const nameOfBlock = ({ scope, parent }: BlockName) => `${scope}/${parent}`;
 
-/**
- * Brings every block, including those without markers, to the counted sums and to a batch. With `checkOnly` it only
- * compares them.
- */
-export async function replaceCells(
-  options: ApplyOptions,
-  { counted, stored }: CountedCells,
-  batch: number,
-  checkOnly: boolean,
-): Promise<ComparedBlocks> {
-  const wanted = new Map<string, BlockDelta>();
-  for (const name of stored) wanted.set(nameOf(name), { ...name, deltas: new Map() });
-  for (const block of blockChanges(counted)) wanted.set(nameOf(block), block);
+/** All blocks with their counted sums, by `nameOfBlock`; those without markers have none. */
+export function countedBlocks({ counted, stored }: CountedCells): Map<string, BlockDelta> {
+  const blocks = new Map<string, BlockDelta>();
+  for (const name of stored) blocks.set(nameOfBlock(name), { ...name, deltas: new Map() });
+  for (const block of blockChanges(counted)) blocks.set(nameOfBlock(block), block);
+  return blocks;
+}
+
+/** Brings every block, including those without markers, to the counted sums and to a batch. */
+export async function replaceCells(options: ApplyOptions, cells: CountedCells, batch: number): Promise<ComparedBlocks> {
+  const wanted = countedBlocks(cells);
   const drifted = new Map<string, BlockName>();
   const replace = (block: BlockDelta, found: StoredBlock): BlockWrite | undefined => {
-    if ((found.batch ?? 0) >= batch && !checkOnly) return undefined;
-    const write = replacementOf(block, found, batch);
-    const { scope, parent } = block;
-    if (differs(write)) drifted.set(nameOf(block), { scope, parent });
-    return checkOnly ? undefined : write;
+    if ((found.batch ?? 0) >= batch) return undefined;
+    const { scope, parent, deltas } = block;
+    if (differs(found.children, deltas)) drifted.set(nameOfBlock(block), { scope, parent });
+    // The block has the counted sums then, and nothing else.
+    return { scope, parent, found, next: { batch, children: deltas } };
   };
   await writeBlocks({ ...options, consistent: true }, [...wanted.values()], replace);
   return { blocks: wanted.size, drifted: [...drifted.values()] };
 }
 
-/** The write that leaves a block with the counted sums and nothing else. */
-function replacementOf({ scope, parent, deltas }: BlockDelta, found: StoredBlock, batch: number): BlockWrite {
-  return { scope, parent, found, next: { batch, children: deltas } };
-}
-
-function differs({ found, next }: BlockWrite): boolean {
-  const children = new Set([...found.children.keys(), ...next.children.keys()]);
-  return [...children].some((child) => {
-    const [a, b] = [found.children.get(child) ?? NO_SUMS, next.children.get(child) ?? NO_SUMS];
-    return a.count !== b.count || a.sumLng !== b.sumLng || a.sumLat !== b.sumLat;
-  });
+/** Whether two blocks have different sums. */
+export function differs(a: StoredBlock['children'], b: StoredBlock['children']): boolean {
+  return [...new Set([...a.keys(), ...b.keys()])].some(
+    (child) => !isDeepStrictEqual(a.get(child) ?? NO_SUMS, b.get(child) ?? NO_SUMS),
+  );
 }

@@ -94,35 +94,28 @@ export interface CheckedPages {
   readonly differing: readonly PageName[];
 }
 
-/** Compares all pages of a generation with the markers; `stored` are the partitions that have any pages. */
-export async function checkPages(
-  { pages: store, generation }: Pick<BuildOptions, 'pages' | 'generation'>,
-  partitions: AsyncIterable<PartitionEntries>,
-  stored: readonly PartitionName[],
-): Promise<CheckedPages> {
-  const left = new Map(stored.map((name) => [`${name.scope}/${name.partition}`, name]));
-  const differing: PageName[] = [];
-  let count = 0;
-  const check = async ({ scope, partition, entries }: PartitionEntries) => {
-    left.delete(`${scope}/${partition}`);
-    const found = await store.read({ scope, generation, partition });
-    count += found?.length ?? 0;
-    const wrong = found === undefined ? [partition] : wrongPages(partition, found, entries);
-    differing.push(...wrong.map((begin) => ({ scope, begin })));
-  };
-  for await (const entries of partitions) await check(entries);
-  for (const { scope, partition } of left.values()) await check({ scope, partition, entries: [] });
-  return { pages: count, differing };
-}
-
-/** The begins of a partition's pages that do not match its markers; the first begin if there is no page. */
-function wrongPages(partition: string, pages: readonly StoredPage[], entries: readonly OrderedMarker[]): string[] {
-  if (pages.length === 0) return entries.length === 0 ? [] : [partition];
-  const isWrong = ({ begin, end, entries: held }: StoredPage, index: number) => {
-    const next = pages[index + 1]?.begin;
+/**
+ * Compares the pages of a partition, undefined if one is of another version, with its markers; returns the begins of
+ * those that match and end where the next one begins, and of those that do not. If there are none, the first page is
+ * wrong. Only pages that are current, with the one after them, are compared.
+ */
+export function comparedPages(
+  { partition, entries }: Pick<PartitionEntries, 'partition' | 'entries'>,
+  pages: readonly StoredPage[] | undefined,
+  isCurrent: (page: StoredPage) => boolean,
+): { readonly right: readonly string[]; readonly wrong: readonly string[] } {
+  const right: string[] = [];
+  const wrong: string[] = [];
+  if (pages === undefined || (pages.length === 0 && entries.length > 0)) wrong.push(partition);
+  for (const [index, page] of (pages ?? []).entries()) {
+    const { begin, end, entries: held } = page;
+    const next = pages?.[index + 1];
+    if (!isCurrent(page) || (next !== undefined && !isCurrent(next))) continue;
     const from = index === 0 ? 0 : firstFrom(entries, begin);
-    const to = next === undefined ? entries.length : firstFrom(entries, next);
-    return end !== next || (index === 0 && begin !== partition) || !isDeepStrictEqual(held, entries.slice(from, to));
-  };
-  return pages.filter(isWrong).map(({ begin }) => begin);
+    const to = next === undefined ? entries.length : firstFrom(entries, next.begin);
+    const isFirst = index > 0 || begin === partition;
+    const isRight = end === next?.begin && isFirst && isDeepStrictEqual(held, entries.slice(from, to));
+    (isRight ? right : wrong).push(begin);
+  }
+  return { right, wrong };
 }

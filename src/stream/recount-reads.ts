@@ -9,13 +9,14 @@ import { putDirectoryPart } from '../store/page/page-directory.js';
 import { UnknownPageFormat, queryPages } from '../store/page/pages.js';
 import { replacePages } from '../store/page/replace-pages.js';
 import { deleteInBulk } from '../store/request/batch-delete.js';
+import { merged } from '../store/request/concurrency.js';
 import { newCall } from '../store/request/meter.js';
 import { type Operations, send } from '../store/request/send.js';
 import { DRAWN_ATTRIBUTES } from '../store/table/table-definitions.js';
 import { listMonths, monthTable } from '../store/table/month-tables.js';
 import type { WireImage } from './change.js';
 import { hasMonths } from './month-streams.js';
-import type { RecountPort } from './recount.js';
+import type { RecountPort } from './recount-scan.js';
 import type { PageItem, RecountPages } from './recount-pages.js';
 
 /** Number of segments of a table scanned in parallel. */
@@ -24,33 +25,27 @@ const SEGMENTS = 4;
 const FENCE_LIVES_S = 3_600;
 
 /** Pages of a whole table in wire format: all segments at once, each page as it arrives. */
-async function* scan(
-  database: Database,
-  table: string,
-  attributes: readonly string[],
-): AsyncGenerator<readonly WireImage[]> {
+function scan(database: Database, table: string, attributes: readonly string[]): AsyncGenerator<readonly WireImage[]> {
   const names = Object.fromEntries(attributes.map((name, index) => [`#${index}`, name]));
   const call = newCall();
-  type Page = Operations['wireScan']['output'];
-  const next = async (segment: number, after: Page['LastEvaluatedKey']) => {
-    const request = {
-      TableName: table,
-      ConsistentRead: true,
-      Segment: segment,
-      TotalSegments: SEGMENTS,
-      ProjectionExpression: Object.keys(names).join(', '),
-      ExpressionAttributeNames: names,
-      ...(after === undefined ? {} : { ExclusiveStartKey: after }),
-    };
-    return { segment, page: await send(database, 'wireScan', request, call) };
-  };
-  const running = new Map(Array.from({ length: SEGMENTS }, (_, segment) => [segment, next(segment, undefined)]));
-  while (running.size > 0) {
-    const { segment, page } = await Promise.race(running.values());
-    if (page.LastEvaluatedKey === undefined) running.delete(segment);
-    else running.set(segment, next(segment, page.LastEvaluatedKey));
-    yield page.Items ?? [];
+  async function* scanSegment(segment: number): AsyncGenerator<readonly WireImage[], void> {
+    let after: Operations['wireScan']['output']['LastEvaluatedKey'];
+    do {
+      const request = {
+        TableName: table,
+        ConsistentRead: true,
+        Segment: segment,
+        TotalSegments: SEGMENTS,
+        ProjectionExpression: Object.keys(names).join(', '),
+        ExpressionAttributeNames: names,
+        ...(after === undefined ? {} : { ExclusiveStartKey: after }),
+      };
+      const page: Operations['wireScan']['output'] = await send(database, 'wireScan', request, call);
+      yield page.Items ?? [];
+      after = page.LastEvaluatedKey;
+    } while (after !== undefined);
   }
+  return merged(Array.from({ length: SEGMENTS }, (_, segment) => scanSegment(segment)));
 }
 
 function blocksOf(keys: Keyspace, key: Key): BlockName[] {

@@ -275,4 +275,23 @@ describe('cellport import', () => {
     },
     LONG,
   );
+
+  it(
+    'a promise that nobody waits for ends a server in order, with its reason and exit code 1',
+    async () => {
+      const preload = encodeURIComponent(`process.on('SIGUSR2', () => Promise.reject(new Error('nobody_waits')))`);
+      const env = {
+        ...engineSettings(),
+        CELLPORT_TABLE: 'failing',
+        NODE_OPTIONS: `--import=data:text/javascript,${preload}`,
+      };
+      const run = start('failing', ['serve'], env);
+      const url = await serving(run);
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      run.child.kill('SIGUSR2');
+      expect(await run.ended).toBe(1);
+      expect(run.output()).toMatch(/nobody_waits[^]*nothing has handled[^]*stopping\ncellport: Error: nobody_waits/);
+    },
+    LONG,
+  );
 });

@@ -294,7 +294,7 @@ test('a queue is limited in values and bytes, not counting those already read', 
     [1_000, 299, 100],
   ] as const) {
     let ends = 0;
-    const queue = createQueue<number>(() => (ends += 1), [-1].values(), { values, bytes });
+    const queue = createQueue<number>(() => (ends += 1), [-1].values(), { values, bytes, allBytes: 1_000 });
     for (let n = 0; n < 50; n += 1) {
       queue.push(n, size);
       if (n === 0) expect((await queue.reader.next()).value).toBe(-1);
@@ -305,4 +305,27 @@ test('a queue is limited in values and bytes, not counting those already read', 
     await expect(queue.reader.next()).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
     expect(await queue.reader.next()).toMatchObject({ done: true });
   }
+});
+
+test('of queues that together have too much, the one ends whose reader has not kept up', async () => {
+  const limits = { values: 100, bytes: 1_000, allBytes: 1_500 };
+  const all = { bytes: 0 };
+  const ended: string[] = [];
+  const open = (name: string) => createQueue<number>(() => ended.push(name), [].values(), limits, all);
+  const [slow, stuck, quick] = [open('slow'), open('stuck'), open('quick')];
+  stuck.push(1, 900);
+  slow.push(1, 500);
+  for (let n = 0; n < 10; n += 1) {
+    quick.push(n, 300);
+    expect((await quick.reader.next()).value).toBe(n);
+  }
+  expect(ended).toEqual([]);
+  stuck.push(2, 100);
+  expect(ended).toEqual([]);
+  stuck.push(3, 1);
+  expect(ended).toEqual(['stuck']);
+  await expect(stuck.reader.next()).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+  slow.push(2, 500);
+  await slow.reader.return?.();
+  expect(all.bytes).toBe(0);
 });

@@ -144,7 +144,7 @@ test('parts of a directory are kept within a bound, and learn what has split', (
   const hint = (begin: string, markers = 40) => ({ begin, markers, bytes: 900 });
   const part = (begin: string, end: string) => ({ begin, end, hints: [hint(begin), hint(`${begin}1`)] });
   const name = { ...of, partition: 'u' };
-  const directories = new DirectoryCache(2 * 450);
+  const directories = new DirectoryCache(2 * 650);
   directories.put(name, part('u', 'u3'));
   directories.put(name, part('u6', 'u~'));
   expect(directories.find(name, 'u2')).toEqual(part('u', 'u3'));

@@ -13,8 +13,8 @@ import type { ReadingRow } from './reading-row.js';
 import type { Reject, RejectsFile } from '../read/rejects.js';
 import { type Invalid, type Row, isInvalid } from '../read/row.js';
 
-/** Maximum number of cached markers, so that they are not read again for each row. */
-const MOST_MARKERS = 50_000;
+/** Memory for cached markers, so that they are not read again for each row. */
+const KNOWN_BYTES = 16 * 1024 * 1024;
 
 /** Number of rows by outcome; `expired` rows were skipped. */
 export type ReadingCounts = Readonly<Record<'recorded' | 'expired' | 'rejected', number>>;
@@ -125,7 +125,10 @@ async function writeWindow(job: ReadingsJob, window: readonly Row<ReadingRow>[],
  * does not grow with the file. Rejects with the signal's reason on abort.
  */
 export async function importReadings(job: ReadingsJob): Promise<ReadingCounts> {
-  const known: Known = new LRUCache({ max: MOST_MARKERS });
+  const known: Known = new LRUCache({
+    maxSize: KNOWN_BYTES,
+    sizeCalculation: (incarnation, key) => 200 + incarnation.length + 2 * key.length,
+  });
   let counts: ReadingCounts = { recorded: 0, expired: 0, rejected: 0 };
   await job.rejects.begin();
   try {

@@ -14,9 +14,9 @@ export interface PagePartition {
   readonly partition: string;
 }
 
-/** Limit of a server's cache of directories, and the approximate memory for each page. */
-export const KEPT_DIRECTORIES = { bytes: 32 * 1024 * 1024, hintBytes: 150 } as const;
-const MOST_EMPTY = 10_000;
+/** Limit of a server's cache of directories, and the approximate memory for each page besides its begin. */
+export const KEPT_DIRECTORIES = { bytes: 32 * 1024 * 1024, hintBytes: 200 } as const;
+const EMPTY_BYTES = 1024 * 1024;
 
 const nameOf = ({ scope, generation, partition }: PagePartition) => `${scope}\n${generation}\n${partition}`;
 
@@ -32,12 +32,17 @@ export class DirectoryCache {
     { readonly parts: readonly DirectoryPart[]; readonly pages: PartitionPages }
   >();
   /** Partitions that had no pages when last read. */
-  readonly #empty = new LRUCache<string, true>({ max: MOST_EMPTY });
+  readonly #empty = new LRUCache<string, true>({
+    maxSize: EMPTY_BYTES,
+    sizeCalculation: (_, name) => 150 + 2 * name.length,
+  });
   readonly #reading = new Map<string, Promise<unknown>>();
 
   constructor(maxBytes: number = KEPT_DIRECTORIES.bytes) {
     const { hintBytes } = KEPT_DIRECTORIES;
-    this.#parts = new SortedCache(maxBytes, ({ hints }) => hintBytes * (1 + hints.length));
+    this.#parts = new SortedCache(maxBytes, ({ hints }) =>
+      hints.reduce<number>((bytes, { begin }) => bytes + hintBytes + 2 * begin.length, hintBytes),
+    );
   }
 
   /** Whether any part of a partition's directory is cached. */

@@ -1,5 +1,6 @@
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
+import { bytesOfMarker } from '../../model/memory.js';
 import { type OrderedMarker, orderedMarker } from '../../pages/ordered-marker.js';
 import { mapMarkerFromIndex } from '../../store/marker/marker-item.js';
 import type { ConditionalChange } from '../../store/request/conditional-change.js';
@@ -16,13 +17,15 @@ export interface OwnWrite {
 interface Kept extends OwnWrite {
   /** In milliseconds since 1970. */
   readonly at: number;
+  readonly bytes: number;
 }
 
+const WRITE_BYTES = 200;
 /** A write is kept until pages include everything written this long after it: clocks differ, and streams lag. */
 export const OWN_WRITES_MARGIN_MS = 3_000;
 /** Maximum time for which a write is kept. */
 const LONGEST_MS = 60_000;
-const MOST = 50_000;
+const MOST_BYTES = 16 * 1024 * 1024;
 
 /**
  * Recent writes of this process that pages may lack: users who edit a map see the edit in the next answer of the same
@@ -32,7 +35,7 @@ export class OwnWrites {
   readonly #wall: () => number;
   /** By scope and key; oldest first within a scope. */
   readonly #scopes = new Map<string, Map<string, Kept>>();
-  #count = 0;
+  #bytes = 0;
 
   /** `wall`: milliseconds since 1970. */
   constructor(wall: () => number) {
@@ -45,13 +48,15 @@ export class OwnWrites {
     for (const write of writes) {
       // A marker created again under its key begins at version 1: pages may still have the former one.
       const mapVersion = Math.max(write.mapVersion, kept.get(write.key)?.mapVersion ?? 0);
-      this.#count += kept.delete(write.key) ? 0 : 1;
-      kept.set(write.key, { ...write, mapVersion, at: this.#wall() });
+      this.#forget(kept, write.key);
+      const bytes = WRITE_BYTES + 2 * write.key.length + (write.entry ? bytesOfMarker(write.entry.marker) : 0);
+      kept.set(write.key, { ...write, mapVersion, at: this.#wall(), bytes });
+      this.#bytes += bytes;
     }
     // Beyond this, a map shows the writes once pages include them.
-    if (this.#count > MOST) {
+    if (this.#bytes > MOST_BYTES) {
       this.#scopes.clear();
-      this.#count = 0;
+      this.#bytes = 0;
     }
   }
 
@@ -62,11 +67,15 @@ export class OwnWrites {
     const now = this.#wall();
     for (const [key, { at }] of kept) {
       if (at + OWN_WRITES_MARGIN_MS > complete && now - at < LONGEST_MS) break;
-      kept.delete(key);
-      this.#count -= 1;
+      this.#forget(kept, key);
     }
     if (kept.size === 0) this.#scopes.delete(scope);
     return [...kept.values()];
+  }
+
+  #forget(kept: Map<string, Kept>, key: string): void {
+    this.#bytes -= kept.get(key)?.bytes ?? 0;
+    kept.delete(key);
   }
 }
 

@@ -1,16 +1,10 @@
+import { bytesOfMarker } from '../../model/memory.js';
 import type { PagesOf, StoredPage } from '../../store/page/pages.js';
 import { FollowedCache, type FollowedCacheOptions } from '../followed-cache.js';
 
 type PageCacheOptions = Pick<FollowedCacheOptions<StoredPage>, 'maxBytes' | 'trusted' | 'now'>;
 
-const PAGE_BYTES = 300;
-/**
- * A marker takes about 600 bytes for objects, besides its texts, which are stored twice: as properties and as a
- * feature.
- */
-const MARKER_BYTES = 600;
-/** Compressed data has about a fifth of the size of a marker's texts. */
-const TEXT_SHARE = 10;
+const PAGE_BYTES = 500;
 
 /** Identifies a page in the cache. */
 export const pageName = ({ scope, generation }: Pick<PagesOf, 'scope' | 'generation'>, begin: string) =>
@@ -26,7 +20,7 @@ export class PageCache extends FollowedCache<StoredPage> {
       ...options,
       untrustedMs: 0,
       versionOf: ({ round }) => round,
-      bytesOf: ({ entries, bytes }) => PAGE_BYTES + MARKER_BYTES * entries.length + TEXT_SHARE * bytes,
+      bytesOf: ({ entries }) => entries.reduce((bytes, { marker }) => bytes + bytesOfMarker(marker), PAGE_BYTES),
     });
   }
 }

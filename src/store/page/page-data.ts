@@ -108,7 +108,8 @@ export function encodePage(entries: readonly OrderedMarker[]): Uint8Array {
     shapeOf,
     values,
   ];
-  return Buffer.concat([Buffer.of(PAGE_FORMAT), deflateRawSync(jsonOf(stored))]);
+  // Of its own memory, not a part of Node's pool: the consumer keeps it.
+  return Uint8Array.from(Buffer.concat([Buffer.of(PAGE_FORMAT), deflateRawSync(jsonOf(stored))]));
 }
 
 /**

@@ -51,6 +51,31 @@ export async function* mapAhead<T, R>(
   }
 }
 
+/**
+ * Yields what several readers yield, as it arrives; each of them reads ahead while the consumer is busy. A failure is
+ * thrown when the consumer asks for more. A consumer that stops early waits until everything started has ended.
+ */
+export async function* merged<T>(readers: readonly AsyncIterator<T, void>[]): AsyncGenerator<T, void, undefined> {
+  const next = (reader: AsyncIterator<T, void>) => {
+    const result = reader.next().then((step) => ({ reader, step }));
+    // Thrown when the consumer asks, not before.
+    result.catch(() => undefined);
+    return result;
+  };
+  const running = new Map(readers.map((reader) => [reader, next(reader)]));
+  try {
+    while (running.size > 0) {
+      const { reader, step } = await Promise.race(running.values());
+      running.delete(reader);
+      if (step.done === true) continue;
+      running.set(reader, next(reader));
+      yield step.value;
+    }
+  } finally {
+    await Promise.allSettled(running.values());
+  }
+}
+
 /** Splits a list into chunks of `size`; the last one may be shorter. */
 export function chunks<T>(list: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
