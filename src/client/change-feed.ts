@@ -44,9 +44,8 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
   let watched: Bounds | undefined;
   let subscription = 0;
   let failures = 0;
-  let openedAt = 0;
   /** Not in wall-clock time, which may be set: too late a moment would skip changes. */
-  let acknowledged = 0;
+  let openedAt = 0;
   let changesFrom = Number.NaN;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let waiting: (() => void)[] = [];
@@ -61,7 +60,7 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
   const subscribe = () => {
     const previous = subscription++;
     // Recent changes may already have been emitted without being included in the counts of a response.
-    const since = changesFrom + systemClock.now() - acknowledged;
+    const since = changesFrom + systemClock.now() - openedAt;
     send({
       id: String(subscription),
       type: 'subscribe',
@@ -80,8 +79,7 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
     else if (message.type === 'ping') send({ type: 'pong' });
     else if (message.type === 'connection_ack') {
       isOpen = true;
-      openedAt = systemClock.wall();
-      acknowledged = systemClock.now();
+      openedAt = systemClock.now();
       changesFrom = Date.parse(message.payload?.changesFrom ?? '');
       // Both by the server's clock, which may differ from this one.
       const age = Date.parse(message.payload?.now ?? '') - changesFrom;
@@ -103,7 +101,7 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
       settle();
       if (socket !== opened) return;
       // A connection that drops soon after it opens counts as a failed attempt.
-      if (isOpen && systemClock.wall() - openedAt > RECONNECT.longestMs) failures = 0;
+      if (isOpen && systemClock.now() - openedAt > RECONNECT.longestMs) failures = 0;
       isOpen = false;
       retry = setTimeout(connect, backoffMs(failures++, RECONNECT));
     };

@@ -23,7 +23,7 @@ export interface LoadedTiles {
 /** One page of a rectangle's content, and the cursor of the next page. */
 function readPage(
   content: object,
-  isOfZones: boolean,
+  kind: 'markers' | 'zones',
 ): {
   readonly content: TileContent;
   readonly isByMarker: boolean;
@@ -38,9 +38,7 @@ function readPage(
   }
   const { nodes, pageInfo } = content as ClientMarkersFragment | ClientZonesFragment;
   const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
-  return isOfZones
-    ? { content: { ...EMPTY, zones: nodes as ClientZonesFragment['nodes'] }, isByMarker: false, next }
-    : { content: { ...EMPTY, markers: nodes as ClientMarkersFragment['nodes'] }, isByMarker: true, next };
+  return { content: { ...EMPTY, [kind]: nodes }, isByMarker: kind === 'markers', next };
 }
 
 /**
@@ -78,7 +76,7 @@ export async function* loadTiles(
     for (const [index, { rect, loaded }] of pending.entries()) {
       const found = data[`r${index}`]?.content;
       if (!found) continue;
-      const page = readPage(found, content === 'zones');
+      const page = readPage(found, content === 'zones' ? content : 'markers');
       const all: TileContent = {
         ...page.content,
         markers: [...loaded.markers, ...page.content.markers],
@@ -88,9 +86,8 @@ export async function* loadTiles(
       const maxMarkers = !page.isByMarker || filter !== null ? 0 : content === 'auto' ? limitOf(rect) : Infinity;
       // Until its last page is here, in case that never arrives.
       const stale = page.next !== null;
-      const isEmpty = all.markers.length + all.zones.length === 0;
       // What was drawn before stays until it is known that there is nothing.
-      if (!stale || !isEmpty)
+      if (!stale || (all.markers[0] ?? all.zones[0]))
         entries.push({ rect, keys: tileKeys(rect), requestedAt, content: all, maxMarkers, stale });
       if (page.next !== null) next.push({ rect, after: page.next, loaded: all });
     }

@@ -1,3 +1,4 @@
+import { withDeadline } from '../../connection.js';
 import { CellportError } from '../../errors.js';
 import { distance } from '../../geo/distance.js';
 import type { SearchHit, SearchQuery } from '../engine.js';
@@ -26,7 +27,7 @@ const ANSWERS_WITHIN_MS = 10_000;
 
 /**
  * Searches the documents behind an alias for one call. Its methods throw UNAVAILABLE while the cluster does not answer, and
- * the reason of `signal` once it is aborted, which the cluster notices.
+ * the reason of `signal` once it is aborted.
  */
 export class IndexReader {
   readonly #client: Client;
@@ -39,20 +40,15 @@ export class IndexReader {
     this.#signal = signal;
   }
 
-  async #ask(body: Clause): Promise<Answer['hits']> {
-    this.#signal?.throwIfAborted();
+  #ask(body: Clause): Promise<Answer['hits']> {
     const request = { index: this.#alias, body: { track_total_hits: ENOUGH, ...body } };
-    const asked = this.#client.search(request as never, { requestTimeout: ANSWERS_WITHIN_MS });
-    const stop = () => asked.abort();
-    this.#signal?.addEventListener('abort', stop, { once: true });
-    try {
-      return ((await asked).body as unknown as Answer).hits;
-    } catch (cause) {
-      this.#signal?.throwIfAborted();
-      throw new CellportError('UNAVAILABLE', 'the search index does not respond; retry later', {}, { cause });
-    } finally {
-      this.#signal?.removeEventListener('abort', stop);
-    }
+    const failure = (cause?: unknown) =>
+      new CellportError('UNAVAILABLE', 'the search index does not respond; retry later', {}, { cause });
+    // Not aborted: a request of this client that is, ends the process with an error that nothing can catch.
+    return withDeadline({ ms: ANSWERS_WITHIN_MS, late: () => failure(), signal: this.#signal, failure }, async () => {
+      const answer = await this.#client.search(request as never, { requestTimeout: ANSWERS_WITHIN_MS });
+      return (answer.body as unknown as Answer).hits;
+    });
   }
 
   /** See `SearchEngine.search`. */
