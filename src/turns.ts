@@ -8,14 +8,9 @@ export type Turn = () => Promise<void>;
 
 /** Steps are taken for this long in one round of the event loop, in milliseconds. A refused request waits as long. */
 const SLICE_MS = 3;
-/** The same while so many requests arrive that handling them takes longer than the pause below. */
-const LONGEST_SLICE_MS = 15;
-const LONG_PAUSE_MS = 10;
 
 /** When the first step of this round of the event loop began. */
 let began: number | undefined;
-/** How long steps are taken in this round, in milliseconds. */
-let slice = SLICE_MS;
 /** Steps waiting for their turn, first in, first out. */
 const waiting: (() => void)[] = [];
 let taking = false;
@@ -26,7 +21,6 @@ function elapsed(): number {
     began = systemClock.now();
     setImmediate(() => {
       began = undefined;
-      slice = SLICE_MS;
     });
   }
   return systemClock.now() - began;
@@ -35,15 +29,6 @@ function elapsed(): number {
 /** Calls back once all promises settled so far, and their consequences, have been handled. */
 const afterPromises = (callback: () => void) => void Promise.resolve().then(() => process.nextTick(callback));
 
-/** Goes on in another round, for longer if everything else took long. */
-function takeStepsLater(): void {
-  const paused = systemClock.now();
-  afterArrivals(() => {
-    slice = Math.min(Math.max(systemClock.now() - paused - LONG_PAUSE_MS, SLICE_MS), LONGEST_SLICE_MS);
-    takeSteps();
-  });
-}
-
 /** Takes one step after the other, for a slice of each round of the event loop. */
 function takeSteps(): void {
   const next = waiting.shift();
@@ -51,7 +36,7 @@ function takeSteps(): void {
   if (next === undefined) return;
   elapsed();
   // A step ends with the promises that it settles: its duration is known only then.
-  afterPromises(() => (waiting.length > 0 && elapsed() >= slice ? takeStepsLater() : takeSteps()));
+  afterPromises(() => (waiting.length > 0 && elapsed() >= SLICE_MS ? afterArrivals(takeSteps) : takeSteps()));
   next();
 }
 
@@ -68,7 +53,7 @@ export function afterTurns(step: () => void): void {
 
 /**
  * To be awaited between steps of long work: what follows runs when the steps of all who waited before have been taken,
- * and everything else runs in between once these have taken a slice of 3 to 15 ms. Rejects with the reason of `signal`
+ * and everything else runs in between once these have taken a slice of 3 ms. Rejects with the reason of `signal`
  * once it is aborted.
  */
 export async function takeTurn(signal?: AbortSignal): Promise<void> {
