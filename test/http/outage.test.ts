@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type Server, type Socket, connect, createServer } from 'node:net';
 
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -6,6 +7,7 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import { createDatabase } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
+import { closedPort } from '../support/proxy.js';
 import { recordCalls } from '../support/record-calls.js';
 import { engine, testDatabase } from '../support/test-database.js';
 import { type LiveServer, startServer } from './live-server.js';
@@ -22,7 +24,7 @@ async function openGate() {
   const target = new URL(engine().endpoint);
   const sockets = new Set<Socket>();
   let server: Server | undefined;
-  let port = 0;
+  const port = closedPort();
   const open = async () => {
     server = createServer((socket) => {
       const through = connect(Number(target.port), target.hostname);
@@ -33,8 +35,7 @@ async function openGate() {
       }
       socket.pipe(through).pipe(socket);
     });
-    await new Promise<void>((done) => server?.listen(port, '127.0.0.1', done));
-    port = (server.address() as { port: number }).port;
+    await once(server.listen(port, '127.0.0.1'), 'listening');
   };
   const shut = async () => {
     const closed = new Promise((done) => server?.close(done));

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -9,7 +10,7 @@ import { listMonths } from '../../src/store/table/month-tables.js';
 import { deleteTable, describeTables, ensureTables } from '../../src/store/table/tables.js';
 import { createStreamsClient, openStream } from '../../src/stream/dynamodb.js';
 import { injectFaults } from '../support/faults.js';
-import { engineProxy } from '../support/proxy.js';
+import { closedPort, engineProxy } from '../support/proxy.js';
 import { recordCalls } from '../support/record-calls.js';
 import { engine, newDatabase, testDatabase } from '../support/test-database.js';
 
@@ -29,7 +30,7 @@ afterEach(() => {
 
 async function listen(server: ReturnType<typeof createServer>, port = 0): Promise<number> {
   servers.push(server);
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await once(server.listen(port, '127.0.0.1'), 'listening');
   return (server.address() as AddressInfo).port;
 }
 
@@ -112,9 +113,7 @@ describe('a command', () => {
   });
 
   test('fails with UNAVAILABLE while the port is closed, and succeeds later with the same client', async () => {
-    const closed = createServer();
-    const port = await listen(closed);
-    await new Promise((resolve) => closed.close(resolve));
+    const port = closedPort();
     const db = client({ endpoint: `http://127.0.0.1:${port}` });
     await expect(put(db, 'recovered')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     await listen(engineProxy(), port);
@@ -176,8 +175,8 @@ describe('a command', () => {
     const reason = new Error('the client went away');
     const controller = new AbortController();
     const work = put(db, 'aborted', newCall(controller.signal));
-    // The pause after the second attempt is the longer one: it may take two seconds.
-    await vi.waitFor(() => expect(faults.met).toBe(2), { timeout: 10_000, interval: 1 });
+    // The pause after the second attempt is the longer one: it may take two seconds, or less than one millisecond.
+    await vi.waitFor(() => expect(faults.met).toBeGreaterThanOrEqual(2), { timeout: 60_000, interval: 1 });
     controller.abort(reason);
     await expect(work).rejects.toBe(reason);
     await expect(put(db, 'aborted', newCall(controller.signal))).rejects.toBe(reason);

@@ -38,7 +38,7 @@ import { RecountDays } from '../../src/stream/recount-days.js';
 import { openRecount } from '../../src/stream/recount-reads.js';
 import { recount } from '../../src/stream/recount.js';
 import { recordCalls } from '../support/record-calls.js';
-import { someOf } from '../support/rounds.js';
+import { rounds } from '../support/rounds.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 import { createChance } from './simulation/world.js';
 import { allItems, streamParts, untilRead } from './support.js';
@@ -235,7 +235,7 @@ describe('kept summaries of readings', () => {
           }
         },
       ),
-      { numRuns: someOf(8) },
+      { numRuns: rounds('scannedSummaries') },
     );
   });
 

@@ -21,6 +21,13 @@ export function engineProxy(holds: (operation: string) => boolean = () => false)
   });
 }
 
+let ports = process.pid * 7;
+/**
+ * A port on which nothing listens, for servers that are closed and opened again. Systems give ports from 32,768 on to
+ * whoever asks for any, or connects: with other tests in parallel, one that was closed may be taken.
+ */
+export const closedPort = (): number => 20_000 + ((ports += 1) % 10_000);
+
 export interface StallingProxy {
   readonly url: string;
   /** Resolves at the first request that gets no response. */

@@ -4,16 +4,19 @@
  */
 const ROUNDS = {
   /** Seeds of the simulated stream. A run of 10,000 found nothing. */
-  simulatedStreams: [300, 6_000],
+  simulatedStreams: [150, 6_000],
   /** How often a consumer is killed while clients write. */
   kills: [2, 6],
   /** How often OpenSearch, or the server that follows the stream into it, is killed while clients write. */
-  killsOfSearch: [2, 4],
+  killsOfSearch: [1, 4],
   /** The same for each of the two halves of a comparison with a model. */
   killsOfModel: [1, 3],
-  /** How often the process that changes a layout is killed, and the phases in which the change is undone. */
+  /** Changes of a layout, how often the process that makes one is killed, and the phases in which it is undone. */
+  killedRepartitions: [1, 2],
   killsOfRepartition: [1, 5],
   undosOfRepartition: [1, 3],
+  /** Two collections' readings, compared with a scan. */
+  scannedSummaries: [1, 8],
   /** Radius queries in each of 18 key layouts. */
   radiusQueriesOfLayout: [1, 2],
   /** Radius and k-nearest queries in each of four collections. */
@@ -26,6 +29,10 @@ const ROUNDS = {
   boxesOfGeoLibrary: [600, 3_000],
   /** Subscriptions that start at once. */
   subscriptions: [300, 1_000],
+  /** Fields of which no input may hold up the event loop. */
+  longestSteps: [10, 100],
+  /** How fast keys are typed into the map page. */
+  typingSpeeds: [1, 2],
   /** Documents of the schema with random values. A run of 300,000 found no further errors. */
   fuzzedQueries: [200, 1_500],
   fuzzedMutations: [60, 300],

@@ -4,17 +4,21 @@ import { PLANTED_BUGS } from './planted-bugs.js';
 import { SEEDS, expectPeace } from './seeds.js';
 import { simulate } from './simulate.js';
 
-/** The rarest bug shows in one of 150 runs. */
+/** The rarest bug shows in one of 500 runs. */
 const SEEDS_TO_FIND = 1_500;
+/** Where to begin the search for a rare bug, which else takes half a minute. */
+const FIRST_SEEDS: Readonly<Record<string, number>> = {
+  'a day is closed whatever was recorded since it was read': 484,
+};
 
 test('counts are exact, or known to be inexact, after every run of the second half of the seeds', async () => {
   await expectPeace(SEEDS / 2, SEEDS);
 }, 900_000);
 
 describe('the simulation finds a planted bug:', () => {
-  test.each(Object.entries(PLANTED_BUGS))('%s', async (_, plant) => {
+  test.each(Object.entries(PLANTED_BUGS))('%s', async (name, plant) => {
     let found = 0;
-    for (let seed = 0; seed < SEEDS_TO_FIND && found === 0; seed += 1) {
+    for (let seed = FIRST_SEEDS[name] ?? 0; seed < SEEDS_TO_FIND && found === 0; seed += 1) {
       const { failures } = await simulate(seed, plant);
       found += failures.length;
     }
