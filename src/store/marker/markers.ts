@@ -120,7 +120,7 @@ export function draftItems(
  */
 export function refusalOf(cause: unknown): CellportError | undefined {
   if (!isFailure(cause, 'ValidationException')) return undefined;
-  const message = `DynamoDB cannot store the marker: ${(cause as Error).message}`;
+  const message = 'the marker exceeds a limit of DynamoDB: shorten its name, category, place or properties';
   return new CellportError('BAD_USER_INPUT', message, {}, { cause });
 }
 
