@@ -19,7 +19,7 @@ const UNIT = [
   'test/{arrivals,clock,layers,log,turns}.test.ts',
   'test/{capacity,geo,graphql,keys,pages,plan}/**/*.test.ts',
   'test/cli/{config,progress,stop}.test.ts',
-  'test/client/{bundle,interrupted,tile-cache,tiles}.test.ts',
+  'test/client/{access,bundle,interrupted,tile-cache,tiles}.test.ts',
   'test/http/admission.test.ts',
   'test/geolibrary/plan.test.ts',
   'test/ingest/{hostile-rows,order,output,read-file,seen-keys,write-format}.test.ts',

@@ -10,5 +10,5 @@ export async function fullDisk(dataDir: string, leastBytes = LEAST_FREE_BYTES): 
   const free = disk.bavail * disk.bsize;
   if (free >= leastBytes) return undefined;
   const [left, needed] = [free, leastBytes].map((bytes) => Math.floor(bytes / 1_024));
-  return `the disk is full: ${left} KB left in ${dataDir}, and writes need ${needed} KB; they resume once there is room`;
+  return `the disk is full: ${left} KB left for the data folder, and writes need ${needed} KB; they resume once there is room`;
 }

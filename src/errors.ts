@@ -24,6 +24,11 @@ export class CellportError extends Error {
   }
 }
 
+/** The reason for a failure that clients may see. The messages of others may name paths, hosts or accounts. */
+export function reasonFor(error: unknown): string {
+  return error instanceof CellportError ? error.message : 'an unexpected error; see the log of the server';
+}
+
 const LONGEST_VALUE_SHOWN = 80;
 
 /**

@@ -14,7 +14,8 @@ geoJSON(land, {
 }).addTo(map);
 const drawn = layerGroup().addTo(map);
 
-const viewport = createViewport({ url: '/graphql', collection: 'cities' });
+// Leaflet draws each circle once: unwrapped, those beyond the antimeridian are where the user looks.
+const viewport = createViewport({ url: '/graphql', collection: 'cities', unwrap: true });
 
 viewport.subscribe(({ clusters, markers }) => {
   drawn.clearLayers();

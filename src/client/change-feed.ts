@@ -2,6 +2,8 @@ import { systemClock } from '../clock.js';
 import { backoffMs } from '../retry.js';
 import { CHANGES_SUBSCRIPTION } from './documents.js';
 import type { ClientChangesSubscription } from './generated.js';
+import type { ViewportOptions } from './options.js';
+import { type GraphqlResponse, ViewportError, errorOf, headersOf } from './request.js';
 import type { Bounds } from './tiles.js';
 
 const RECONNECT = { firstMs: 1_000, longestMs: 30_000 };
@@ -12,9 +14,12 @@ export interface ChangeFeedOptions {
   /** URL of /graphql. */
   readonly url: string;
   readonly collection: string;
+  readonly headers: ViewportOptions['headers'];
   readonly onChange: (change: MarkerChange) => void;
   /** Called when a connection is up, with the time in ms since which no change is missing. */
   readonly onConnect: (completeFrom: number) => void;
+  /** Called when a connection or a subscription ends, with its error if known: the feed connects again unless closed. */
+  readonly onFailure: (error: ViewportError | null) => void;
 }
 
 /** Changes to the markers inside a bounding box, as they happen. */
@@ -30,15 +35,36 @@ type Message =
   | { readonly type: 'connection_ack'; readonly payload?: { readonly changesFrom?: string; readonly now?: string } }
   | { readonly type: 'ping' }
   | { readonly type: 'next'; readonly payload: { readonly data?: { readonly markerChanged: MarkerChange } | null } }
-  | { readonly type: 'error' | 'complete'; readonly id: string };
+  | { readonly type: 'error' | 'complete'; readonly id: string; readonly payload?: GraphqlResponse['errors'] };
+
+/** The code in the error that a close code stands for, both as in graphql-ws. */
+const CLOSE_CODES: Readonly<Record<number, string>> = { 4401: 'UNAUTHENTICATED', 4403: 'FORBIDDEN' };
+
+function socketAddress(url: string): URL {
+  const address = new URL(url, (globalThis as { location?: { readonly href: string } }).location?.href);
+  address.protocol = address.protocol.replace('http', 'ws');
+  return address;
+}
+
+async function greet(socket: WebSocket, headers: ViewportOptions['headers']): Promise<void> {
+  try {
+    socket.send(JSON.stringify({ type: 'connection_init', payload: await headersOf(headers) }));
+  } catch {
+    // Requests report why there are no headers.
+    socket.close();
+  }
+}
+
+const failureIn = ({ code, reason }: { readonly code: number; readonly reason: string }) =>
+  new ViewportError(reason || 'the server does not send changes', CLOSE_CODES[code] ?? 'UNAVAILABLE');
 
 /**
  * Follows changes over a WebSocket with the graphql-transport-ws protocol. Server-sent events would be simpler, but a
  * browser opens at most six connections per host, and a map has one layer per collection.
  */
-export function createChangeFeed({ url, collection, onChange, onConnect }: ChangeFeedOptions): ChangeFeed {
-  const address = new URL(url, (globalThis as { location?: { readonly href: string } }).location?.href);
-  address.protocol = address.protocol.replace('http', 'ws');
+export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
+  const { collection, onChange, onConnect, onFailure } = options;
+  const address = socketAddress(options.url);
   let socket: WebSocket | undefined;
   let isOpen = false;
   let watched: Bounds | undefined;
@@ -87,6 +113,7 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
       subscribe();
       onConnect(openedAt - (age || 0));
     } else if ((message.type === 'error' || message.type === 'complete') && message.id === String(subscription)) {
+      onFailure(errorOf(message.payload, 'UNAVAILABLE'));
       // The server currently cannot deliver all changes: another server took over, or records were lost. Reconnect.
       socket?.close();
     }
@@ -95,10 +122,11 @@ export function createChangeFeed({ url, collection, onChange, onConnect }: Chang
   const connect = () => {
     const opened = new WebSocket(address, 'graphql-transport-ws');
     socket = opened;
-    opened.onopen = () => send({ type: 'connection_init' });
+    opened.onopen = () => void greet(opened, options.headers);
     opened.onmessage = ({ data }) => receive(JSON.parse(String(data)) as Message);
-    opened.onclose = () => {
+    opened.onclose = (event) => {
       settle();
+      if (socket === opened) onFailure(failureIn(event));
       if (socket !== opened) return;
       // A connection that drops soon after it opens counts as a failed attempt.
       if (isOpen && systemClock.now() - openedAt > RECONNECT.longestMs) failures = 0;

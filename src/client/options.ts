@@ -18,6 +18,8 @@ export type MapCluster = ClientAutoFragment['clusters'][number];
 /** `auto`: markers if few are on the screen, otherwise clusters; `cells`: a heatmap; `zones`: outlines. */
 export type Content = 'auto' | 'markers' | 'cells' | 'zones';
 
+type Headers = Readonly<Record<string, string>>;
+
 export interface ViewportOptions {
   /** URL of Cellport's /graphql. */
   readonly url: string;
@@ -42,8 +44,16 @@ export interface ViewportOptions {
   readonly live?: boolean | undefined;
   /** Whether to request cost and reads, which then appear in `state.answer` (default false). */
   readonly explain?: boolean | undefined;
-  /** Headers to send with each request. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Headers to send with each request and as the payload of `connection_init`, or a function that returns them each time,
+   * for tokens that expire.
+   */
+  readonly headers?: Headers | (() => Headers | Promise<Headers>) | undefined;
+  /**
+   * Whether positions, cells and zones are moved by whole turns into the copy of the world that the view shows, for map
+   * libraries that draw each once, such as Leaflet. Default: false, longitudes of -180 to 180.
+   */
+  readonly unwrap?: boolean | undefined;
 }
 
 /** `extensions.cost` of a response. */

@@ -15,7 +15,7 @@ export class ViewportError extends Error {
   }
 }
 
-interface GraphqlResponse {
+export interface GraphqlResponse {
   readonly data?: object | null;
   readonly errors?: readonly {
     readonly message: string;
@@ -34,6 +34,23 @@ export interface Reply {
   readonly pages: readonly PageRead[];
 }
 
+const REFUSALS: Readonly<Record<number, string>> = { 401: 'UNAUTHENTICATED', 403: 'FORBIDDEN' };
+
+/** Whether a server will refuse a client until that has other headers. */
+export const isRefusal = (error: ViewportError | null): boolean =>
+  error !== null && Object.values(REFUSALS).includes(error.code);
+
+/** The first error of a response; `code` if it has none. */
+export function errorOf([first]: GraphqlResponse['errors'] = [], code: string): ViewportError | null {
+  return first
+    ? new ViewportError(first.message, first.extensions?.code ?? code, first.extensions?.retryAfterMs)
+    : null;
+}
+
+/** The headers to send now. */
+export const headersOf = async (headers: ViewportOptions['headers']) =>
+  typeof headers === 'function' ? headers() : headers;
+
 /** Sends an operation. Rejects with ViewportError if the response has no data, and with AbortError if aborted. */
 export async function send(
   { url, headers, explain }: Pick<ViewportOptions, 'url' | 'headers' | 'explain'>,
@@ -41,28 +58,27 @@ export async function send(
   variables: object,
   signal?: AbortSignal,
 ): Promise<Reply> {
+  let code = 'UNAVAILABLE';
   const failed = (how: string) => (error: unknown) => {
     if (signal?.aborted === true) throw error;
-    throw new ViewportError(`${url} ${how}`, 'UNAVAILABLE');
+    throw new ViewportError(`${url} ${how}`, code);
   };
   const response = await fetch(url, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       ...(explain === true ? { 'x-cellport-cost': '1', 'x-cellport-explain': '1' } : {}),
-      ...headers,
+      ...(await headersOf(headers)),
     },
     body: JSON.stringify({ query, variables }),
     ...(signal ? { signal } : {}),
   }).catch(failed('does not respond'));
+  code = REFUSALS[response.status] ?? code;
   const body = await (response.json() as Promise<GraphqlResponse>).catch(
     failed(`responded with status ${response.status} and no JSON`),
   );
   const { data, errors, extensions: { cost = null, reads = [], readsLeftOut = 0, pages = [] } = {} } = body;
-  const first = errors?.[0];
-  const error = first
-    ? new ViewportError(first.message, first.extensions?.code ?? 'UNAVAILABLE', first.extensions?.retryAfterMs)
-    : null;
-  if (!data) throw error ?? new ViewportError(`${url} responded with neither data nor errors`, 'UNAVAILABLE');
+  const error = errorOf(errors, code);
+  if (!data) throw error ?? new ViewportError(`${url} responded with neither data nor errors`, code);
   return { data, error, cost, reads, readsLeftOut, pages };
 }

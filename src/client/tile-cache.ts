@@ -1,6 +1,7 @@
 import { systemClock } from '../clock.js';
 import type { MarkerChange } from './change-feed.js';
 import type { MapMarker, TileContent } from './options.js';
+import { copyFrom } from './world-copy.js';
 import { geohashOf } from './geohash.js';
 import { type Bounds, type TileKey, type TileRect, holds, surroundings, tileBounds } from './tiles.js';
 
@@ -148,14 +149,23 @@ function merge(entries: readonly TileEntry[]): TileContent {
   };
 }
 
-/** Returns a function that merges the content of entries; it returns the same lists as long as nothing has changed. */
-export function createMerge(): (entries: readonly TileEntry[]) => TileContent {
+/**
+ * Returns a function that merges the content of entries and moves it to the copy of the world that begins at `west`, if
+ * given; it returns the same lists as long as nothing has changed.
+ */
+export function createMerge(): (entries: readonly TileEntry[], west?: number) => TileContent {
   let parts: readonly TileContent[] = [];
   let merged: TileContent = EMPTY;
-  return (entries) => {
-    if (entries.length !== parts.length || entries.some(({ content }, index) => content !== parts[index])) {
+  let from: number | undefined;
+  return (entries, west) => {
+    if (
+      west !== from ||
+      entries.length !== parts.length ||
+      entries.some(({ content }, index) => content !== parts[index])
+    ) {
       parts = entries.map(({ content }) => content);
-      merged = merge(entries);
+      from = west;
+      merged = west === undefined ? merge(entries) : copyFrom(west, merge(entries));
     }
     return merged;
   };

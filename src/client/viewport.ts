@@ -5,7 +5,7 @@ import { EXPAND_QUERY } from './documents.js';
 import type { ClientExpandQuery } from './generated.js';
 import { loadTiles } from './load-tiles.js';
 import type { MapCluster, MapMarker, ViewportOptions, ViewportState } from './options.js';
-import { ViewportError, send } from './request.js';
+import { ViewportError, isRefusal, send } from './request.js';
 import { COUNTS_LAG, EMPTY, TileCache, createMerge } from './tile-cache.js';
 import {
   type Bounds,
@@ -32,6 +32,8 @@ const FRAME = 40;
 const MAX_AGE = 60_000;
 /** How long a request waits for the subscription to changes, in ms. */
 const FEED_WAIT = 300;
+/** The copy of the world that is drawn moves in such steps, in degrees: views of up to 300 degrees are inside it. */
+const COPY = 30;
 const RETRIES = { firstMs: 1_000, longestMs: 30_000 };
 const RETRIED_CODES = new Set(['UNAVAILABLE', 'THROTTLED']);
 
@@ -49,7 +51,7 @@ export interface Viewport {
   expand(cluster: MapCluster): Promise<{ readonly zoom: number; readonly marker: MapMarker | null }>;
   /** Reloads everything on the screen. */
   refresh(): void;
-  /** Aborts requests and unsubscribes from changes; the state remains. */
+  /** Aborts requests and unsubscribes from changes; the state remains. `view` opens the viewport again. */
   close(): void;
 }
 
@@ -79,6 +81,8 @@ class TiledViewport implements Viewport {
   readonly #drawTimer = createTimer(() => this.#draw());
   #state: ViewportState = { ...EMPTY, loading: false, error: null, answer: null };
   #view: View | undefined;
+  /** Where the copy of the world begins to which content is moved; undefined if it is not. */
+  #west: number | undefined;
   #drawnLevel: number | undefined;
   #movingSince: number | undefined;
   /** Requests that failed in a row. */
@@ -106,9 +110,13 @@ class TiledViewport implements Viewport {
     const rect = tilesOver(bounds, zoom, this.#padding, levelAt(zoom));
     const keys = tileKeys(rect);
     const before = this.#view;
+    const westBefore = this.#west;
+    if (this.#options.unwrap === true) this.#west = COPY * Math.floor(((bounds.west + bounds.east) / 2 - 180) / COPY);
     this.#view = { bounds, zoom, rect, keys };
-    if (before?.keys.join() === keys.join()) return;
-    this.#draw();
+    this.#isClosed = false;
+    const isSame = before?.keys.join() === keys.join();
+    if (!isSame || this.#west !== westBefore) this.#draw();
+    if (isSame) return;
     if (before?.rect.level !== rect.level) this.#movingSince = undefined;
     this.#movingSince ??= systemClock.wall();
     // While the map keeps moving, once per four times the debounce.
@@ -140,10 +148,21 @@ class TiledViewport implements Viewport {
 
   readonly close: Viewport['close'] = () => {
     this.#isClosed = true;
+    this.#state = { ...this.#state, loading: false };
+    this.#view = undefined;
+    // Changes will be missed.
+    this.#cache.expireBefore(Infinity);
     for (const timer of [this.#loadTimer, this.#moveTimer, this.#drawTimer]) timer.cancel();
     for (const { controller } of this.#requests) controller.abort();
-    this.#feed?.close();
+    this.#requests.clear();
+    this.#stopFeed();
   };
+
+  #stopFeed(): void {
+    this.#feed?.close();
+    this.#feed = undefined;
+    this.#watched = new Set();
+  }
 
   #publish(update: Partial<ViewportState> = {}): void {
     if (this.#isClosed) return;
@@ -159,7 +178,7 @@ class TiledViewport implements Viewport {
     const keepsLevel = isNewLevel && this.#state.error === null;
     if (keepsLevel && !keys.every((key) => this.#cache.get(key))) return this.#publish(update);
     this.#drawnLevel = rect.level;
-    this.#publish({ ...this.#merge(this.#cache.getAll(keys)), ...update });
+    this.#publish({ ...this.#merge(this.#cache.getAll(keys), this.#west), ...update });
   }
 
   #isMissing(key: TileKey): boolean {
@@ -189,6 +208,12 @@ class TiledViewport implements Viewport {
     this.#feed ??= createChangeFeed({
       url: this.#options.url,
       collection: this.#options.collection,
+      headers: this.#options.headers,
+      onFailure: (error) => {
+        if (!isRefusal(error)) return;
+        this.#stopFeed();
+        this.#publish({ error });
+      },
       onChange: (change) => this.#onChange(change),
       onConnect: (completeFrom) => {
         this.#cache.seen.clear();
@@ -245,6 +270,7 @@ class TiledViewport implements Viewport {
   #scheduleNext(request: Request, error: ViewportError | null): void {
     const keys = this.#view?.keys ?? [];
     if (error) {
+      if (isRefusal(error)) this.#stopFeed();
       if (!RETRIED_CODES.has(error.code)) return;
       this.#loadTimer.within(error.retryAfterMs ?? backoffMs(this.#failures, RETRIES));
       this.#failures += 1;

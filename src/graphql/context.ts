@@ -1,4 +1,4 @@
-import type { CellportError } from '../errors.js';
+import { CellportError } from '../errors.js';
 import type { GeoTable } from '../geolibrary/answers.js';
 import type { LiveChanges } from '../live/hub.js';
 import type { CellCache } from '../loaders/cell-cache.js';
@@ -66,13 +66,18 @@ export function isFollowing(status: StreamStatus | undefined): boolean {
   return status?.owner === true && status.behindMs !== undefined && status.behindMs <= STALE_AFTER_MS;
 }
 
+const READ_ONLY = new CellportError(
+  'FORBIDDEN',
+  'this server is read-only and refuses mutations: CELLPORT_READ_ONLY is on',
+);
+
 /** The context of one request. */
 export function createContext(services: Services, work: Work): RequestContext {
-  const { db, limits, geoTable } = services;
+  const { db, limits, geoTable, readOnly = false } = services;
   const loaders = createLoaders({ ...services, call: work });
   const { turn } = work;
   const map = { loaders, keys: db.keys, limits, turn };
   const stored = storedCollections(map);
   const collections = geoTable ? withForeign(stored, geoTable.collection, geoTable.answers(work, limits)) : stored;
-  return { services, work, map, ...collections };
+  return { services, work, map, ...collections, forbidsWrites: readOnly ? READ_ONLY : undefined };
 }

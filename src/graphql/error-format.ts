@@ -98,7 +98,7 @@ export function errorFormatter(log: Log): FormatError {
     if (outer && SAFE.includes(outer.extensions['code'])) {
       return answered(outer.message, { ...ours?.details, code: outer.extensions['code'] }, place);
     }
-    if (outer && isInvalidRequest(outer)) {
+    if (outer && (ours !== undefined || cause instanceof GraphQLError) && isInvalidRequest(outer)) {
       const { field } = outer.extensions;
       const details = { ...ours?.details, ...(field === undefined ? {} : { field }) };
       return answered(outer.message, { ...details, code: 'BAD_USER_INPUT' }, place);

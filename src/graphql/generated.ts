@@ -242,6 +242,12 @@ export type CreateZoneInput = {
   readonly properties?: InputMaybe<Scalars['JSONObject']['input']>;
 };
 
+export type DeleteMarkersResult = {
+  readonly __typename?: 'DeleteMarkersResult';
+  readonly deleted: Scalars['Int']['output'];
+  readonly failures: ReadonlyArray<MarkerFailure>;
+};
+
 export type IdStrategy =
   | 'GIVEN'
   | 'SEQUENCE'
@@ -339,7 +345,7 @@ export type MarkerInput = {
   readonly key?: InputMaybe<Scalars['String']['input']>;
   readonly name?: InputMaybe<Scalars['String']['input']>;
   readonly place?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
-  readonly position: PointInput;
+  readonly position?: InputMaybe<PointInput>;
   readonly properties?: InputMaybe<Scalars['JSONObject']['input']>;
 };
 
@@ -355,6 +361,7 @@ export type Mutation = {
   readonly createZone: Zone;
   readonly deleteCollection: Collection;
   readonly deleteMarker: Marker;
+  readonly deleteMarkers: DeleteMarkersResult;
   readonly deleteZone: Zone;
   readonly recordReadings: Scalars['Int']['output'];
   readonly updateCollection: Collection;
@@ -393,6 +400,11 @@ export type MutationDeleteCollectionArgs = {
 export type MutationDeleteMarkerArgs = {
   expectedVersion?: InputMaybe<Scalars['Int']['input']>;
   id: Scalars['ID']['input'];
+};
+
+
+export type MutationDeleteMarkersArgs = {
+  ids: ReadonlyArray<Scalars['ID']['input']>;
 };
 
 
@@ -900,6 +912,7 @@ export type ResolversTypes = {
   CreateMarkersResult: ResolverTypeWrapper<Omit<CreateMarkersResult, 'markers'> & { markers: ReadonlyArray<ResolversTypes['Marker']> }>;
   CreateZoneInput: CreateZoneInput;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
+  DeleteMarkersResult: ResolverTypeWrapper<DeleteMarkersResult>;
   Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   GeoJSON: ResolverTypeWrapper<Scalars['GeoJSON']['output']>;
   Geohash: ResolverTypeWrapper<Scalars['Geohash']['output']>;
@@ -969,6 +982,7 @@ export type ResolversParentTypes = {
   CreateMarkersResult: Omit<CreateMarkersResult, 'markers'> & { markers: ReadonlyArray<ResolversParentTypes['Marker']> };
   CreateZoneInput: CreateZoneInput;
   DateTime: Scalars['DateTime']['output'];
+  DeleteMarkersResult: DeleteMarkersResult;
   Float: Scalars['Float']['output'];
   GeoJSON: Scalars['GeoJSON']['output'];
   Geohash: Scalars['Geohash']['output'];
@@ -1100,6 +1114,11 @@ export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversT
   name: 'DateTime';
 }
 
+export type DeleteMarkersResultResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['DeleteMarkersResult'] = ResolversParentTypes['DeleteMarkersResult']> = {
+  deleted?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  failures?: Resolver<ReadonlyArray<ResolversTypes['MarkerFailure']>, ParentType, ContextType>;
+};
+
 export interface GeoJsonScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['GeoJSON'], any> {
   name: 'GeoJSON';
 }
@@ -1186,6 +1205,7 @@ export type MutationResolvers<ContextType = RequestContext, ParentType extends R
   createZone?: Resolver<ResolversTypes['Zone'], ParentType, ContextType, RequireFields<MutationCreateZoneArgs, 'input'>>;
   deleteCollection?: Resolver<ResolversTypes['Collection'], ParentType, ContextType, RequireFields<MutationDeleteCollectionArgs, 'key'>>;
   deleteMarker?: Resolver<ResolversTypes['Marker'], ParentType, ContextType, RequireFields<MutationDeleteMarkerArgs, 'id'>>;
+  deleteMarkers?: Resolver<ResolversTypes['DeleteMarkersResult'], ParentType, ContextType, RequireFields<MutationDeleteMarkersArgs, 'ids'>>;
   deleteZone?: Resolver<ResolversTypes['Zone'], ParentType, ContextType, RequireFields<MutationDeleteZoneArgs, 'id'>>;
   recordReadings?: Resolver<ResolversTypes['Int'], ParentType, ContextType, RequireFields<MutationRecordReadingsArgs, 'marker' | 'readings'>>;
   updateCollection?: Resolver<ResolversTypes['Collection'], ParentType, ContextType, RequireFields<MutationUpdateCollectionArgs, 'input'>>;
@@ -1353,6 +1373,7 @@ export type Resolvers<ContextType = RequestContext> = {
   CollectionEdge?: CollectionEdgeResolvers<ContextType>;
   CreateMarkersResult?: CreateMarkersResultResolvers<ContextType>;
   DateTime?: GraphQLScalarType;
+  DeleteMarkersResult?: DeleteMarkersResultResolvers<ContextType>;
   GeoJSON?: GraphQLScalarType;
   Geohash?: GraphQLScalarType;
   JSON?: GraphQLScalarType;

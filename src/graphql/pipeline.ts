@@ -11,10 +11,10 @@ import { type FormatError, errorFormatter } from './error-format.js';
 import type { Execution, Executor } from './executor.js';
 import type { Limits } from '../model/limits.js';
 import type { Failed, OperationResult } from './operation-result.js';
-import { variableErrors } from './variables.js';
+import { variableErrors, withAnyPositions } from './variables.js';
 
-/** What a client sends to start a subscription, unchecked. */
-export interface SubscriptionRequest {
+/** What a client sends to start an operation, unchecked. */
+export interface OperationRequest {
   readonly query?: unknown;
   readonly operationName?: unknown;
   readonly variables?: unknown;
@@ -22,14 +22,14 @@ export interface SubscriptionRequest {
 
 /**
  * The steps of every operation over any transport: `read` checks the limits of a document, parses and validates it;
- * `prepare` does that for a subscription and checks the rest of the request; `execute` runs it. `apollo` does all of them
- * for an HTTP request whose document has been read.
+ * `prepare` does that for an operation of a stream and checks the rest of the request; `execute` runs it. `apollo` does all
+ * of them for an HTTP request whose document has been read.
  */
 export interface Pipeline {
   readonly apollo: ApolloServer<RequestContext>;
   readonly read: (document: string) => Verdict;
-  /** A subscription that is ready to be executed, or the errors for which it is refused. */
-  readonly prepare: (request: SubscriptionRequest, context: RequestContext) => Execution | Failed;
+  /** An operation that is ready to be executed, or the errors for which it is refused. */
+  readonly prepare: (request: OperationRequest, context: RequestContext) => Execution | Failed;
   readonly execute: (execution: Execution) => Promise<OperationResult>;
   readonly format: FormatError;
 }
@@ -42,23 +42,16 @@ export interface PipelineOptions {
   readonly log: Log;
 }
 
-/** A request has one answer; a stream has one for each event of a subscription. */
-type Transport = 'request' | 'stream';
-
-function transportError(operation: 'query' | 'mutation' | 'subscription'): CellportError {
-  return operation === 'subscription'
-    ? new CellportError(
-        'BAD_USER_INPUT',
-        'subscriptions need a WebSocket at /graphql (graphql-ws) or server-sent events from /graphql/stream',
-        { field: 'query' },
-      )
-    : badInput('query', operation, 'a subscription; send queries and mutations to /graphql by POST');
-}
+const NEEDS_STREAM = new CellportError(
+  'BAD_USER_INPUT',
+  'subscriptions need a WebSocket at /graphql (graphql-ws) or server-sent events from /graphql/stream',
+  { field: 'query' },
+);
 
 const isNothing = (value: unknown): value is null | undefined => value === undefined || value === null;
 
 /** The fields of a request with their types. Throws BAD_USER_INPUT naming the first invalid field. */
-function readRequest({ query, operationName, variables }: SubscriptionRequest) {
+function readRequest({ query, operationName, variables }: OperationRequest) {
   if (typeof query !== 'string') throw badInput('query', query, 'the text of a GraphQL document');
   if (!isNothing(operationName) && typeof operationName !== 'string') {
     throw badInput('operationName', operationName, 'a string');
@@ -87,28 +80,31 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
   const format = errorFormatter(log);
   const read = documentReader({ schema, limits, introspection, format });
 
-  /** The errors of an operation of a valid document that can be found without executing it. */
-  function faults({ document, operation, variables, context }: Execution, transport: Transport): readonly unknown[] {
+  /** The operation, or the errors for which it is refused and that can be found without executing it. */
+  function checked(given: Execution): Execution | Failed {
+    const { document, operation, context } = given;
     // graphql-js reports an unknown operation name.
-    if (operation === undefined) return [];
-    if ((operation.operation === 'subscription') !== (transport === 'stream')) {
-      return [transportError(operation.operation)];
-    }
-    if (operation.operation === 'mutation' && context.forbidsWrites) return [context.forbidsWrites];
+    if (operation === undefined) return given;
+    const variables = withAnyPositions(operation, given.variables);
+    if (operation.operation === 'mutation' && context.forbidsWrites) return { errors: [format(context.forbidsWrites)] };
     const errors = variableErrors(schema, operation, variables, { hideSuggestions: !introspection });
-    if (errors.length > 0) return errors;
+    if (errors.length > 0) return { errors: errors.map(format) };
     try {
       checkAnswerSize({ schema, document, operation, variables, limits });
-      return [];
+      return { ...given, variables };
     } catch (error) {
-      return [error];
+      return { errors: [format(error)] };
     }
   }
 
   async function execute(execution: Execution): Promise<OperationResult> {
+    const { operation, context } = execution;
     try {
+      // Megabytes of variables take some 30 ms to check, and as long to be read by resolvers.
+      await context.work.turn();
+      if (operation?.operation === 'mutation') context.work.startWriting();
       const { data, errors } = await executor(execution);
-      const refusal = execution.context.work.refusal();
+      const refusal = context.work.refusal();
       if (refusal) return { errors: [format(refusal)] };
       return { ...(data === undefined ? {} : { data }), ...(errors && { errors: listed(errors, format) }) };
     } catch (error) {
@@ -116,13 +112,10 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
     }
   }
 
-  async function answer(execution: Execution): Promise<OperationResult> {
-    const found = faults(execution, 'request');
-    if (found.length > 0) return { errors: found.map(format) };
-    // Megabytes of variables take some 30 ms to check, and as long to be read by resolvers.
-    await execution.context.work.turn();
-    if (execution.operation?.operation === 'mutation') execution.context.work.startWriting();
-    return execute(execution);
+  async function answer(given: Execution): Promise<OperationResult> {
+    if (given.operation?.operation === 'subscription') return { errors: [format(NEEDS_STREAM)] };
+    const execution = checked(given);
+    return 'errors' in execution ? execution : execute(execution);
   }
 
   const apollo = await startApollo({ schema, limits, log, format, read, answer });
@@ -136,9 +129,7 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
         const { document, errors } = read(query);
         if (errors) return { errors };
         const operation = getOperationAST(document, operationName) ?? undefined;
-        const execution = { document, operation, operationName, variables, context };
-        const found = faults(execution, 'stream');
-        return found.length > 0 ? { errors: found.map(format) } : execution;
+        return checked({ document, operation, operationName, variables, context });
       } catch (error) {
         return { errors: [format(error)] };
       }

@@ -5,7 +5,7 @@ import { readGeohash } from '../geo/geohash.js';
 import { readInstant } from '../model/instant.js';
 import { MAX_NESTING, pathTooDeep } from './variables.js';
 
-/** Creates a scalar of strings or numbers that validates literals and variables alike. */
+/** Creates a scalar of strings that validates literals and variables alike. */
 function plainScalar<T>(name: string, read: (value: unknown) => T): GraphQLScalarType<T, unknown> {
   return new GraphQLScalarType({
     name,
@@ -17,17 +17,6 @@ function plainScalar<T>(name: string, read: (value: unknown) => T): GraphQLScala
     },
   });
 }
-
-const readLongitude = (value: unknown): number => {
-  if (typeof value === 'number' && value >= -180 && value <= 180) return value;
-  throw badInput('Longitude', value, 'a number of degrees from -180 to 180');
-};
-
-const readLatitude = (value: unknown): number => {
-  if (typeof value === 'number' && value >= -90 && value <= 90) return value;
-  const swapped = typeof value === 'number' && Math.abs(value) <= 180 ? ' (are lng and lat swapped?)' : '';
-  throw badInput('Latitude', value, `a number of degrees from -90 to 90${swapped}`);
-};
 
 /**
  * Converts a JSON literal. Throws BAD_USER_INPUT if it is nested too deep, or has numbers that a double cannot
@@ -83,8 +72,9 @@ const readGeoJson = (value: unknown): unknown => {
 export const scalars = {
   DateTime: plainScalar('DateTime', (value) => readInstant('DateTime', value)),
   Geohash: plainScalar('Geohash', (value) => readGeohash('Geohash', value)),
-  Latitude: plainScalar('Latitude', readLatitude),
-  Longitude: plainScalar('Longitude', readLongitude),
+  // Whatever was sent: `readPoint` checks it, so that one wrong position in a batch is one failure.
+  Latitude: new GraphQLScalarType({ name: 'Latitude' }),
+  Longitude: new GraphQLScalarType({ name: 'Longitude' }),
   JSON: new GraphQLScalarType({
     name: 'JSON',
     parseValue: (value) => value,

@@ -1,7 +1,7 @@
 import { HeaderMap } from '@apollo/server';
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 
-import { CellportError } from '../errors.js';
+import type { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import { spliced } from './json-text.js';
 import { type Services, createContext } from './context.js';
@@ -38,17 +38,13 @@ export interface GraphqlServer {
    * when the client has disconnected.
    */
   readonly answer: (request: GraphqlRequest, gone: AbortSignal, waitedMs?: number) => Promise<GraphqlAnswer>;
-  /** Starts a subscription, for any transport. */
+  /** Starts an operation of a WebSocket or an event stream. */
   readonly subscribe: Subscribe;
   /** For the acknowledgement of a connection, see `LiveChanges`; undefined if this server does not follow changes. */
   readonly recent: () => Promise<{ readonly changesFrom: string; readonly now: string } | undefined>;
   readonly stop: () => Promise<void>;
 }
 
-const READ_ONLY = new CellportError(
-  'FORBIDDEN',
-  'this server is read-only and refuses mutations: CELLPORT_READ_ONLY is on',
-);
 /** Apollo Server answers an error with these extensions with this status. */
 const BAD_REQUEST = { code: 'BAD_REQUEST', http: { status: 400 } };
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -74,14 +70,14 @@ export async function createGraphqlServer(
   log: Log,
   executor: (schema: GraphQLSchema) => Executor = compiling,
 ): Promise<GraphqlServer> {
-  const { limits, introspection = true, readOnly = false } = services;
+  const { limits, introspection = true } = services;
   const schema = buildSchema();
   const pipeline = await createPipeline({ schema, executor: executor(schema), limits, introspection, log });
   const extended = (body: string, { headers }: GraphqlRequest, call: Work) =>
     withExtensions(body, headers, { call, keys: services.db.keys });
 
   async function execute(request: GraphqlRequest, work: Work): Promise<GraphqlAnswer> {
-    const { method, search, body, forbidsWrites = readOnly ? READ_ONLY : undefined } = request;
+    const { method, search, body, forbidsWrites } = request;
     let refused: readonly GraphQLFormattedError[] | undefined;
     const answer = await pipeline.apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: { method, headers: headerMap(request.headers), search, body },
@@ -91,7 +87,7 @@ export async function createGraphqlServer(
         refused = source === undefined ? undefined : pipeline.read(source).errors;
         // Apollo Server chooses the content type for an answer with one error; there may be several.
         if (refused) throw new GraphQLError('the document is invalid', { extensions: BAD_REQUEST });
-        return { ...createContext(services, work), forbidsWrites };
+        return { ...createContext(services, work), ...(forbidsWrites && { forbidsWrites }) };
       },
     });
     if (answer.body.kind !== 'complete') throw new Error('incremental answers are not supported');

@@ -1,16 +1,15 @@
 import { type ExecutionArgs, type GraphQLSchema, createSourceEventStream } from 'graphql';
 
 import { CellportError, limitExceeded } from '../errors.js';
-import { takeTurn } from '../turns.js';
 import { type Services, createContext } from './context.js';
 import { type FormatError, formatted } from './error-format.js';
 import type { Execution } from './executor.js';
 import { HeldRequests } from './held-requests.js';
 import type { Failed, OperationResult } from './operation-result.js';
-import type { Pipeline, SubscriptionRequest } from './pipeline.js';
-import { startWork } from './work.js';
+import type { Pipeline, OperationRequest } from './pipeline.js';
+import { type Work, startWork } from './work.js';
 
-/** A subscription that has started. */
+/** An operation that has started; a query or a mutation has been executed, and has one answer. */
 export interface Subscription {
   /** Arguments for executing each event. */
   readonly args: ExecutionArgs;
@@ -18,8 +17,23 @@ export interface Subscription {
   readonly answers: AsyncIterableIterator<OperationResult>;
 }
 
-/** Starts a subscription; `waitedMs` is how much of the deadline for that has passed already. */
-export type Subscribe = (request: SubscriptionRequest, waitedMs?: number) => Promise<Subscription | Failed>;
+/** The circumstances of an operation. */
+export interface Caller {
+  /** How much of the deadline for its start, or for the answer of a query or mutation, has passed already. */
+  readonly waitedMs?: number;
+  /** Aborted when the client has disconnected. */
+  readonly gone?: AbortSignal;
+  /** The error with which mutations are refused, see `GraphqlRequest`. */
+  readonly forbidsWrites?: CellportError | undefined;
+}
+
+/** Starts a subscription, or answers a query or a mutation. */
+export type Subscribe = (request: OperationRequest, caller?: Caller) => Promise<Subscription | Failed>;
+
+/** One answer as a stream. */
+export async function* only(answer: OperationResult): AsyncGenerator<OperationResult> {
+  yield answer;
+}
 
 const isStream = (value: object): value is AsyncIterable<unknown> => Symbol.asyncIterator in value;
 
@@ -42,11 +56,7 @@ function answersTo(
       if (ended) return { done: true, value: undefined };
       try {
         const { done, value } = await events.next();
-        if (done !== true) {
-          // One event may concern thousands of subscriptions.
-          await takeTurn();
-          return { done: false, value: await answer(value) };
-        }
+        if (done !== true) return { done: false, value: await answer(value) };
         end();
         return { done: true, value: undefined };
       } catch (error) {
@@ -67,62 +77,72 @@ function answersTo(
   return answers;
 }
 
-/** Returns a function that starts subscriptions on these services, up to the limit of this server. */
+/** Returns a function that starts operations on these services, subscriptions up to the limit of this server. */
 export function createSubscribe(services: Services, schema: GraphQLSchema, pipeline: Pipeline): Subscribe {
   const { limits } = services;
   const { format } = pipeline;
   let active = 0;
   const held = new HeldRequests();
 
-  /** Answers one event in its own context: data read for the previous event may have changed. */
-  async function answer(execution: Execution, root: unknown): Promise<OperationResult> {
-    const work = startWork(limits);
+  /** Executes an operation, which has its own deadline. One event may concern thousands of subscriptions: each takes a turn. */
+  async function execute(execution: Execution, work: Work): Promise<OperationResult> {
     const late = work.overdue.then((error) => ({ data: null, errors: [format(error)] }));
     try {
-      const context = createContext(services, work);
-      return await Promise.race([pipeline.execute({ ...execution, context, root }), late]);
+      return await Promise.race([pipeline.execute(execution), late]);
     } finally {
       work.end();
     }
   }
 
-  async function start(request: SubscriptionRequest, waitedMs: number): Promise<Subscription | Failed> {
-    const work = startWork(limits, undefined, waitedMs);
-    let release: (() => void) | undefined;
-    try {
-      const prepared = pipeline.prepare(request, createContext(services, work));
-      if ('errors' in prepared) return prepared;
-      const { document, operationName, variables, context } = prepared;
-      release = held.hold(document, request);
-      const args = { schema, document, operationName, variableValues: variables };
-      const events = await createSourceEventStream({ ...args, contextValue: context });
-      if (isStream(events)) {
-        const onEnd = () => {
-          active -= 1;
-          release?.();
-        };
-        const each = (event: unknown) => answer(prepared, event);
-        return { args, answers: answersTo(events[Symbol.asyncIterator](), each, format, onEnd) };
-      }
-      release();
-      return { errors: (events.errors ?? []).map(format) };
-    } catch (error) {
-      release?.();
-      return { errors: [format(error)] };
-    } finally {
-      work.end();
-    }
+  /** Answers one event in its own context: data read for the previous event may have changed. */
+  function answer(execution: Execution, root: unknown): Promise<OperationResult> {
+    const work = startWork(limits);
+    return execute({ ...execution, context: createContext(services, work), root }, work);
   }
 
-  return async (request, waitedMs = 0) => {
+  async function start(execution: Execution, args: ExecutionArgs, request: object): Promise<Subscription | Failed> {
     if (active >= limits.subscriptions) {
       const advice = 'retry later or use another server';
-      const error = limitExceeded('number of subscriptions on this server', active + 1, limits.subscriptions, advice);
-      return { errors: [format(error)] };
+      throw limitExceeded('number of subscriptions on this server', active + 1, limits.subscriptions, advice);
     }
+    const release = held.hold(execution.document, request);
     active += 1;
-    const started = await start(request, waitedMs);
-    if ('errors' in started) active -= 1;
-    return started;
+    const onEnd = () => {
+      active -= 1;
+      release();
+    };
+    try {
+      const events = await createSourceEventStream({ ...args, contextValue: execution.context });
+      if (isStream(events)) {
+        const each = (event: unknown) => answer(execution, event);
+        return { args, answers: answersTo(events[Symbol.asyncIterator](), each, format, onEnd) };
+      }
+      onEnd();
+      return { errors: (events.errors ?? []).map(format) };
+    } catch (error) {
+      onEnd();
+      throw error;
+    }
+  }
+
+  return async (request, { waitedMs = 0, gone, forbidsWrites } = {}) => {
+    const work = startWork(limits, undefined, waitedMs);
+    gone?.addEventListener('abort', work.abandon);
+    if (gone?.aborted === true) work.abandon();
+    try {
+      const context = createContext(services, work);
+      const prepared = pipeline.prepare(request, { ...context, ...(forbidsWrites && { forbidsWrites }) });
+      if ('errors' in prepared) return prepared;
+      const { document, operation, operationName, variables } = prepared;
+      const args = { schema, document, operationName, variableValues: variables };
+      const isStarting = operation === undefined || operation.operation === 'subscription';
+      if (isStarting) return await start(prepared, args, request);
+      return { args, answers: only(await execute(prepared, work)) };
+    } catch (error) {
+      return { errors: [format(error)] };
+    } finally {
+      work.end();
+      gone?.removeEventListener('abort', work.abandon);
+    }
   };
 }

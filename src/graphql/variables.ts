@@ -11,6 +11,7 @@ import {
   isInputType,
   isListType,
   isNonNullType,
+  print,
   typeFromAST,
 } from 'graphql';
 
@@ -65,6 +66,30 @@ function itemsIn(value: unknown, type: GraphQLInputType): number {
 /** A path as graphql-js writes it: `bounds.west`, `input.place[0]`. */
 const written = (variable: string, path: Path) =>
   variable + path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+
+/** The value of a `MarkerInput`, its position in a form that `PointInput` passes on. */
+function withAnyPosition(marker: unknown): unknown {
+  const sent = (marker ?? {}) as { readonly position?: { readonly lng?: unknown; readonly lat?: unknown } | null };
+  const { lng, lat } = sent.position ?? {};
+  if (!sent.position || (lng !== undefined && lng !== null && lat !== undefined && lat !== null)) return marker;
+  return { ...sent, position: { lng: lng ?? sent.position, lat: lat ?? sent.position } };
+}
+
+/**
+ * The variables, with positions of markers that GraphQL would refuse together with their whole batch in a form that it
+ * passes on, to be one failure each: JSON writes NaN as null. In place of a coordinate that is missing, and so in the
+ * message, stands the position as it was sent.
+ */
+export function withAnyPositions({ variableDefinitions = [] }: OperationDefinitionNode, given: Values): Values {
+  const values = { ...given };
+  for (const { type, variable } of variableDefinitions) {
+    const value = values[variable.name.value];
+    if (!/\bMarkerInput\b/.test(print(type))) continue;
+    if (!Array.isArray(value)) values[variable.name.value] = withAnyPosition(value);
+    else if (value.length <= MOST_ITEMS) values[variable.name.value] = value.map(withAnyPosition);
+  }
+  return values;
+}
 
 /** Thrown to stop validation once enough errors have been found. */
 class Enough extends Error {}

@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { CellportError } from '../errors.js';
@@ -15,6 +17,8 @@ export const OVERLOADED = new CellportError('UNAVAILABLE', 'the server is overlo
   retryAfterMs: 1_000 * RETRY_AFTER_S,
 });
 const REFUSAL = `${JSON.stringify({ errors: [formatted(OVERLOADED)] })}\n`;
+/** The answer to a request that is refused. */
+export const refusalOf = (headers: IncomingHttpHeaders): string => withExtensions(REFUSAL, headers);
 
 /** A request that has been admitted. */
 export interface Admitted {
@@ -45,7 +49,8 @@ function goneSignal(reply: FastifyReply): AbortSignal {
 }
 
 /** Any word in the body may be taken for that of a mutation: such a request is only less impatient. */
-const kindOf = ({ body }: FastifyRequest) => (Buffer.isBuffer(body) && body.includes('mutation') ? 'write' : 'read');
+export const kindOf = ({ body }: FastifyRequest) =>
+  Buffer.isBuffer(body) && body.includes('mutation') ? 'write' : 'read';
 
 /** The size of a body according to its head, in bytes; the largest that is allowed if the head does not say. */
 function announcedBytes({ headers }: FastifyRequest, { maxBodyBytes }: Limits): number {
@@ -63,8 +68,11 @@ export function admitRequests(server: FastifyInstance, admission: Admission, lim
 
   function refuse(reply: FastifyReply) {
     log.warn({}, OVERLOADED.message);
-    const body = withExtensions(REFUSAL, reply.request.headers);
-    return reply.code(503).header('retry-after', RETRY_AFTER_S).type('application/json; charset=utf-8').send(body);
+    return reply
+      .code(503)
+      .header('retry-after', RETRY_AFTER_S)
+      .type('application/json; charset=utf-8')
+      .send(refusalOf(reply.request.headers));
   }
 
   server.addHook('onRequest', async (request, reply) => {

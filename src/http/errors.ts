@@ -23,7 +23,9 @@ function refusal(error: Partial<FastifyError>, contentType: unknown, limits: Lim
       return badInput('body', '', 'a JSON object with the string `query`');
     default:
   }
-  if (error.statusCode === undefined || error.statusCode >= 500) return undefined;
+  // Fastify's own, and those of parsing JSON, are about the request; others may reveal anything.
+  const isOfRequest = error.name === 'SyntaxError' || error.code?.startsWith('FST_') === true;
+  if (!isOfRequest || error.statusCode === undefined || error.statusCode >= 500) return undefined;
   return new CellportError('BAD_USER_INPUT', `cannot read the request: ${error.message ?? 'unknown reason'}`, {
     field: 'body',
     allowed: 'a JSON object with the string `query`',

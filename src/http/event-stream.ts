@@ -3,11 +3,11 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 import type { FastifyInstance } from 'fastify';
 
+import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import { writtenAnswer } from '../graphql/written-answer.js';
-import type { OperationResult } from '../graphql/operation-result.js';
-import type { SubscriptionRequest } from '../graphql/pipeline.js';
-import type { Subscribe } from '../graphql/subscriptions.js';
+import type { OperationRequest } from '../graphql/pipeline.js';
+import { type Subscribe, only } from '../graphql/subscriptions.js';
 import type { Admit } from './admit.js';
 import { foreignPage, isForeignPage } from './origins.js';
 import { PING_EVERY_MS, type SubscriptionsOptions } from './websocket.js';
@@ -40,7 +40,7 @@ async function write(response: ServerResponse, text: string): Promise<void> {
 }
 
 /** The request in the URL of an EventSource. Variables that are not JSON remain a string, which is rejected later. */
-function requestIn(query: unknown): SubscriptionRequest {
+function requestIn(query: unknown): OperationRequest {
   const { variables, ...request } = query as Readonly<Record<string, string | undefined>>;
   try {
     return variables === undefined ? request : { ...request, variables: JSON.parse(variables) as unknown };
@@ -49,13 +49,11 @@ function requestIn(query: unknown): SubscriptionRequest {
   }
 }
 
-async function* only(answer: OperationResult): AsyncGenerator<OperationResult> {
-  yield answer;
-}
+const NEEDS_POST = new CellportError('BAD_USER_INPUT', 'mutations need POST; got GET', { field: 'method' });
 
 /**
- * Serves subscriptions as server-sent events from `/graphql/stream`: the protocol of graphql-sse with one connection
- * per subscription. That library's own handler reads answers as fast as they come, so it buffers without limit for a
+ * Serves operations as server-sent events from `/graphql/stream`: the protocol of graphql-sse with one connection
+ * per operation. That library's own handler reads answers as fast as they come, so it buffers without limit for a
  * slow client.
  */
 export function addEventStreams(
@@ -94,9 +92,11 @@ export function addEventStreams(
       if (isForeignPage(headers, allowedOrigins)) {
         return reply.code(403).send({ errors: [formatted(foreignPage(headers))] });
       }
-      // It holds its place until it has started; others do not wait for its end.
-      const started = await admit(request, reply, async ({ body, waitedMs }) =>
-        subscribe(method === 'GET' ? requestIn(query) : ((body ?? {}) as SubscriptionRequest), waitedMs),
+      // A subscription holds its place until it has started; others do not wait for its end.
+      const started = await admit(request, reply, async ({ body, ...caller }) =>
+        method === 'GET'
+          ? subscribe(requestIn(query), { ...caller, forbidsWrites: NEEDS_POST })
+          : subscribe((body ?? {}) as OperationRequest, caller),
       );
       if (started === undefined) return reply;
       reply.hijack();

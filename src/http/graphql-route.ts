@@ -1,12 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import type { GraphqlServer } from '../graphql/server.js';
-import type { Admit } from './admit.js';
-import { foreignPage, isForeignPage } from './origins.js';
+import { badInput, limitExceeded } from '../errors.js';
+import type { GraphqlAnswer, GraphqlServer } from '../graphql/server.js';
+import type { Admission, Line } from './admission.js';
+import { type Admit, type Admitted, kindOf, refusalOf } from './admit.js';
+import { foreignPage, isForeignPage, isOwnPage } from './origins.js';
 
 export interface GraphqlRouteOptions {
   readonly graphql: GraphqlServer;
   readonly admit: Admit;
+  readonly admission: Admission;
   /** See `HttpOptions`. */
   readonly allowedOrigins: readonly string[];
 }
@@ -21,8 +24,46 @@ function isVisit({ method, headers, url }: FastifyRequest): boolean {
   return method === 'GET' && searchOf(url) === '' && (headers.accept ?? '').includes('text/html');
 }
 
-/** Serves `/graphql` by POST, and by GET for queries with a header that pages of other sites cannot send. */
-export function addGraphql(server: FastifyInstance, { graphql, admit, allowedOrigins }: GraphqlRouteOptions): void {
+/** Maximum number of operations in a batch. */
+const MOST_OPERATIONS = 10;
+
+/** The operations of a batch. Throws BAD_USER_INPUT or LIMIT_EXCEEDED if there is none or too many. */
+function operationsIn(body: readonly unknown[]): readonly unknown[] {
+  if (body.length === 0) throw badInput('body', body, `a JSON object, or a list of 1 to ${MOST_OPERATIONS}`);
+  if (body.length <= MOST_OPERATIONS) return body;
+  const advice = 'split it into several requests';
+  throw limitExceeded('number of operations in the batch', body.length, MOST_OPERATIONS, advice);
+}
+
+/**
+ * The answers to the operations of a batch, undefined for one that is refused. Each has a place of its own, once their
+ * batch has left its place: batches that hold one while they wait for others would wait for each other.
+ */
+function answerEach(
+  batch: Admitted,
+  line: Line,
+  answer: (one: Admitted) => Promise<GraphqlAnswer>,
+): Promise<(GraphqlAnswer['body'] | undefined)[]> {
+  const answers = operationsIn(batch.body as readonly unknown[]).map(async (body) => {
+    const place = await line.enter(batch.gone);
+    if (place === undefined) return undefined;
+    try {
+      return (await answer({ ...batch, body, waitedMs: batch.waitedMs + place.waitedMs })).body;
+    } finally {
+      place.leave();
+    }
+  });
+  return Promise.all(answers);
+}
+
+/**
+ * Serves `/graphql` by POST, one operation or a list of up to 10, and by GET for queries of this server's own pages or
+ * with a header that pages of other sites cannot send.
+ */
+export function addGraphql(
+  server: FastifyInstance,
+  { graphql, admit, admission, allowedOrigins }: GraphqlRouteOptions,
+): void {
   server.route({
     method: ['GET', 'POST'],
     url: '/graphql',
@@ -30,10 +71,20 @@ export function addGraphql(server: FastifyInstance, { graphql, admit, allowedOri
       if (isVisit(request)) return reply.redirect('/graphiql/');
       const { method, headers, url } = request;
       const forbidsWrites = isForeignPage(headers, allowedOrigins) ? foreignPage(headers) : undefined;
-      const answer = await admit(request, reply, async ({ body, gone, waitedMs }) =>
-        graphql.answer({ method, headers, search: searchOf(url), body, forbidsWrites }, gone, waitedMs),
+      // For Apollo Server, which does not know the browser's word for it.
+      if (isOwnPage(headers)) headers['apollo-require-preflight'] = '1';
+      const answerTo = ({ body, gone, waitedMs }: Admitted) =>
+        graphql.answer({ method, headers, search: searchOf(url), body, forbidsWrites }, gone, waitedMs);
+      const answer = await admit<GraphqlAnswer | Admitted>(request, reply, async (admitted) =>
+        Array.isArray(admitted.body) ? admitted : answerTo(admitted),
       );
       if (answer === undefined) return reply;
+      if ('gone' in answer) {
+        const answers = await answerEach(answer, admission[kindOf(request)], answerTo);
+        const parts = answers.flatMap((each) => [',', each ?? refusalOf(headers)]);
+        const list = ['[', ...parts.slice(1), ']'].map((part) => Buffer.from(part));
+        return reply.type('application/json; charset=utf-8').send(Buffer.concat(list));
+      }
       for (const [name, value] of answer.headers) void reply.header(name, value);
       return reply.code(answer.status).send(answer.body);
     },

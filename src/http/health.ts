@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
+import { CellportError, reasonFor } from '../errors.js';
+
 /** Whether the server can answer, and how far counts lag behind. */
 export interface Readiness {
   readonly ready: boolean;
@@ -72,13 +74,15 @@ export async function checkReadiness(
   const withinMs = states.load?.state === 'loading' ? PING_WHILE_LOADING_MS : PING_TIMEOUT_MS;
   const signal = AbortSignal.timeout(withinMs);
   const late = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error(`DynamoDB did not answer within ${withinMs} ms`)));
+    signal.addEventListener('abort', () =>
+      reject(new CellportError('UNAVAILABLE', `DynamoDB did not answer within ${withinMs} ms`)),
+    );
   });
   try {
     const [faults] = await Promise.race([Promise.all([faultsNow(), ping(signal)]), late]);
     return { ready: faults.length === 0, reasons: faults, ...states };
   } catch (error) {
-    return { ready: false, reasons: [error instanceof Error ? error.message : String(error)], ...states };
+    return { ready: false, reasons: [reasonFor(error)], ...states };
   }
 }
 

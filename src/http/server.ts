@@ -110,7 +110,7 @@ export function buildHttp({
   allowOrigins(server, allowedOrigins);
   addHealth(server, ready);
   if (metrics !== undefined) addMetrics(server, metrics, explain);
-  addGraphql(server, { graphql, admit, allowedOrigins });
+  addGraphql(server, { graphql, admit, admission, allowedOrigins });
   addEventStreams(server, { ...subscriptions, admit });
   addMap(server, mapDir, { styleUrl, styleOrigins });
   addGraphiql(server, staticDir);

@@ -45,6 +45,7 @@ const TRY_AGAIN_LATER = 1013;
 const MOST_GREETING = 256;
 /** The maximum that a close frame holds. */
 const MAX_REASON_BYTES = 123;
+const MOST_ANSWERING = 6;
 /** A client that keeps sending without reading is disconnected when this much output is buffered for it. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
@@ -68,6 +69,10 @@ interface Connection {
   readonly gone: AbortSignal;
   /** Starts its subscriptions one after the other, so that each client waits in line once. */
   readonly starting: LimitFunction;
+  /** Answers its queries and mutations, as many at a time as browsers send by HTTP. */
+  readonly answering: LimitFunction;
+  /** Whether the client reads what it is sent; disconnects it if it does not. */
+  readonly isReading: () => boolean;
   readonly greeted: () => void;
   readonly close: (code: number, reason: string) => void;
 }
@@ -81,7 +86,7 @@ function createProtocol(
 ): Server<Connection> {
   const max = limits.subscriptionsPerConnection;
   const tooMany = (count: number): CellportError =>
-    limitExceeded('number of subscriptions on this connection', count, max, 'open another');
+    limitExceeded('number of operations on this connection', count, max, 'open another');
   return makeServer<Record<string, unknown>, Connection>({
     // By this server's clock, which the client does not know.
     onConnect: async (context) => {
@@ -91,24 +96,27 @@ function createProtocol(
       return (await recent()) ?? true;
     },
     onSubscribe: async (connection, id, request) => {
-      const { starting, gone, close } = connection.extra;
+      const { starting, answering, gone, close, isReading } = connection.extra;
+      // Any word may be taken for that of the operation, see `kindOf`.
+      const limiter = request.query.includes('subscription') ? starting : answering;
       const isWanted = () => id in connection.subscriptions;
       const open = () => Object.keys(connection.subscriptions).length;
       // Those that the client has completed while they waited are still to be skipped.
-      const count = Math.max(open(), starting.pendingCount + 1);
+      const count = Math.max(open(), limiter.pendingCount + 1);
       if (count > max) return refusedWith(formatted(tooMany(count)));
-      return starting(async () => {
-        const place = isWanted() ? await admission.read.enter(gone) : undefined;
+      return limiter(async () => {
+        const line = admission[request.query.includes('mutation') ? 'write' : 'read'];
+        const place = isWanted() && isReading() ? await line.enter(gone) : undefined;
         try {
           // The client has left or completed it: nobody reads the errors.
-          if (!isWanted()) return refusedWith(formatted(OVERLOADED));
+          if (!isWanted() || !isReading()) return refusedWith(formatted(OVERLOADED));
           if (place === undefined) {
             log.warn({}, OVERLOADED.message);
             // The client retries by itself; not if it has others on this socket, which would end.
             if (open() === 1) close(TRY_AGAIN_LATER, OVERLOADED.message);
             return refusedWith(formatted(OVERLOADED));
           }
-          const started = await subscribe(request, place.waitedMs);
+          const started = await subscribe(request, { waitedMs: place.waitedMs, gone });
           if ('errors' in started) return refusedWith(...started.errors);
           return { ...started.args, contextValue: started.answers };
         } finally {
@@ -117,6 +125,7 @@ function createProtocol(
       });
     },
     subscribe: ({ contextValue }) => contextValue as AsyncIterableIterator<never>,
+    execute: ({ contextValue }) => contextValue as AsyncIterableIterator<never>,
     // Errors in answers are already formatted.
     onNext: async (_context, _id, _payload, _args, answer) =>
       (await answers.mark(answer as OperationResult)) as FormattedExecutionResult,
@@ -182,6 +191,11 @@ function serveConnection(
         .subarray(0, MAX_REASON_BYTES - 3)
         .toString(),
     );
+  const isReading = () => {
+    if (socket.bufferedAmount <= MAX_UNREAD_BYTES) return true;
+    socket.terminate();
+    return false;
+  };
   const closed = protocol.opened(
     {
       protocol: socket.protocol,
@@ -191,10 +205,7 @@ function serveConnection(
       close,
       onMessage: (receive) => {
         socket.on('message', (data: Buffer) => {
-          if (socket.bufferedAmount > MAX_UNREAD_BYTES) {
-            socket.terminate();
-            return;
-          }
+          if (!isReading()) return;
           if (data.length > SMALL_BYTES && admission.read.isFull()) {
             close(TRY_AGAIN_LATER, OVERLOADED.message);
             return;
@@ -218,7 +229,7 @@ function serveConnection(
         });
       },
     },
-    { gone, greeted, close, starting: pLimit(1) },
+    { gone, greeted, close, isReading, starting: pLimit(1), answering: pLimit(MOST_ANSWERING) },
   );
   socket.once('close', (code, reason) => {
     clearInterval(pinging);
@@ -226,7 +237,7 @@ function serveConnection(
   });
 }
 
-/** Serves subscriptions over WebSockets at `/graphql`, in the graphql-ws protocol. */
+/** Serves operations over WebSockets at `/graphql`, in the graphql-ws protocol. */
 export function addWebsockets(server: FastifyInstance, options: SubscriptionsOptions): void {
   const { admission, limits, allowedOrigins, checkHost, log } = options;
   const answers = new SocketAnswers(limits.maxAnswerBytes);

@@ -1,6 +1,6 @@
 import { badInput } from '../errors.js';
 import { type Bounds, areaContains, normalizeBounds } from '../geo/bounds.js';
-import type { Point } from '../geo/point.js';
+import { type Point, readPoint } from '../geo/point.js';
 import type { NodeId } from '../keys/ids.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
@@ -65,9 +65,9 @@ export async function searchText(
     words: readWords(text, bounds !== undefined && bounds !== null),
     scopes: collections?.map((collection) => context.keys.scope(collection)),
     area: bounds ? normalizeBounds('bounds', bounds) : undefined,
-    near: near ?? undefined,
+    near: near ? readPoint('near', near.lng, near.lat) : undefined,
   };
-  const list = ['search', query.words, query.scopes ?? null, query.area?.bounds ?? null, near ?? null];
+  const list = ['search', query.words, query.scopes ?? null, query.area?.bounds ?? null, query.near ?? null];
   const request = readPageInput(context.limits, list, page, (position) => engine.isPosition(position));
   let { after } = request;
   const edges: FoundEdge[] = [];

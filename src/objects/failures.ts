@@ -8,5 +8,7 @@ export function storeFailed(place: string, cause: unknown): CellportError {
 
 /** UNAVAILABLE for an object store, with the reason. */
 export function storeUnavailable(place: string, reason: string, cause?: unknown): CellportError {
-  return new CellportError('UNAVAILABLE', `object store ${place} is unavailable: ${reason}`, {}, { cause });
+  // Where it is concerns the log, not clients.
+  const at = new Error(place, { cause });
+  return new CellportError('UNAVAILABLE', `the object store is unavailable: ${reason}`, {}, { cause: at });
 }

@@ -1,3 +1,4 @@
+import { CellportError } from '../errors.js';
 import type { Area, Bounds } from '../geo/bounds.js';
 import type { Point } from '../geo/point.js';
 import type { Key } from '../keys/document-id.js';
@@ -77,6 +78,13 @@ export interface SearchEngine {
 
 /** The part of an engine that answers searches. */
 export type SearchReader = Omit<SearchEngine, 'write' | 'clear'>;
+
+/** The index cannot be read or written, because of its cause. */
+export class IndexFault extends CellportError {
+  constructor(cause: unknown) {
+    super('UNAVAILABLE', 'the search index has a fault, see the log of the server; try again later', {}, { cause });
+  }
+}
 
 /** The index has no room for a change; nothing of the batch was applied. */
 export class IndexFull extends Error {

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.js';
+import { reasonFor } from '../errors.js';
 import type { Log } from '../log.js';
 import type { Key, Keyspace } from '../keys/keyspace.js';
 import { restartOnFailure } from '../retry.js';
@@ -13,7 +14,7 @@ import { StreamReader } from '../stream/reader.js';
 import { firstState, passedBy } from '../stream/state.js';
 import { eachInTurns, takeTurn } from '../turns.js';
 import { documentOf, searchChange } from './document.js';
-import { type IndexStatus, type SearchChange, type SearchEngine, IndexFull } from './engine.js';
+import { type IndexStatus, type SearchChange, type SearchEngine, IndexFault, IndexFull } from './engine.js';
 import { type RankList, Ranks } from './ranks.js';
 
 /** Some items, and the key after which there are more. */
@@ -103,7 +104,7 @@ export class IndexFollower {
 
   /**
    * Builds whatever is missing and follows the stream, until it is aborted or the index is full. Throws LeaseLost if
-   * another process takes over the index.
+   * another process takes over the index, and IndexFault.
    */
   run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
@@ -126,8 +127,8 @@ export class IndexFollower {
   /** Clears an index that cannot follow the stream any more. */
   async #recover(error: unknown): Promise<void> {
     const { engine, log } = this.#options;
-    if (error instanceof LeaseLost) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    if (error instanceof LeaseLost || error instanceof IndexFault) throw error;
+    const reason = reasonFor(error);
     if (error instanceof RecordsLost || error instanceof StreamReplaced) {
       this.#consumerIsLost ||= error instanceof RecordsLost;
       this.#status = { state: 'building', read: 0, reason: null };

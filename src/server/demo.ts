@@ -1,5 +1,5 @@
 import type { Config } from '../config.js';
-import { CellportError } from '../errors.js';
+import { CellportError, reasonFor } from '../errors.js';
 import type { LoadReadiness } from '../http/health.js';
 import { CITIES_COLLECTION, openCities } from '../ingest/markers/cities.js';
 import { type MarkerLoad, loadMarkers } from '../ingest/markers/load-markers.js';
@@ -113,7 +113,7 @@ export async function openDemo(
         readiness = { ...readiness, state: 'complete' };
         return loaded;
       } catch (error) {
-        readiness = { ...readiness, state: 'failed', reason: error instanceof Error ? error.message : String(error) };
+        readiness = { ...readiness, state: 'failed', reason: reasonFor(error) };
         throw error;
       }
     },

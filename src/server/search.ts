@@ -1,9 +1,16 @@
 import type { Config } from '../config.js';
-import { CellportError } from '../errors.js';
+import { CellportError, reasonFor } from '../errors.js';
 import type { Log } from '../log.js';
-import { retry } from '../retry.js';
+import { restartOnFailure } from '../retry.js';
 import { openEmbeddedEngine } from '../search/embedded/embedded-engine.js';
-import type { IndexStatus, SearchEngine, SearchReader, TextSearch } from '../search/engine.js';
+import { isDamaged } from '../search/embedded/open.js';
+import {
+  type IndexStatus,
+  type SearchEngine,
+  type SearchReader,
+  type TextSearch,
+  IndexFault,
+} from '../search/engine.js';
 import type { IndexFollower } from '../search/follow.js';
 import { inLine } from '../search/line.js';
 import type { StreamBackend } from './backend.js';
@@ -38,38 +45,61 @@ export function openOwnSearch(
   let engine: SearchEngine | undefined;
   let reader: SearchReader | undefined;
   let follower: IndexFollower | undefined;
-  let failure: string | undefined;
+  let failure: unknown;
   let running: Promise<void> | undefined;
 
   const status = (): IndexStatus => {
-    if (failure !== undefined) return { state: 'failed', read: 0, reason: failure };
+    if (failure !== undefined) return { state: 'failed', read: 0, reason: reasonFor(failure) };
     return follower?.status ?? { state: 'building', read: 0, reason: null };
   };
 
   function fail(error: unknown): void {
-    failure = error instanceof Error ? error.message : String(error);
+    failure = error;
     log.error({ err: error }, 'Search has failed');
   }
 
-  async function run(): Promise<void> {
-    try {
-      const place = { folder: dataDir, table: tables.entities, maxBytes: searchBytes };
-      engine = await retry(() => openEmbeddedEngine(place, () => backend.database.clock.wall()), {
-        attempts: Infinity,
-        longestMs: LONGEST_PAUSE_MS,
-        signal: stopping.signal,
-        // The disk may be full for a while.
-        retryable: (error) => !(error instanceof CellportError),
-        onRetry: fail,
+  /** Opens the index and follows the stream. Throws IndexFault once it cannot be written, or read by a search. */
+  async function follow(): Promise<void> {
+    const replace = failure instanceof IndexFault && isDamaged(failure.cause);
+    const place = { folder: dataDir, table: tables.entities, maxBytes: searchBytes, isDamaged: replace };
+    const opened = (engine = await openEmbeddedEngine(place, () => backend.database.clock.wall()));
+    failure = undefined;
+    const broken = new AbortController();
+    const noting = <T>(read: Promise<T>): Promise<T> =>
+      read.catch((error: unknown) => {
+        if (error instanceof IndexFault) broken.abort((failure = error));
+        throw error;
       });
-      failure = undefined;
-      reader = inLine(engine, 1);
-      follower = openFollower(engine, backend, log, isBusy);
-      await follower.run(stopping.signal);
-    } catch (error) {
-      if (!stopping.signal.aborted) fail(error);
-    }
+    const watched: SearchReader = {
+      ...opened,
+      search: (...query) => noting(opened.search(...query)),
+      count: (...query) => noting(opened.count(...query)),
+    };
+    reader = inLine(watched, 1);
+    follower = openFollower(opened, backend, log, isBusy);
+    await follower.run(AbortSignal.any([stopping.signal, broken.signal]));
+    broken.signal.throwIfAborted();
   }
+
+  async function close(): Promise<void> {
+    const open = engine;
+    engine = undefined;
+    reader = undefined;
+    follower = undefined;
+    await open?.close();
+  }
+
+  const run = () =>
+    restartOnFailure(follow, {
+      signal: stopping.signal,
+      longestMs: LONGEST_PAUSE_MS,
+      async onFailure(error) {
+        fail(error);
+        await close();
+        // The disk may be full for a while, and a damaged index is replaced.
+        if (error instanceof CellportError && !(error instanceof IndexFault)) throw error;
+      },
+    });
 
   return {
     get status() {
@@ -82,15 +112,13 @@ export function openOwnSearch(
       return reader;
     },
     start() {
-      running ??= run();
+      // A failure that it ends with has been logged.
+      running ??= run().catch(() => undefined);
     },
     async stop() {
       stopping.abort();
       await running;
-      const open = engine;
-      engine = undefined;
-      reader = undefined;
-      await open?.close();
+      await close();
     },
   };
 }

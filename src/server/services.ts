@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
 import { systemClock } from '../clock.js';
+import { CellportError } from '../errors.js';
 import { type Services, type StreamStatus, isFollowing } from '../graphql/context.js';
 import { DEFAULT_CACHE_MB, DEFAULT_LIMITS } from '../model/limits.js';
 import { type GraphqlServer, createGraphqlServer } from '../graphql/server.js';
@@ -134,7 +135,11 @@ export async function createHttpServer(
     const search = services.search?.status ?? null;
     const clock = clockReadiness(services.db);
     if (stopping) return { ready: false, reasons: ['the server is shutting down'], clock, stream: null, load, search };
-    const ping = (signal: AbortSignal) => listCollections(services.db, { first: 1 }, newCall(signal));
+    const ping = (signal: AbortSignal) =>
+      listCollections(services.db, { first: 1 }, newCall(signal)).catch((err: unknown) => {
+        if (!(err instanceof CellportError)) log.error({ err }, 'DynamoDB cannot be read');
+        throw err;
+      });
     const faults = async () =>
       [await services.storageFault?.(), writeFault(status)].filter((fault) => fault !== undefined);
     const stream = status === undefined ? null : readinessOf(status);

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.js';
+import { reasonFor } from '../errors.js';
 import type { Log } from '../log.js';
 import { restartOnFailure } from '../retry.js';
 import type { StreamRecord } from './change.js';
@@ -57,7 +58,7 @@ export async function followStream(
       signal,
       async onFailure(error) {
         log.warn({ err: error }, 'cannot follow the stream; starting over');
-        onLoss(error instanceof Error ? error.message : String(error));
+        onLoss(reasonFor(error));
         if (error instanceof NoStream) await clock.sleep(LIST_EVERY_MS, signal);
       },
     },

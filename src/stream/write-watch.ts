@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js';
-import { CellportError } from '../errors.js';
+import { CellportError, reasonFor } from '../errors.js';
 
 /** Writes of one kind that have failed for some time without any success. */
 export interface FailingWrites {
@@ -30,8 +30,7 @@ export class WriteWatch {
         return result;
       } catch (error) {
         const throttled = error instanceof CellportError && error.code === 'THROTTLED';
-        const reason = error instanceof Error ? error.message : String(error);
-        if (!throttled) this.#failing.set(kind, { since, reason });
+        if (!throttled) this.#failing.set(kind, { since, reason: reasonFor(error) });
         throw error;
       }
     };

@@ -209,6 +209,9 @@ Mutation.createMarkers(collection: String!, markers: [MarkerInput!]!): CreateMar
 Mutation.upsertMarkers(collection: String!, markers: [MarkerInput!]!): UpsertMarkersResult!
 Mutation.updateMarker(input: UpdateMarkerInput!): Marker!
 Mutation.deleteMarker(id: ID!, expectedVersion: Int): Marker!
+Mutation.deleteMarkers(ids: [ID!]!): DeleteMarkersResult!
+DeleteMarkersResult.deleted: Int!
+DeleteMarkersResult.failures: [MarkerFailure!]!
 Mutation.createZone(input: CreateZoneInput!): Zone!
 Mutation.updateZone(input: UpdateZoneInput!): Zone!
 Mutation.deleteZone(id: ID!, expectedVersion: Int): Zone!
@@ -242,7 +245,7 @@ input UpdateCollectionInput.description: String
 input UpdateCollectionInput.rankBy: String
 input UpdateCollectionInput.expectedVersion: Int
 input MarkerInput.key: String
-input MarkerInput.position: PointInput!
+input MarkerInput.position: PointInput
 input MarkerInput.name: String
 input MarkerInput.category: String
 input MarkerInput.properties: JSONObject

@@ -55,6 +55,20 @@ function undescribed(definition: DefinitionNode): string[] {
   return missing;
 }
 
+/** The object types without an ID, apart from the roots. */
+const embedded = definitions.flatMap((each) =>
+  each.kind === Kind.OBJECT_TYPE_DEFINITION &&
+  !/^(Query|Mutation|Subscription)$/.test(each.name.value) &&
+  !each.fields?.some(({ name }) => name.value === 'id')
+    ? [each.name.value]
+    : [],
+);
+
+test('docs/client.md names every type that a normalized cache cannot identify', () => {
+  const docs = readFileSync(join(FOLDER, '../docs/client.md'), 'utf8');
+  expect(/embedded = `([^`]*)`/.exec(docs)?.[1]?.split(/\s+/)).toEqual(embedded.toSorted());
+});
+
 describe('the schema', () => {
   test('has exactly the promised fields with their arguments, types, nullability and defaults', () => {
     expect(definitions.flatMap(signatures).sort()).toEqual([...PROMISED].sort());

@@ -162,10 +162,9 @@ describe('a WebSocket', () => {
     for (const attack of SENDABLE) {
       const before = received.length;
       socket.send(`{"type":"subscribe","id":"1","payload":${bodyOf(attack)}}`);
-      await expect.poll(() => received.length).toBeGreaterThan(before);
+      await expect.poll(() => received.slice(before).join('')).toMatch(/"type":"(error|complete)"/);
       const { type, payload } = JSON.parse(received[before] ?? '') as { type: string; payload: unknown };
-      expect([attack.name, type]).toEqual([attack.name, 'error']);
-      expectReason(JSON.stringify({ errors: payload }));
+      expectReason(JSON.stringify(type === 'next' ? payload : { errors: payload }));
     }
     socket.terminate();
   });

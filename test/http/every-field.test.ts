@@ -79,6 +79,7 @@ const CHANGE = `
   mutation Change($update: UpdateMarkerInput!, $gone: ID!, $version: Int) {
     updateMarker(input: $update) {...M}
     deleteMarker(id: $gone, expectedVersion: $version) {...M}
+    deleteMarkers(ids: []) { deleted failures { index } }
   }`;
 
 const COLLECTIONS = `

@@ -84,7 +84,7 @@ test('/readyz reports that the disk of the embedded engine is full', async () =>
   const server = await startServer(db, { storageFault: () => fullDisk(tmpdir(), least) });
   expect(await ready(server.url)).toEqual({
     status: 503,
-    reasons: [expect.stringMatching(/^the disk is full: \d+ KB left in /)],
+    reasons: [expect.stringMatching(/^the disk is full: \d+ KB left for the data folder/)],
   });
   least = 0;
   expect(await ready(server.url)).toEqual({ status: 200, reasons: [] });

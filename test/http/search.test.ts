@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -228,6 +228,41 @@ test('end to end: written markers are found, and /readyz reports the progress of
   const ready = (await (await fetch(`${own.url}/readyz`)).json()) as { search: IndexStatus };
   expect(ready.search).toMatchObject({ state: 'following', reason: null });
   await search?.stop();
+  await own.close();
+  streams.destroy();
+});
+
+test('a damaged index fails with UNAVAILABLE, reveals nothing, and is built again', async () => {
+  const streams = createStreamsClient(localEngine());
+  const dataDir = join(folder, 'broken');
+  const search = openOwnSearch(
+    { searchBytes: 2 ** 26, dataDir, tables: db.tables },
+    { database: db, streams },
+    silentLog,
+  );
+  const own = await startServer(db, { search });
+  const found = () => own.ask('{ search(text: "Nadi") { totalCount edges { node { __typename } } } }');
+  search.start();
+  await until(() => search.status.state === 'following');
+  for (const name of readdirSync(dataDir).filter((each) => /search(-wal)?$/.test(each))) {
+    const path = join(dataDir, name);
+    // SQLite finds what it reads, not the header, which it has in memory.
+    writeFileSync(path, Buffer.alloc(statSync(path).size - 100, 'damaged'), { flag: 'r+' });
+  }
+  const answers: string[] = [];
+  await until(async () => {
+    const { data, errors } = await found();
+    answers.push(...errors.map(({ message, extensions }) => `${String(extensions['code'])} ${message}`));
+    const { search: ready } = (await (await fetch(`${own.url}/readyz`)).json()) as { search: IndexStatus };
+    answers.push(ready.reason ?? '');
+    return answers.some((each) => each.includes('a fault')) && data.search !== null;
+  });
+  const faults = [...new Set(answers)].filter((each) => each !== '');
+  expect(faults.filter((each) => /INTERNAL|SQLITE|malformed|database/.test(each) || each.includes(dataDir))).toEqual(
+    [],
+  );
+  expect(faults.some((each) => each.startsWith('UNAVAILABLE'))).toBe(true);
+  await search.stop();
   await own.close();
   streams.destroy();
 });

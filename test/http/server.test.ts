@@ -89,7 +89,7 @@ describe('a body that is not a request', () => {
     ['truncated JSON', '{"query":', 400, 'cannot read the request'],
     ['NaN, which JSON does not have', '{"query":"{__typename}","variables":{"a":NaN}}', 400, 'cannot read the request'],
     ['empty', '', 400, 'body must be a JSON object'],
-    ['a list', '[{"query":"{__typename}"}]', 400, 'Operation batching disabled'],
+    ['an empty list', '[]', 400, 'body must be a JSON object, or a list of 1 to 10; got []'],
     ['a string', '"query"', 400, 'POST body missing'],
     ['null', 'null', 400, 'POST body missing'],
     ['without a query', '{"variables":{}}', 400, 'non-empty `query`'],

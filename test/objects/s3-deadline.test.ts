@@ -66,7 +66,7 @@ test('a missing server is reported with its error code', async () => {
   });
   await expect(store.get('zone')).rejects.toMatchObject({
     code: 'UNAVAILABLE',
-    message: 'object store s3://maps/ is unavailable: ECONNREFUSED',
+    message: 'the object store is unavailable: ECONNREFUSED',
   });
   store.close();
 });

@@ -1,7 +1,9 @@
+import { CellportError, badInput, notFound } from '../../errors.js';
+import { parseId } from '../../keys/ids.js';
 import { ownWrite } from '../../loaders/pages/own-writes.js';
 import type { Collection } from '../../model/collection.js';
-import { deleteMarker, updateMarker } from '../../store/marker/marker-changes.js';
-import { createMarker, createMarkers } from '../../store/marker/markers.js';
+import { deleteMarker, deleteMarkers, updateMarker } from '../../store/marker/marker-changes.js';
+import { MAX_MARKERS_A_CALL, createMarker, createMarkers } from '../../store/marker/markers.js';
 import { type UpsertOutcome, upsertMarkers } from '../../store/marker/upsert.js';
 import type { ConditionalChange } from '../../store/request/conditional-change.js';
 import { recordReadings } from '../../store/reading/readings.js';
@@ -67,6 +69,28 @@ export const markerMutations = {
     const write = await deleteMarker(services.db, reference, options, work);
     noteWrites(context, reference.collection, [write]);
     return write.marker;
+  },
+
+  deleteMarkers: async (_root, { ids }, context) => {
+    const { services, work } = context;
+    if (ids.length > MAX_MARKERS_A_CALL) {
+      throw badInput('ids', `${ids.length} IDs`, `at most ${MAX_MARKERS_A_CALL} IDs per call`);
+    }
+    const markers = ids.map(async (id, index) => {
+      try {
+        // Two deletions of one marker would disturb each other's removal of its readings.
+        if (ids.indexOf(id) < index) throw notFound('marker', id);
+        if (parseId(id)?.type !== 'marker') throw badInput(`ids[${index}]`, id, 'the ID of a marker');
+        return await referenceOf(context, 'marker', id, 'deleteMarkers');
+      } catch (error) {
+        if (error instanceof CellportError) return error;
+        throw error;
+      }
+    });
+    const now = services.now().toISOString();
+    const { written, failures } = await deleteMarkers(services.db, await Promise.all(markers), now, work);
+    for (const write of written) noteWrites(context, write.collection, [write]);
+    return { deleted: written.length, failures };
   },
 
   recordReadings: async (_root, { marker: id, readings }, context) => {

@@ -1,6 +1,6 @@
 import { CellportError, limitExceeded } from '../../errors.js';
 import type { Area, Bounds } from '../../geo/bounds.js';
-import { type Point, canonicalLng } from '../../geo/point.js';
+import { type Point, canonicalLng, readPoint } from '../../geo/point.js';
 import type { Shape } from '../../geo/polygon.js';
 import { boundsMeet, shapeMeets } from '../../geo/zone-area.js';
 import { coversOfPoint } from '../../geo/zone-cover.js';
@@ -49,15 +49,16 @@ async function shapeOf({ loaders, turn }: MapContext, zone: Zone): Promise<Shape
 /**
  * The zones of a collection that contain a position, edges included, in key order. Takes at most three Query calls (one
  * more for each MB of covers in one cell), one batch of the zones whose bounding boxes contain the position, and an
- * exact test. A line contains only positions on it. Throws UNAVAILABLE if the geometry of a candidate zone cannot be
- * read.
+ * exact test. A line contains only positions on it. Throws BAD_USER_INPUT naming the invalid coordinate, and UNAVAILABLE
+ * if the geometry of a candidate zone cannot be read.
  */
 export async function zonesAt(
   context: MapContext,
   collection: Collection,
-  { lng, lat }: Point,
+  asked: Point,
 ): Promise<readonly Zone[]> {
   const { loaders, keys, limits } = context;
+  const { lng, lat } = readPoint('point', asked.lng, asked.lat);
   const point = { lng: canonicalLng(lng), lat };
   const scope = keys.scope(collection);
   const ranges = coversOfPoint(point).map((cell) => keys.zoneRange(scope, cell, cell));

@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 
 import { CellportError, type ErrorCode } from '../../errors.js';
-import { IndexFull } from '../engine.js';
+import { IndexFault, IndexFull } from '../engine.js';
 import type { IndexPlace } from './open.js';
 
 /** What a thread does with an index. */
@@ -38,8 +38,8 @@ export class IndexThread {
     });
   }
 
-  #ended(): CellportError {
-    return new CellportError('UNAVAILABLE', 'the thread of the search index has ended', {}, { cause: this.#fault });
+  #ended(): IndexFault {
+    return new IndexFault(new Error('the thread of the search index has ended', { cause: this.#fault }));
   }
 
   /** The result of a method of the thread. Throws the reason of `signal` once it is aborted, and stops the method. */
@@ -53,7 +53,8 @@ export class IndexThread {
         port1.once('message', (answer: ThreadAnswer) => {
           if ('value' in answer) resolve(answer.value as T);
           else if (answer.name === 'IndexFull') reject(new IndexFull(answer.error.message));
-          else if (answer.name !== 'CellportError') reject(answer.error);
+          else if (answer.name !== 'CellportError')
+            reject(new IndexFault(Object.assign(answer.error, { code: answer.code })));
           else reject(new CellportError(answer.code as ErrorCode, answer.error.message));
         });
         port1.once('close', () => reject(signal?.aborted === true ? (signal.reason as Error) : this.#ended()));

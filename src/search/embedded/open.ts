@@ -58,13 +58,15 @@ export interface IndexPlace {
   /** Identifies the table that the index follows. */
   readonly table: string;
   readonly maxBytes: number;
+  /** Whether its file is damaged, so that an empty one replaces it. */
+  readonly isDamaged?: boolean;
 }
 
 /** SQLite's error code; undefined for other errors. */
 export const sqliteCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
-const isDamaged = (error: unknown) => /^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error) ?? '');
+export const isDamaged = (error: unknown) => /^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error) ?? '');
 
 /** Creates an empty database, unless it exists, for this user alone; SQLite gives its other files the same mode. */
 function makePrivate(path: string): void {
@@ -92,7 +94,8 @@ function prepare(database: Sqlite): boolean {
 /**
  * Opens a file that no other process uses. A file that is damaged or has another layout is replaced by an empty one.
  */
-function openFile(Database: typeof Libsql, path: string, maxBytes: number): Sqlite {
+function openFile(Database: typeof Libsql, path: string, maxBytes: number, replace: boolean): Sqlite {
+  if (replace) remove(path);
   for (let emptied = false; ; emptied = true) {
     let writer: Sqlite | undefined;
     try {
@@ -160,7 +163,12 @@ export async function openToRead(place: Pick<IndexPlace, 'folder' | 'table'>): P
  * Opens the first index in the folder that no other process uses, because each server follows the stream into its own.
  * The lock is one of the operating system and ends with the process. Throws UNAVAILABLE if SQLite does not run here.
  */
-export async function openIndexFiles({ folder, table, maxBytes }: IndexPlace): Promise<IndexFiles> {
+export async function openIndexFiles({
+  folder,
+  table,
+  maxBytes,
+  isDamaged: replace = false,
+}: IndexPlace): Promise<IndexFiles> {
   const Database = await loadSqlite();
   mkdirSync(folder, PRIVATE_FOLDER);
   for (let number = 1; number <= MOST_FILES; number++) {
@@ -175,7 +183,7 @@ export async function openIndexFiles({ folder, table, maxBytes }: IndexPlace): P
       continue;
     }
     try {
-      const writer = openFile(Database, path, maxBytes);
+      const writer = openFile(Database, path, maxBytes, replace);
       return {
         path,
         writer,
@@ -189,5 +197,5 @@ export async function openIndexFiles({ folder, table, maxBytes }: IndexPlace): P
       throw error;
     }
   }
-  throw new CellportError('UNAVAILABLE', `${MOST_FILES} servers already keep search indexes in ${folder}`);
+  throw new CellportError('UNAVAILABLE', `${MOST_FILES} servers already keep search indexes in one data folder`);
 }

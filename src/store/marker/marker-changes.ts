@@ -1,11 +1,18 @@
 import { CellportError, notFound } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import { areApart } from '../../model/reading.js';
+import { mapConcurrently } from '../request/concurrency.js';
 import { changeItem, checkVersion, readItem } from '../request/conditional-change.js';
 import type { Database, Item } from '../database.js';
 import { type MarkerUpdate, updatedMarkerItem } from './marker-update.js';
 import { markerFromBase } from './marker-item.js';
-import type { MarkerReference, MarkerWrite } from './markers.js';
+import {
+  type MarkerFailure,
+  type MarkerReference,
+  type MarkerWrite,
+  failuresIn,
+  independentWrites,
+} from './markers.js';
 import type { Call } from '../request/meter.js';
 import { forget, remember, removeReadingsNow } from './reading-removal.js';
 import { rangeRequest } from '../request/ranges.js';
@@ -96,4 +103,36 @@ export async function deleteMarker(
     if (refused && reminder) await forget(database, reminder, call);
     throw error;
   }
+}
+
+const DELETES_AT_A_TIME = 16;
+
+/**
+ * Deletes markers, each as `deleteMarker` does; one that fails, or is an error already, is reported by its index and does
+ * not affect the others. Those that do not exist are neither deleted nor failures. When DynamoDB throttles or is
+ * unavailable even after retries, those not tried yet fail at once with the same code.
+ */
+export async function deleteMarkers(
+  database: Database,
+  markers: readonly (MarkerReference | CellportError)[],
+  now: string,
+  call: Call,
+): Promise<{
+  readonly written: readonly (MarkerWrite & Pick<MarkerReference, 'collection'>)[];
+  readonly failures: readonly MarkerFailure[];
+}> {
+  const attempt = independentWrites(call);
+  const outcomes = await mapConcurrently(markers, DELETES_AT_A_TIME, async (marker) => {
+    if (marker instanceof CellportError) return marker;
+    return attempt(async () => ({
+      ...(await deleteMarker(database, marker, { now }, call)),
+      collection: marker.collection,
+    }));
+  });
+  return {
+    written: outcomes.filter((outcome) => 'marker' in outcome),
+    failures: failuresIn(
+      outcomes.map((outcome) => ('code' in outcome && outcome.code === 'NOT_FOUND' ? null : outcome)),
+    ),
+  };
 }

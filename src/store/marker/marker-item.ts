@@ -1,3 +1,4 @@
+import { badInput } from '../../errors.js';
 import { LONGEST_Z, encode } from '../../geo/geohash.js';
 import { type Point, readPoint } from '../../geo/point.js';
 import type { Keyspace } from '../../keys/keyspace.js';
@@ -25,6 +26,11 @@ export interface MarkerInput {
   readonly place?: readonly string[] | null | undefined;
 }
 
+/** A new marker that may lack its position, like everything else that is checked. */
+export interface SentMarker extends Omit<MarkerInput, 'position'> {
+  readonly position?: Point | null | undefined;
+}
+
 /** What describes a marker, checked. */
 export interface Content {
   readonly position: Point;
@@ -34,8 +40,10 @@ export interface Content {
   readonly place: Place;
 }
 
-/** A position that DynamoDB stores without loss. */
-export function readPosition({ lng, lat }: Point): Point {
+/** A position that DynamoDB stores without loss. Throws BAD_USER_INPUT naming the field. */
+export function readPosition(given: Point | null | undefined): Point {
+  if (given === null || given === undefined) throw badInput('position', given, 'a position with `lng` and `lat`');
+  const { lng, lat } = given;
   const position = readPoint('position', lng, lat);
   checkNumber('position.lng', position.lng);
   checkNumber('position.lat', position.lat);
@@ -99,7 +107,7 @@ export function contentAttributes(collection: Collection, content: Content): Ite
 export function newMarkerItem(
   { keys }: { readonly keys: Keyspace },
   collection: Collection,
-  input: MarkerInput,
+  input: SentMarker,
   now: string,
 ): Item {
   const key = readMarkerKey('key', input.key);

@@ -1,7 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { badInput } from '../../errors.js';
-import type { Point } from '../../geo/point.js';
 import { GEO_ATTRIBUTES, INDEXES } from '../../keys/indexes.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import { readPlace } from '../../keys/place.js';
@@ -11,7 +9,7 @@ import { checkItemSize } from '../request/item-size.js';
 import { DRAWN_ATTRIBUTES } from '../table/table-definitions.js';
 import {
   type Content,
-  type MarkerInput,
+  type SentMarker,
   contentAttributes,
   keyAttributes,
   markerFromBase,
@@ -20,9 +18,7 @@ import {
 import { readOptionalText, readProperties } from './properties.js';
 
 /** Changes to a marker: what is omitted stays as it is, and null removes what is optional. */
-export type MarkerUpdate = Partial<Omit<MarkerInput, 'key' | 'position'>> & {
-  readonly position?: Point | null | undefined;
-};
+export type MarkerUpdate = Omit<SentMarker, 'key'>;
 
 /** Attributes derived from a marker's content alone. */
 const CONTENT_ATTRIBUTES = [
@@ -96,7 +92,6 @@ export function updatedMarkerItem(
   const marker = markerFromBase(keys, found, collection);
   if (marker === undefined) return undefined;
   const { position, name, category, properties, place } = update;
-  if (position === null) throw badInput('position', position, 'a position, or omitted');
   const content: Content = {
     position: position === undefined ? marker.position : readPosition(position),
     name: name === undefined ? marker.name : readOptionalText('name', name),

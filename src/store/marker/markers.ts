@@ -8,11 +8,11 @@ import type { ConditionalChange } from '../request/conditional-change.js';
 import { putIfAbsent, putTogetherIfAbsent } from '../request/conditional-put.js';
 import type { Database, Item } from '../database.js';
 import { isFailure, isTransient } from '../request/failures.js';
-import { type MarkerInput, markerFromBase, newMarkerItem, rekeyedMarkerItem } from './marker-item.js';
+import { type MarkerInput, type SentMarker, markerFromBase, newMarkerItem, rekeyedMarkerItem } from './marker-item.js';
 import { checkKeyGiven, takeKeys } from './marker-keys.js';
 import type { Call } from '../request/meter.js';
 
-/** Maximum number of markers that one call may create. */
+/** Maximum number of markers that one call may create or delete. */
 export const MAX_MARKERS_A_CALL = 500;
 const PUTS_AT_A_TIME = 16;
 /** Has the length of the longest key that a collection generates: a UUID. */
@@ -42,7 +42,7 @@ function created(database: Database, collection: Collection, item: Item): Marker
  * The item of a new marker, with a placeholder for its key if the collection generates keys: no number is taken before
  * the input is known to be valid. Throws BAD_USER_INPUT naming the field.
  */
-function draftItem(database: Database, collection: Collection, input: MarkerInput, now: string): Item {
+function draftItem(database: Database, collection: Collection, input: SentMarker, now: string): Item {
   checkKeyGiven(collection, input.key);
   const key = collection.idStrategy === 'GIVEN' ? input.key : LONGEST_OWN_KEY;
   return newMarkerItem(database, collection, { ...input, key }, now);
@@ -95,7 +95,7 @@ export interface CreatedMarkers {
 export function draftItems(
   database: Database,
   collection: Collection,
-  inputs: readonly MarkerInput[],
+  inputs: readonly SentMarker[],
   now: string,
 ): (Item | CellportError)[] {
   const seen = new Set<unknown>();
@@ -120,11 +120,36 @@ export function draftItems(
  */
 export function refusalOf(cause: unknown): CellportError | undefined {
   if (!isFailure(cause, 'ValidationException')) return undefined;
-  const message = `DynamoDB cannot store the marker: ${(cause as Error).message}`;
+  const message = 'the marker exceeds a limit of DynamoDB: shorten its name, category, place or properties';
   return new CellportError('BAD_USER_INPUT', message, {}, { cause });
 }
 
 export const isItem = (draft: Item | CellportError): draft is Item => !(draft instanceof CellportError);
+
+/** The outcomes that are errors, by their index. */
+export const failuresIn = (outcomes: readonly unknown[]): MarkerFailure[] =>
+  outcomes.flatMap((outcome, index) =>
+    outcome instanceof CellportError ? [{ index, code: outcome.code, message: outcome.message }] : [],
+  );
+
+/**
+ * Returns a function that makes one of many writes of a call and returns its error: one that fails does not affect the
+ * others, but once DynamoDB throttles or is unavailable even after retries, those not tried yet fail with the same error.
+ */
+export function independentWrites(call: Call): <T>(write: () => Promise<T>) => Promise<T | CellportError> {
+  let gaveUp: CellportError | undefined;
+  return async (write) => {
+    if (gaveUp !== undefined) return gaveUp;
+    try {
+      return await write();
+    } catch (error) {
+      const failure = error instanceof CellportError ? error : refusalOf(error);
+      if (failure === undefined || call.signal?.aborted === true) throw error;
+      if (isTransient(failure)) gaveUp = failure;
+      return failure;
+    }
+  };
+}
 
 /**
  * Creates up to 500 markers, each with its own conditional write: one that fails does not affect the others and is
@@ -136,7 +161,7 @@ export const isItem = (draft: Item | CellportError): draft is Item => !(draft in
 export async function createMarkers(
   database: Database,
   collection: Collection,
-  inputs: readonly MarkerInput[],
+  inputs: readonly SentMarker[],
   now: string,
   call: Call,
 ): Promise<CreatedMarkers> {
@@ -146,18 +171,7 @@ export async function createMarkers(
   const drafts = draftItems(database, collection, inputs, now);
   const keyed = (await withKeys(database, collection, drafts.filter(isItem), call)).values();
   const items = drafts.map((draft) => (isItem(draft) ? (keyed.next().value ?? draft) : draft));
-  let gaveUp: CellportError | undefined;
-  async function attempt(put: () => Promise<boolean>): Promise<boolean | CellportError> {
-    if (gaveUp !== undefined) return gaveUp;
-    try {
-      return await put();
-    } catch (error) {
-      const failure = error instanceof CellportError ? error : refusalOf(error);
-      if (failure === undefined || call.signal?.aborted === true) throw error;
-      if (isTransient(failure)) gaveUp = failure;
-      return failure;
-    }
-  }
+  const attempt = independentWrites(call);
   const table = database.tables.entities;
   const there = new Set<Item>();
   if (database.waitsForDisk) {
@@ -174,9 +188,7 @@ export async function createMarkers(
   });
   return {
     written: results.filter((result): result is MarkerWrite => !(result instanceof CellportError)),
-    failures: results.flatMap((result, index) =>
-      result instanceof CellportError ? [{ index, code: result.code, message: result.message }] : [],
-    ),
+    failures: failuresIn(results),
   };
 }
 

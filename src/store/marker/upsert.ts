@@ -8,9 +8,17 @@ import { type ConditionalChange, changeOnce } from '../request/conditional-chang
 import { putIfAbsent, putTogetherIfAbsent } from '../request/conditional-put.js';
 import type { Call } from '../request/meter.js';
 import { retryInBackground } from '../request/retries.js';
-import type { MarkerInput } from './marker-item.js';
+import type { SentMarker } from './marker-item.js';
 import { replacedMarkerItem } from './marker-update.js';
-import { type MarkerFailure, MAX_MARKERS_A_CALL, draftItems, isItem, putMarkersInBulk, refusalOf } from './markers.js';
+import {
+  type MarkerFailure,
+  MAX_MARKERS_A_CALL,
+  draftItems,
+  failuresIn,
+  isItem,
+  putMarkersInBulk,
+  refusalOf,
+} from './markers.js';
 
 export type UpsertOutcome = 'created' | 'updated' | 'unchanged';
 
@@ -99,7 +107,7 @@ export interface UpsertedMarkers {
 export async function upsertMarkers(
   database: Database,
   collection: Collection,
-  inputs: readonly MarkerInput[],
+  inputs: readonly SentMarker[],
   now: string,
   call: Call,
 ): Promise<UpsertedMarkers> {
@@ -134,8 +142,6 @@ export async function upsertMarkers(
   const all = drafts.map((draft) => (isItem(draft) ? (rest.next().value as Upserted | CellportError) : draft));
   return {
     written: all.filter((each): each is Upserted => !(each instanceof CellportError)),
-    failures: all.flatMap((each, index) =>
-      each instanceof CellportError ? [{ index, code: each.code, message: each.message }] : [],
-    ),
+    failures: failuresIn(all),
   };
 }
