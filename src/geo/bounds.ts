@@ -1,5 +1,5 @@
 import { badInput } from '../errors.js';
-import { type Point, canonicalLng } from './point.js';
+import { type Point, canonicalLng, wrapLng } from './point.js';
 
 /** A bounding box in degrees, edges included. */
 export interface Bounds {
@@ -29,14 +29,6 @@ export interface Area {
 }
 
 const EDGES = ['west', 'south', 'east', 'north'] as const;
-
-/** The same meridian within -180..180. Exact: neither the remainder nor the addition rounds. */
-function wrapLng(lng: number): number {
-  if (lng >= -180 && lng <= 180) return lng + 0;
-  const rest = lng % 360;
-  if (rest > 180) return rest - 360;
-  return rest < -180 ? rest + 360 : rest + 0;
-}
 
 const clampLat = (lat: number) => Math.max(-90, Math.min(90, lat)) + 0;
 

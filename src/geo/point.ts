@@ -15,12 +15,23 @@ export function canonicalLng(lng: number): number {
 }
 
 /**
- * Validates a client's point. Throws BAD_USER_INPUT naming `field`.lng or `field`.lat if one is not finite or out of
- * range, with a hint if the two may be swapped.
+ * The same meridian within -180..180, of which both ends are kept as given; never -0. Exact: neither the remainder nor
+ * the addition rounds.
+ */
+export function wrapLng(lng: number): number {
+  if (lng >= -180 && lng <= 180) return lng + 0;
+  const rest = lng % 360;
+  if (rest > 180) return rest - 360;
+  return rest < -180 ? rest + 360 : rest + 0;
+}
+
+/**
+ * A client's point, its longitude wrapped. Throws BAD_USER_INPUT naming `field`.lng or `field`.lat if one is not finite
+ * or the latitude is out of range, with a hint if the two may be swapped.
  */
 export function readPoint(field: string, lng: unknown, lat: unknown): Point {
-  if (typeof lng !== 'number' || !(lng >= -180 && lng <= 180)) {
-    throw badInput(`${field}.lng`, lng, 'a longitude from -180 to 180 degrees');
+  if (typeof lng !== 'number' || !Number.isFinite(lng)) {
+    throw badInput(`${field}.lng`, lng, 'a finite number of degrees; beyond -180 to 180, it is wrapped');
   }
   if (typeof lat !== 'number' || !(lat >= -90 && lat <= 90)) {
     const swapped = typeof lat === 'number' && Math.abs(lat) <= 180 && Math.abs(lng) <= 90;
@@ -30,5 +41,5 @@ export function readPoint(field: string, lng: unknown, lat: unknown): Point {
       `a latitude from -90 to 90 degrees${swapped ? ' (are lng and lat swapped?)' : ''}`,
     );
   }
-  return { lng: lng + 0, lat: lat + 0 };
+  return { lng: wrapLng(lng), lat: lat + 0 };
 }
