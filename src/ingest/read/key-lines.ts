@@ -34,6 +34,10 @@ class Table {
     return undefined;
   }
 
+  has(hashed: Uint32Array): boolean {
+    return this.#words[this.#find(hashed) + HASH_WORDS] !== 0;
+  }
+
   /** Index of a hash, or of the free slot for it. A line of 0 marks a free slot. */
   #find(hashed: Uint32Array): number {
     const words = this.#words;
@@ -71,6 +75,16 @@ export class KeyLines {
   /** Records a key; returns the line, from 1, on which it first occurred, or undefined if it is new. */
   add(key: string, line: number): number | undefined {
     const hashed = wordsOf(key);
-    return this.#tables[(hashed[0] ?? 0) % TABLES]?.add(hashed, line);
+    return this.#tableOf(hashed)?.add(hashed, line);
+  }
+
+  /** Whether a key was recorded. */
+  has(key: string): boolean {
+    const hashed = wordsOf(key);
+    return this.#tableOf(hashed)?.has(hashed) === true;
+  }
+
+  #tableOf(hashed: Uint32Array): Table | undefined {
+    return this.#tables[(hashed[0] ?? 0) % TABLES];
   }
 }

@@ -4,8 +4,9 @@ import type { Reading } from '../../model/reading.js';
 import { readValues } from '../../store/reading/reading-item.js';
 import { tableReader } from '../read/csv.js';
 import { type TableKind, wrongColumns } from '../rows/marker-table.js';
-import { valueReader } from '../read/ndjson.js';
+import type { FileOptions } from '../markers/marker-reader.js';
 import type { FileFormat } from '../read/file-format.js';
+import { jsonReader } from '../read/json-reader.js';
 import type { ReadValue, RowReader } from '../read/row.js';
 import {
   type RowFields,
@@ -79,12 +80,13 @@ const readingTable =
     const wanted = options.keyColumn === undefined ? FIELD_NAMES.key : [options.keyColumn];
     if (key === undefined) throw wrongColumns(path, `no column ${wanted.join(' or ')} with the marker's key`, columns);
     if (at === undefined) throw wrongColumns(path, `no column ${FIELD_NAMES.at.join(' or ')} with the time`, columns);
-    return (cells) => {
+    const read = (cells: readonly string[]) => {
       const texts = Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? '']));
       const measured = Object.entries(without(texts, [key, at])).filter(([, text]) => text !== '');
       const values = Object.fromEntries(measured.map(([name, text]) => [name, valueOf(String(text))]));
       return readingOf(texts[key], texts[at], values);
     };
+    return { open: () => ({ read }) };
   };
 
 /**
@@ -104,8 +106,9 @@ const readingValue =
   };
 
 /** Creates a reader for the readings of a file. Throws BAD_USER_INPUT for GeoJSON, which is not supported. */
-export function readingReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ReadingRow> {
-  if (format === 'csv') return tableReader(path, readingTable(path, options));
-  if (format === 'ndjson') return valueReader(path, readingValue(options));
+export function readingReader(path: string, format: FileFormat, options: FileOptions): RowReader<ReadingRow> {
+  const { encoding } = options;
+  if (format === 'csv') return tableReader(path, readingTable(path, options), encoding);
+  if (format === 'ndjson') return jsonReader(path, format, readingValue(options), { encoding });
   throw badInput('format', format, 'csv or ndjson for readings');
 }
