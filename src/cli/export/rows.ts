@@ -13,9 +13,8 @@ import { type PartitionPrefixes, hasFewPartitions } from '../../store/cell/parti
 import { newCall } from '../../store/request/meter.js';
 import { Interrupted } from '../failure.js';
 import { findCollection } from '../find-collection.js';
-import { printable } from '../printable.js';
 import type { BoundsOption } from '../options.js';
-import { type ProgressBar, duration, grouped, progressBar } from '../progress.js';
+import { type ProgressBar, duration, grouped, printable, progressBar } from '../progress.js';
 import { type CommandSession, withDatabase } from '../session.js';
 
 export interface ExportJob {

@@ -5,8 +5,7 @@ import { RejectsFile } from '../../ingest/read/rejects.js';
 import { withBackend } from '../../server/backend.js';
 import { openTables } from '../../store/table/table-check.js';
 import { Interrupted } from '../failure.js';
-import { printable } from '../printable.js';
-import { type ImportBars, duration, grouped, importBars, sum } from '../progress.js';
+import { type ImportBars, duration, grouped, importBars, printable, sum } from '../progress.js';
 import { type CommandSession, withSettings } from '../session.js';
 
 /** Options of every import. */

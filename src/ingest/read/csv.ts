@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { badInput, shown } from '../../errors.js';
+import { badInput } from '../../errors.js';
 import { chunks } from '../../store/request/concurrency.js';
 import {
   type Delimiter,
@@ -9,6 +9,7 @@ import {
   columnNames,
   delimiterOf,
 } from '../rows/marker-table.js';
+import { withPrimes } from '../rows/position.js';
 import { NOT_UTF8, decodeUtf8 } from './bytes.js';
 import { readLines, type Line } from './lines.js';
 import { rowOffsetOf } from './row-offset.js';
@@ -124,7 +125,6 @@ function parseRecords(text: string, { delimiter, isExact = false }: Format): str
 interface Header<C> extends Format {
   readonly columns: number;
   readonly table: Table<C>;
-  readonly repeated: readonly string[];
 }
 
 /** Reads the header. Throws BAD_USER_INPUT if it is missing, or a column is missing. */
@@ -140,9 +140,7 @@ function readHeader<C>(
   if (given === undefined) throw badInput('file', path, 'CSV with a header; its quotes are malformed');
   const names = columnNames(given);
   const table = kind(names, delimiter);
-  // Excel exports empty columns without a name beside a table.
-  const repeated = names.filter((name, at) => name !== given[at]?.trim() && given[at]?.trim() !== '');
-  return { delimiter, isExact: table.isExact, columns: names.length, table, repeated };
+  return { delimiter, isExact: table.isExact, columns: names.length, table };
 }
 
 /** The cells of each record; undefined for a malformed one. */
@@ -151,7 +149,7 @@ function cellsOf(texts: readonly string[], format: Format): (readonly string[] |
   if (together?.length === texts.length) return together;
   // One malformed record fails the whole call, so each is parsed alone.
   return texts.map((text) => {
-    const alone = parseRecords(text, format);
+    const alone = parseRecords(text, format) ?? parseRecords(withPrimes(text), format);
     return alone?.length === 1 ? alone[0] : undefined;
   });
 }
@@ -235,11 +233,7 @@ export function tableReader<C>(path: string, kind: TableKind<C>, encoding?: stri
 
   return {
     form,
-    notes: async () => [
-      ...(await form()).notes,
-      ...(opened?.header.repeated.map((name) => `a column name is repeated: the second is ${shown(name)}`) ?? []),
-      ...(opened?.table.notes ?? []),
-    ],
+    notes: async () => [...(await form()).notes, ...(opened?.table.notes ?? [])],
     async *rows() {
       const first = await open();
       const { header } = first;

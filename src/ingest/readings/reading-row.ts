@@ -3,6 +3,7 @@ import { readInstant } from '../../model/instant.js';
 import type { Reading } from '../../model/reading.js';
 import { readValues } from '../../store/reading/reading-item.js';
 import { tableReader } from '../read/csv.js';
+import { exactNumber } from '../rows/column-types.js';
 import { type TableKind, wrongColumns } from '../rows/marker-table.js';
 import type { FileOptions } from '../markers/marker-reader.js';
 import type { FileFormat } from '../read/file-format.js';
@@ -56,23 +57,6 @@ function readingOf(key: unknown, at: unknown, fields: RowFields): ReadingRow {
   };
 }
 
-/** A number in JSON notation, so that `007` stays text. */
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** A double represents this many decimal digits exactly. */
-const SAFE_DIGITS = 15;
-
-/** A number if the cell is written as one and no digit would be lost, otherwise the text. */
-function valueOf(text: string): number | string {
-  if (!NUMBER.test(text)) return text;
-  const value = Number(text);
-  const digits = text
-    .replace(/[eE].*$/, '')
-    .replace(/\D/g, '')
-    .replace(/^0+/, '').length;
-  const exact = (digits <= SAFE_DIGITS && Number.isFinite(value)) || String(value) === text;
-  return exact && (!Number.isInteger(value) || Number.isSafeInteger(value)) ? value : text;
-}
-
 const readingTable =
   (path: string, options: ReadOptions): TableKind<ReadingRow> =>
   (columns) => {
@@ -83,7 +67,7 @@ const readingTable =
     const read = (cells: readonly string[]) => {
       const texts = Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? '']));
       const measured = Object.entries(without(texts, [key, at])).filter(([, text]) => text !== '');
-      const values = Object.fromEntries(measured.map(([name, text]) => [name, valueOf(String(text))]));
+      const values = Object.fromEntries(measured.map(([name, text]) => [name, exactNumber(String(text)) ?? text]));
       return readingOf(texts[key], texts[at], values);
     };
     return { open: () => ({ read }) };

@@ -2,102 +2,85 @@ import { shown } from '../../errors.js';
 import { isStorable } from '../../model/dynamodb-limits.js';
 import type { ReadOptions } from './fields.js';
 
-/** The character before decimals. */
+/** What precedes decimals. */
 type Notation = 'point' | 'comma';
 type Type = Notation | 'boolean' | 'text';
-/** Each notation, the other one, and its decimal separator. */
-const NOTATIONS = [
-  ['point', 'comma', '.'],
-  ['comma', 'point', ','],
-] as const satisfies readonly (readonly [Notation, Notation, string])[];
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** Codes and telephone numbers, whose zeros and plus signs count. */
 const CODE = /^[+-]?0\d|^\+\d{7,}$/;
-/** Thousands in groups, in a table with that notation. */
+/** Thousands in groups. */
 const GROUPED = {
   point: /^[+-]?[1-9]\d{0,2}(?:[,\u00a0\u202f]\d{3})+(?:\.\d+)?$/,
   comma: /^[+-]?[1-9]\d{0,2}(?:[.\u00a0\u202f]\d{3})+(?:,\d+)?$/,
 } as const;
-const SEPARATORS = { point: /[,\u00a0\u202f]/g, comma: /[.\u00a0\u202f]/g } as const;
-/** A double keeps so many digits of any number, and prints itself with two more. */
-const DIGITS = { always: 15, most: 17 } as const;
+const NOTATIONS = [
+  { notation: 'point', decimal: '.', groups: /[,\u00a0\u202f]/g, other: 'comma' },
+  { notation: 'comma', decimal: ',', groups: /[.\u00a0\u202f]/g, other: 'point' },
+] as const;
+/** No double has more digits; one that was written with fewer is read back the same. */
+const MOST_DIGITS = 17;
+const BOOLEAN = /^(?:true|false)$/i;
+/** Columns that are named because their cells are mixed. */
+const MOST_NAMED = 8;
 
 const digitsOf = (text: string) => text.replace(/[eE].*|\D/g, '').replace(/^0+|0+$/g, '');
 
-/** The number for which a cell stands; undefined if it is none, or the number would not keep all of its digits. */
-function numberIn(cell: string, notation: Notation): number | undefined {
-  // Most cells of text end here.
-  if (!/^[+\-.,\d]/.test(cell)) return undefined;
-  const bare = GROUPED[notation].test(cell) ? cell.replace(SEPARATORS[notation], '') : cell;
-  const text = notation === 'comma' ? bare.replace(',', '.') : bare;
+/** The number that a text in decimal notation is; undefined if it is a code, or the number would not keep its digits. */
+export function exactNumber(text: string): number | undefined {
   const value = Number(text);
-  if (String(value) === text && isStorable(value)) return value + 0;
   if (!DECIMAL.test(text) || CODE.test(text) || !isStorable(value)) return undefined;
   const digits = digitsOf(text);
-  const isKept =
-    digits.length <= DIGITS.always
-      ? value !== 0 || digits === ''
-      : digits.length <= DIGITS.most && digitsOf(value.toPrecision(digits.length)) === digits;
-  return isKept ? value + 0 : undefined;
+  if (digits.length > MOST_DIGITS || digitsOf(value.toPrecision(digits.length || 1)) !== digits) return undefined;
+  return value + 0;
 }
 
-const BOOLEAN = /^(?:true|false)$/i;
-/** Columns of mixed cells that are named. */
-const MOST_NAMED = 8;
+function numberIn(cell: string, { notation, decimal, groups }: (typeof NOTATIONS)[number]): number | undefined {
+  // Most texts end here.
+  if (!/^[+\-.,\d]/.test(cell)) return undefined;
+  return exactNumber((GROUPED[notation].test(cell) ? cell.replace(groups, '') : cell).replace(decimal, '.'));
+}
 
-/** What is known of a column. */
 interface Column {
-  filled: number;
-  booleans: number;
-  /** Cells that are a number in each notation, and the first that is none. */
-  readonly numbers: Record<Notation, number>;
-  readonly others: Partial<Record<Notation, { readonly cell: string; readonly line: number }>>;
-  /** Cells that are a number in one of the notations only. */
-  readonly surely: Record<Notation, number>;
+  readonly name: string;
+  /** The first cell that is not of a type, for people. */
+  readonly not: Partial<Record<Type, string>>;
+  /** Cells with decimals in a notation. */
+  readonly decimals: Record<Notation, number>;
+  hasNumbers: boolean;
 }
 
-const newColumn = (): Column => ({
-  filled: 0,
-  booleans: 0,
-  numbers: { point: 0, comma: 0 },
-  others: {},
-  surely: { point: 0, comma: 0 },
-});
-
-/** The sort of values in each column of a table, from all of its cells: a column of numbers has nothing else. */
+/** The type of each column of a table, from all of its cells: a column of numbers has nothing else. */
 export class ColumnTypes {
-  readonly #names: readonly string[];
   readonly #columns: readonly Column[];
+  /** They have no thousands, and so tell the notation. */
   readonly #coordinates: readonly string[];
   readonly #likely: Notation;
   readonly #options: ReadOptions;
   #types: readonly Type[] | undefined;
 
-  /** `coordinates` are columns that tell the notation first; `likely` is the one if no number tells. */
+  /** `likely` is the notation if no number tells. */
   constructor(names: readonly string[], coordinates: readonly string[], likely: Notation, options: ReadOptions) {
-    this.#names = names;
-    this.#columns = names.map(newColumn);
+    this.#columns = names.map((name) => ({ name, not: {}, decimals: { point: 0, comma: 0 }, hasNumbers: false }));
     this.#coordinates = coordinates;
     this.#likely = likely;
     this.#options = options;
   }
 
-  /** Adds a row; `line` is where it begins. */
+  /** Adds a row that begins on a line. */
   add(cells: readonly string[], line: number): void {
     for (const [at, column] of this.#columns.entries()) {
       const cell = (cells[at] ?? '').trim();
       if (cell === '') continue;
-      column.filled += 1;
-      if (BOOLEAN.test(cell)) column.booleans += 1;
-      const isDegrees = this.#coordinates.includes(this.#names[at] ?? '');
-      for (const [notation, other, decimal] of NOTATIONS) {
-        const isNumber = numberIn(cell, notation) !== undefined;
-        if (isNumber) column.numbers[notation] += 1;
-        else column.others[notation] ??= { cell, line };
-        // Degrees have no thousands.
-        if (isNumber && cell.includes(decimal) && (isDegrees || !GROUPED[other].test(cell)))
-          column.surely[notation] += 1;
+      const where = () => `${shown(cell)} on line ${line}`;
+      if (!BOOLEAN.test(cell)) column.not.boolean ??= where();
+      for (const each of NOTATIONS) {
+        if (numberIn(cell, each) === undefined) column.not[each.notation] ??= where();
+        else {
+          column.hasNumbers = true;
+          const isSure = this.#coordinates.includes(column.name) || !GROUPED[each.other].test(cell);
+          if (cell.includes(each.decimal) && isSure) column.decimals[each.notation] += 1;
+        }
       }
     }
   }
@@ -105,50 +88,45 @@ export class ColumnTypes {
   /** The value of a cell; call after all rows were added. */
   valueOf(at: number, cell: string): unknown {
     const type = (this.#types ??= this.#decide())[at];
-    const text = cell.trim();
-    if (type === 'text' || type === undefined) return cell;
-    return type === 'boolean' ? text.toLowerCase() === 'true' : (numberIn(text, type) ?? cell);
+    if (type === 'boolean') return cell.trim().toLowerCase() === 'true';
+    const notation = NOTATIONS.find((each) => each.notation === type);
+    return (notation && numberIn(cell.trim(), notation)) ?? cell;
   }
 
-  /** What was decided for each column of mixed cells, except for those that are `texts` anyway. */
+  /** Says of columns with numbers and other cells what they are, except for `texts` and coordinates. */
   notes(texts: readonly (string | undefined)[]): string[] {
     const types = (this.#types ??= this.#decide());
-    const notes = this.#columns.flatMap(({ filled, booleans, numbers, others }, at) => {
-      const [name = '', type] = [this.#names[at], types[at]];
-      const notation = type === 'comma' || type === 'point' ? type : this.#notation();
-      const other = others[notation];
-      const alike = Math.max(booleans, numbers[notation]);
-      const isPlain = alike === 0 || alike === filled || this.#options.textColumn?.includes(name) === true;
-      if (isPlain || other === undefined || texts.includes(name) || this.#coordinates.includes(name)) return [];
-      const where = `${shown(other.cell)} on line ${other.line}`;
-      if (type !== 'text') return [`column ${shown(name)} has numbers, and text where a cell is none, as ${where}`];
-      const exactly = numbers[notation] === 0 ? 'true or false' : 'a number that keeps its digits';
-      return [`column ${shown(name)} is text, as ${where} is not ${exactly}`];
+    const notes = this.#columns.flatMap(({ name, not, hasNumbers }, at) => {
+      const type = types[at] ?? 'text';
+      const other = not[type === 'text' ? this.#notation() : type];
+      const isChosen = [...texts, ...this.#coordinates, ...(this.#options.textColumn ?? [])].includes(name);
+      if (isChosen || !hasNumbers || other === undefined) return [];
+      if (type !== 'text') return [`column ${shown(name)} has numbers, but ${other} stays text`];
+      return [
+        `column ${shown(name)} is text, as ${other} is no number with all its digits; pass --number-column if it is`,
+      ];
     });
     const more = notes.length - MOST_NAMED;
-    return more > 0 ? [...notes.slice(0, MOST_NAMED), `${more} more columns of mixed cells are text`] : notes;
+    return more > 0 ? [...notes.slice(0, MOST_NAMED), `${more} more columns are mixed`] : notes;
   }
 
-  /** The notation of the table: that of its coordinates, or else of most numbers. */
+  /** The notation of the table: that of its coordinates, or else of most decimals. */
   #notation(): Notation {
-    const degrees = this.#columns.filter((_, at) => this.#coordinates.includes(this.#names[at] ?? ''));
-    for (const some of [degrees, this.#columns]) {
-      const votes = (notation: Notation) => some.reduce((sum, { surely }) => sum + surely[notation], 0);
-      if (votes('comma') !== votes('point')) return votes('comma') > votes('point') ? 'comma' : 'point';
-    }
-    return this.#likely;
+    const sum = (columns: readonly Column[]) =>
+      columns.reduce((votes, { decimals }) => votes + decimals.comma - decimals.point, 0);
+    const votes = sum(this.#columns.filter(({ name }) => this.#coordinates.includes(name))) || sum(this.#columns);
+    return votes === 0 ? this.#likely : votes > 0 ? 'comma' : 'point';
   }
 
   #decide(): Type[] {
     const usual = this.#notation();
     const { textColumn = [], numberColumn = [] } = this.#options;
-    return this.#columns.map(({ filled, booleans, numbers, surely }, at) => {
-      const name = this.#names[at] ?? '';
-      // With decimal commas elsewhere, points in a column without commas are decimal points, too.
-      const notation = numbers.point === filled && surely.point > 0 && surely.comma === 0 ? 'point' : usual;
+    return this.#columns.map(({ name, not, decimals }) => {
+      // Beside decimal commas, points in a column without commas are decimal points, too.
+      const notation = not.point === undefined && decimals.point > 0 && decimals.comma === 0 ? 'point' : usual;
       if (textColumn.includes(name)) return 'text';
-      if (numbers[notation] === filled || numberColumn.includes(name)) return notation;
-      return booleans === filled ? 'boolean' : 'text';
+      if (not[notation] === undefined || numberColumn.includes(name)) return notation;
+      return not.boolean === undefined ? 'boolean' : 'text';
     });
   }
 }

@@ -27,6 +27,15 @@ function isKept(token: string): boolean {
   return isStorable(value) && (value !== 0 || !/[1-9]/.test(token.replace(/e.*/i, '')));
 }
 
+/** The value of a JSON text, as `parseExactly` reads it; undefined if it is none. */
+export function jsonIn(text: string): unknown {
+  try {
+    return parseExactly(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * JSON.parse that changes no number: one that JavaScript or DynamoDB cannot keep, as well as NaN and Infinity, becomes
  * its text, and `onText` is called. Throws SyntaxError as JSON.parse does.

@@ -1,4 +1,4 @@
-import { parseExactly } from './exact-json.js';
+import { jsonIn } from './exact-json.js';
 import { InvalidRow, isFields, keyText } from './fields.js';
 import type { MarkerRow } from './marker-row.js';
 import { degrees } from './position.js';
@@ -22,17 +22,9 @@ export function quotedLabel(label: string | null, escapes: boolean): string {
 function readLabel(cell: string): string | null {
   if (cell === '') return null;
   if (!cell.startsWith('"')) return cell;
-  const label = readJson(cell);
+  const label = jsonIn(cell);
   // Users may have entered a name in quotes.
   return typeof label === 'string' ? label : cell;
-}
-
-function readJson(cell: string): unknown {
-  try {
-    return parseExactly(cell);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether a table has exactly these columns. */
@@ -43,9 +35,9 @@ export function isExportedTable(columns: readonly string[]): boolean {
 /** Parses a marker from the cells of such a table. Throws InvalidRow. */
 export function markerOfCells(cells: readonly string[]): MarkerRow {
   const [key = '', lng = '', lat = '', name = '', category = '', place = '', properties = ''] = cells;
-  const names = place === '' ? [] : readJson(place);
+  const names = place === '' ? [] : jsonIn(place);
   if (!Array.isArray(names)) throw new InvalidRow('place is not a JSON list');
-  const object = properties === '' ? {} : readJson(properties);
+  const object = properties === '' ? {} : jsonIn(properties);
   if (!isFields(object)) throw new InvalidRow('properties is not a JSON object');
   return {
     key: keyText('key', readLabel(key)),

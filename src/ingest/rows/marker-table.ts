@@ -1,5 +1,6 @@
 import { CellportError } from '../../errors.js';
 import { ColumnTypes } from './column-types.js';
+import { jsonIn } from './exact-json.js';
 import { isExportedTable, markerOfCells } from './exported-csv.js';
 import { InvalidRow, type ReadOptions } from './fields.js';
 import { CHOSEN_PARTS, type MarkerRow, mapFields, markerOfFields } from './marker-row.js';
@@ -64,15 +65,6 @@ function checkChosen(columns: readonly string[], options: ReadOptions): void {
   }
 }
 
-/** A place if the cell is a JSON list, such as `["Berlin", "D", "4"]`; undefined otherwise. */
-function placeValue(text: string): unknown {
-  try {
-    return text.startsWith('[') ? (JSON.parse(text) as unknown) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** The table of markers with some columns. Throws InvalidRow, also later, if one is missing. */
 function surveyed(columns: readonly string[], delimiter: Delimiter, options: ReadOptions): Table<MarkerRow> {
   checkChosen(columns, options);
@@ -97,7 +89,8 @@ function surveyed(columns: readonly string[], delimiter: Delimiter, options: Rea
         read(cells) {
           const filled = columns.flatMap((name, at) => {
             const cell = cells[at] ?? '';
-            const place = name === map.place ? placeValue(cell) : undefined;
+            // A list of names in JSON.
+            const place = name === map.place && cell.startsWith('[') ? jsonIn(cell) : undefined;
             const value = texts.includes(name) ? cell : (place ?? types.valueOf(at, cell));
             return cell === '' ? [] : [[name, value] as const];
           });

@@ -1,4 +1,5 @@
 import { wrapLng } from '../../geo/point.js';
+import { jsonIn } from './exact-json.js';
 import { type RowFields, InvalidRow, type ReadOptions, isFields, typeOf, without } from './fields.js';
 
 /** The fields with a position: one per coordinate, or one for both. */
@@ -164,7 +165,7 @@ function pairIn(text: string, field: string): FoundPosition | undefined {
 /** The kind of a geometry that is no marker. */
 function kindOf(type: unknown): InvalidRow['skipped'] {
   if (typeof type !== 'string') return undefined;
-  return /Polygon$/.test(type) ? 'area' : /LineString$/.test(type) ? 'line' : undefined;
+  return type.endsWith('Polygon') ? 'area' : type.endsWith('LineString') ? 'line' : undefined;
 }
 
 /** The position of a Point, or of a collection of one point, as QGIS writes it. Throws InvalidRow. */
@@ -186,21 +187,13 @@ export function positionOfGeometry(geometry: RowFields): FoundPosition {
   return found(point[0], point[1], point[2]);
 }
 
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 /** The position in a value: WKT, GeoJSON, an object or list of both coordinates, or both in one text. */
 function parsePoint(field: string, value: unknown): FoundPosition | undefined {
   if (typeof value === 'string') {
     const text = value.trim();
     const [, lng, lat, elevation] = WKT_POINT.exec(text) ?? [];
     if (lng !== undefined) return found(lng, lat, elevation);
-    const json = /^[{[]/.test(text) ? parsedJson(text) : undefined;
+    const json = /^[{[]/.test(text) ? jsonIn(text) : undefined;
     return typeof json === 'object' ? parsePoint(field, json) : pairIn(text, field);
   }
   if (Array.isArray(value)) return value.length < 2 ? undefined : found(value[0], value[1], value[2]);
@@ -231,6 +224,9 @@ export function pointAmong(names: readonly string[], holds: (name: string) => bo
   const point = names.find(holds) ?? names.find((name) => POINT.test(plain(name)));
   return point === undefined ? undefined : { point };
 }
+
+/** Text with quotes that mean seconds, as in 52°24'30"N, in place of which CSV would need two of them. */
+export const withPrimes = (text: string): string => text.replace(/(\d)"(?=\s*[NSEW](?:[^A-Za-z]|$))/g, '$1″');
 
 /** Parses the position of a row with these fields. Throws InvalidRow. */
 export function positionIn(fields: RowFields, at: PositionFields | undefined): FoundPosition {

@@ -10,6 +10,7 @@ import {
   delimiterOf,
   markerTable,
 } from '../../../src/ingest/rows/marker-table.js';
+import { withPrimes } from '../../../src/ingest/rows/position.js';
 import type { Lines } from './lines.js';
 import { type ImportRow, rowOf } from './row.js';
 
@@ -55,7 +56,9 @@ function cellsOf(
   const together = parseRecords(records.map(({ text }) => text).join('\n'), delimiter, isExact);
   if (together?.length === records.length) return together;
   // One malformed record fails the whole call, so each is parsed alone.
-  return records.map(({ text }) => parseRecords(text, delimiter, isExact)?.[0]);
+  return records.map(
+    ({ text }) => (parseRecords(text, delimiter, isExact) ?? parseRecords(withPrimes(text), delimiter, isExact))?.[0],
+  );
 }
 
 interface Header {
