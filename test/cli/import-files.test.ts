@@ -84,8 +84,8 @@ describe('import --prune', () => {
     await cellport('import', await table('a.csv', 0, 20), '-c', 'kept');
     const path = await file('bad.csv', `key,lat,lng,name\n${rows(5, 20)}k4,95,1,x\n`);
     const { code, output } = await cellport('import', path, '-c', 'kept', '--prune');
-    expect(output).toMatch(/nothing was removed that is not in .*bad\.csv, because 1 row of it was rejected/);
-    expect(output).toContain('15 unchanged');
+    expect(output).toMatch(/nothing not in .*bad\.csv was removed: 1 row was rejected/);
+    expect(output).toContain('15 updated');
     expect(code).toBe(1);
     expect(await keysOf('kept')).toEqual(keys(0, 20));
   });

@@ -16,18 +16,20 @@ export async function readRows(name: string, content: string | Uint8Array, optio
     const path = join(folder, name);
     await writeFile(path, content);
     const source = await openMarkers(path, formatOf(path), options, folder);
-    const notes = new Notes();
-    const rows: Row<MarkerRow>[] = [];
-    for await (const some of source.scan()) rows.push(...some);
-    rows.forEach((row) => notes.add(row));
-    const markers = rows.flatMap(({ content: each }) => (isInvalid(each) ? [] : [each]));
-    const valid = rows.filter((row) => !isInvalid(row.content));
-    if (JSON.stringify(await source.read(valid)) !== JSON.stringify(markers))
-      throw new Error('read again, rows differ');
-    const said = [...(await source.notes()), ...notes.lines()];
-    await source.close();
-    const rejects = rows.flatMap(({ line, content: each }) => (isInvalid(each) ? [[line, each.reason] as const] : []));
-    return { markers, rejects, said };
+    try {
+      const notes = new Notes();
+      const rows: Row<MarkerRow>[] = [];
+      for await (const some of source.scan()) rows.push(...some);
+      rows.forEach((row) => notes.add(row));
+      const markers = rows.flatMap(({ content: each }) => (isInvalid(each) ? [] : [each]));
+      expect(await source.read(rows.filter((row) => !isInvalid(row.content)))).toEqual(markers);
+      const rejects = rows.flatMap(({ line, content: each }) =>
+        isInvalid(each) ? [[line, each.reason] as const] : [],
+      );
+      return { markers, rejects, said: [...(await source.notes()), ...notes.lines()] };
+    } finally {
+      await source.close();
+    }
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -128,11 +128,11 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
   });
 
   it('asks for the position columns if none are found, and lets every column be chosen', async () => {
-    await choose('stops.csv', 'code,Breite,Länge,title,kind\na,52.41,16.93,Rynek,tram\na,52.4,16.92,Most,bus\n');
+    await choose('stops.csv', 'code,hoch,quer,title,kind\na,52.41,16.93,Rynek,tram\na,52.4,16.92,Most,bus\n');
     await panel().getByText('no position').waitFor();
     const column = (name: string) => panel().getByLabel(`${name} column`);
     expect(await column('Latitude').evaluate((each) => each.matches(':focus'))).toBe(true);
-    await column('Latitude').selectOption('Breite');
+    await column('Latitude').selectOption('hoch');
     await panel().getByText('Also choose the longitude column.').waitFor();
     await column('Longitude').selectOption('title');
     await panel().getByText('This file contains no valid places.').waitFor();
@@ -140,7 +140,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     expect(await panel().locator('.rejects li').first().textContent()).toBe(
       'Line 2: longitude Rynek in column title is not a number from -180 to 180',
     );
-    await column('Longitude').selectOption('Länge');
+    await column('Longitude').selectOption('quer');
     await panel().getByRole('button', { name: 'Import 2 places' }).waitFor();
     await column('Name').selectOption('title');
     await column('Category').selectOption('kind');

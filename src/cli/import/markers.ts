@@ -11,7 +11,7 @@ import { Notes } from '../../ingest/rows/notes.js';
 import type { Cells } from '../../server/cells.js';
 import { type ImportOptions, collectionInput } from './options.js';
 import type { CommandSession } from '../session.js';
-import { type Prune, planPrune } from './prune.js';
+import { planPrune } from './prune.js';
 import { runImport } from './report.js';
 import { Extent, isServed, whereToSee } from './where-to-see.js';
 
@@ -77,7 +77,7 @@ export async function importMarkerRows(
       const extent = new Extent();
       const opened = await openCollection(database, collectionInput(options));
       let found: Promise<boolean> | undefined;
-      let prune: Prune | undefined;
+      let prune: (() => Promise<void>) | undefined;
       const loaded = await loadMarkers({
         database,
         table,
@@ -99,11 +99,7 @@ export async function importMarkerRows(
           found = isServed(config, collection);
           if (options.prune !== true) return;
           end();
-          prune = await planPrune(session, collection, checked, {
-            name,
-            rejects: rejects.path,
-            yes: options.yes === true,
-          });
+          prune = await planPrune(session, collection, checked, { name, yes: options.yes === true });
         },
         async onProgress(progress) {
           if (rows > FEW_ROWS) await openCells();

@@ -3,6 +3,7 @@ import type { Marker } from '../../model/marker.js';
 import { whileCollectionExists } from '../../store/collection/watch-collection.js';
 import { deleteMarker } from '../../store/marker/marker-changes.js';
 import { mapConcurrently } from '../../store/request/concurrency.js';
+import type { Call } from '../../store/request/meter.js';
 import { retryInBackground } from '../../store/request/retries.js';
 import { type MarkersJob, readMarkers } from '../export/read-markers.js';
 import type { KeyLines } from '../read/key-lines.js';
@@ -12,48 +13,54 @@ const DELETES_AT_A_TIME = 16;
 export interface PruneJob extends MarkersJob {
   /** The keys of all rows of a file. */
   readonly keys: KeyLines;
-  /** RFC 3339 in UTC: markers created later stay, as whoever made the file cannot have known them. */
-  readonly before: string;
+  /** When the import began. Markers created later stay: whoever made the file cannot have known them. */
+  readonly began: Date;
 }
 
-const isAbsent = ({ keys, before }: PruneJob, { key, createdAt }: Marker) => createdAt < before && !keys.has(key);
+/** Yields how many markers a collection has, and those of them that a file no longer has, in parts. */
+async function* absentIn({ keys, began, ...job }: PruneJob) {
+  for await (const markers of readMarkers(job)) {
+    const absent = markers.filter(({ key, createdAt }) => createdAt < began.toISOString() && !keys.has(key));
+    yield { markers: markers.length, absent };
+  }
+}
 
 /** Counts a collection's markers, and those that a file no longer has. */
 export async function countAbsent(job: PruneJob): Promise<{ readonly markers: number; readonly absent: number }> {
   const counts = { markers: 0, absent: 0 };
-  for await (const markers of readMarkers(job)) {
-    counts.markers += markers.length;
-    counts.absent += markers.filter((marker) => isAbsent(job, marker)).length;
+  for await (const { markers, absent } of absentIn(job)) {
+    counts.markers += markers;
+    counts.absent += absent.length;
   }
   return counts;
 }
 
-/**
- * Deletes the markers that a file no longer has; returns their number. A marker that changes meanwhile stays. May be
- * repeated after an interruption. `onRemoved` receives the number so far.
- */
-export function removeAbsent(job: PruneJob, now: () => Date, onRemoved: (count: number) => void): Promise<number> {
+/** Deletes a marker; returns whether it is gone, and not changed since it was read. */
+async function remove(job: PruneJob, { key, version: expectedVersion }: Marker, call: Call): Promise<boolean> {
   const { database, collection } = job;
-  let removed = 0;
-  return whileCollectionExists(database, collection, job.call, async (call) => {
-    async function remove({ key, version: expectedVersion }: Marker): Promise<void> {
-      const options = { now: now().toISOString(), expectedVersion };
-      try {
-        await retryInBackground(() => deleteMarker(database, { collection, key }, options, call), call.signal);
-      } catch (error) {
-        if (error instanceof CellportError && error.code === 'CONFLICT') return;
-        // Deleted by others, or by an attempt whose answer was lost.
-        if (!(error instanceof CellportError) || error.code !== 'NOT_FOUND' || call.signal?.aborted === true)
-          throw error;
-      }
-      removed += 1;
-    }
-    for await (const markers of readMarkers({ ...job, call })) {
-      await mapConcurrently(
-        markers.filter((marker) => isAbsent(job, marker)),
-        DELETES_AT_A_TIME,
-        remove,
-      );
+  const options = { now: new Date(database.clock.wall()).toISOString(), expectedVersion };
+  try {
+    await retryInBackground(() => deleteMarker(database, { collection, key }, options, call), call.signal);
+    return true;
+  } catch (error) {
+    if (!(error instanceof CellportError) || call.signal?.aborted === true) throw error;
+    // Deleted by others, or by an attempt whose answer was lost.
+    if (error.code === 'NOT_FOUND') return true;
+    if (error.code === 'CONFLICT') return false;
+    throw error;
+  }
+}
+
+/**
+ * Deletes the markers that a file no longer has, except those that change meanwhile; may be repeated after an
+ * interruption. Returns their number; `onRemoved` receives it so far.
+ */
+export function removeAbsent(job: PruneJob, onRemoved: (count: number) => void): Promise<number> {
+  return whileCollectionExists(job.database, job.collection, job.call, async (call) => {
+    let removed = 0;
+    for await (const { absent } of absentIn({ ...job, call })) {
+      const gone = await mapConcurrently(absent, DELETES_AT_A_TIME, (marker) => remove(job, marker, call));
+      removed += gone.filter(Boolean).length;
       onRemoved(removed);
     }
     return removed;

@@ -45,16 +45,17 @@ const PAIRS = [
 const POINT =
   /^(?:(?:the)?geom(?:etry)?|lat(?:itude)?(?:lng|long?|longitude)|(?:lng|long?|longitude)lat(?:itude)?|(?:gps)?coord(?:inate)?s?|geo(?:json|point(?:2d)?|location)?|gps|location|loc|position|pos|point|shape|koordinaten?|standort|wspo[lł]rzedne)$/;
 const LNG_FIRST = /^lo?ng?/;
+const LAT_FIRST = /^lat/;
 
 export const NO_POSITION =
   'no position: columns lat and lng (or latitude and longitude, or y and x), WKT or GeoJSON points are required; if they have other names, pass --lat-column and --lng-column';
 
-/** A name without case, accents, blanks and punctuation. */
-const plain = (name: string): string =>
-  name
-    .normalize('NFD')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]/gu, '');
+/** A name without case, accents, blanks and punctuation; most names are like this already. */
+function plain(name: string): string {
+  if (/^[a-z]+$/.test(name)) return name;
+  const bare = name.normalize('NFD').toLowerCase();
+  return bare.replace(/[^\p{L}\p{N}]/gu, '');
+}
 
 /** The only field with such a name. Throws InvalidRow if there are several. */
 function only(names: readonly string[], spelling: RegExp, option = '--lat-column and --lng-column') {
@@ -104,9 +105,8 @@ function sexagesimal(text: string, axis: 'lat' | 'lng'): number | undefined {
   const [, before = '', sign, whole = '', minutes = '0', seconds = '0', behind = ''] = SEXAGESIMAL.exec(text) ?? [];
   const hemisphere = before + behind;
   const [positive, negative] = axis === 'lat' ? ['N', 'S'] : ['E', 'W'];
-  if (whole === '' || !['', positive, negative].includes(hemisphere) || number(minutes) >= 60 || number(seconds) >= 60)
-    return undefined;
-  if (sign === '-' && hemisphere === positive) return undefined;
+  const hasFault = (sign === '-' && hemisphere === positive) || number(minutes) >= 60 || number(seconds) >= 60;
+  if (whole === '' || hasFault || !['', positive, negative].includes(hemisphere)) return undefined;
   const degrees = number(whole) + number(minutes) / 60 + number(seconds) / 3600;
   return sign === '-' || hemisphere === negative ? -degrees : degrees;
 }
@@ -162,12 +162,6 @@ function pairIn(text: string, field: string): FoundPosition | undefined {
   return undefined;
 }
 
-/** The kind of a geometry that is no marker. */
-function kindOf(type: unknown): InvalidRow['skipped'] {
-  if (typeof type !== 'string') return undefined;
-  return type.endsWith('Polygon') ? 'area' : type.endsWith('LineString') ? 'line' : undefined;
-}
-
 /** The position of a Point, or of a collection of one point, as QGIS writes it. Throws InvalidRow. */
 export function positionOfGeometry(geometry: RowFields): FoundPosition {
   const { type, coordinates, geometries } = geometry;
@@ -176,11 +170,11 @@ export function positionOfGeometry(geometry: RowFields): FoundPosition {
     return positionOfGeometry(inside);
   const parts = type === 'MultiPoint' && Array.isArray(coordinates) ? (coordinates as unknown[]) : undefined;
   if (type !== 'Point' && parts?.length !== 1) {
+    const name = typeOf(geometry);
+    const skipped = name.endsWith('Polygon') ? 'area' : name.endsWith('LineString') ? 'line' : undefined;
     const advice =
-      parts === undefined && type !== 'GeometryCollection'
-        ? 'a marker needs a Point; pass --zones to import areas and lines'
-        : 'a marker needs one Point: split it into features of one point each, with keys of their own';
-    throw new InvalidRow(`geometry is ${typeOf(geometry)}, but ${advice}`, kindOf(type));
+      skipped === undefined ? 'split it into features with one each' : 'pass --zones to import areas and lines';
+    throw new InvalidRow(`geometry is ${name}, but a marker needs a Point; ${advice}`, skipped);
   }
   const point: unknown = parts === undefined ? coordinates : parts[0];
   if (!Array.isArray(point) || point.length < 2) throw new InvalidRow('the Point has no coordinates');
@@ -196,7 +190,10 @@ function parsePoint(field: string, value: unknown): FoundPosition | undefined {
     const json = /^[{[]/.test(text) ? jsonIn(text) : undefined;
     return typeof json === 'object' ? parsePoint(field, json) : pairIn(text, field);
   }
-  if (Array.isArray(value)) return value.length < 2 ? undefined : found(value[0], value[1], value[2]);
+  if (Array.isArray(value)) {
+    const [lng, lat, elevation] = LAT_FIRST.test(plain(field)) ? value.toReversed().slice(-2) : value;
+    return value.length < 2 ? undefined : found(lng, lat, elevation);
+  }
   if (!isFields(value)) return undefined;
   if (typeof value['type'] === 'string' && ('coordinates' in value || 'geometries' in value)) {
     return positionOfGeometry(value);
