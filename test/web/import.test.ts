@@ -116,13 +116,14 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     expect((await markersOf('city-shops')).toSorted((a, b) => (a.key < b.key ? -1 : 1))).toEqual([
       { key: '1', name: 'Bread; fresh', category: 'bakery', properties: { opens: '7 "sharp"' } },
       { key: '2', name: 'Ink', category: 'stationer', properties: {} },
-      { key: '5', name: 'Last', category: null, properties: { opens: 9 } },
+      { key: '5', name: 'Last', category: null, properties: { opens: '9' } },
     ]);
     // The layer is on, and its count is updated.
     await page.locator('#layers').getByText('3 places').waitFor();
     await expectSoon(page, 'cellport.layers[0].content.markers.length === 3');
 
     await choose('city_shops.csv', SHOPS.replace('Last', 'Renamed'));
+    await panel().getByText('Column "opens" is text, as "7 \\"sharp\\"" on line 2').waitFor();
     await panel().getByRole('button', { name: 'Import 3 places' }).click();
     expect(await done()).toBe('0 created, 1 updated, 2 unchanged');
   });
@@ -162,6 +163,9 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
   it('imports a dropped GeoJSON file without keys; dropping it twice adds nothing', async () => {
     for (const expected of ['2 created, 0 updated, 0 unchanged', '0 created, 0 updated, 2 unchanged']) {
       await drop('parks.geojson', PARKS);
+      await panel().getByText('1 area skipped.').waitFor();
+      await panel().getByText('2 rows have no key: it is made of the content.').waitFor();
+      await panel().getByText('parks --zones').waitFor();
       await panel().getByRole('button', { name: 'Import 2 places' }).click();
       await panel().getByRole('button', { name: 'Done' }).waitFor();
       expect(await panel().locator('.rejects li').allTextContents()).toEqual([
