@@ -231,6 +231,15 @@ describe('names and keys', () => {
     }
   });
 
+  test('what is no text is not taken for a name of another spelling', async () => {
+    const title = { rendered: 'A' };
+    const feature = { type: 'Feature', id: 1, geometry: { type: 'Point', coordinates: [1, 2] }, properties: { title } };
+    for (const row of [feature, { id: 1, lat: 2, lng: 1, title }]) {
+      const { markers } = await readRows('a.json', JSON.stringify([row]));
+      expect(markers).toMatchObject([{ key: '1', name: null, properties: { title } }]);
+    }
+  });
+
   test('a feature without an id has the key of its properties, which may be any number', async () => {
     const feature = (id: unknown, properties: object) => ({
       type: 'Feature',

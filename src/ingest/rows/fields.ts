@@ -105,6 +105,12 @@ export function typeOf({ type }: RowFields): string {
   return typeof type === 'string' ? type : 'of no type';
 }
 
+const EXACT_NAMES: readonly string[] = [...KEY_NAMES, ...Object.keys(LABEL_NAMES)];
+
+/** Names of fields that may be parts of an object; under another spelling, what is no text stays a property. */
+export const namesOfParts = (fields: RowFields): string[] =>
+  Object.keys(fields).filter((name) => typeof fields[name] !== 'object' || EXACT_NAMES.includes(name));
+
 /** For each part, the first of its names that exists as a field, ignoring case and surrounding blanks. */
 export function findFields<Part extends string>(
   names: readonly string[],

@@ -13,6 +13,7 @@ import {
   keyOfFeature,
   keyText,
   label,
+  namesOfParts,
   ownLabel,
   propertiesOfFeature,
   without,
@@ -51,9 +52,9 @@ export const CHOSEN_PARTS = ['key', 'name', 'category'] as const satisfies reado
 /** The field for each part of a marker. */
 export type FieldMap = Readonly<Partial<Record<Part, string>>>;
 
-/** Maps the parts of a marker to field names. */
-export function mapFields(names: readonly string[], options: ReadOptions): FieldMap {
-  const found = findFields(names, FIELD_NAMES);
+/** Maps the parts of a marker to field names; only those in `usable` without being chosen. */
+export function mapFields(names: readonly string[], options: ReadOptions, usable = names): FieldMap {
+  const found = findFields(usable, FIELD_NAMES);
   for (const part of CHOSEN_PARTS) {
     const field = options[`${part}Column`];
     if (field === undefined) continue;
@@ -84,7 +85,7 @@ function contentOfFeature(own: unknown, properties: RowFields, { nameColumn, cat
       properties,
     };
   }
-  const found = findFields(Object.keys(properties), FIELD_NAMES);
+  const found = findFields(namesOfParts(properties), FIELD_NAMES);
   const nameField = nameColumn === undefined ? (found.name ?? null) : nameColumn;
   const categoryField = categoryColumn === undefined ? (found.category ?? null) : categoryColumn;
   const place = found.place === undefined ? undefined : placeIn(properties[found.place]);
@@ -169,5 +170,6 @@ export function markerOfValue(value: unknown, options: ReadOptions): MarkerRow {
   if (!isFields(value)) throw new InvalidRow('not a GeoJSON Feature or another JSON object');
   if (value['type'] === 'Feature') return markerOfFeature(value, options);
   const fields = flatten(itemIn(value) ?? value);
-  return markerOfFields(fields, mapFields(Object.keys(fields), options), positionAmong(fields, options), options);
+  const map = mapFields(Object.keys(fields), options, namesOfParts(fields));
+  return markerOfFields(fields, map, positionAmong(fields, options), options);
 }

@@ -16,6 +16,7 @@ import {
   isFields,
   keyOfFeature,
   label,
+  namesOfParts,
   ownLabel,
   propertiesOfFeature,
   typeOf,
@@ -50,7 +51,7 @@ function zoneOfFeature(feature: unknown, options: ReadOptions): ZoneRow {
     throw new InvalidRow(reason, type === 'Point' ? 'point' : undefined);
   }
   const { key, properties } = keyOfFeature(feature, propertiesOfFeature(feature), options);
-  const { name = null } = findFields(Object.keys(properties), { name: LABEL_NAMES.name });
+  const { name = null } = findFields(namesOfParts(properties), { name: LABEL_NAMES.name });
   const named = isFields(own)
     ? { name: ownLabel('name', own['name']), properties }
     : { name: label(name ?? 'name', name && properties[name]), properties: without(properties, [name]) };
