@@ -22,7 +22,7 @@ const UNIT = [
   'test/client/{access,bundle,interrupted,tile-cache,tiles}.test.ts',
   'test/http/admission.test.ts',
   'test/geolibrary/plan.test.ts',
-  'test/ingest/{hostile-rows,order,output,read-file,seen-keys,write-format}.test.ts',
+  'test/ingest/{as-people-write,hostile-rows,order,output,read-file,seen-keys,write-format}.test.ts',
   'test/live/{change,hub,memory}.test.ts',
   'test/loaders/{cell-cache,directory-reader,marker-cache,marker-loader,range-union}.test.ts',
   'test/search/{embedded,line}.test.ts',

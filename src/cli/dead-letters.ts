@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 
 import { EXIT_CODES, wholeNumber } from './options.js';
-import { grouped } from './progress.js';
+import { grouped, printable } from './progress.js';
 import { type CommandSession, withDatabase } from './session.js';
 
 interface DeadLetterOptions {
@@ -24,7 +24,7 @@ async function run(
     console.log(JSON.stringify({ deadLetters, total, next }, null, 2));
     return;
   }
-  for (const { item, reason } of letters) console.log(`${item}  ${reason}`);
+  for (const { item, reason } of letters) console.log(printable(`${item}  ${reason}`));
   const more = next === null ? '' : `; next page: --after ${next}`;
   console.error(`${grouped(letters.length)} of ${grouped(total)} dead letters${more}`);
 }

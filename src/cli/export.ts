@@ -10,12 +10,14 @@ export interface ExportOptions {
   readonly bounds?: BoundsOption;
   readonly format?: FileFormat;
   readonly out?: string;
+  readonly escapeFormulas?: boolean;
 }
 
 async function run({ format: given, ...options }: ExportOptions): Promise<void> {
-  const { out, zones } = options;
+  const { out, zones, escapeFormulas } = options;
   const format = given ?? (out === undefined ? 'geojson' : formatOf(out));
   if (zones === true && format === 'csv') throw badInput('--format', format, 'geojson or ndjson for zones');
+  if (escapeFormulas === true && format !== 'csv') throw badInput('--escape-formulas', format, 'for csv');
   await (await import('./export/rows.js')).exportRows({ ...options, format });
 }
 
@@ -34,6 +36,7 @@ export function exportCommand(): Command {
       '-o, --out <file>',
       'output file, compressed if it ends in .gz; created only when complete (standard output)',
     )
+    .option('--escape-formulas', 'quote texts that a spreadsheet would run as formulas; import reads them back (CSV)')
     .addHelpText(
       'after',
       `

@@ -12,12 +12,18 @@ import {
 } from './options.js';
 
 const HELP = `
-Rows: GeoJSON features with Point geometry (id, properties.name, properties.category); NDJSON lines, each a feature or
-an object with key, lng, lat, name, category; CSV with these columns. A list of names called place is the marker's place
-in a hierarchy. Everything else becomes properties. A row without a key gets one from its content.
-Zones: features with Polygon, MultiPolygon, LineString or MultiLineString geometry, in GeoJSON or one per line. An import
+Rows: GeoJSON features with Point geometry (id, properties.name, properties.category); an array, lines (NDJSON) or a
+sequence (RFC 8142) of features or of objects with key, lng, lat, name, category, also in DynamoDB's JSON; CSV with these
+columns. Positions may also be WKT, GeoJSON, objects or lists, with decimal commas or degrees and minutes, under their
+usual names in several languages. A list of names called place is the marker's place in a hierarchy. Everything else
+becomes properties: a CSV column whose cells are all numbers, or all true or false, has these; every other is text.
+Numbers that JSON cannot keep are text. A row without a key gets one from its content. What was guessed is said at the
+end.
+Zones: features with Polygon, MultiPolygon, LineString or MultiLineString geometry, in the same formats but CSV. An import
 takes either markers or zones and rejects the others: for a file with both, run it once with --zones and once with
 --no-zones.
+--prune removes the collection's markers that the file no longer has, after it has said how many and written all rows;
+nothing is removed if a row was rejected or the file could not be read to its end.
 Readings: NDJSON lines or CSV with marker (its key), at (RFC 3339), and numbers and texts as values. Expired readings are
 skipped.
 Invalid rows go to the rejects file with their line and the reason, and the import continues.
@@ -42,10 +48,10 @@ async function run(file: string | undefined, options: ImportOptions, command: Co
   return (await import('./import/markers.js')).importMarkersFile(file, options);
 }
 
-async function holdsZones(file: string, { format }: ImportOptions): Promise<boolean> {
+async function holdsZones(file: string, { format, encoding }: ImportOptions): Promise<boolean> {
   const { formatOf } = await import('../ingest/read/file-format.js');
   const { isZoneFile } = await import('../ingest/zones/zone-row.js');
-  return isZoneFile(file, format ?? formatOf(file));
+  return isZoneFile(file, format ?? formatOf(file), encoding);
 }
 
 export function importCommand(): Command {
@@ -66,6 +72,7 @@ export function importCommand(): Command {
         'mapProperty',
         'prefixLength',
         'writeShards',
+        'prune',
       ]),
     )
     .addOption(
@@ -78,6 +85,10 @@ export function importCommand(): Command {
         'lngColumn',
         'nameColumn',
         'categoryColumn',
+        'textColumn',
+        'numberColumn',
+        'encoding',
+        'prune',
       ]),
     )
     .addOption(geohashIndexOption())
@@ -86,11 +97,16 @@ export function importCommand(): Command {
       new Option('--segments <n>', 'segments of the parallel Scan of that table (8)').argParser(wholeNumber(1, 256)),
     )
     .addOption(new Option('--format <format>', 'format of the file, regardless of its extension').choices(FILE_FORMATS))
+    .option('--encoding <label>', 'encoding of the file, e.g. windows-1250 (UTF-8; CSV also guessed)')
     .option('--key-column <name>', 'column or property with the key (GeoJSON: the id; else key or id)')
     .option('--lat-column <name>', 'column with the latitude (detected by common names)')
     .option('--lng-column <name>', 'column with the longitude (detected by common names)')
-    .option('--name-column <name>', 'column or property with the name (name)')
+    .option('--name-column <name>', 'column or property with the name (name, else title)')
     .option('--category-column <name>', 'column or property with the category (category)')
+    .option('--text-column <name...>', 'CSV columns that are text, though all cells are numbers')
+    .option('--number-column <name...>', 'CSV columns that have numbers, though some cells are text')
+    .option('--prune', 'remove markers of the collection that the file no longer has')
+    .option('--yes', 'with --prune, remove even more than half of the collection')
     .option('--rejects <file>', 'file for rejected rows (FILE.rejects.ndjson)')
     .option('--wait', 'wait until counts include all rows, even if a running server updates them')
     .option('--name <name>', 'name for a new collection (its key)')

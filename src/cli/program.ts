@@ -6,6 +6,7 @@ import { deadLettersCommand } from './dead-letters.js';
 import { EXAMPLES } from './examples.js';
 import { exportCommand } from './export.js';
 import { endOf } from './failure.js';
+import { printable } from './progress.js';
 import { hotCommand } from './hot.js';
 import { importCommand } from './import.js';
 import { keysCommand } from './keys.js';
@@ -104,7 +105,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
     // Commander has already printed the error, or the requested help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const { message, code } = endOf(error);
-    console.error(message);
+    console.error(printable(message));
     return code;
   }
 }

@@ -17,6 +17,14 @@ export function duration(ms: number): string {
   return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/**
+ * Text for a terminal: control characters, with which a file could change what the terminal shows or does, become JSON
+ * escapes. Line feeds and tabs stay.
+ */
+export function printable(text: string): string {
+  return text.replace(/(?![\n\t])\p{Cc}/gu, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 export interface Done {
   /** Rows so far. */
   readonly rows: number;

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { z } from 'zod';
 
 import { FileSource } from '../ingest/read/file-source.js';
-import { valueReader } from '../ingest/read/ndjson.js';
+import { jsonReader } from '../ingest/read/json-reader.js';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../private-files.js';
 import { retryInBackground } from '../store/request/retries.js';
 import type { MarkerRow } from '../ingest/rows/marker-row.js';
@@ -154,6 +154,6 @@ export function spoolRows(path: string, bytes: number, { attributes }: TableLayo
   return new FileSource(
     path,
     bytes,
-    valueReader<MarkerRow>(path, (value) => contentIn(value, attributes)),
+    jsonReader<MarkerRow>(path, 'ndjson', (value) => contentIn(value, attributes)),
   );
 }

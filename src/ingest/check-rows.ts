@@ -25,7 +25,13 @@ export interface CheckJob<C> {
    * Called once all rows have been checked, before the first write; not if all are rejected. Returns the collection to
    * write to, which others may have created meanwhile.
    */
-  readonly onValid?: (() => Promise<Collection>) | undefined;
+  readonly onValid?: ((rows: CheckedRows) => Promise<Collection>) | undefined;
+}
+
+/** All rows of a source that was read to its end. */
+export interface CheckedRows {
+  readonly keys: KeyLines;
+  readonly rejected: number;
 }
 
 /** The valid rows of a source. */
@@ -99,5 +105,10 @@ export async function checkRows<C extends Keyed>(
     await file.close();
   }
   const hasValid = offsets.count > 0 || rejected === 0;
-  return { collection: (hasValid && (await onValid?.())) || collection, offsets, rejected, greatest };
+  return {
+    collection: (hasValid && (await onValid?.({ keys: lines, rejected }))) || collection,
+    offsets,
+    rejected,
+    greatest,
+  };
 }

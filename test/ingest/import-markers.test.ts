@@ -283,7 +283,7 @@ describe('importing a file', () => {
           {
             key: 'Zürich – Mitte',
             position: { lng: 8.5417, lat: 47.3769 },
-            properties: { Filiale: 'Zürich – Mitte', 'Umsatz in €': 12, PLZ: 8001 },
+            properties: { Filiale: 'Zürich – Mitte', 'Umsatz in €': 12, PLZ: '8001' },
           },
         ],
         { keyColumn: 'Filiale', latColumn: 'Breite', lngColumn: 'Länge' },
@@ -339,10 +339,10 @@ describe('importing a file', () => {
       `{"key":"y","lng":1,"lat":2,"${'n'.repeat(50_000)}":1,"properties":{"${'n'.repeat(50_000)}":2}}`,
       row('z'),
     ]);
-    expect(await run(collection, path, { fresh: true })).toMatchObject({ counts: counts(3, 0, 0, 9) });
+    expect(await run(collection, path, { fresh: true })).toMatchObject({ counts: counts(4, 0, 0, 8) });
     const lines = (await readText(`${path}.rejects.ndjson`, 'utf8')).trim().split('\n');
     const rejects = lines.map((line) => JSON.parse(line) as { line: number; reason: string; row: unknown });
-    expect(rejects.map(({ line }) => line)).toEqual([2, 3, 4, 5, 7, 8, 9, 10, 11]);
+    expect(rejects.map(({ line }) => line)).toEqual([2, 3, 4, 5, 7, 8, 10, 11]);
     const reasons = [
       /duplicate key "a", first on line 1/,
       /lat.*91/,
@@ -350,7 +350,6 @@ describe('importing a file', () => {
       /invalid JSON/,
       /duplicate of line 6, without a key/,
       /bytes/,
-      /properties\.n/,
       /key/,
     ];
     for (const [at, reason] of reasons.entries()) expect(rejects[at]?.reason).toMatch(reason);
@@ -361,7 +360,7 @@ describe('importing a file', () => {
       null,
       null,
       null,
-      null,
+      { properties: { n: '9007199254740993' } },
       { key: 'z' },
     ]);
     // A valid file removes the rejects of an earlier run.
@@ -376,7 +375,7 @@ describe('importing a file', () => {
     const bad = [
       `{"key":"b","lng":1,"lat":2,"a":${deep('1')}}`,
       `{"key":"c","lng":1,"lat":2,"a":${deep('123456789012345678901234567890')}}`,
-      `{"key":"d","lng":1,"lat":2,"type":{"toString":1},"a":1e309,"b":123456789012345678901234567890}`,
+      `{"key":"d","lng":1,"lat":95,"type":{"toString":1},"a":1e309,"b":123456789012345678901234567890}`,
       `{ "key":"e", "lng":${deep('1')}, "lat":2.50, "b":0.10 }`,
       `{"key":"f","type":"Feature","geometry":{"type":{"toString":1,"valueOf":1}}}`,
       `{"key":"g","type":"Feature","geometry":{"type":${deep('1')}}}`,
@@ -389,8 +388,7 @@ describe('importing a file', () => {
     expect(await run(collection, path)).toMatchObject({ counts: counts(2, 0, 0, bad.length) });
     const rejects = await written(path);
     expect(rejects.map((line) => /^{"line":(\d+),"reason":"/.exec(line)?.[1])).toEqual(['2', '3', '4', '5', '6', '7']);
-    for (const index of [0, 2, 3, 4, 5]) expect(rejects[index]).toContain(`,"row":${bad[index]}}`);
-    expect(rejects[1]).toContain(`,"row":${JSON.stringify(bad[1])}}`);
+    for (const [index, row] of bad.entries()) expect(rejects[index]).toContain(`,"row":${row}}`);
 
     const features = lines.map((text, at) =>
       text.includes('Feature')
@@ -398,9 +396,9 @@ describe('importing a file', () => {
         : `{"type":"Feature","id":${at},\n"geometry":{"type":"Point","coordinates":[1,2]},"properties":${text}}`,
     );
     const collected = await file('deep.geojson', [`{"type":"FeatureCollection","features":[${features.join(',\n')}]}`]);
-    expect(await run(await newCollection(), collected)).toMatchObject({ counts: { rejected: 6 } });
+    expect(await run(await newCollection(), collected)).toMatchObject({ counts: { rejected: 5 } });
     const [, , third] = await written(collected);
-    expect(third).toContain(`"properties":${bad[2]}}}`);
+    expect(third).toContain(`"properties":${bad[3]}}}`);
   });
 
   it.each(['long.ndjson', 'long.ndjson.gz'])(

@@ -153,10 +153,10 @@ describe('importing readings', () => {
       { ...good, n: { deep: 1 } },
       { marker: 'a', at: at(0), n: 1, values: { n: 2 } },
       { marker: 'x'.repeat(3_000), at: at(0), n: 1 },
-      '{"marker": "a", "at": "2026-11-21T10:00:00Z", "n": 9007199254740993}',
+      '{"marker": "a", "at": "2026-11-20T10:00:00Z", "n": 9007199254740993}',
       { marker: 'a', at: at(1), n: 2 },
     ]);
-    expect(await run(collection, path)).toEqual(counts(2, 0, 12));
+    expect(await run(collection, path)).toEqual(counts(3, 0, 11));
     const rejects = await rejectsOf(path);
     expect(rejects.map(({ line, reason }) => [line, reason])).toEqual([
       [2, expect.stringMatching(/no marker "nobody"/)],
@@ -170,10 +170,13 @@ describe('importing readings', () => {
       [10, expect.stringMatching(/^values\.n must be/)],
       [11, expect.stringMatching(/duplicate field n, also in values/)],
       [12, expect.stringMatching(/at most|short enough/)],
-      [13, expect.stringMatching(/53 bits/)],
     ]);
     expect(rejects[1]?.row).toEqual({ ...good, at: 'yesterday' });
-    expect(await readingsOf(collection, 'a')).toHaveLength(2);
+    expect((await readingsOf(collection, 'a')).map(({ values }) => values)).toEqual([
+      { n: 2 },
+      { n: 1 },
+      { n: '9007199254740993' },
+    ]);
   });
 
   test('from CSV keeps numbers as numbers, except those that would lose digits, which stay text', async () => {

@@ -317,7 +317,7 @@ describe('an import of zones', () => {
       [9, /duplicate key "good", first on line 1/],
       [10, /name is not text/],
       [11, /not a GeoJSON Feature/],
-      [12, /a position: \[longitude, latitude\] in degrees; got \[1,12345678901234567890\]/],
+      [12, /a position: \[longitude, latitude\] in degrees; got \[1,"12345678901234567890"\]/],
       [13, /invalid JSON/],
       [14, /key must be well-formed Unicode/],
     ];

@@ -17,6 +17,8 @@ const HOSTILE_NAMES = [
   'then',
   'length',
   'name',
+  'Title',
+  'id',
   'S',
   'M',
   'NULL',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { featuresOf } from '../../web/map/import/features.js';
-import { type Lines, linesOf, readText, tableEncoding } from '../../web/map/import/lines.js';
+import { type Lines, linesOf, readText, textForm } from '../../web/map/import/lines.js';
 
 /** The text in pieces that end at these positions. */
 async function* inPieces(text: string, ends: readonly number[]): AsyncGenerator<string> {
@@ -51,8 +51,9 @@ test.each([
   ['utf-16le', Buffer.from('\ufeffMalmö €\n', 'utf16le')],
 ] as const)('a table in %s, as spreadsheets write it, is read', async (encoding, bytes) => {
   const file = new Blob([bytes]);
-  expect(await tableEncoding(file)).toBe(encoding);
-  const text = readText(file, undefined, encoding);
+  const form = await textForm(file, true);
+  expect(form.encoding).toBe(encoding);
+  const text = readText(file, form);
   // Node 20 does not map the bytes from 0x80 to 0x9f, browsers do.
   expect((await all(linesOf(text)))[0]?.text.replace('\x80', '€')).toBe('Malmö €');
 });

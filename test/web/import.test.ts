@@ -116,23 +116,24 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     expect((await markersOf('city-shops')).toSorted((a, b) => (a.key < b.key ? -1 : 1))).toEqual([
       { key: '1', name: 'Bread; fresh', category: 'bakery', properties: { opens: '7 "sharp"' } },
       { key: '2', name: 'Ink', category: 'stationer', properties: {} },
-      { key: '5', name: 'Last', category: null, properties: { opens: 9 } },
+      { key: '5', name: 'Last', category: null, properties: { opens: '9' } },
     ]);
     // The layer is on, and its count is updated.
     await page.locator('#layers').getByText('3 places').waitFor();
     await expectSoon(page, 'cellport.layers[0].content.markers.length === 3');
 
     await choose('city_shops.csv', SHOPS.replace('Last', 'Renamed'));
+    await panel().getByText('Column "opens" is text, as "7 \\"sharp\\"" on line 2').waitFor();
     await panel().getByRole('button', { name: 'Import 3 places' }).click();
     expect(await done()).toBe('0 created, 1 updated, 2 unchanged');
   });
 
   it('asks for the position columns if none are found, and lets every column be chosen', async () => {
-    await choose('stops.csv', 'code,Breite,Länge,title,kind\na,52.41,16.93,Rynek,tram\na,52.4,16.92,Most,bus\n');
+    await choose('stops.csv', 'code,hoch,quer,title,kind\na,52.41,16.93,Rynek,tram\na,52.4,16.92,Most,bus\n');
     await panel().getByText('no position').waitFor();
     const column = (name: string) => panel().getByLabel(`${name} column`);
     expect(await column('Latitude').evaluate((each) => each.matches(':focus'))).toBe(true);
-    await column('Latitude').selectOption('Breite');
+    await column('Latitude').selectOption('hoch');
     await panel().getByText('Also choose the longitude column.').waitFor();
     await column('Longitude').selectOption('title');
     await panel().getByText('This file contains no valid places.').waitFor();
@@ -140,7 +141,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     expect(await panel().locator('.rejects li').first().textContent()).toBe(
       'Line 2: longitude Rynek in column title is not a number from -180 to 180',
     );
-    await column('Longitude').selectOption('Länge');
+    await column('Longitude').selectOption('quer');
     await panel().getByRole('button', { name: 'Import 2 places' }).waitFor();
     await column('Name').selectOption('title');
     await column('Category').selectOption('kind');
@@ -162,6 +163,9 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
   it('imports a dropped GeoJSON file without keys; dropping it twice adds nothing', async () => {
     for (const expected of ['2 created, 0 updated, 0 unchanged', '0 created, 0 updated, 2 unchanged']) {
       await drop('parks.geojson', PARKS);
+      await panel().getByText('1 area skipped.').waitFor();
+      await panel().getByText('2 rows have no key: it is made of the content.').waitFor();
+      await panel().getByText('parks --zones').waitFor();
       await panel().getByRole('button', { name: 'Import 2 places' }).click();
       await panel().getByRole('button', { name: 'Done' }).waitFor();
       expect(await panel().locator('.rejects li').allTextContents()).toEqual([

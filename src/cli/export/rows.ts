@@ -14,7 +14,7 @@ import { newCall } from '../../store/request/meter.js';
 import { Interrupted } from '../failure.js';
 import { findCollection } from '../find-collection.js';
 import type { BoundsOption } from '../options.js';
-import { type ProgressBar, duration, grouped, progressBar } from '../progress.js';
+import { type ProgressBar, duration, grouped, printable, progressBar } from '../progress.js';
 import { type CommandSession, withDatabase } from '../session.js';
 
 export interface ExportJob {
@@ -23,6 +23,7 @@ export interface ExportJob {
   readonly bounds?: BoundsOption;
   readonly format: FileFormat;
   readonly out?: string;
+  readonly escapeFormulas?: boolean;
 }
 
 function areaOf(bounds: BoundsOption | undefined): Area | undefined {
@@ -38,7 +39,7 @@ const CELLS_WITHIN_MS = 5_000;
  * The prefixes that may have markers, including every write before the call; undefined if all partitions should be
  * queried. Throws UNAVAILABLE if there are too many and the cells may be wrong.
  */
-async function prefixesOf(
+export async function prefixesOf(
   session: CommandSession,
   collection: Collection,
   area: Area | undefined,
@@ -84,7 +85,7 @@ class Tally {
 async function textOf(
   session: CommandSession,
   collection: Collection,
-  { zones = false, format }: ExportJob,
+  { zones = false, format, escapeFormulas = false }: ExportJob,
   area: Area | undefined,
   tally: Tally,
 ): Promise<AsyncIterable<string>> {
@@ -104,7 +105,13 @@ async function textOf(
   return writeMarkers(
     format,
     tally.count(all, ({ length }) => length),
+    escapeFormulas,
   );
+}
+
+/** What a terminal shows of a text: names may have control characters. */
+async function* shownIn(text: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const piece of text) yield printable(piece);
 }
 
 /** Writes the markers or zones of a collection to a file or to standard output. */
@@ -120,7 +127,7 @@ export async function exportRows(job: ExportJob): Promise<void> {
       const { database, signal, where } = session;
       const collection = await findCollection(database, key, signal);
       const text = await textOf(session, collection, job, area, tally);
-      if (out === undefined) await writeToStream(process.stdout, text, signal);
+      if (out === undefined) await writeToStream(process.stdout, process.stdout.isTTY ? shownIn(text) : text, signal);
       else await writeToFile(out, isGzip(out) ? zipped(text) : text, signal);
       bar?.end();
       const what = `${grouped(tally.rows)} ${zones ? 'zones' : 'markers'} of ${key}`;

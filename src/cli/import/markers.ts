@@ -5,12 +5,13 @@ import { openMarkers } from '../../ingest/markers/marker-reader.js';
 import { openCollection } from '../../ingest/open-collection.js';
 import { formatOf } from '../../ingest/read/file-format.js';
 import { fileSize } from '../../ingest/read/file-source.js';
-import type { RowSource } from '../../ingest/read/row-source.js';
+import { watched } from '../../ingest/read/row-source.js';
 import { isInvalid } from '../../ingest/read/row.js';
-import type { MarkerRow } from '../../ingest/rows/marker-row.js';
+import { Notes } from '../../ingest/rows/notes.js';
 import type { Cells } from '../../server/cells.js';
 import { type ImportOptions, collectionInput } from './options.js';
 import type { CommandSession } from '../session.js';
+import { planPrune } from './prune.js';
 import { runImport } from './report.js';
 import { Extent, isServed, whereToSee } from './where-to-see.js';
 
@@ -18,6 +19,8 @@ import { Extent, isServed, whereToSee } from './where-to-see.js';
 interface Opened {
   readonly source: MarkerLoad['source'];
   readonly done?: () => Promise<void>;
+  /** What was guessed, for people. */
+  readonly notes?: () => Promise<readonly string[]>;
 }
 
 /**
@@ -27,21 +30,6 @@ interface Opened {
 const FEW_ROWS = 20_000;
 /** After this long, the server is asked again whether it runs. */
 const ASK_AGAIN_AFTER_MS = 10_000;
-
-/** The same rows, with their positions added to an extent while they are scanned. */
-function watched(rows: RowSource<MarkerRow>, extent: Extent): RowSource<MarkerRow> {
-  return {
-    size: rows.size,
-    async *scan() {
-      for await (const some of rows.scan()) {
-        for (const { content } of some) if (!isInvalid(content)) extent.add(content.position);
-        yield some;
-      }
-    },
-    read: (offsets) => rows.read(offsets),
-    close: () => rows.close(),
-  };
-}
 
 /** The cells of all collections, updated by this process unless it must not. */
 async function openCellsOf(session: CommandSession): Promise<Cells> {
@@ -53,14 +41,18 @@ async function openCellsOf(session: CommandSession): Promise<Cells> {
 
 /** Imports a file of markers. */
 export async function importMarkersFile(path: string, options: ImportOptions): Promise<void> {
-  const { keyColumn, latColumn, lngColumn, nameColumn, categoryColumn, format = formatOf(path) } = options;
-  const columns = { keyColumn, latColumn, lngColumn, nameColumn, categoryColumn };
+  const { keyColumn, latColumn, lngColumn, nameColumn, categoryColumn, textColumn, numberColumn, encoding } = options;
+  const columns = { keyColumn, latColumn, lngColumn, nameColumn, categoryColumn, textColumn, numberColumn };
+  const { format = formatOf(path) } = options;
   // Fails before the database is opened.
   await fileSize(path);
   await importMarkerRows(path, options, async ({ config }) => {
-    const identity = [await fileIdentity(path), format, JSON.stringify(columns)].join(' ');
-    const rows = await openMarkers(path, format, columns, importsFolder(config.dataDir));
-    return { source: { name: path, identity, rows } };
+    const read = { ...columns, encoding };
+    const identity = [await fileIdentity(path), format, JSON.stringify(read)].join(' ');
+    const file = await openMarkers(path, format, read, importsFolder(config.dataDir));
+    const notes = new Notes();
+    const rows = watched(file, (row) => notes.add(row));
+    return { source: { name: path, identity, rows }, notes: async () => [...(await file.notes()), ...notes.lines()] };
   });
 }
 
@@ -74,9 +66,9 @@ export async function importMarkerRows(
   open: (session: CommandSession) => Promise<Opened>,
 ): Promise<void> {
   const what = { name, what: 'marker', resume: 'run the same command again to resume' } as const;
-  await runImport(what, options, async ({ session, table, rejects, bars: { onChecked, onProgress }, report }) => {
+  await runImport(what, options, async ({ session, table, rejects, bars: { onChecked, onProgress, end }, report }) => {
     const { config, database, signal } = session;
-    const { source, done } = await open(session);
+    const { source, done, notes } = await open(session);
     let cells: Promise<Cells> | undefined;
     const openCells = () => (cells ??= openCellsOf(session));
     let rows = 0;
@@ -85,12 +77,16 @@ export async function importMarkerRows(
       const extent = new Extent();
       const opened = await openCollection(database, collectionInput(options));
       let found: Promise<boolean> | undefined;
+      let prune: (() => Promise<void>) | undefined;
       const loaded = await loadMarkers({
         database,
         table,
         dataDir: config.dataDir,
         collection: opened,
-        source: { ...source, rows: watched(source.rows, extent) },
+        source: {
+          ...source,
+          rows: watched(source.rows, ({ content }) => isInvalid(content) || extent.add(content.position)),
+        },
         rejects,
         once: false,
         signal,
@@ -98,9 +94,12 @@ export async function importMarkerRows(
           rows = progress.rows;
           onChecked(progress);
         },
-        onOpen(collection) {
+        async onOpen(collection, checked) {
           // Asked while rows are written: afterwards the server is busy counting them.
           found = isServed(config, collection);
+          if (options.prune !== true) return;
+          end();
+          prune = await planPrune(session, collection, checked, { name, yes: options.yes === true });
         },
         async onProgress(progress) {
           if (rows > FEW_ROWS) await openCells();
@@ -109,7 +108,8 @@ export async function importMarkerRows(
       });
       await done?.();
       const took = systemClock.now() - began;
-      report({ ...loaded, took });
+      report({ ...loaded, took, notes: await notes?.() });
+      await prune?.();
       const served = (took < ASK_AGAIN_AFTER_MS && (await found)) || (await isServed(config, loaded.collection));
       if (served && options.wait !== true && (await cells)?.status().owner !== true) {
         console.log('the running server updates counts and clusters within seconds');

@@ -1,17 +1,20 @@
+import type { FileOptions } from '../../ingest/markers/marker-reader.js';
 import type { FileFormat } from '../../ingest/read/file-format.js';
-import type { ReadOptions } from '../../ingest/rows/fields.js';
 import type { IdStrategy } from '../../model/collection.js';
 import type { CollectionInput } from '../../store/collection/collection-item.js';
 import type { GeoTableNames } from '../options.js';
 import type { ReportOptions } from './report.js';
 
 /** Options of `import`. */
-export interface ImportOptions extends GeoTableNames, ReportOptions, ReadOptions {
+export interface ImportOptions extends GeoTableNames, ReportOptions, FileOptions {
   readonly fromGeoTable?: string;
   readonly segments?: number;
   readonly readings?: boolean;
   /** Whether to wait for counts even if a running server updates them. */
   readonly wait?: boolean;
+  /** Whether to remove markers that the file no longer has, with `yes` even most of them. */
+  readonly prune?: boolean;
+  readonly yes?: boolean;
   /** Detected from the file by default. */
   readonly zones?: boolean;
   readonly format?: FileFormat;

@@ -30,7 +30,7 @@ export async function importReadingsFile(path: string, options: ImportOptions): 
         onProgress,
         call,
       });
-      report({ counts, took: systemClock.now() - began });
+      report({ counts, took: systemClock.now() - began, notes: await reader.notes() });
     },
   );
 }

@@ -5,7 +5,7 @@ import { RejectsFile } from '../../ingest/read/rejects.js';
 import { withBackend } from '../../server/backend.js';
 import { openTables } from '../../store/table/table-check.js';
 import { Interrupted } from '../failure.js';
-import { type ImportBars, duration, grouped, importBars, sum } from '../progress.js';
+import { type ImportBars, duration, grouped, importBars, printable, sum } from '../progress.js';
 import { type CommandSession, withSettings } from '../session.js';
 
 /** Options of every import. */
@@ -24,6 +24,8 @@ export interface ImportOutcome {
   readonly resumed?: number;
   /** Duration in milliseconds. */
   readonly took: number;
+  /** What was guessed, dropped or skipped. */
+  readonly notes?: readonly string[] | undefined;
 }
 
 /** An import in progress. */
@@ -63,7 +65,7 @@ export async function runImport(
   await checkApart(name, rejects.path);
   const bars = importBars(options.collection);
 
-  function report({ counts, created = false, resumed = 0, took }: ImportOutcome, where: string): void {
+  function report({ counts, created = false, resumed = 0, took, notes = [] }: ImportOutcome, where: string): void {
     bars.end();
     const all = sum(counts);
     const isRefused = all > 0 && counts.rejected === all;
@@ -72,6 +74,7 @@ export async function runImport(
     if (resumed > 0) console.log(`resumed after ${grouped(resumed)} rows that an interrupted import had written`);
     const parts = Object.entries(counts).map(([outcome, count]) => `${grouped(count)} ${outcome}`);
     console.log(`${grouped(all)} rows in ${duration(took)}: ${parts.join(', ')}`);
+    for (const note of notes) console.log(printable(note));
     if (counts.rejected > 0) console.log(`rejected rows, with line and reason: ${rejects.path}`);
     if (isRefused) {
       throw new CellportError('BAD_USER_INPUT', `no row of ${name} is a ${what}; see ${rejects.path} for the reasons`);

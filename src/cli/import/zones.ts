@@ -1,8 +1,11 @@
 import { systemClock } from '../../clock.js';
+import { badInput } from '../../errors.js';
 import { importsFolder } from '../../ingest/markers/import-state.js';
 import { openCollection } from '../../ingest/open-collection.js';
 import { formatOf } from '../../ingest/read/file-format.js';
 import { fileSize } from '../../ingest/read/file-source.js';
+import { watched } from '../../ingest/read/row-source.js';
+import { Notes } from '../../ingest/rows/notes.js';
 import { importZones } from '../../ingest/zones/import-zones.js';
 import { openZones } from '../../ingest/zones/zone-row.js';
 import { newCall } from '../../store/request/meter.js';
@@ -12,13 +15,16 @@ import { isServed, whereToSee } from './where-to-see.js';
 
 /** Imports a file of zones. */
 export async function importZonesFile(path: string, options: ImportOptions): Promise<void> {
-  const { keyColumn, format = formatOf(path) } = options;
+  const { keyColumn, encoding, format = formatOf(path) } = options;
+  if (options.prune === true) throw badInput('--prune', path, 'for markers; this file has zones');
   // Fails before the database is opened.
   await fileSize(path);
   const what = { name: path, what: 'zone', resume: 'run the same command again to import the rest' } as const;
   await runImport(what, options, async ({ session, rejects, bars: { onChecked, onProgress }, report }) => {
     const { config, database, signal } = session;
-    const source = await openZones(path, format, { keyColumn }, importsFolder(config.dataDir));
+    const file = await openZones(path, format, { keyColumn, encoding }, importsFolder(config.dataDir));
+    const notes = new Notes();
+    const source = watched(file, (row) => notes.add(row));
     const began = systemClock.now();
     const { collection, created, create } = await openCollection(database, collectionInput(options));
     let used = collection;
@@ -34,7 +40,8 @@ export async function importZonesFile(path: string, options: ImportOptions): Pro
       call: { ...newCall(signal), unpriced: true },
     });
     const isNew = created && used.createdAt === collection.createdAt;
-    report({ counts, created: isNew, took: systemClock.now() - began });
+    const said = [...(await file.notes()), ...notes.lines()];
+    report({ counts, created: isNew, took: systemClock.now() - began, notes: said });
     console.log(whereToSee(config, used, undefined, await isServed(config, used)));
   });
 }

@@ -4,7 +4,7 @@ import type { Found } from '../../map/text-search.js';
 import { findText } from '../../server/find.js';
 import { findCollection } from '../find-collection.js';
 import type { BoundsOption } from '../options.js';
-import { duration, grouped } from '../progress.js';
+import { duration, grouped, printable } from '../progress.js';
 import type { CommandSession } from '../session.js';
 
 /** The options of the command. */
@@ -63,7 +63,7 @@ export async function printFound(session: CommandSession, text: string, options:
     const results = edges.map(({ score, node }) => ({ score, ...resultOf(node) }));
     console.log(JSON.stringify({ results, total, next }, null, 2));
   } else {
-    for (const { node } of edges) console.log(lineOf(node));
+    for (const { node } of edges) console.log(printable(lineOf(node)));
     const more = next === null ? '' : `; next page: --after ${next}`;
     console.error(`${grouped(edges.length)} of ${grouped(total)} results${more}`);
   }

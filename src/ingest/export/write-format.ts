@@ -1,12 +1,12 @@
-import type { Marker } from '../../model/marker.js';
+import type { Marker, Properties } from '../../model/marker.js';
 import { writeExactly } from '../rows/exact-json.js';
 import type { FileFormat } from '../read/file-format.js';
 import type { WholeZone } from './read-zones.js';
-import { OWN_MEMBER } from '../rows/fields.js';
+import { LABEL_NAMES, OWN_MEMBER, findFields } from '../rows/fields.js';
 import { EXPORTED_COLUMNS, quotedLabel } from '../rows/exported-csv.js';
 
-/** Marker attributes that a feature has among its properties. */
-const LABELS = ['name', 'category', 'place'] as const;
+/** Whether a property has a name from which a label would be read. */
+const hasLabel = (properties: Properties) => Object.keys(findFields(Object.keys(properties), LABEL_NAMES)).length > 0;
 
 /**
  * A marker as an RFC 7946 Feature that `markerOfFeature` reads back unchanged. Name, category and place are among its
@@ -19,7 +19,7 @@ function featureOf({ key, position, name, category, place, properties }: Marker)
     ...(category === null ? {} : { category }),
     ...(place.length === 0 ? {} : { place }),
   };
-  const ambiguous = name === '' || category === '' || LABELS.some((label) => Object.hasOwn(properties, label));
+  const ambiguous = name === '' || category === '' || hasLabel(properties);
   if (ambiguous) return { type: 'Feature', id: key, geometry, properties, [OWN_MEMBER]: labels } as const;
   return { type: 'Feature', id: key, geometry, properties: { ...labels, ...properties } } as const;
 }
@@ -30,13 +30,13 @@ function cell(text: string): string {
 }
 
 /** A marker as a line of CSV. */
-function tableRow({ key, position, name, category, place, properties }: Marker): string {
+function tableRow({ key, position, name, category, place, properties }: Marker, escapes: boolean): string {
   const cells = [
-    key,
+    quotedLabel(key, escapes),
     String(position.lng),
     String(position.lat),
-    quotedLabel(name),
-    quotedLabel(category),
+    quotedLabel(name, escapes),
+    quotedLabel(category, escapes),
     place.length === 0 ? '' : JSON.stringify(place),
     Object.keys(properties).length === 0 ? '' : writeExactly(properties),
   ];
@@ -48,7 +48,7 @@ function tableRow({ key, position, name, category, place, properties }: Marker):
  * and not parsed.
  */
 function zoneText({ zone: { key, name, properties }, geometry }: WholeZone): string {
-  const ambiguous = name === '' || Object.hasOwn(properties, 'name');
+  const ambiguous = name === '' || hasLabel(properties);
   const labels = name === null ? {} : { name };
   const rest = ambiguous ? { properties, [OWN_MEMBER]: labels } : { properties: { ...labels, ...properties } };
   const members = writeExactly(rest).slice(1);
@@ -88,10 +88,14 @@ async function* textsOf<T>(some: AsyncIterable<T>, texts: (value: T) => readonly
 
 /**
  * The text of a file of markers, in pieces, that `import` reads back unchanged: GeoJSON or NDJSON with one feature per
- * line, or CSV with EXPORTED_COLUMNS.
+ * line, or CSV with EXPORTED_COLUMNS, in which `escapes` quotes what spreadsheets would take for formulas.
  */
-export function writeMarkers(format: FileFormat, markers: AsyncIterable<readonly Marker[]>): AsyncGenerator<string> {
-  const row = format === 'csv' ? tableRow : (marker: Marker) => writeExactly(featureOf(marker));
+export function writeMarkers(
+  format: FileFormat,
+  markers: AsyncIterable<readonly Marker[]>,
+  escapes = false,
+): AsyncGenerator<string> {
+  const row = (marker: Marker) => (format === 'csv' ? tableRow(marker, escapes) : writeExactly(featureOf(marker)));
   return framed(
     format,
     textsOf(markers, (some) => some.map(row)),

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { Collection } from '../../model/collection.js';
 import type { Database } from '../../store/database.js';
 import { newCall } from '../../store/request/meter.js';
+import type { CheckedRows } from '../check-rows.js';
 import type { OpenedCollection } from '../open-collection.js';
 import { type ImportJob, type ImportProgress, importMarkers } from './import-markers.js';
 import { importStateFile, importsFolder } from './import-state.js';
@@ -19,8 +20,8 @@ export interface MarkerLoad extends Pick<
   /** `name` identifies the source, `identity` its content and how it is read; new content is imported from the start. */
   readonly source: { readonly name: string; readonly identity: string; readonly rows: ImportJob['source'] };
   readonly signal: AbortSignal;
-  /** Called once the collection exists, before the first write. */
-  readonly onOpen?: ((collection: Collection) => void) | undefined;
+  /** Called and awaited once the collection exists, before the first write. */
+  readonly onOpen?: ((collection: Collection, rows: CheckedRows) => void | Promise<void>) | undefined;
 }
 
 export interface Loaded extends ImportProgress {
@@ -52,9 +53,9 @@ export async function loadMarkers({
     collection,
     source: source.rows,
     fresh: created,
-    async onValid() {
+    async onValid(rows) {
       used = await create();
-      onOpen?.(used);
+      await onOpen?.(used, rows);
       return used;
     },
     identity,

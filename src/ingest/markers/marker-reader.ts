@@ -1,19 +1,27 @@
-import type { FileFormat } from '../read/file-format.js';
+import { badInput } from '../../errors.js';
 import { tableReader } from '../read/csv.js';
-import { openFile } from '../read/file-source.js';
-import { featureReader } from '../read/geojson.js';
-import { valueReader } from '../read/ndjson.js';
-import type { RowSource } from '../read/row-source.js';
+import type { FileFormat } from '../read/file-format.js';
+import { type FileSource, openFile } from '../read/file-source.js';
+import { jsonReader } from '../read/json-reader.js';
 import type { RowReader } from '../read/row.js';
 import type { ReadOptions } from '../rows/fields.js';
-import { type MarkerRow, markerOfFeature, markerOfValue } from '../rows/marker-row.js';
+import { type MarkerRow, markerOfValue } from '../rows/marker-row.js';
 import { markerTable } from '../rows/marker-table.js';
 
-/** Creates a reader for the markers of a file. */
-export function markerReader(path: string, format: FileFormat, options: ReadOptions): RowReader<MarkerRow> {
-  if (format === 'csv') return tableReader(path, markerTable(path, options));
-  if (format === 'ndjson') return valueReader(path, (value) => markerOfValue(value, options));
-  return featureReader(path, (feature) => markerOfFeature(feature, options));
+/** How to read a file. */
+export interface FileOptions extends ReadOptions {
+  /** A label of TextDecoder; detected by default. */
+  readonly encoding?: string | undefined;
+}
+
+/** Creates a reader for the markers of a file. Throws BAD_USER_INPUT if an option is not for its format. */
+export function markerReader(path: string, format: FileFormat, given: FileOptions): RowReader<MarkerRow> {
+  const { encoding, ...options } = given;
+  if (format === 'csv') return tableReader(path, markerTable(path, options), encoding);
+  if (options.textColumn ?? options.numberColumn) {
+    throw badInput('--text-column and --number-column', format, 'for CSV: the values of other formats have types');
+  }
+  return jsonReader(path, format, (value) => markerOfValue(value, options), { encoding });
 }
 
 /**
@@ -23,8 +31,8 @@ export function markerReader(path: string, format: FileFormat, options: ReadOpti
 export function openMarkers(
   path: string,
   format: FileFormat,
-  options: ReadOptions = {},
+  options: FileOptions = {},
   folder?: string,
-): Promise<RowSource<MarkerRow>> {
+): Promise<FileSource<MarkerRow>> {
   return openFile(path, markerReader(path, format, options), folder);
 }

@@ -39,4 +39,4 @@ export function decodeUtf8(bytes: Buffer): string | undefined {
   return isUtf8(bytes) ? bytes.toString() : undefined;
 }
 
-export const NOT_UTF8 = 'not UTF-8 text; convert it first, e.g. `iconv -f latin1 -t utf-8`';
+export const NOT_UTF8 = 'not UTF-8 text; pass --encoding, e.g. windows-1252';

@@ -1,13 +1,20 @@
 import { parse } from 'csv-parse/sync';
 import { badInput } from '../../errors.js';
 import { chunks } from '../../store/request/concurrency.js';
-import { type Delimiter, type TableKind, delimiterOf } from '../rows/marker-table.js';
+import {
+  type Delimiter,
+  type Table,
+  type TableKind,
+  type TableRows,
+  columnNames,
+  delimiterOf,
+} from '../rows/marker-table.js';
+import { withPrimes } from '../rows/position.js';
 import { NOT_UTF8, decodeUtf8 } from './bytes.js';
-import type { Encoding } from '../rows/text-encoding.js';
-import { encodingOf, readText } from './encoding.js';
 import { readLines, type Line } from './lines.js';
 import { rowOffsetOf } from './row-offset.js';
 import { type Invalid, type Row, type RowReader, contentOf } from './row.js';
+import { formOf, readText } from './text.js';
 
 const QUOTE = 0x22;
 
@@ -94,11 +101,18 @@ class Records {
   }
 }
 
+interface Format {
+  readonly delimiter: Delimiter;
+  /** Whether blanks around fields count, also outside quotes. */
+  readonly isExact?: boolean | undefined;
+}
+
 /** The fields of each record; undefined if a quote is misplaced. */
-function parseRecords(text: string, delimiter: Delimiter): string[][] | undefined {
+function parseRecords(text: string, { delimiter, isExact = false }: Format): string[][] | undefined {
   try {
     return parse(text, {
       delimiter,
+      trim: !isExact,
       record_delimiter: ['\r\n', '\n'],
       relax_column_count: true,
       max_record_size: LONGEST_RECORD,
@@ -108,13 +122,12 @@ function parseRecords(text: string, delimiter: Delimiter): string[][] | undefine
   }
 }
 
-interface Header<C> {
-  readonly delimiter: Delimiter;
+interface Header<C> extends Format {
   readonly columns: number;
-  readonly read: (cells: readonly string[]) => C;
+  readonly table: Table<C>;
 }
 
-/** Reads the header. Throws BAD_USER_INPUT if it is missing, or a column is missing or repeated. */
+/** Reads the header. Throws BAD_USER_INPUT if it is missing, or a column is missing. */
 function readHeader<C>(
   path: string,
   header: CsvRecord | undefined,
@@ -123,32 +136,31 @@ function readHeader<C>(
 ): Header<C> {
   if (header === undefined) throw badInput('file', path, 'CSV with a header; it is empty');
   if (header.text === undefined) throw badInput('file', path, `CSV in UTF-8: ${NOT_UTF8}`);
-  const names = parseRecords(header.text, delimiter)?.[0]?.map((name) => name.trim());
-  if (names === undefined) throw badInput('file', path, 'CSV with a header; its quotes are malformed');
-  // Excel exports empty columns without a name beside a table.
-  const doubled = names.find((name, at) => name !== '' && names.indexOf(name) !== at);
-  if (doubled !== undefined) throw badInput('file', path, `CSV with unique column names; ${doubled} is repeated`);
-  return { delimiter, columns: names.length, read: kind(names, delimiter) };
+  const given = parseRecords(header.text, { delimiter })?.[0];
+  if (given === undefined) throw badInput('file', path, 'CSV with a header; its quotes are malformed');
+  const names = columnNames(given);
+  const table = kind(names, delimiter);
+  return { delimiter, isExact: table.isExact, columns: names.length, table };
 }
 
 /** The cells of each record; undefined for a malformed one. */
-function cellsOf(texts: readonly string[], delimiter: Delimiter): (readonly string[] | undefined)[] {
-  const together = parseRecords(texts.join('\n'), delimiter);
+function cellsOf(texts: readonly string[], format: Format): (readonly string[] | undefined)[] {
+  const together = parseRecords(texts.join('\n'), format);
   if (together?.length === texts.length) return together;
   // One malformed record fails the whole call, so each is parsed alone.
   return texts.map((text) => {
-    const alone = parseRecords(text, delimiter);
+    const alone = parseRecords(text, format) ?? parseRecords(withPrimes(text), format);
     return alone?.length === 1 ? alone[0] : undefined;
   });
 }
 
-function contentsOf<C>(texts: readonly string[], header: Header<C>): (C | Invalid)[] {
-  return cellsOf(texts, header.delimiter).map((cells) => {
+function contentsOf<C>(texts: readonly string[], header: Header<C>, { read }: TableRows<C>): (C | Invalid)[] {
+  return cellsOf(texts, header).map((cells) => {
     if (cells === undefined) return { reason: 'missing quote, or a quote inside an unquoted field' };
     if (cells.length !== header.columns) {
       return { reason: `${cells.length} fields, but the header has ${header.columns}` };
     }
-    return contentOf(() => header.read(cells));
+    return contentOf(() => read(cells));
   });
 }
 
@@ -159,10 +171,10 @@ function faultOf({ lines, text }: CsvRecord): string | undefined {
   return text === undefined ? NOT_UTF8 : undefined;
 }
 
-function rowsOf<C>(records: readonly CsvRecord[], header: Header<C>): Row<C>[] {
+function rowsOf<C>(records: readonly CsvRecord[], header: Header<C>, table: TableRows<C>): Row<C>[] {
   const faults = records.map(faultOf);
   const texts = records.flatMap(({ text }, at) => (text === undefined || faults[at] !== undefined ? [] : [text]));
-  const contents = contentsOf(texts, header).values();
+  const contents = contentsOf(texts, header, table).values();
   return records.map(({ lines, bytes, text }, at) => {
     const reason = faults[at];
     const content = reason === undefined ? contents.next().value : { reason };
@@ -173,22 +185,23 @@ function rowsOf<C>(records: readonly CsvRecord[], header: Header<C>): Row<C>[] {
   });
 }
 
-async function* readRows<C>(records: Records, header: Header<C>): AsyncGenerator<readonly Row<C>[]> {
-  const wellFormed = (text: string): boolean => parseRecords(text, header.delimiter)?.length === 1;
+/** The records below a header, in batches. */
+async function* batchesOf(records: Records, format: Format): AsyncGenerator<readonly CsvRecord[]> {
+  const wellFormed = (text: string): boolean => parseRecords(text, format)?.length === 1;
   let batch: CsvRecord[] = [];
   let held = 0;
   for (let record = await records.next(wellFormed); record !== undefined; record = await records.next(wellFormed)) {
     // Excel exports empty rows below a table.
-    if (record.text?.replaceAll(header.delimiter, '').trim() === '') continue;
+    if (record.text?.replaceAll(format.delimiter, '').trim() === '') continue;
     batch.push(record);
     held += record.bytes.length;
     if (batch.length >= BATCH || held >= BATCH_BYTES) {
-      yield rowsOf(batch, header);
+      yield batch;
       batch = [];
       held = 0;
     }
   }
-  if (batch.length > 0) yield rowsOf(batch, header);
+  if (batch.length > 0) yield batch;
 }
 
 /** A line before the header that tells Excel the delimiter. */
@@ -196,38 +209,61 @@ const SEPARATOR_LINE = /^sep=([,;\t|])$/i;
 
 /**
  * Creates a reader for CSV files whose columns are matched by header names. The delimiter (comma, semicolon, tab or
- * bar) is detected from the header, the encoding from the first megabyte; quotes follow RFC 4180. Reading throws
- * BAD_USER_INPUT if a column is missing.
+ * bar) is detected from the header, the encoding, unless it is given, from the first megabyte; quotes follow RFC 4180.
+ * Reading throws BAD_USER_INPUT if a column is missing.
  */
-export function tableReader<C>(path: string, kind: TableKind<C>): RowReader<C> {
-  let header: Header<C> | undefined;
-  let found: Promise<Encoding> | undefined;
-  const encoding = () => (found ??= encodingOf(path));
+export function tableReader<C>(path: string, kind: TableKind<C>, encoding?: string): RowReader<C> {
+  let found: ReturnType<typeof formOf> | undefined;
+  const form = () => (found ??= formOf(path, true, encoding));
+  let opened: { readonly header: Header<C>; readonly table: TableRows<C> } | undefined;
+
+  async function open(): Promise<{ readonly records: Records; readonly header: Header<C> }> {
+    const records = new Records(readLines(readText(path, await form())));
+    const next = async () => {
+      let record: CsvRecord | undefined;
+      do record = await records.next(() => true);
+      while (record !== undefined && record.text?.trim() === '');
+      return record;
+    };
+    const first = await next();
+    const [, delimiter] = SEPARATOR_LINE.exec(first?.text ?? '') ?? [];
+    const record = delimiter === undefined ? first : await next();
+    return { records, header: readHeader(path, record, kind, delimiter as Delimiter | undefined) };
+  }
+
   return {
-    encoding,
+    form,
+    notes: async () => [...(await form()).notes, ...(opened?.table.notes ?? [])],
     async *rows() {
-      const records = new Records(readLines(readText(path, await encoding())));
-      const next = async () => {
-        let record: CsvRecord | undefined;
-        do record = await records.next(() => true);
-        while (record !== undefined && record.text?.trim() === '');
-        return record;
-      };
-      const first = await next();
-      const [, delimiter] = SEPARATOR_LINE.exec(first?.text ?? '') ?? [];
-      header = readHeader(
-        path,
-        delimiter === undefined ? first : await next(),
-        kind,
-        delimiter as Delimiter | undefined,
-      );
-      yield* readRows(records, header);
+      const first = await open();
+      const { header } = first;
+      let { records } = first;
+      const { survey } = header.table;
+      if (survey !== undefined) {
+        for await (const batch of batchesOf(records, header)) {
+          const whole = batch.filter((record) => faultOf(record) === undefined);
+          const cells = cellsOf(
+            whole.map(({ text }) => text ?? ''),
+            header,
+          );
+          for (const [at, { lines }] of whole.entries()) {
+            const own = cells[at];
+            if (own?.length === header.columns) survey(own, lines[0]?.number ?? 0);
+          }
+          // Lets the caller stop.
+          yield [];
+        }
+        ({ records } = await open());
+      }
+      const table = header.table.open();
+      opened = { header, table };
+      for await (const batch of batchesOf(records, header)) yield rowsOf(batch, header, table);
     },
     contents(rows) {
-      const known = header;
-      if (known === undefined) throw new Error('rows() must run first: it reads the header');
+      if (opened === undefined) throw new Error('rows() must run first: it reads the header');
+      const { header, table } = opened;
       const texts = rows.map((bytes) => textOf(bytes) ?? '');
-      return chunks(texts, BATCH).flatMap((batch) => contentsOf(batch, known));
+      return chunks(texts, BATCH).flatMap((batch) => contentsOf(batch, header, table));
     },
   };
 }

@@ -5,13 +5,12 @@ import { crc32 } from 'node:zlib';
 
 import { CellportError, badInput } from '../../errors.js';
 import { readBytes } from './bytes.js';
-import type { Encoding } from '../rows/text-encoding.js';
-import { readText } from './encoding.js';
 import { isGzip, keepIn, unzipped } from './gzip.js';
 import type { RowOffset } from './row-offset.js';
 import { readAtOffsets } from './read-at-offsets.js';
 import { type Row, type RowReader, isInvalid } from './row.js';
 import type { RowSource } from './row-source.js';
+import { type TextForm, isPlain, readText } from './text.js';
 
 /** Identifies a file and its content. */
 interface Version {
@@ -46,7 +45,7 @@ export class FileSource<C extends object> implements RowSource<C> {
   #version: Version | undefined;
   #file: FileHandle | undefined;
 
-  /** `unpacked` receives the bytes of a compressed or non-UTF-8 file as they are read; `size` counts them. */
+  /** `unpacked` receives the bytes of a copied file as they are read; `size` counts them. */
   constructor(path: string, size: number, reader: RowReader<C>, unpacked?: FileHandle) {
     this.size = size;
     this.#path = path;
@@ -72,6 +71,10 @@ export class FileSource<C extends object> implements RowSource<C> {
       if (!isInvalid(content)) return content;
       throw new Error(`a valid row of ${this.#path} became invalid when it was read again: ${content.reason}`);
     });
+  }
+
+  notes(): Promise<readonly string[]> {
+    return this.#reader.notes();
   }
 
   async close(): Promise<void> {
@@ -108,22 +111,22 @@ export async function contentSize(path: string): Promise<number> {
   return end;
 }
 
-async function* textOf(path: string, encoding: Encoding): AsyncGenerator<Buffer> {
-  for await (const { bytes } of readText(path, encoding)) yield bytes;
+async function* textOf(path: string, form: TextForm): AsyncGenerator<Buffer> {
+  for await (const { bytes } of readText(path, form)) yield bytes;
 }
 
 /**
- * Opens the rows of a file. A file that is compressed or not in UTF-8 is first copied to an unlinked file in `folder`.
+ * Opens the rows of a file. A file that is compressed, or not in UTF-8 with line feeds, is first copied to an unlinked file in `folder`.
  * Throws BAD_USER_INPUT if it cannot be read.
  */
 export async function openFile<C extends object>(
   path: string,
   reader: RowReader<C>,
   folder = tmpdir(),
-): Promise<RowSource<C>> {
+): Promise<FileSource<C>> {
   const size = await fileSize(path);
-  const encoding = (await reader.encoding?.()) ?? 'utf-8';
-  if (encoding === 'utf-8' && !isGzip(path)) return new FileSource(path, size, reader);
-  const unpacked = await keepIn(folder, encoding === 'utf-8' ? unzipped(path) : textOf(path, encoding));
+  const form = await reader.form();
+  if (isPlain(form) && !isGzip(path)) return new FileSource(path, size, reader);
+  const unpacked = await keepIn(folder, isPlain(form) ? unzipped(path) : textOf(path, form));
   return new FileSource(path, (await unpacked.stat()).size, reader, unpacked);
 }

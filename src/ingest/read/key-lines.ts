@@ -3,6 +3,8 @@ import { hash } from 'node:crypto';
 /** Four words of a key's hash, and its line. */
 const WORDS = 5;
 const HASH_WORDS = 4;
+/** Marks a free slot, and a look-up. */
+const NO_LINE = 0;
 /** Number of tables that grow independently, so that each growth copies only a small part of the keys. */
 const TABLES = 64;
 const FIRST_SLOTS = 64;
@@ -27,6 +29,7 @@ class Table {
     const at = this.#find(hashed);
     const before = this.#words[at + HASH_WORDS] ?? 0;
     if (before > 0) return before;
+    if (line === NO_LINE) return undefined;
     this.#words.set(hashed, at);
     this.#words[at + HASH_WORDS] = line;
     this.#used += 1;
@@ -34,14 +37,14 @@ class Table {
     return undefined;
   }
 
-  /** Index of a hash, or of the free slot for it. A line of 0 marks a free slot. */
+  /** Index of a hash, or of the free slot for it. */
   #find(hashed: Uint32Array): number {
     const words = this.#words;
     // The first word has selected the table.
     let slot = (hashed[1] ?? 0) % this.#slots;
     for (;;) {
       const at = slot * WORDS;
-      if (words[at + HASH_WORDS] === 0) return at;
+      if (words[at + HASH_WORDS] === NO_LINE) return at;
       let word = 0;
       while (word < HASH_WORDS && words[at + word] === hashed[word]) word += 1;
       if (word === HASH_WORDS) return at;
@@ -72,5 +75,10 @@ export class KeyLines {
   add(key: string, line: number): number | undefined {
     const hashed = wordsOf(key);
     return this.#tables[(hashed[0] ?? 0) % TABLES]?.add(hashed, line);
+  }
+
+  /** Whether a key was recorded. */
+  has(key: string): boolean {
+    return this.add(key, NO_LINE) !== undefined;
   }
 }

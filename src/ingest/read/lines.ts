@@ -15,9 +15,14 @@ export interface Line {
 
 /**
  * Splits chunks into lines, in batches: a generator of single lines would cost more than reading them. Only the start
- * of a line longer than `longest` bytes is kept; its `length` is still that of the whole line.
+ * of a line longer than `longest` bytes is kept; its `length` is still that of the whole line. Another `separator` than a
+ * line feed makes lines of what is between it.
  */
-export async function* readLines(chunks: AsyncIterable<Chunk>, longest = LONGEST_ROW): AsyncGenerator<readonly Line[]> {
+export async function* readLines(
+  chunks: AsyncIterable<Chunk>,
+  longest = LONGEST_ROW,
+  separator = NEWLINE,
+): AsyncGenerator<readonly Line[]> {
   let pieces: Buffer[] = [];
   let start: number | undefined;
   let length = 0;
@@ -40,7 +45,7 @@ export async function* readLines(chunks: AsyncIterable<Chunk>, longest = LONGEST
     start ??= chunkStart;
     let from = 0;
     // Only a line feed ends a line: JSON allows U+2028 and U+2029 in strings, where readline would split.
-    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
+    for (let at = chunk.indexOf(separator); at >= 0; at = chunk.indexOf(separator, from)) {
       keep(chunk.subarray(from, at));
       lines.push(take());
       from = at + 1;

@@ -11,3 +11,18 @@ export interface RowSource<C> {
   read(offsets: readonly RowOffset[]): Promise<readonly C[]>;
   close(): Promise<void>;
 }
+
+/** The same rows, each passed to `onRow` while they are scanned. */
+export function watched<C>(rows: RowSource<C>, onRow: (row: Row<C>) => void): RowSource<C> {
+  return {
+    size: rows.size,
+    async *scan() {
+      for await (const some of rows.scan()) {
+        some.forEach(onRow);
+        yield some;
+      }
+    },
+    read: (offsets) => rows.read(offsets),
+    close: () => rows.close(),
+  };
+}

@@ -3,9 +3,11 @@ import { readInstant } from '../../model/instant.js';
 import type { Reading } from '../../model/reading.js';
 import { readValues } from '../../store/reading/reading-item.js';
 import { tableReader } from '../read/csv.js';
+import { exactNumber } from '../rows/column-types.js';
 import { type TableKind, wrongColumns } from '../rows/marker-table.js';
-import { valueReader } from '../read/ndjson.js';
+import type { FileOptions } from '../markers/marker-reader.js';
 import type { FileFormat } from '../read/file-format.js';
+import { jsonReader } from '../read/json-reader.js';
 import type { ReadValue, RowReader } from '../read/row.js';
 import {
   type RowFields,
@@ -55,23 +57,6 @@ function readingOf(key: unknown, at: unknown, fields: RowFields): ReadingRow {
   };
 }
 
-/** A number in JSON notation, so that `007` stays text. */
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** A double represents this many decimal digits exactly. */
-const SAFE_DIGITS = 15;
-
-/** A number if the cell is written as one and no digit would be lost, otherwise the text. */
-function valueOf(text: string): number | string {
-  if (!NUMBER.test(text)) return text;
-  const value = Number(text);
-  const digits = text
-    .replace(/[eE].*$/, '')
-    .replace(/\D/g, '')
-    .replace(/^0+/, '').length;
-  const exact = (digits <= SAFE_DIGITS && Number.isFinite(value)) || String(value) === text;
-  return exact && (!Number.isInteger(value) || Number.isSafeInteger(value)) ? value : text;
-}
-
 const readingTable =
   (path: string, options: ReadOptions): TableKind<ReadingRow> =>
   (columns) => {
@@ -79,12 +64,13 @@ const readingTable =
     const wanted = options.keyColumn === undefined ? FIELD_NAMES.key : [options.keyColumn];
     if (key === undefined) throw wrongColumns(path, `no column ${wanted.join(' or ')} with the marker's key`, columns);
     if (at === undefined) throw wrongColumns(path, `no column ${FIELD_NAMES.at.join(' or ')} with the time`, columns);
-    return (cells) => {
+    const read = (cells: readonly string[]) => {
       const texts = Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? '']));
       const measured = Object.entries(without(texts, [key, at])).filter(([, text]) => text !== '');
-      const values = Object.fromEntries(measured.map(([name, text]) => [name, valueOf(String(text))]));
+      const values = Object.fromEntries(measured.map(([name, text]) => [name, exactNumber(String(text)) ?? text]));
       return readingOf(texts[key], texts[at], values);
     };
+    return { open: () => ({ read }) };
   };
 
 /**
@@ -104,8 +90,9 @@ const readingValue =
   };
 
 /** Creates a reader for the readings of a file. Throws BAD_USER_INPUT for GeoJSON, which is not supported. */
-export function readingReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ReadingRow> {
-  if (format === 'csv') return tableReader(path, readingTable(path, options));
-  if (format === 'ndjson') return valueReader(path, readingValue(options));
+export function readingReader(path: string, format: FileFormat, options: FileOptions): RowReader<ReadingRow> {
+  const { encoding } = options;
+  if (format === 'csv') return tableReader(path, readingTable(path, options), encoding);
+  if (format === 'ndjson') return jsonReader(path, format, readingValue(options), { encoding });
   throw badInput('format', format, 'csv or ndjson for readings');
 }

@@ -1,10 +1,13 @@
 import { v4 as randomUuid } from 'uuid';
 
-/** Sixteen digits: the length of the smallest integers that a JavaScript number cannot represent exactly. */
-const LONG_NUMBER = /\d{16}/;
-/** Strings are matched first, so that digits inside them are skipped. */
-const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
-const WHOLE_NUMBER = /^-?\d+$/;
+import { isStorable } from '../../model/dynamodb-limits.js';
+
+/** Numbers as programs write them that JavaScript or DynamoDB would change, and those that JSON does not have. */
+const MAY_CHANGE = /\d{16}|\d[eE][+-]?\d|\bnan\b|\binf(?:inity)?\b/i;
+/** Strings are matched first, so that what is inside them is skipped. */
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|-?\b(?:nan|inf(?:inity)?)\b/gi;
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const NO_NUMBER = /^-?(?:nan|inf)/i;
 
 /** JSON.stringify that writes a bigint as an integer. */
 export function writeExactly(value: unknown): string {
@@ -18,23 +21,31 @@ export function writeExactly(value: unknown): string {
   return marked.replace(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1');
 }
 
-/**
- * JSON.parse that keeps all digits of integers: those that a JavaScript number cannot represent become bigint. Throws
- * SyntaxError as JSON.parse does.
- */
-export function parseExactly(text: string): unknown {
-  if (!LONG_NUMBER.test(text)) return JSON.parse(text);
-  // Node 20's reviver does not get the source text of a number, so long integers become strings with a unique mark.
-  const mark = `${randomUuid()}:`;
-  const marked = text.replace(STRING_OR_NUMBER, (token) =>
-    WHOLE_NUMBER.test(token) && !Number.isSafeInteger(Number(token)) ? `"${mark}${token}"` : token,
-  );
+/** Whether a JSON number is one that JavaScript and DynamoDB keep: neither too long an integer, nor too large or small. */
+function isKept(token: string): boolean {
+  const value = Number(token);
+  return isStorable(value) && (value !== 0 || !/[1-9]/.test(token.replace(/e.*/i, '')));
+}
+
+/** The value of a JSON text, as `parseExactly` reads it; undefined if it is none. */
+export function jsonIn(text: string): unknown {
   try {
-    return JSON.parse(marked, (_key, value: unknown) =>
-      typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value,
-    );
-  } catch (error) {
-    // Unlike JSON.parse itself, the reviver is called recursively.
-    throw error instanceof RangeError ? new SyntaxError('it is nested too deeply') : error;
+    return parseExactly(text);
+  } catch {
+    return undefined;
   }
+}
+
+/**
+ * JSON.parse that changes no number: one that JavaScript or DynamoDB cannot keep, as well as NaN and Infinity, becomes
+ * its text, and `onText` is called. Throws SyntaxError as JSON.parse does.
+ */
+export function parseExactly(text: string, onText?: () => void): unknown {
+  if (!MAY_CHANGE.test(text)) return JSON.parse(text);
+  const quoted = text.replace(STRING_OR_NUMBER, (token) => {
+    if (token.startsWith('"') || !(JSON_NUMBER.test(token) ? !isKept(token) : NO_NUMBER.test(token))) return token;
+    onText?.();
+    return `"${token}"`;
+  });
+  return JSON.parse(quoted);
 }

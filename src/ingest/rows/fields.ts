@@ -12,10 +12,21 @@ export interface ReadOptions {
   readonly nameColumn?: string | null | undefined;
   /** Name of the category column, likewise. */
   readonly categoryColumn?: string | null | undefined;
+  /** Columns of a table whose cells are text, or numbers where they can be read as such, whatever they look like. */
+  readonly textColumn?: readonly string[] | undefined;
+  readonly numberColumn?: readonly string[] | undefined;
 }
 
 /** Thrown for an invalid row; the message is the reason in the rejects file. */
-export class InvalidRow extends Error {}
+export class InvalidRow extends Error {
+  /** What it is instead, if another import takes it. */
+  readonly skipped: 'point' | 'line' | 'area' | undefined;
+
+  constructor(reason: string, skipped?: InvalidRow['skipped']) {
+    super(reason);
+    this.skipped = skipped;
+  }
+}
 
 /** A JSON object, or the cells of a table by column. */
 export type RowFields = Readonly<Record<string, unknown>>;
@@ -25,14 +36,13 @@ export function isFields(value: unknown): value is RowFields {
 }
 
 /**
- * A key as text: strings unchanged, integers by their digits (those beyond 2^53 are bigint); undefined if it is missing
- * or empty. Throws InvalidRow.
+ * A key as text: strings unchanged, numbers as JSON writes them; undefined if it is missing or empty. Throws InvalidRow.
  */
 export function givenKey(field: string, value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string') return value;
-  if (typeof value === 'bigint' || (typeof value === 'number' && Number.isSafeInteger(value))) return String(value);
-  throw new InvalidRow(`${field} is neither text nor an integer`);
+  if (typeof value === 'number') return String(value);
+  throw new InvalidRow(`${field} is neither text nor a number`);
 }
 
 /** Like `givenKey`, but throws InvalidRow if the key is missing. */
@@ -46,7 +56,7 @@ export function keyText(field: string, value: unknown): string {
 export function label(field: string, value: unknown): string | null {
   if (value === undefined || value === null || value === '') return null;
   if (typeof value === 'string') return value;
-  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   throw new InvalidRow(`${field} is not text`);
 }
 
@@ -64,26 +74,42 @@ export function ownLabel(field: string, value: unknown): string | null {
   throw new InvalidRow(`${field} in the member ${OWN_MEMBER} is not text`);
 }
 
-/** The parts of a Feature. Throws InvalidRow if it is not one. */
-export function partsOfFeature(feature: unknown, { keyColumn }: ReadOptions) {
-  if (!isFields(feature) || feature['type'] !== 'Feature') throw new InvalidRow('not a GeoJSON Feature');
-  const { geometry } = feature;
-  if (!isFields(geometry)) throw new InvalidRow('the feature has no geometry');
+/** The properties of a Feature. Throws InvalidRow if it is not one. */
+export function propertiesOfFeature(feature: RowFields): RowFields {
   const properties = feature['properties'] ?? {};
   if (!isFields(properties)) throw new InvalidRow('properties is not an object');
-  return {
-    geometry,
-    /** Undefined if it has none. A function, so that an invalid geometry is reported first. */
-    key: () => (keyColumn === undefined ? givenKey('id', feature['id']) : keyText(keyColumn, properties[keyColumn])),
-    properties,
-    own: feature[OWN_MEMBER],
-  };
+  return properties;
+}
+
+/** Fields that may hold a key if none is named; the first that exists is used. */
+export const KEY_NAMES = ['key', 'id'] as const;
+export const LABEL_NAMES = { name: ['name', 'title'], category: ['category'], place: ['place'] } as const;
+
+/**
+ * The key of a Feature: its id, or else a property of such a name; and the properties besides it. A property named by
+ * `keyColumn` stays. Throws InvalidRow.
+ */
+export function keyOfFeature(feature: RowFields, properties: RowFields, { keyColumn }: ReadOptions) {
+  if (keyColumn !== undefined) return { key: keyText(keyColumn, properties[keyColumn]), properties };
+  const key = givenKey('id', feature['id']);
+  const { own } = key === undefined ? findFields(Object.keys(properties), { own: KEY_NAMES }) : {};
+  const value = own === undefined ? undefined : properties[own];
+  if (own === undefined || value === '' || (typeof value !== 'string' && typeof value !== 'number')) {
+    return { key, properties };
+  }
+  return { key: String(value), properties: without(properties, [own]) };
 }
 
 /** The type of a geometry, for messages. */
 export function typeOf({ type }: RowFields): string {
   return typeof type === 'string' ? type : 'of no type';
 }
+
+const EXACT_NAMES: readonly string[] = [...KEY_NAMES, ...Object.keys(LABEL_NAMES)];
+
+/** Names of fields that may be parts of an object; under another spelling, what is no text stays a property. */
+export const namesOfParts = (fields: RowFields): string[] =>
+  Object.keys(fields).filter((name) => typeof fields[name] !== 'object' || EXACT_NAMES.includes(name));
 
 /** For each part, the first of its names that exists as a field, ignoring case and surrounding blanks. */
 export function findFields<Part extends string>(
@@ -98,7 +124,7 @@ export function findFields<Part extends string>(
   const found: Partial<Record<Part, string>> = {};
   for (const part of Object.keys(partNames) as Part[]) {
     const hit = partNames[part].find((name) => byPlainName.has(name));
-    const name = hit === undefined ? undefined : byPlainName.get(hit);
+    const name = hit === undefined || names.includes(hit) ? hit : byPlainName.get(hit);
     if (name !== undefined) found[part] = name;
   }
   return found;

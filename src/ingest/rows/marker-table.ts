@@ -1,8 +1,10 @@
 import { CellportError } from '../../errors.js';
+import { ColumnTypes } from './column-types.js';
+import { jsonIn } from './exact-json.js';
 import { isExportedTable, markerOfCells } from './exported-csv.js';
-import { type RowFields, InvalidRow, type ReadOptions } from './fields.js';
-import { CHOSEN_PARTS, type FieldMap, type MarkerRow, mapFields, markerOfFields } from './marker-row.js';
-import { NO_POSITION, degrees } from './position.js';
+import { InvalidRow, type ReadOptions } from './fields.js';
+import { CHOSEN_PARTS, type MarkerRow, mapFields, markerOfFields } from './marker-row.js';
+import { NO_POSITION, findPosition, isPoint, pointAmong, positionIn } from './position.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 export type Delimiter = (typeof DELIMITERS)[number];
@@ -14,11 +16,38 @@ export function delimiterOf(header: string): Delimiter {
   return counted.reduce((best, next) => (next.count > best.count ? next : best)).delimiter;
 }
 
-/**
- * Returns a function that reads the cells of a record, one per column. Throws BAD_USER_INPUT if a column is missing; the
- * function throws InvalidRow.
- */
-export type TableKind<C> = (columns: readonly string[], delimiter: Delimiter) => (cells: readonly string[]) => C;
+/** How the cells of a record, one per column, are read. */
+export interface TableRows<C> {
+  /** Throws InvalidRow. */
+  readonly read: (cells: readonly string[]) => C;
+  /** What was guessed, for people. */
+  readonly notes?: readonly string[];
+}
+
+/** How a table with some columns is read. */
+export interface Table<C> {
+  /** Called with all records before the first is read, if what one cell means depends on others. */
+  readonly survey?: (cells: readonly string[], line: number) => void;
+  /** Throws BAD_USER_INPUT if a column is missing. */
+  readonly open: () => TableRows<C>;
+  /** Whether blanks around cells count. */
+  readonly isExact?: boolean;
+}
+
+/** Makes a table from its header. Throws BAD_USER_INPUT if a column is missing. */
+export type TableKind<C> = (columns: readonly string[], delimiter: Delimiter) => Table<C>;
+
+/** Column names as they are used: trimmed, and a repeated one numbered, as in `note`, `note_2`. */
+export function columnNames(header: readonly string[]): string[] {
+  const names: string[] = [];
+  const given = new Set(header.map((name) => name.trim()));
+  for (const name of header.map((each) => each.trim())) {
+    let number = 2;
+    while (names.includes(name) && (given.has(`${name}_${number}`) || names.includes(`${name}_${number}`))) number += 1;
+    names.push(names.includes(name) ? `${name}_${number}` : name);
+  }
+  return names;
+}
 
 /** BAD_USER_INPUT for a table with missing or invalid columns. */
 export function wrongColumns(path: string, fault: string, columns: readonly string[]): CellportError {
@@ -28,75 +57,65 @@ export function wrongColumns(path: string, fault: string, columns: readonly stri
   });
 }
 
-/** Maps the parts of a marker to columns. Throws BAD_USER_INPUT if the position or the chosen key is missing. */
-function mapColumns(path: string, columns: readonly string[], options: ReadOptions): FieldMap {
-  try {
-    const map = mapFields(columns, options);
-    for (const part of CHOSEN_PARTS) {
-      const column = options[`${part}Column`];
-      if (typeof column === 'string' && map[part] === undefined)
-        throw new InvalidRow(`no column ${column}, given by --${part}-column`);
-    }
-    if (map.position === undefined) throw new InvalidRow(NO_POSITION);
-    return map;
-  } catch (error) {
-    throw error instanceof InvalidRow ? wrongColumns(path, error.message, columns) : error;
+/** Checks the columns that options name. Throws InvalidRow if one is missing. */
+function checkChosen(columns: readonly string[], options: ReadOptions): void {
+  for (const part of [...CHOSEN_PARTS, 'text', 'number'] as const) {
+    const missing = [options[`${part}Column`] ?? []].flat().find((column) => !columns.includes(column));
+    if (missing !== undefined) throw new InvalidRow(`no column ${missing}, given by --${part}-column`);
   }
 }
 
-/** A number if the text is its canonical notation, so that `007` and long IDs stay text. */
-function propertyValue(text: string, decimalComma: boolean): string | number {
-  // In such tables, 1.234 may mean 1,234.
-  if (decimalComma && text.includes('.')) return text;
-  const written = decimalComma ? text.replace(',', '.') : text;
-  const value = Number(written);
-  return String(value) === written && Number.isFinite(value) ? value : text;
-}
-
-/** A place if the cell is a JSON list, such as `["Berlin", "D", "4"]`. */
-function placeValue(text: string): unknown {
-  if (!text.startsWith('[')) return propertyValue(text, false);
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
-}
-
-/** The values of a record by column; empty cells are omitted. */
-function fieldsOf(
-  cells: readonly string[],
-  columns: readonly string[],
-  map: FieldMap,
-  delimiter: Delimiter,
-): RowFields {
-  const filled = columns.map((name, at) => [name, cells[at] ?? ''] as const).filter(([, cell]) => cell !== '');
-  const { position } = map;
-  const coordinates = position === undefined || 'point' in position ? [] : [position.lat, position.lng];
-  // If coordinates have decimal commas, so do other numbers. Otherwise 12,13 may be a list.
-  const comma = delimiter === ';' && filled.some(([name, cell]) => coordinates.includes(name) && cell.includes(','));
-  const texts = [
-    map.key,
-    map.name,
-    map.category,
-    ...(position !== undefined && 'point' in position ? [position.point] : []),
-  ];
-  const valueOf = (name: string, cell: string): unknown => {
-    if (coordinates.includes(name)) return degrees(cell, delimiter !== ',');
-    if (name === map.place) return placeValue(cell);
-    return texts.includes(name) ? cell : propertyValue(cell, comma);
+/** The table of markers with some columns. Throws InvalidRow, also later, if one is missing. */
+function surveyed(columns: readonly string[], delimiter: Delimiter, options: ReadOptions): Table<MarkerRow> {
+  checkChosen(columns, options);
+  const map = mapFields(columns, options);
+  const named = findPosition(columns, options);
+  const coordinates = named === undefined || 'point' in named ? [] : [named.lat, named.lng];
+  // Spreadsheets separate columns by semicolons where a comma precedes decimals.
+  const types = new ColumnTypes(columns, coordinates, delimiter === ';' ? 'comma' : 'point', options);
+  const points = columns.map(() => 0);
+  return {
+    survey(cells, line) {
+      types.add(cells, line);
+      if (named !== undefined) return;
+      for (const [at, name] of columns.entries()) if (isPoint(name, cells[at])) points[at] = (points[at] ?? 0) + 1;
+    },
+    open() {
+      const most = Math.max(...points);
+      const position = named ?? pointAmong(columns, (name) => most > 0 && points[columns.indexOf(name)] === most);
+      if (position === undefined) throw new InvalidRow(NO_POSITION);
+      const texts = [...Object.values(position), map.key, map.name, map.category];
+      return {
+        read(cells) {
+          const filled = columns.flatMap((name, at) => {
+            const cell = cells[at] ?? '';
+            // A list of names in JSON.
+            const place = name === map.place && cell.startsWith('[') ? jsonIn(cell) : undefined;
+            const value = texts.includes(name) ? cell : (place ?? types.valueOf(at, cell));
+            return cell === '' ? [] : [[name, value] as const];
+          });
+          const fields = Object.fromEntries(filled);
+          return markerOfFields(fields, map, positionIn(fields, position), options);
+        },
+        notes: types.notes(texts),
+      };
+    },
   };
-  return Object.fromEntries(filled.map(([name, cell]) => [name, valueOf(name, cell)]));
 }
 
 /** Returns the kind of table that has markers; `path` names it in messages. */
 export function markerTable(path: string, options: ReadOptions): TableKind<MarkerRow> {
   return (columns, delimiter) => {
     const isChosen = Object.values(options).some((column) => column !== undefined);
-    if (isExportedTable(columns) && !isChosen) {
-      return (cells) => markerOfCells(cells, (cell) => degrees(cell, delimiter !== ','));
-    }
-    const map = mapColumns(path, columns, options);
-    return (cells) => markerOfFields(fieldsOf(cells, columns, map, delimiter), map, options);
+    if (isExportedTable(columns) && !isChosen) return { isExact: true, open: () => ({ read: markerOfCells }) };
+    const named = <T>(make: () => T): T => {
+      try {
+        return make();
+      } catch (error) {
+        throw error instanceof InvalidRow ? wrongColumns(path, error.message, columns) : error;
+      }
+    };
+    const table = named(() => surveyed(columns, delimiter, options));
+    return { ...table, open: () => named(table.open) };
   };
 }

@@ -1,48 +1,65 @@
-import { InvalidRow, type ReadOptions } from './fields.js';
+import { wrapLng } from '../../geo/point.js';
+import { jsonIn } from './exact-json.js';
+import { type RowFields, InvalidRow, type ReadOptions, isFields, typeOf, without } from './fields.js';
 
 /** The fields with a position: one per coordinate, or one for both. */
 export type PositionFields = { readonly lng: string; readonly lat: string } | { readonly point: string };
 
-/** A position as given in the row; the store validates it. */
+/** A position as given in the row, with its longitude wrapped; the store validates it. */
 export interface RowPosition {
   readonly lng: unknown;
   readonly lat: unknown;
 }
 
+/** A position read from a row. */
+export interface FoundPosition {
+  readonly position: RowPosition;
+  /** Whether it has an elevation, which is not kept. */
+  readonly hasElevation?: true;
+  /** The fields, or members of an object, besides it. */
+  readonly rest?: RowFields;
+}
+
 /** Written by QGIS and Google My Maps. Coordinate columns next to it may be outdated if the point was moved. */
-const WKT = ['wkt', 'wkt_geom'];
-const LAT = ['lat', 'latitude'];
-const LNG = ['lng', 'lon', 'long', 'longitude'];
+const WKT = /^wkt(?:geom)?$/;
+/** Names of both coordinates, from the surest to x and y; all without accents, blanks and punctuation. */
+const BEFORE =
+  '(?:geo|geogr[a-z]*|gps|dec(?:imal)?|wgs84|loc(?:ation)?|pos(?:ition)?|coord(?:inate)?s?|point|place|address|venue|station|site)?';
+const BEHIND = '(?:dd|dec(?:imal)?|deg(?:rees)?|wgs84|coord(?:inate)?)?';
+const LAT_WORDS =
+  'lat(?:itude?|itudine)?|breiten?(?:grade?)?|breedtegraad|bredd?e?grad|szerokosc(?:geograficzna)?|широта';
+const LNG_WORDS =
+  'lng|lon(?:g(?:itude?|itudine)?)?|la?engen?(?:grade?)?|langen?(?:grade?)?|lengtegraad|l[eæ]ngdegrad|langdgrad|d[lł]ugosc(?:geograficzna)?|долгота';
+const DEGREES = { lat: /^lat(?:itude)?$/, lng: /^(?:lng|lon|long|longitude)$/ };
+const PAIRS = [
+  DEGREES,
+  {
+    lat: new RegExp(`^${BEFORE}(?:${LAT_WORDS})${BEHIND}$`),
+    lng: new RegExp(`^${BEFORE}(?:${LNG_WORDS})${BEHIND}$`),
+  },
+  { lat: /^(?:point|coord)?y(?:coord)?$/, lng: /^(?:point|coord)?x(?:coord)?$/ },
+] as const;
 /**
- * WKT, or latitude and longitude. Used only if nothing else is found: such a field may also have the name of a town.
+ * WKT, GeoJSON, or both coordinates. Used only if nothing else is found: such a field may also have the name of a town.
  */
-const POINT = [
-  'geometry',
-  'geom',
-  'the_geom',
-  'latlng',
-  'latlon',
-  'lat_lng',
-  'lat_lon',
-  'lat,lng',
-  'lat,lon',
-  'lat/lng',
-  'lat/lon',
-  'coordinates',
-  'coords',
-  'geo_point_2d',
-  'location',
-  'position',
-];
+const POINT =
+  /^(?:(?:the)?geom(?:etry)?|lat(?:itude)?(?:lng|long?|longitude)|(?:lng|long?|longitude)lat(?:itude)?|(?:gps)?coord(?:inate)?s?|geo(?:json|point(?:2d)?|location)?|gps|location|loc|position|pos|point|shape|koordinaten?|standort|wspo[lł]rzedne)$/;
+const LNG_FIRST = /^lo?ng?/;
+const LAT_FIRST = /^lat/;
 
 export const NO_POSITION =
-  'no position: columns lat and lng (or latitude and longitude, or y and x) or WKT are required; if they have other names, pass --lat-column and --lng-column';
+  'no position: columns lat and lng (or latitude and longitude, or y and x), WKT or GeoJSON points are required; if they have other names, pass --lat-column and --lng-column';
 
-const plain = (name: string): string => name.trim().toLowerCase();
+/** A name without case, accents, blanks and punctuation; most names are like this already. */
+function plain(name: string): string {
+  if (/^[a-z]+$/.test(name)) return name;
+  const bare = name.normalize('NFD').toLowerCase();
+  return bare.replace(/[^\p{L}\p{N}]/gu, '');
+}
 
-/** The only field with one of these names. Throws InvalidRow if there are several. */
-function only(names: readonly string[], spellings: readonly string[], option = '--lat-column and --lng-column') {
-  const found = names.filter((name) => spellings.includes(plain(name)));
+/** The only field with such a name. Throws InvalidRow if there are several. */
+function only(names: readonly string[], spelling: RegExp, option = '--lat-column and --lng-column') {
+  const found = names.filter((name) => spelling.test(plain(name)));
   if (found.length < 2) return found[0];
   throw new InvalidRow(`the position may be in any of ${found.join(', ')}; choose with ${option}`);
 }
@@ -54,68 +71,177 @@ function chosen(names: readonly string[], name: string, option: string): string 
 }
 
 /**
- * Finds the position among field names by their common spellings, ignoring case, or by the options; undefined if not
- * found. Throws InvalidRow if there are several candidates.
+ * Finds the position among field names by their common spellings, or by the options; undefined if not found. Throws
+ * InvalidRow if there are several candidates.
  */
 export function findPosition(names: readonly string[], options: ReadOptions): PositionFields | undefined {
   const { latColumn, lngColumn } = options;
   if (latColumn !== undefined && latColumn === lngColumn) return { point: chosen(names, latColumn, '--lat-column') };
-  if (latColumn !== undefined || lngColumn !== undefined) {
-    const part = (name: string | undefined, option: string, spellings: readonly string[], short: string) =>
-      name === undefined
-        ? (only(names, spellings, option) ?? only(names, [short], option))
-        : chosen(names, name, option);
-    const lat = part(latColumn, '--lat-column', LAT, 'y');
-    const lng = part(lngColumn, '--lng-column', LNG, 'x');
-    return lat === undefined || lng === undefined ? undefined : { lng, lat };
-  }
-  const wkt = only(names, WKT);
+  const isChosen = latColumn !== undefined || lngColumn !== undefined;
+  const wkt = isChosen ? undefined : only(names, WKT);
   if (wkt !== undefined) return { point: wkt };
-  for (const [latNames, lngNames] of [
-    [LAT, LNG],
-    [['y'], ['x']],
-  ] as const) {
-    const lat = only(names, latNames, '--lat-column');
-    const lng = only(names, lngNames, '--lng-column');
+  for (const pair of PAIRS) {
+    const of = (part: 'lat' | 'lng', given: string | undefined) =>
+      given === undefined ? only(names, pair[part], `--${part}-column`) : chosen(names, given, `--${part}-column`);
+    const lat = of('lat', latColumn);
+    const lng = of('lng', lngColumn);
     if (lat !== undefined && lng !== undefined) return { lng, lat };
   }
-  const point = only(names, POINT);
-  return point === undefined ? undefined : { point };
+  return undefined;
 }
 
 const NUMBER = String.raw`[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?`;
 const DECIMAL = new RegExp(`^${NUMBER}$`);
+const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
+const PART = String.raw`(\d+(?:[.,]\d+)?)`;
+/** Degrees, minutes and seconds, as in 52°24'30.5"N, N 52 24.5 or 52:24:30. */
+const SEXAGESIMAL = new RegExp(
+  String.raw`^([NSEW])?\s*([+-]?)${PART}(?:\s*[°ºd:]\s*|\s+|(?=[NSEW]?$))(?:${PART}(?:\s*['′’‘´m:]\s*|\s+|(?=[NSEW]?$)))?(?:${PART}\s*(?:["″”“]|''|′′|’’|s(?=\s*[NSEW]$))?\s*)?([NSEW])?$`,
+);
+const number = (text: string) => Number(text.replace(',', '.'));
+
+/** The degrees of a latitude or longitude in such notation; undefined if it is none. */
+function sexagesimal(text: string, axis: 'lat' | 'lng'): number | undefined {
+  const [, before = '', sign, whole = '', minutes = '0', seconds = '0', behind = ''] = SEXAGESIMAL.exec(text) ?? [];
+  const hemisphere = before + behind;
+  const [positive, negative] = axis === 'lat' ? ['N', 'S'] : ['E', 'W'];
+  const hasFault = (sign === '-' && hemisphere === positive) || number(minutes) >= 60 || number(seconds) >= 60;
+  if (whole === '' || hasFault || !['', positive, negative].includes(hemisphere)) return undefined;
+  const degrees = number(whole) + number(minutes) / 60 + number(seconds) / 3600;
+  return sign === '-' || hemisphere === negative ? -degrees : degrees;
+}
+
+/**
+ * A coordinate as people write it: a number, decimals with a point or a comma, or degrees, minutes and seconds. Anything
+ * else stays as it is.
+ */
+export function degrees(value: unknown, axis: 'lat' | 'lng'): unknown {
+  if (typeof value !== 'string') return value;
+  const text = value.trim().replace('−', '-');
+  if (DECIMAL.test(text)) return Number(text);
+  if (DECIMAL_COMMA.test(text)) return number(text);
+  return sexagesimal(text, axis) ?? value;
+}
+
+function found(lng: unknown, lat: unknown, elevation?: unknown): FoundPosition {
+  const east = degrees(lng, 'lng');
+  const position = {
+    lng: typeof east === 'number' && Number.isFinite(east) ? wrapLng(east) : east,
+    lat: degrees(lat, 'lat'),
+  };
+  return Number(elevation ?? 0) === 0 ? { position } : { position, hasElevation: true };
+}
+
+const isNumeric = ({ position: { lng, lat } }: FoundPosition) => typeof lng === 'number' && typeof lat === 'number';
+
 const WKT_POINT = new RegExp(
-  String.raw`^(?:SRID=4326;)?(?:MULTI)?POINT\s*(?:(?:ZM?|M)\s*)?\(\s*(?:\(\s*)?(${NUMBER})\s+(${NUMBER})(?:\s+${NUMBER}){0,2}\s*(?:\)\s*)?\)$`,
+  String.raw`^(?:SRID=4326;)?(?:MULTI)?POINT\s*(?:(?:ZM?|M)\s*)?\(\s*(?:\(\s*)?(${NUMBER})\s+(${NUMBER})(?:\s+(${NUMBER})){0,2}\s*(?:\)\s*)?\)$`,
   'i',
 );
-const LAT_LNG = new RegExp(String.raw`^[([]?\s*(${NUMBER})(?:\s*[,;]\s*|\s+)(${NUMBER})\s*[)\]]?$`);
 const OTHER_WKT = /^(?:SRID=\d+;)?([a-z]+)\s*(?:(?:ZM?|M)\s*)?\(/i;
+/** In a pair, only a sign tells degrees and minutes from two numbers. */
+const MARKED = /[°ºNSEW]/;
+const LONGEST_PAIR = 100;
 
-/** Parses degrees; with a decimal comma, 52,4 means 52.4. Anything that is not a decimal number stays text. */
-export function degrees(text: string, decimalComma: boolean): unknown {
-  const trimmed = text.trim();
-  const number = decimalComma ? trimmed.replace(',', '.') : trimmed;
-  return DECIMAL.test(number) ? Number(number) : text;
+/** A latitude and a longitude in one text, in this order unless their hemispheres or the field's name tell otherwise. */
+function pairIn(text: string, field: string): FoundPosition | undefined {
+  if (text.length > LONGEST_PAIR) return undefined;
+  const bare = text.replace(/^[([]\s*|\s*[)\]]$/g, '');
+  const isPart = (part: string) => DECIMAL.test(part) || DECIMAL_COMMA.test(part) || MARKED.test(part);
+  for (const { 0: between, index } of bare.matchAll(/\s*[,;/|]\s*|\s+/g)) {
+    const halves = [bare.slice(0, index), bare.slice(index + between.length)] as const;
+    if (!halves.every(isPart)) continue;
+    // One comma of 1,2,3 separates, but which?
+    if (between.includes(',') && DECIMAL_COMMA.test(halves[0]) !== DECIMAL_COMMA.test(halves[1])) continue;
+    const [lat, lng] = LNG_FIRST.test(plain(field)) ? halves.toReversed() : halves;
+    const pair = found(lng, lat);
+    if (isNumeric(pair)) return pair;
+    const swapped = found(lat, lng);
+    if (MARKED.test(bare) && isNumeric(swapped)) return swapped;
+  }
+  return undefined;
 }
 
-/** Parses the position in one field: WKT, with the longitude first, or latitude and longitude. Throws InvalidRow. */
-function pointOf(field: string, value: unknown): RowPosition {
-  const text = typeof value === 'string' ? value.trim() : '';
-  const [, lng, lat] = WKT_POINT.exec(text) ?? [];
-  if (lng !== undefined) return { lng: Number(lng), lat: Number(lat) };
-  const [, first, second] = LAT_LNG.exec(text) ?? [];
-  if (first !== undefined) return { lng: Number(second), lat: Number(first) };
-  const [, type] = OTHER_WKT.exec(text) ?? [];
-  throw new InvalidRow(
-    type === undefined
-      ? `${field} is neither WKT like POINT (16.9 52.4) nor latitude and longitude like 52.4, 16.9`
-      : `${field} is ${type.toUpperCase()}, but a marker needs a POINT; import areas and lines from GeoJSON`,
-  );
+/** The position of a Point, or of a collection of one point, as QGIS writes it. Throws InvalidRow. */
+export function positionOfGeometry(geometry: RowFields): FoundPosition {
+  const { type, coordinates, geometries } = geometry;
+  const [inside, ...more] = Array.isArray(geometries) ? (geometries as unknown[]) : [];
+  if (type === 'GeometryCollection' && isFields(inside) && more.length === 0 && inside['type'] !== type)
+    return positionOfGeometry(inside);
+  const parts = type === 'MultiPoint' && Array.isArray(coordinates) ? (coordinates as unknown[]) : undefined;
+  if (type !== 'Point' && parts?.length !== 1) {
+    const name = typeOf(geometry);
+    const skipped = name.endsWith('Polygon') ? 'area' : name.endsWith('LineString') ? 'line' : undefined;
+    const advice =
+      skipped === undefined ? 'split it into features with one each' : 'pass --zones to import areas and lines';
+    throw new InvalidRow(`geometry is ${name}, but a marker needs a Point; ${advice}`, skipped);
+  }
+  const point: unknown = parts === undefined ? coordinates : parts[0];
+  if (!Array.isArray(point) || point.length < 2) throw new InvalidRow('the Point has no coordinates');
+  return found(point[0], point[1], point[2]);
 }
+
+/** The position in a value: WKT, GeoJSON, an object or list of both coordinates, or both in one text. */
+function parsePoint(field: string, value: unknown): FoundPosition | undefined {
+  if (typeof value === 'string') {
+    const text = value.trim();
+    const [, lng, lat, elevation] = WKT_POINT.exec(text) ?? [];
+    if (lng !== undefined) return found(lng, lat, elevation);
+    const json = /^[{[]/.test(text) ? jsonIn(text) : undefined;
+    return typeof json === 'object' ? parsePoint(field, json) : pairIn(text, field);
+  }
+  if (Array.isArray(value)) {
+    const [lng, lat, elevation] = LAT_FIRST.test(plain(field)) ? value.toReversed().slice(-2) : value;
+    return value.length < 2 ? undefined : found(lng, lat, elevation);
+  }
+  if (!isFields(value)) return undefined;
+  if (typeof value['type'] === 'string' && ('coordinates' in value || 'geometries' in value)) {
+    return positionOfGeometry(value);
+  }
+  const at = findPosition(Object.keys(value), {});
+  if (at === undefined || 'point' in at) return undefined;
+  return { ...found(value[at.lng], value[at.lat]), rest: without(value, [at.lng, at.lat]) };
+}
+
+/** Whether a value is a position whatever its field is called. */
+export function isPoint(field: string, value: unknown): boolean {
+  const own = typeof value === 'string' ? /^(?:SRID=4326;)?(?:multi)?point|^\{/i.test(value.trim()) : isFields(value);
+  if (!own && !POINT.test(plain(field))) return false;
+  try {
+    const point = parsePoint(field, value);
+    return point !== undefined && isNumeric(point);
+  } catch (error) {
+    if (error instanceof InvalidRow) return false;
+    throw error;
+  }
+}
+
+/** The field of both coordinates: the first for which `holds`, or one with the name of such a field. */
+export function pointAmong(names: readonly string[], holds: (name: string) => boolean): PositionFields | undefined {
+  const point = names.find(holds) ?? names.find((name) => POINT.test(plain(name)));
+  return point === undefined ? undefined : { point };
+}
+
+/** Text with quotes that mean seconds, as in 52°24'30"N, in place of which CSV would need two of them. */
+export const withPrimes = (text: string): string => text.replace(/(\d)"(?=\s*[NSEW](?:[^A-Za-z]|$))/g, '$1″');
 
 /** Parses the position of a row with these fields. Throws InvalidRow. */
-export function positionIn(fields: Readonly<Record<string, unknown>>, at: PositionFields | undefined): RowPosition {
+export function positionIn(fields: RowFields, at: PositionFields | undefined): FoundPosition {
   if (at === undefined) throw new InvalidRow(NO_POSITION);
-  return 'point' in at ? pointOf(at.point, fields[at.point]) : { lng: fields[at.lng], lat: fields[at.lat] };
+  const rest = without(fields, Object.values(at));
+  if (!('point' in at)) return { ...found(fields[at.lng], fields[at.lat]), rest };
+  const { point: field } = at;
+  const value = fields[field];
+  const point = parsePoint(field, value);
+  if (point !== undefined) {
+    // An address beside the coordinates is kept under the name of both.
+    const isMore = isFields(value) && point.rest !== undefined && Object.keys(point.rest).length > 0;
+    return { ...point, rest: isMore ? { ...rest, [field]: point.rest } : rest };
+  }
+  const [, type] = (typeof value === 'string' && OTHER_WKT.exec(value.trim())) || [];
+  throw new InvalidRow(
+    type === undefined
+      ? `${field} is neither WKT like POINT (16.9 52.4), GeoJSON, nor latitude and longitude like 52.4, 16.9`
+      : `${field} is ${type.toUpperCase()}, but a marker needs a POINT; import areas and lines from GeoJSON`,
+  );
 }

@@ -1,7 +1,4 @@
-/** The encodings that spreadsheets write. */
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
-
-/** How many bytes of a file are read to detect its encoding. */
+/** How many bytes of a file are read to see how it is written. */
 export const SAMPLE_BYTES = 1024 * 1024;
 
 /** How often the bytes have U+FFFD itself, the sign of a character that was lost earlier. */
@@ -14,14 +11,18 @@ function replacementsIn(bytes: Uint8Array): number {
 }
 
 /**
- * Detects the encoding of a text from its first megabyte: UTF-16 if it has that byte order mark, Windows-1252 if more
- * of its characters are invalid than valid as UTF-8.
+ * Detects the encoding of a text from its first megabyte: UTF-16 if it has that byte order mark; a table is in
+ * Windows-1252 if more of its characters are invalid than valid as UTF-8.
  */
-export function encodingOfSample(sample: Uint8Array): Encoding {
+export function encodingOfSample(sample: Uint8Array, isTable = true): string {
   if (sample[0] === 0xff && sample[1] === 0xfe) return 'utf-16le';
   if (sample[0] === 0xfe && sample[1] === 0xff) return 'utf-16be';
+  if (!isTable) return 'utf-8';
   // Streaming, because the sample may end within a character.
   const text = new TextDecoder().decode(sample, { stream: true });
   const invalid = text.split('\ufffd').length - 1 - replacementsIn(sample);
   return invalid > (text.match(/[\u0080-\ufffc]/g)?.length ?? 0) ? 'windows-1252' : 'utf-8';
 }
+
+/** Whether lines end with a carriage return alone, as on old Macintoshes; from the beginning of a text. */
+export const endsWithReturns = (beginning: string): boolean => /\r(?!$)/.test(beginning) && !beginning.includes('\n');

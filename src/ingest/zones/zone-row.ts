@@ -1,20 +1,24 @@
 import { badInput } from '../../errors.js';
 import { ZONE_TYPES } from '../../geo/zone-geometry.js';
 import type { Properties } from '../../model/marker.js';
-import { featureReader } from '../read/geojson.js';
-import { valueReader } from '../read/ndjson.js';
+import type { FileOptions } from '../markers/marker-reader.js';
 import type { FileFormat } from '../read/file-format.js';
-import { fileSize, openFile } from '../read/file-source.js';
-import type { RowSource } from '../read/row-source.js';
-import { type ReadValue, type RowReader, isInvalid } from '../read/row.js';
+import { type FileSource, fileSize, openFile } from '../read/file-source.js';
+import { jsonReader } from '../read/json-reader.js';
+import { type RowReader, isInvalid } from '../read/row.js';
 import { type Keyed, withKey } from '../rows/content-key.js';
 import {
   InvalidRow,
+  LABEL_NAMES,
+  OWN_MEMBER,
   type ReadOptions,
+  findFields,
   isFields,
+  keyOfFeature,
   label,
+  namesOfParts,
   ownLabel,
-  partsOfFeature,
+  propertiesOfFeature,
   typeOf,
   without,
 } from '../rows/fields.js';
@@ -37,35 +41,40 @@ const isZoneType = (type: unknown) => ZONE_TYPES.some((name) => name === type);
  * InvalidRow.
  */
 function zoneOfFeature(feature: unknown, options: ReadOptions): ZoneRow {
-  const { geometry, key, properties, own } = partsOfFeature(feature, options);
+  if (!isFields(feature) || feature['type'] !== 'Feature') throw new InvalidRow('not a GeoJSON Feature');
+  const { geometry, [OWN_MEMBER]: own } = feature;
+  if (!isFields(geometry)) throw new InvalidRow('the feature has no geometry');
   const { type } = geometry;
   if (!isZoneType(type)) {
     const advice = type === 'Point' ? '; pass --no-zones to import points as markers' : '';
-    throw new InvalidRow(`geometry is ${typeOf(geometry)}, but a zone needs ${ZONE_TYPES.join(' or ')}${advice}`);
+    const reason = `geometry is ${typeOf(geometry)}, but a zone needs ${ZONE_TYPES.join(' or ')}${advice}`;
+    throw new InvalidRow(reason, type === 'Point' ? 'point' : undefined);
   }
+  const { key, properties } = keyOfFeature(feature, propertiesOfFeature(feature), options);
+  const { name = null } = findFields(namesOfParts(properties), { name: LABEL_NAMES.name });
   const named = isFields(own)
     ? { name: ownLabel('name', own['name']), properties }
-    : { name: label('name', properties['name']), properties: without(properties, ['name']) };
-  return withKey(key(), { ...named, geometry });
-}
-
-function jsonReader<C>(path: string, format: Exclude<FileFormat, 'csv'>, read: ReadValue<C>): RowReader<C> {
-  return (format === 'geojson' ? featureReader : valueReader)(path, read, LONGEST_ZONE);
+    : { name: label(name ?? 'name', name && properties[name]), properties: without(properties, [name]) };
+  return withKey(key, { ...named, geometry });
 }
 
 /** Creates a reader for the zones of a file. Throws BAD_USER_INPUT for CSV, which is not supported. */
-export function zoneReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ZoneRow> {
+export function zoneReader(
+  path: string,
+  format: FileFormat,
+  { encoding, ...options }: FileOptions,
+): RowReader<ZoneRow> {
   if (format === 'csv') throw badInput('format', format, 'geojson or ndjson for zones');
-  return jsonReader(path, format, (feature) => zoneOfFeature(feature, options));
+  return jsonReader(path, format, (feature) => zoneOfFeature(feature, options), { longest: LONGEST_ZONE, encoding });
 }
 
 /** Opens the zones of a file, like `openMarkers`. Throws BAD_USER_INPUT for CSV, which is not supported. */
 export async function openZones(
   path: string,
   format: FileFormat,
-  options: ReadOptions = {},
+  options: FileOptions = {},
   folder?: string,
-): Promise<RowSource<ZoneRow>> {
+): Promise<FileSource<ZoneRow>> {
   return openFile(path, zoneReader(path, format, options), folder);
 }
 
@@ -78,10 +87,10 @@ function isZone(value: unknown): { readonly zone: boolean | undefined } {
 }
 
 /** Whether a file contains zones rather than markers, judged by its first geometry. */
-export async function isZoneFile(path: string, format: FileFormat): Promise<boolean> {
+export async function isZoneFile(path: string, format: FileFormat, encoding?: string): Promise<boolean> {
   await fileSize(path);
   if (format === 'csv') return false;
-  for await (const rows of jsonReader(path, format, isZone).rows()) {
+  for await (const rows of jsonReader(path, format, isZone, { longest: LONGEST_ZONE, encoding }).rows()) {
     for (const { content } of rows) {
       if (!isInvalid(content) && content.zone !== undefined) return content.zone;
     }

@@ -1,12 +1,10 @@
 import { badInput } from '../../errors.js';
 import { isWellFormed } from '../../keys/escape.js';
+import { NUMBER_LIMITS, isStorable } from '../../model/dynamodb-limits.js';
 import type { Properties } from '../../model/marker.js';
 
 /** DynamoDB nests 32 levels deep; the map of properties is one of them. */
 const DEEPEST = 31;
-/** Magnitudes that DynamoDB's numbers can have. */
-const LARGEST = 9.9e125;
-const SMALLEST = 1e-130;
 
 /** Throws BAD_USER_INPUT for text that UTF-8 cannot encode. */
 export function checkText(field: string, value: string): void {
@@ -24,14 +22,13 @@ export function readOptionalText(field: string, value: unknown): string | null {
 
 /** Throws BAD_USER_INPUT for a number that DynamoDB or JSON would change. */
 export function checkNumber(field: string, value: number): void {
+  if (isStorable(value)) return;
   if (!Number.isFinite(value)) throw badInput(field, value, 'a finite number');
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
     throw badInput(field, value, 'an integer of at most 53 bits, or text, so that no digit is lost');
   }
-  const magnitude = Math.abs(value);
-  if (magnitude > LARGEST || (magnitude > 0 && magnitude < SMALLEST)) {
-    throw badInput(field, value, 'a number between 1e-130 and 9.9e125 in magnitude');
-  }
+  const { smallest, largest } = NUMBER_LIMITS;
+  throw badInput(field, value, `a number between ${smallest} and ${largest} in magnitude`);
 }
 
 /** Maximum length of a name in bytes of UTF-8. DynamoDB allows less than 64 KB; DynamoDB Local fails above this. */

@@ -1,7 +1,7 @@
 import { isExportedTable } from '../../../src/ingest/rows/exported-csv.js';
 import { type RowFields, InvalidRow, OWN_MEMBER, type ReadOptions, isFields } from '../../../src/ingest/rows/fields.js';
 import { mapFields } from '../../../src/ingest/rows/marker-row.js';
-import { type PositionFields, findPosition } from '../../../src/ingest/rows/position.js';
+import { type PositionFields, findPosition, pointAmong } from '../../../src/ingest/rows/position.js';
 import type { Lines } from './lines.js';
 import { openRecords } from './rows.js';
 import { readHeader } from './table-rows.js';
@@ -32,7 +32,7 @@ export interface Columns {
 /** The position columns; undefined if several candidates exist. */
 function positionAmong(names: readonly string[]): PositionFields | undefined {
   try {
-    return findPosition(names, {});
+    return findPosition(names, {}) ?? pointAmong(names, () => false);
   } catch (error) {
     if (error instanceof InvalidRow) return undefined;
     throw error;
@@ -45,18 +45,18 @@ const namesIn = (rows: readonly unknown[]) => [
 
 /** The columns of a table, or the fields of flat objects. */
 function flatColumns(noun: Columns['noun'], names: readonly string[]): Columns {
-  const { key = '', name = '', category = '' } = mapFields(names, {}, []);
+  const { key = '', name = '', category = '' } = mapFields(names, {});
   const position = positionAmong(names);
   const { lat = '', lng = '' } =
     position && 'point' in position ? { lat: position.point, lng: position.point } : { ...position };
   return { noun, names, holdPosition: true, found: { lat, lng, key, name, category } };
 }
 
-/** The properties of features, which exclude their keys and positions. */
+/** The properties of features, whose keys and positions are usually beside them. */
 function featureColumns(features: readonly RowFields[]): Columns {
   const names = namesIn(features.map(({ properties }) => properties));
-  const own = (name: string) => (names.includes(name) ? name : '');
-  const found = { lat: '', lng: '', key: '', name: own('name'), category: own('category') };
+  const { name = '', category = '' } = mapFields(names, {});
+  const found = { lat: '', lng: '', key: '', name, category };
   return { noun: 'property', names, holdPosition: false, found };
 }
 

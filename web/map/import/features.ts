@@ -1,8 +1,12 @@
 import type { Lines } from './lines.js';
 
-/** Maximum length of the text before the features; a file with more is not a FeatureCollection. */
+/** Maximum length of the text before the elements; a file with more is not a FeatureCollection. */
 const LONGEST_FRAME = 1024 * 1024;
-const FEATURES_KEY = /"features"\s*:\s*$/;
+/** What precedes the list, by its depth: nothing, or its name in GeoJSON or in the answer of a DynamoDB Scan. */
+const LIST_KEY = new Map([
+  [1, /^\s*$/],
+  [2, /"(?:features|Items)"\s*:\s*$/],
+]);
 const TOKEN = /["\\{}[\],\n]/g;
 
 /** The scan's position relative to the array. */
@@ -12,8 +16,8 @@ type Part = 'before' | 'in' | 'after';
 export class NotGeoJson extends Error {}
 
 /**
- * Yields the elements of a GeoJSON text's `features` array, each with the line on which it begins. The text is cut at
- * the array's commas, so memory does not grow with the file, and an invalid feature does not affect the others. A text
+ * Yields the elements of a JSON text's array, which is the text itself or its member `features` or `Items`, each with the
+ * line on which it begins. The text is cut at the array's commas, so memory does not grow with the file, and an invalid feature does not affect the others. A text
  * without such an array is one element.
  */
 export async function* featuresOf(pieces: AsyncIterable<string>): AsyncGenerator<readonly Lines[]> {
@@ -23,6 +27,7 @@ export async function* featuresOf(pieces: AsyncIterable<string>): AsyncGenerator
   let begin = 0;
   let line = 1;
   let depth = 0;
+  let inside = 0;
   let inString = false;
   let part = 'before' as Part;
   let found: Lines[] = [];
@@ -48,14 +53,15 @@ export async function* featuresOf(pieces: AsyncIterable<string>): AsyncGenerator
     else if (char === '"') inString = true;
     else if (char === '{' || char === '[') {
       depth += 1;
-      if (part === 'before' && char === '[' && depth === 2 && FEATURES_KEY.test(text.slice(0, index))) {
+      if (part === 'before' && char === '[' && LIST_KEY.get(depth)?.test(text.slice(0, index))) {
         part = 'in';
+        inside = depth;
         begin = index + 1;
       }
     } else if (char === ',') {
-      if (part === 'in' && depth === 2) take(index);
+      if (part === 'in' && depth === inside) take(index);
     } else if (char === '}' || char === ']') {
-      if (part === 'in' && depth === 2 && char === ']') {
+      if (part === 'in' && depth === inside && char === ']') {
         take(index);
         part = 'after';
       }

@@ -26,7 +26,8 @@ export interface PreviewOptions {
 }
 
 const percent = (part: number) => `${Math.floor(100 * Math.min(1, part))}%`;
-const commandFor = (file: File) => copyCommand(`npx cellport import ${file.name} --collection ${keyFor(file)}`);
+const commandFor = (file: File, options = '') =>
+  copyCommand(`npx cellport import ${file.name} --collection ${keyFor(file)}${options}`);
 
 /** Shows a file's content with the detected or chosen columns, and offers to import it. */
 class FilePreview {
@@ -97,23 +98,23 @@ class FilePreview {
   }
 
   #show(survey: Survey): void {
-    const { count, rejects, bounds, points, keysFromContent } = survey;
+    const { count, rejects, bounds, points, notes, hasZones } = survey;
     const list = rejectsList(this.#file, rejects);
     this.#survey = survey;
     this.#form.hidden = bounds === undefined;
+    const zones = hasZones
+      ? [note('Import areas and lines on the command line of the server:'), commandFor(this.#file, ' --zones')]
+      : [];
     if (bounds === undefined) {
       const text = rejects.count > 0 ? 'This file contains no valid places.' : 'This file is empty.';
-      const areas = rejects.kept.some(({ reason }) => /^geometry is (?!Point)/.test(reason));
-      const hint = areas
-        ? [note('Import areas and lines on the command line of the server:'), commandFor(this.#file)]
-        : [];
-      this.#report.replaceChildren(fault(text), ...hint);
+      this.#report.replaceChildren(fault(text), ...zones);
       this.#rows.replaceChildren(...list);
       return;
     }
-    const keys = keysFromContent ? ' Rows without a key get one derived from their content.' : '';
     this.#report.replaceChildren(
-      note(`${countOf(count, 'place')} found. Importing the same file again changes nothing.${keys}`),
+      note(`${countOf(count, 'place')} found. Importing the same file again changes nothing.`),
+      ...notes.map((text) => note(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`)),
+      ...zones,
     );
     this.#rows.replaceChildren(previewTable(survey), ...list);
     this.#submit.textContent = `Import ${countOf(count, 'place')}`;

@@ -1,9 +1,10 @@
 import { CellportError } from '../../../src/errors.js';
 import { parseExactly } from '../../../src/ingest/rows/exact-json.js';
-import { InvalidRow, type ReadOptions, isFields } from '../../../src/ingest/rows/fields.js';
+import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
+import { RECORD_SEPARATOR, jsonLayout } from '../../../src/ingest/rows/json-layout.js';
 import { markerOfValue } from '../../../src/ingest/rows/marker-row.js';
 import { featuresOf } from './features.js';
-import { type Lines, linesOf, readText, tableEncoding } from './lines.js';
+import { type Lines, linesOf, readText, textForm } from './lines.js';
 import { type ImportRow, forPage, rowOf } from './row.js';
 import { recordsOf, tableRows } from './table-rows.js';
 
@@ -16,22 +17,8 @@ async function* valueRows(
 ): AsyncGenerator<readonly ImportRow[]> {
   for await (const some of values) {
     const filled = some.filter(({ text }) => text.trim() !== '');
-    yield filled.map((lines) => rowOf(lines, options, () => markerOfValue(parseExactly(lines.text), options)));
-  }
-}
-
-/** A GeoJSON file with a single element must be a Feature. */
-async function* featureRows(
-  features: AsyncIterable<readonly Lines[]>,
-  options: ReadOptions,
-): AsyncGenerator<readonly ImportRow[]> {
-  for await (const some of features) {
-    yield some.map((lines) =>
-      rowOf(lines, options, () => {
-        const value = parseExactly(lines.text);
-        if (!isFields(value) || value['type'] !== 'Feature') throw new InvalidRow('not a GeoJSON Feature');
-        return markerOfValue(value, options);
-      }),
+    yield filled.map((lines) =>
+      rowOf(lines, options, (onText) => markerOfValue(parseExactly(lines.text, onText), options)),
     );
   }
 }
@@ -41,8 +28,10 @@ export const ACCEPTED = ['.geojson', '.json', '.csv', '.tsv', '.ndjson', '.jsonl
 
 /** A file as records: table records, features, or lines with one JSON value each. */
 export interface Records {
-  readonly kind: 'table' | 'features' | 'values';
+  readonly kind: 'table' | 'values';
   readonly lines: AsyncIterable<readonly Lines[]>;
+  /** Its encoding. */
+  readonly encoding: string;
 }
 
 /**
@@ -52,26 +41,37 @@ export async function openRecords(file: File, onRead?: (bytes: number) => void):
   const name = file.name.toLowerCase();
   const ending = ACCEPTED.find((each) => name.endsWith(each));
   if (ending === undefined) throw new WrongFile(`This page reads only ${ACCEPTED.join(', ')} files.`);
-  if (ending === '.csv' || ending === '.tsv')
-    return { kind: 'table', lines: recordsOf(linesOf(readText(file, onRead, await tableEncoding(file)))) };
-  const text = readText(file, onRead);
-  if (ending === '.geojson' || ending === '.json') return { kind: 'features', lines: featuresOf(text) };
-  return { kind: 'values', lines: linesOf(text) };
+  const kind = ending === '.csv' || ending === '.tsv' ? 'table' : 'values';
+  const form = await textForm(file, kind === 'table');
+  const { encoding } = form;
+  const text = readText(file, form, onRead);
+  if (kind === 'table') return { kind, lines: recordsOf(linesOf(text)), encoding };
+  const layout = jsonLayout(form.beginning, ending !== '.geojson' && ending !== '.json');
+  if (layout === 'whole') return { kind, lines: featuresOf(text), encoding };
+  return { kind, lines: linesOf(text, layout === 'lines' ? '\n' : RECORD_SEPARATOR), encoding };
+}
+
+interface ReadProgress {
+  /** Receives the number of bytes read so far. */
+  readonly onRead?: (bytes: number) => void;
+  /** Receives what was guessed about the whole file. */
+  readonly onNote?: (note: string) => void;
 }
 
 /**
  * Yields the rows of a file in batches; memory does not grow with the file. Throws WrongFile if the file as a whole
- * cannot be read. `onRead` receives the number of bytes read so far.
+ * cannot be read.
  */
 export async function* readRows(
   file: File,
   options: ReadOptions,
-  onRead?: (bytes: number) => void,
+  { onRead, onNote = () => undefined }: ReadProgress = {},
 ): AsyncGenerator<readonly ImportRow[]> {
-  const { kind, lines } = await openRecords(file, onRead);
+  const { kind, lines, encoding } = await openRecords(file, onRead);
+  if (encoding !== 'utf-8') onNote(`read as ${encoding}`);
   try {
-    if (kind === 'table') yield* tableRows(file.name, lines, options);
-    else yield* (kind === 'features' ? featureRows : valueRows)(lines, options);
+    if (kind === 'table') yield* tableRows(file.name, (await openRecords(file)).lines, lines, options, onNote);
+    else yield* valueRows(lines, options);
   } catch (error) {
     throw error instanceof CellportError ? new WrongFile(forPage(error.message)) : error;
   }

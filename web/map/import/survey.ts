@@ -1,6 +1,7 @@
 import type { Bounds } from '../../../src/client/public.js';
 import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
-import { type ImportRow, inColumn } from './row.js';
+import { Notes } from '../../../src/ingest/rows/notes.js';
+import { type ImportRow, forPage, inColumn } from './row.js';
 import { readRows } from './rows.js';
 
 /** Number of rows in the preview. */
@@ -39,8 +40,10 @@ export interface Survey {
   readonly first: readonly MarkerRow['marker'][];
   readonly points: readonly (readonly [lng: number, lat: number])[];
   readonly bounds: Bounds | undefined;
-  /** Whether rows without a key get one derived from their content. */
-  readonly keysFromContent: boolean;
+  /** What was guessed, dropped or skipped, in a sentence each. */
+  readonly notes: readonly string[];
+  /** Whether it also has areas or lines. */
+  readonly hasZones: boolean;
   readonly rejects: Rejects;
   /** Whether to import a row: of several with the same key, only the first is imported. */
   readonly isFirst: (row: MarkerRow) => boolean;
@@ -60,11 +63,19 @@ export async function surveyFile(
   const first: MarkerRow['marker'][] = [];
   const points: (readonly [number, number])[] = [];
   let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
-  let keysFromContent = false;
-  for await (const rows of readRows(file, options, (bytes) => onRead(bytes / Math.max(1, file.size)))) {
+  const notes = new Notes();
+  const said: string[] = [];
+  let hasZones = false;
+  const progress = {
+    onRead: (bytes: number) => onRead(bytes / Math.max(1, file.size)),
+    onNote: (note: string) => void said.push(note),
+  };
+  for await (const rows of readRows(file, options, progress)) {
     signal.throwIfAborted();
     for (const row of rows) {
       if ('reason' in row) {
+        notes.add({ content: row });
+        hasZones ||= row.skipped !== undefined;
         rejects.add(row);
         continue;
       }
@@ -78,7 +89,7 @@ export async function surveyFile(
         continue;
       }
       lineOf.set(key, row.line);
-      keysFromContent ||= row.marker.keyFromContent === true;
+      notes.add({ content: row.marker, texts: row.texts });
       const [lng, lat] = positionOf(row);
       [west, south, east, north] = [
         Math.min(west, lng),
@@ -95,7 +106,8 @@ export async function surveyFile(
     first,
     points,
     bounds: lineOf.size > 0 ? { west, south, east, north } : undefined,
-    keysFromContent,
+    notes: [...said, ...notes.lines()].map(forPage),
+    hasZones,
     rejects,
     isFirst: (row) => lineOf.get(row.marker.key) === row.line,
   };

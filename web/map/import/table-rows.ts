@@ -2,7 +2,15 @@ import { parse } from 'csv-parse/browser/esm/sync';
 
 import { InvalidRow, type ReadOptions } from '../../../src/ingest/rows/fields.js';
 import type { MarkerRow } from '../../../src/ingest/rows/marker-row.js';
-import { type Delimiter, delimiterOf, markerTable } from '../../../src/ingest/rows/marker-table.js';
+import {
+  type Delimiter,
+  type Table,
+  type TableRows,
+  columnNames,
+  delimiterOf,
+  markerTable,
+} from '../../../src/ingest/rows/marker-table.js';
+import { withPrimes } from '../../../src/ingest/rows/position.js';
 import type { Lines } from './lines.js';
 import { type ImportRow, rowOf } from './row.js';
 
@@ -32,19 +40,25 @@ export async function* recordsOf(lines: AsyncIterable<readonly Lines[]>): AsyncG
 }
 
 /** The cells of each record; undefined if a quote is misplaced. */
-function parseRecords(text: string, delimiter: Delimiter): string[][] | undefined {
+function parseRecords(text: string, delimiter: Delimiter, isExact = false): string[][] | undefined {
   try {
-    return parse(text, { delimiter, record_delimiter: ['\r\n', '\n'], relax_column_count: true });
+    return parse(text, { delimiter, trim: !isExact, record_delimiter: ['\r\n', '\n'], relax_column_count: true });
   } catch {
     return undefined;
   }
 }
 
-function cellsOf(records: readonly Lines[], delimiter: Delimiter): (readonly string[] | undefined)[] {
-  const together = parseRecords(records.map(({ text }) => text).join('\n'), delimiter);
+function cellsOf(
+  records: readonly Lines[],
+  delimiter: Delimiter,
+  isExact?: boolean,
+): (readonly string[] | undefined)[] {
+  const together = parseRecords(records.map(({ text }) => text).join('\n'), delimiter, isExact);
   if (together?.length === records.length) return together;
   // One malformed record fails the whole call, so each is parsed alone.
-  return records.map(({ text }) => parseRecords(text, delimiter)?.[0]);
+  return records.map(
+    ({ text }) => (parseRecords(text, delimiter, isExact) ?? parseRecords(withPrimes(text), delimiter, isExact))?.[0],
+  );
 }
 
 interface Header {
@@ -55,34 +69,61 @@ interface Header {
 /** Reads the first record of a table. */
 export function readHeader(record: Lines | undefined): Header {
   const delimiter = delimiterOf(record?.text ?? '');
-  const columns = parseRecords(record?.text ?? '', delimiter)?.[0]?.map((each) => each.trim()) ?? [];
+  const columns = columnNames(parseRecords(record?.text ?? '', delimiter)?.[0] ?? []);
   return { columns, delimiter };
 }
 
-/** Yields the rows of a table's records. Throws BAD_USER_INPUT if a required column is missing. */
+interface Opened extends Header {
+  readonly table: Table<MarkerRow>;
+}
+
+/** The cells below a table's header, in batches. */
+async function* batchesOf(name: string, records: AsyncIterable<readonly Lines[]>, options: ReadOptions) {
+  let opened: Opened | undefined;
+  for await (const some of records) {
+    let lines = some;
+    if (opened === undefined) {
+      const [first, ...rest] = some;
+      const header = readHeader(first);
+      opened = { ...header, table: markerTable(name, options)(header.columns, header.delimiter) };
+      lines = rest;
+    }
+    yield { ...opened, lines, cells: cellsOf(lines, opened.delimiter, opened.table.isExact) };
+  }
+}
+
+/**
+ * Yields the rows of a table's records, which are read twice: what a cell means depends on its column. Throws
+ * BAD_USER_INPUT if a required column is missing.
+ */
 export async function* tableRows(
   name: string,
-  batches: AsyncIterable<readonly Lines[]>,
+  ahead: AsyncIterable<readonly Lines[]>,
+  again: AsyncIterable<readonly Lines[]>,
   options: ReadOptions,
+  onNote: (note: string) => void,
 ): AsyncGenerator<readonly ImportRow[]> {
-  let table: (Header & { readonly read: (cells: readonly string[]) => MarkerRow }) | undefined;
-  for await (const records of batches) {
-    let rows = records;
+  let table: TableRows<MarkerRow> | undefined;
+  let surveyed: Table<MarkerRow> | undefined;
+  for await (const { table: one, columns, lines, cells } of batchesOf(name, ahead, options)) {
+    surveyed ??= one;
+    for (const [at, own] of cells.entries())
+      if (own?.length === columns.length) surveyed.survey?.(own, lines[at]?.line ?? 0);
+    // Lets the caller stop.
+    yield [];
+  }
+  for await (const { columns, lines: records, cells } of batchesOf(name, again, options)) {
     if (table === undefined) {
-      const [first, ...rest] = records;
-      const header = readHeader(first);
-      table = { ...header, read: markerTable(name, options)(header.columns, header.delimiter) };
-      rows = rest;
+      table = surveyed?.open();
+      table?.notes?.forEach(onNote);
     }
-    const { columns, delimiter, read } = table;
-    const cells = cellsOf(rows, delimiter);
-    yield rows.map((lines, at) =>
+    yield records.map((lines, at) =>
       rowOf(lines, options, () => {
         const own = cells[at];
-        if (own === undefined) throw new InvalidRow('a quote is missing or misplaced');
+        if (own === undefined || table === undefined) throw new InvalidRow('a quote is missing or misplaced');
         if (own.length !== columns.length)
           throw new InvalidRow(`${own.length} fields, but the header has ${columns.length}`);
-        return read(own);
+        return table.read(own);
       }),
     );
   }

@@ -94,7 +94,7 @@ async function writeBatch(options: WriteOptions, entries: readonly Entry[]): Pro
 
 /** Reads the file again and writes its rows. Rejects with ViewportError, or with the reason of `signal`. */
 export async function writeFile(options: WriteOptions): Promise<Written> {
-  const { file, survey, rejects, signal, onProgress } = options;
+  const { file, survey, signal, onProgress } = options;
   let total = NOTHING;
   let done = 0;
   let batch: Entry[] = [];
@@ -112,11 +112,6 @@ export async function writeFile(options: WriteOptions): Promise<Written> {
     for (const row of rows) {
       if ('reason' in row || !survey.isFirst(row)) continue;
       const entry = entryOf(row);
-      if (typeof entry === 'string') {
-        rejects.add({ ...row, reason: entry });
-        done += 1;
-        continue;
-      }
       if (batch.length >= BATCH_ROWS || size + entry.size > BATCH_CHARACTERS) await flush();
       batch.push(entry);
       size += entry.size;
@@ -126,12 +121,8 @@ export async function writeFile(options: WriteOptions): Promise<Written> {
   return total;
 }
 
-/** The input for a row, or the reason why it has none. */
-function entryOf(row: Entry['row']): Entry | string {
-  const { keyFromContent: _, ...input } = row.marker;
-  try {
-    return { row, input, size: JSON.stringify(input).length };
-  } catch {
-    return 'a number has too many digits to be stored exactly; write it as text';
-  }
+/** The input for a row. */
+function entryOf(row: Entry['row']): Entry {
+  const { keyFromContent: _key, hasElevation: _elevation, ...input } = row.marker;
+  return { row, input, size: JSON.stringify(input).length };
 }

@@ -1,5 +1,5 @@
 import { badInput } from '../../errors.js';
-import { readBytes } from './bytes.js';
+import type { Chunk } from './bytes.js';
 
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
@@ -11,12 +11,13 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Maximum length of the text around the features; a file with more is not a FeatureCollection. */
+/** Maximum length of the text around the elements; a file with more is not a FeatureCollection. */
 const LONGEST_FRAME = 1024 * 1024;
-const FEATURES_KEY = /"features"\s*:\s*$/;
+/** What precedes the list: nothing, or its name in GeoJSON or in the answer of a DynamoDB Scan. */
+const LIST_KEY = { 1: /^\s*$/, 2: /"(?:features|Items)"\s*:\s*$/ } as const;
 
-/** The text of one feature. */
-interface Element {
+/** The text of one value. */
+export interface Element {
   readonly line: number;
   /** Its offset in the file, including preceding whitespace. */
   readonly start: number;
@@ -75,13 +76,14 @@ class Cutter {
 }
 
 /**
- * Splits the file at the commas of its `features` array, by counting brackets outside strings; JSON.parse then reads one
- * element at a time. A streaming tokenizer would not know the line of a feature, and would stop at the first error. The
- * text around the features (the frame) is passed to `onFrame` twice, with its offset: when the features begin, completed
- * to valid JSON, and in full at the end.
+ * Splits the file at the commas of its list, which is the file itself or the member `features` or `Items`, by counting brackets outside strings; JSON.parse then reads one
+ * element at a time. A streaming tokenizer would not know the line of an element, and would stop at the first error. The
+ * text around the elements (the frame) is passed to `onFrame` twice, with its offset: when they begin, completed to valid
+ * JSON, and in full at the end.
  */
 export async function* readElements(
   path: string,
+  text: AsyncIterable<Chunk>,
   longest: number,
   onFrame: (frame: string, start: number) => void,
 ): AsyncGenerator<readonly Element[]> {
@@ -92,11 +94,11 @@ export async function* readElements(
   let inString = false;
   let escaped = false;
   let line = 1;
-  /** Bracket depth directly inside the features array; 0 outside it. */
+  /** Bracket depth directly inside the list; 0 outside it. */
   let inside = 0;
   let done = false;
 
-  for await (const { start: chunkStart, bytes: chunk } of readBytes(path)) {
+  for await (const { start: chunkStart, bytes: chunk } of text) {
     frameStart ??= chunkStart;
     cutter.next(chunk, chunkStart);
     for (let at = 0; at < chunk.length; at += 1) {
@@ -119,11 +121,11 @@ export async function* readElements(
         cutter.cut(at);
       } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
         depth += 1;
-        if (byte === OPEN_OBJECT || depth !== 2 || done) continue;
+        if (byte === OPEN_OBJECT || (depth !== 1 && depth !== 2) || done) continue;
         const before = frame + cutter.rest(at).toString('latin1');
-        if (!FEATURES_KEY.test(before)) continue;
+        if (!LIST_KEY[depth].test(before)) continue;
         frame = `${before}[`;
-        onFrame(`${frame}]}`, frameStart);
+        onFrame(depth === 1 ? `${frame}]` : `${frame}]}`, frameStart);
         inside = depth;
         cutter.restart(at + 1);
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {

@@ -1,0 +1,132 @@
+import { shown } from '../../errors.js';
+import { isStorable } from '../../model/dynamodb-limits.js';
+import type { ReadOptions } from './fields.js';
+
+/** What precedes decimals. */
+type Notation = 'point' | 'comma';
+type Type = Notation | 'boolean' | 'text';
+
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+/** Codes and telephone numbers, whose zeros and plus signs count. */
+const CODE = /^[+-]?0\d|^\+\d{7,}$/;
+/** Thousands in groups. */
+const GROUPED = {
+  point: /^[+-]?[1-9]\d{0,2}(?:[,\u00a0\u202f]\d{3})+(?:\.\d+)?$/,
+  comma: /^[+-]?[1-9]\d{0,2}(?:[.\u00a0\u202f]\d{3})+(?:,\d+)?$/,
+} as const;
+const NOTATIONS = [
+  { notation: 'point', decimal: '.', groups: /[,\u00a0\u202f]/g, other: 'comma' },
+  { notation: 'comma', decimal: ',', groups: /[.\u00a0\u202f]/g, other: 'point' },
+] as const;
+/** No double has more digits; one that was written with fewer is read back the same. */
+const MOST_DIGITS = 17;
+const BOOLEAN = /^(?:true|false)$/i;
+/** Columns that are named because their cells are mixed. */
+const MOST_NAMED = 8;
+
+const digitsOf = (text: string) => text.replace(/[eE].*|\D/g, '').replace(/^0+|0+$/g, '');
+
+/** The number that a text in decimal notation is; undefined if it is a code, or the number would not keep its digits. */
+export function exactNumber(text: string): number | undefined {
+  const value = Number(text);
+  if (!DECIMAL.test(text) || CODE.test(text) || !isStorable(value)) return undefined;
+  const digits = digitsOf(text);
+  if (digits.length > MOST_DIGITS || digitsOf(value.toPrecision(digits.length || 1)) !== digits) return undefined;
+  return value + 0;
+}
+
+function numberIn(cell: string, { notation, decimal, groups }: (typeof NOTATIONS)[number]): number | undefined {
+  // Most texts end here.
+  if (!/^[+\-.,\d]/.test(cell)) return undefined;
+  return exactNumber((GROUPED[notation].test(cell) ? cell.replace(groups, '') : cell).replace(decimal, '.'));
+}
+
+interface Column {
+  readonly name: string;
+  /** The first cell that is not of a type, for people. */
+  readonly not: Partial<Record<Type, string>>;
+  /** Cells with decimals in a notation. */
+  readonly decimals: Record<Notation, number>;
+  hasNumbers: boolean;
+}
+
+/** The type of each column of a table, from all of its cells: a column of numbers has nothing else. */
+export class ColumnTypes {
+  readonly #columns: readonly Column[];
+  /** They have no thousands, and so tell the notation. */
+  readonly #coordinates: readonly string[];
+  readonly #likely: Notation;
+  readonly #options: ReadOptions;
+  #types: readonly Type[] | undefined;
+
+  /** `likely` is the notation if no number tells. */
+  constructor(names: readonly string[], coordinates: readonly string[], likely: Notation, options: ReadOptions) {
+    this.#columns = names.map((name) => ({ name, not: {}, decimals: { point: 0, comma: 0 }, hasNumbers: false }));
+    this.#coordinates = coordinates;
+    this.#likely = likely;
+    this.#options = options;
+  }
+
+  /** Adds a row that begins on a line. */
+  add(cells: readonly string[], line: number): void {
+    for (const [at, column] of this.#columns.entries()) {
+      const cell = (cells[at] ?? '').trim();
+      if (cell === '') continue;
+      const where = () => `${shown(cell)} on line ${line}`;
+      if (!BOOLEAN.test(cell)) column.not.boolean ??= where();
+      for (const each of NOTATIONS) {
+        if (numberIn(cell, each) === undefined) column.not[each.notation] ??= where();
+        else {
+          column.hasNumbers = true;
+          const isSure = this.#coordinates.includes(column.name) || !GROUPED[each.other].test(cell);
+          if (cell.includes(each.decimal) && isSure) column.decimals[each.notation] += 1;
+        }
+      }
+    }
+  }
+
+  /** The value of a cell; call after all rows were added. */
+  valueOf(at: number, cell: string): unknown {
+    const type = (this.#types ??= this.#decide())[at];
+    if (type === 'boolean') return cell.trim().toLowerCase() === 'true';
+    const notation = NOTATIONS.find((each) => each.notation === type);
+    return (notation && numberIn(cell.trim(), notation)) ?? cell;
+  }
+
+  /** Says of columns with numbers and other cells what they are, except for `texts` and coordinates. */
+  notes(texts: readonly (string | undefined)[]): string[] {
+    const types = (this.#types ??= this.#decide());
+    const notes = this.#columns.flatMap(({ name, not, hasNumbers }, at) => {
+      const type = types[at] ?? 'text';
+      const other = not[type === 'text' ? this.#notation() : type];
+      const isChosen = [...texts, ...this.#coordinates, ...(this.#options.textColumn ?? [])].includes(name);
+      if (isChosen || !hasNumbers || other === undefined) return [];
+      if (type !== 'text') return [`column ${shown(name)} has numbers, but ${other} stays text`];
+      return [
+        `column ${shown(name)} is text, as ${other} is no number with all its digits; pass --number-column if it is`,
+      ];
+    });
+    const more = notes.length - MOST_NAMED;
+    return more > 0 ? [...notes.slice(0, MOST_NAMED), `${more} more columns are mixed`] : notes;
+  }
+
+  /** The notation of the table: that of its coordinates, or else of most decimals. */
+  #notation(): Notation {
+    const sum = (columns: readonly Column[]) =>
+      columns.reduce((votes, { decimals }) => votes + decimals.comma - decimals.point, 0);
+    const votes = sum(this.#columns.filter(({ name }) => this.#coordinates.includes(name))) || sum(this.#columns);
+    return votes === 0 ? this.#likely : votes > 0 ? 'comma' : 'point';
+  }
+
+  #decide(): Type[] {
+    const usual = this.#notation();
+    const { textColumn = [], numberColumn = [] } = this.#options;
+    return this.#columns.map(({ name, not, decimals }) => {
+      // Beside decimal commas, points in a column without commas are decimal points, too.
+      const notation = not.point === undefined && decimals.point > 0 && decimals.comma === 0 ? 'point' : usual;
+      if (textColumn.includes(name)) return 'text';
+      if (not[notation] === undefined || numberColumn.includes(name)) return notation;
+      return not.boolean === undefined ? 'boolean' : 'text';
+    });
+  }
+}
