@@ -30,7 +30,7 @@ const ROUNDS = {
   /** Subscriptions that start at once. */
   subscriptions: [300, 1_000],
   /** Fields of which no input may hold up the event loop. */
-  longestSteps: [10, 100],
+  longestSteps: [9, 100],
   /** How fast keys are typed into the map page. */
   typingSpeeds: [1, 2],
   /** Documents of the schema with random values. A run of 300,000 found no further errors. */
