@@ -16,7 +16,7 @@ const SOAK = [
 const BROWSER = ['test/web/{examples,explain,first-load,graphiql,import,map}.test.ts'];
 /** Neither DynamoDB Local nor a browser. */
 const UNIT = [
-  'test/{arrivals,clock,layers,log,turns}.test.ts',
+  'test/{arrivals,clock,layers,log,test-report,turns}.test.ts',
   'test/{capacity,geo,graphql,keys,pages,plan}/**/*.test.ts',
   'test/cli/{config,progress,stop}.test.ts',
   'test/client/{access,bundle,interrupted,tile-cache,tiles}.test.ts',

@@ -128,7 +128,7 @@ async function film(page) {
     for (let step = 1; step <= STEPS_PER_LEG; step++) {
       const part = (1 - Math.cos((Math.PI * step) / STEPS_PER_LEG)) / 2;
       const [lng, lat, zoom] = ['lng', 'lat', 'zoom'].map((name) => from[name] + part * (to[name] - from[name]));
-      await page.evaluate(`cellport.map.jumpTo({ center: [${lng}, ${lat}], zoom: ${zoom} })`);
+      await page.evaluate(`void cellport.map.jumpTo({ center: [${lng}, ${lat}], zoom: ${zoom} })`);
       await settled(page);
       frames.push({ png: await page.screenshot(), ms: step === STEPS_PER_LEG ? REST_MS : STEP_MS });
     }

@@ -22,7 +22,7 @@ const failures = runs.flatMap((run) =>
     const all =
       failed.length > 0 || file.status !== 'failed' ? failed : [{ fullName: '', failureMessages: [file.message] }];
     return all.map(({ fullName, failureMessages }) => [
-      `FAILED ${prefix(run)}${nameOf(file)} ${fullName}`,
+      `FAILED ${prefix(run)}${nameOf(file)} ${fullName}`.trimEnd(),
       ...failureMessages
         .join('\n')
         .split('\n')

@@ -126,6 +126,8 @@ describe('cellport advise', () => {
   test('reports errors with the option, the value and what is allowed', async () => {
     const empty = join(folder, 'empty.csv');
     await writeFile(empty, 'key,lng,lat\nx,500,0\n');
+    const one = join(folder, 'one.csv');
+    await writeFile(one, 'key,lng,lat\nx,5,0\n');
     const wrong: [args: string[], code: number, message: RegExp][] = [
       [[], 2, /needs a file, --collection, or at least one of --items/],
       [['--rcu', 'many'], 2, /--rcu.*'many' is invalid.*Expected a number/],
@@ -137,7 +139,7 @@ describe('cellport advise', () => {
       [['nowhere.csv'], 2, /no such file: nowhere\.csv/],
       [['nowhere.csv', '--collection', 'x'], 2, /either a file or --collection/],
       [[empty], 2, /file must be a file with at least one marker \(line 2: position\.lng must be/],
-      [['--gb', '1', '--html', folder], 2, /--html must be a file that can be written/],
+      [[one, '--html', folder], 2, /--html must be a file that can be written/],
       [['--collection', 'nowhere'], 1, /there is no collection nowhere/],
     ];
     for (const [args, code, message] of wrong) {

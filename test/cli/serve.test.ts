@@ -177,7 +177,7 @@ describe('cellport serve --demo', () => {
       expect(Object.fromEntries(viewport.cells.map(({ geohash, count }) => [geohash, count]))).toEqual(
         await counted(3),
       );
-      await vi.waitFor(async () => {
+      const isShown = async () => {
         const shown = await ask<{ viewport: { plan: object } }>(
           again,
           `{ viewport(${world}) { plan(collection: "cities") { source requests readUnits ranges { pk from to } } } }`,
@@ -186,7 +186,8 @@ describe('cellport serve --demo', () => {
         const { output } = await runCliHere(['plan', '--live', ...view], settings);
         const { markers, ...plan } = JSON.parse(output) as { markers: object[] };
         expect({ ...plan, ranges: markers }).toMatchObject({ ...shown.viewport.plan, source: 'PAGES' });
-      }, 60_000);
+      };
+      await vi.waitFor(isShown, { timeout: 60_000, interval: 500 });
       second.child.kill('SIGTERM');
       expect(await second.ended).toBe(0);
       for (const run of [first, second]) expect(run.output()).not.toMatch(/"level":|WARN|ERROR|\n +at /);

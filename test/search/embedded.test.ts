@@ -13,6 +13,7 @@ import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js
 import { editsAllowed, editsBetween } from '../../src/search/typos.js';
 import { rankBits } from '../../src/search/embedded/write.js';
 import { IndexFull, type SearchQuery } from '../../src/search/engine.js';
+import { rounds } from '../support/rounds.js';
 import { describeEngine } from './contract.js';
 import { documentOf } from './documents.js';
 
@@ -117,7 +118,7 @@ test('an index that reaches its limit reports it, and keeps its documents', asyn
 });
 
 test('an index whose writer is killed has exactly the documents of its checkpoint', async () => {
-  for (let round = 0; round < 4; round += 1) {
+  for (let round = 0; round < rounds('killsOfWriter'); round += 1) {
     const worker = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'writer.ts'), folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });

@@ -1,12 +1,11 @@
-/**
- * How many rounds the tests of the project `soak` run: the first number in `npm test`, the second with CELLPORT_SOAK=1,
- * as in CI.
- */
+/** How many rounds long tests run: the first number in `npm test`, the second with CELLPORT_SOAK=1, as in CI. */
 const ROUNDS = {
   /** Seeds of the simulated stream. A run of 10,000 found nothing. */
   simulatedStreams: [150, 6_000],
   /** How often a consumer is killed while clients write. */
   kills: [2, 6],
+  /** How often the process that writes an embedded index is killed. */
+  killsOfWriter: [2, 4],
   /** How often OpenSearch, or the server that follows the stream into it, is killed while clients write. */
   killsOfSearch: [1, 4],
   /** The same for each of the two halves of a comparison with a model. */
@@ -15,7 +14,7 @@ const ROUNDS = {
   killedRepartitions: [1, 2],
   killsOfRepartition: [1, 5],
   undosOfRepartition: [1, 3],
-  /** Two collections' readings, compared with a scan. */
+  /** Kept summaries of eight markers, compared with a scan. */
   scannedSummaries: [1, 8],
   /** Radius queries in each of 18 key layouts. */
   radiusQueriesOfLayout: [1, 2],
@@ -30,7 +29,7 @@ const ROUNDS = {
   /** Subscriptions that start at once. */
   subscriptions: [300, 1_000],
   /** Fields of which no input may hold up the event loop. */
-  longestSteps: [10, 100],
+  longestSteps: [9, 100],
   /** How fast keys are typed into the map page. */
   typingSpeeds: [1, 2],
   /** Documents of the schema with random values. A run of 300,000 found no further errors. */

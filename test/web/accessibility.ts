@@ -24,7 +24,9 @@ export async function accessibilityFaults(page: Page, { schemes, exempt = {} }: 
         .map(({ finished }) => finished.catch(() => undefined)),
     )`);
     await page.evaluate(axe.source);
-    const { violations } = await page.evaluate<AxeResults>(`axe.run({ resultTypes: ['violations'] })`);
+    const violations = await page.evaluate<AxeResults['violations']>(
+      `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+    );
     for (const { id, nodes } of violations) {
       for (const { target, any, all, none } of nodes) {
         const [selector, exempted] = [JSON.stringify(target[0]), JSON.stringify(exempt[id] ?? ':not(*)')];

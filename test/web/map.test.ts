@@ -66,7 +66,10 @@ describe('the documents of the map page', () => {
 
 const MOVING = { reducedMotion: 'no-preference' } as const;
 
-/** What the page exposes to the console: its map and its layers. */
+/**
+ * What the page exposes to the console: its map and its layers. Its methods return the map, which the page would spend
+ * seconds turning into an answer: hence `void`.
+ */
 const HANDLE = 'globalThis.cellport';
 
 describe.skipIf(!hasChromium)('the map page in a browser', async () => {
@@ -218,7 +221,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       ['street', 16, -0.1257, 51.5085],
     ] as const) {
       // prettier-ignore
-      await page.evaluate(`${HANDLE}.map.jumpTo({ center: [${lng}, ${lat}], zoom: ${zoom} })`);
+      await page.evaluate(`void ${HANDLE}.map.jumpTo({ center: [${lng}, ${lat}], zoom: ${zoom} })`);
       await settled(page);
       const [west, south, east, north] = (await page.evaluate<number[][]>(`${HANDLE}.map.getBounds().toArray()`)).flat() as [number, number, number, number]; // prettier-ignore
       const inside = cities.filter(
@@ -391,7 +394,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
         for (const node of addedNodes) if (node.classList?.contains('pulse')) pulses += 1;
     }).observe(document.body, { subtree: true, childList: true })`);
     for (const lng of [6, -0.1, 6, -0.1]) {
-      await page.evaluate(`${HANDLE}.map.jumpTo({ center: [${lng}, 51.5] })`);
+      await page.evaluate(`void ${HANDLE}.map.jumpTo({ center: [${lng}, 51.5] })`);
       await settled(page);
     }
     expect([details(), await page.evaluate('pulses')]).toEqual([0, 0]);
@@ -761,7 +764,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     const page = await show('#at=4.5/50/12&on=cities');
     const held: Route[] = [];
     await page.route('**/graphql', (route) => void held.push(route));
-    await page.evaluate(`${HANDLE}.map.jumpTo({ center: [60, 50] })`);
+    await page.evaluate(`void ${HANDLE}.map.jumpTo({ center: [60, 50] })`);
     const isLoading = `document.querySelector('#progress').matches('.on')`;
     await expectSoon(page, isLoading);
     await page.getByRole('switch', { name: /Cities/ }).uncheck();
@@ -778,7 +781,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     const { x: heatX, y: heatY } = await project(page, { lng: 13.4, lat: 52.5 });
     await page.mouse.move(heatX, heatY);
     await page.locator('#tip', { hasText: /^≈ \d.* places per 100 km square$/ }).waitFor();
-    await page.evaluate(`${HANDLE}.map.panBy([300, 0], { animate: false })`);
+    await page.evaluate(`void ${HANDLE}.map.panBy([300, 0], { animate: false })`);
     await settled(page);
     expect(await page.locator('#tip').isVisible()).toBe(false);
     expect(await legend.textContent()).toBe(scale);
@@ -841,7 +844,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     expect(await wide()).toBe(390);
     await keep(page, 'phone-card');
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.evaluate(`${HANDLE}.map.setZoom(-2)`);
+    await page.evaluate(`void ${HANDLE}.map.setZoom(-2)`);
     const [[west, south], [east, north]] = await page.evaluate<[[number, number], [number, number]]>(`${HANDLE}.map.getBounds().toArray()`); // prettier-ignore
     expect([Math.round(east - west), south < -85, north > 85]).toEqual([360, true, true]);
     await page.context().close();
@@ -1016,7 +1019,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   it('offers a retry when the server is gone, and continues when it is back', async () => {
     const page = await show('#at=6/51.5/0');
     await page.context().setOffline(true);
-    await page.evaluate(`${HANDLE}.map.jumpTo({ center: [20, 45], zoom: 6 })`);
+    await page.evaluate(`void ${HANDLE}.map.jumpTo({ center: [20, 45], zoom: 6 })`);
     const again = page.locator('#bar').getByRole('button', { name: 'Retry' });
     await again.waitFor();
     await keep(page, 'error');
