@@ -192,7 +192,10 @@ describe('unwrap', () => {
   test('moves cells, and both parts of a zone that is cut at the antimeridian', async () => {
     const ring = (west: number, east: number) => [[[east, 0], [east, 1], [west, 1], [east, 0]]]; // prettier-ignore
     const zone = {
-      ...{ id: 'z', key: 'z', name: null, properties: {} },
+      id: 'z',
+      key: 'z',
+      name: null,
+      properties: {},
       geometry: { type: 'MultiPolygon', coordinates: [ring(178, 180), ring(-180, -179)] },
     };
     const pageInfo = { hasNextPage: false, endCursor: null };
