@@ -22,10 +22,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'cellport dead-letters': ['cellport dead-letters', 'cellport dead-letters --stream --json'],
   'cellport repartition': [
     'cellport repartition shops --prefix-length 3 --shards 4 --max-wcu 200',
-    'cellport repartition shops --map-properties price,open',
+    'cellport repartition shops --map-property price,open',
     'cellport repartition shops',
     'cellport repartition shops --undo',
   ],
+  'cellport delete': ['cellport delete shops', 'cellport delete shops --yes --wait --json'],
   'cellport table': ['cellport table create', 'cellport table describe'],
   'cellport table create': ['AWS_REGION=eu-central-1 CELLPORT_TABLE=places cellport table create'],
   'cellport table describe': ['cellport table describe --json'],

@@ -6,6 +6,7 @@ import {
   EXIT_CODES,
   geoJsonOption,
   geohashIndexOption,
+  mapPropertyOption,
   prefixLengthOption,
   wholeNumber,
   writeShardsOption,
@@ -118,7 +119,7 @@ export function importCommand(): Command {
         'uuid',
       ]),
     )
-    .option('--map-property <name...>', 'properties that maps draw, for a new collection')
+    .addOption(mapPropertyOption('<names...>', 'properties that maps draw, for a new collection'))
     .addOption(prefixLengthOption())
     .addOption(writeShardsOption())
     .addHelpText('after', HELP)

@@ -57,6 +57,15 @@ export const prefixLengthOption = () =>
 export const writeShardsOption = (flag = '--write-shards') =>
   new Option(`${flag} <n>`, 'number of partitions per prefix').argParser(wholeNumber(1, 32));
 
+/** Names of properties, in one or several values: separated by commas. */
+export const mapPropertyOption = (values: string, description: string) =>
+  new Option(`--map-properties, --map-property ${values}`, description).argParser(
+    (text: string, before: readonly string[] | undefined): readonly string[] => [
+      ...(before ?? []),
+      ...text.split(',').flatMap((name) => name.trim() || []),
+    ],
+  );
+
 export const geohashIndexOption = () =>
   new Option('--geohash-index <name>', 'geohash index of the Geo Library table (geohash-index)');
 

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 
 import { adviseCommand } from './advise.js';
 import { deadLettersCommand } from './dead-letters.js';
+import { deleteCommand } from './delete.js';
 import { EXAMPLES } from './examples.js';
 import { exportCommand } from './export.js';
 import { endOf } from './failure.js';
@@ -71,6 +72,7 @@ function buildProgram(): Command {
     reindexCommand(),
     deadLettersCommand(),
     repartitionCommand(),
+    deleteCommand(),
     tableCommand(),
     keysCommand(),
     sweepCommand(),

@@ -4,7 +4,7 @@ import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { EXIT_CODES } from './options.js';
 import { duration, grouped } from './progress.js';
-import { type CommandSession, withDatabase } from './session.js';
+import { type CommandSession, resumed, withDatabase } from './session.js';
 
 async function recount(session: CommandSession, check: boolean): Promise<void> {
   const { database, log, signal } = session;
@@ -12,7 +12,7 @@ async function recount(session: CommandSession, check: boolean): Promise<void> {
   const { checkTables } = await import('../store/table/table-check.js');
   await checkTables(database);
   const began = systemClock.now();
-  const counted = await recountCells(session, log, check, signal);
+  const counted = await resumed(signal, () => recountCells(session, log, check, signal));
   const { markers, blocks, drifted, pages, differing, days, wrongDays, undecided } = counted;
   const took = duration(systemClock.now() - began);
   const blocksWrong = `${grouped(drifted.length)} of ${grouped(blocks)} blocks`;

@@ -4,7 +4,7 @@ import { systemClock } from '../clock.js';
 import { CellportError, badInput } from '../errors.js';
 import { EXIT_CODES } from './options.js';
 import { duration, grouped } from './progress.js';
-import { type CommandSession, withDatabase } from './session.js';
+import { type CommandSession, resumed, withDatabase } from './session.js';
 
 interface ReindexOptions {
   readonly check?: boolean;
@@ -45,14 +45,16 @@ async function run(session: CommandSession, options: ReindexOptions): Promise<vo
   }
   const began = systemClock.now();
   let shown = began;
-  const { documents, before } = await reindex(command, {
-    acceptCount: options.acceptCount === true,
-    onRead(items) {
-      if (systemClock.now() - shown < 2_000) return;
-      shown = systemClock.now();
-      console.error(`${grouped(items)} items read`);
-    },
-  });
+  const { documents, before } = await resumed(signal, () =>
+    reindex(command, {
+      acceptCount: options.acceptCount === true,
+      onRead(items) {
+        if (systemClock.now() - shown < 2_000) return;
+        shown = systemClock.now();
+        console.error(`${grouped(items)} items read`);
+      },
+    }),
+  );
   const took = duration(systemClock.now() - began);
   console.log(`${grouped(documents)} documents indexed in ${took}, ${grouped(before)} in the previous index`);
 }

@@ -3,21 +3,19 @@ import { Command, Option } from 'commander';
 import { systemClock } from '../clock.js';
 import type { RepartitionProgress } from '../jobs/layout-phase.js';
 import type { Collection } from '../model/collection.js';
-import { EXIT_CODES, prefixLengthOption, wholeNumber, writeShardsOption } from './options.js';
+import { EXIT_CODES, mapPropertyOption, prefixLengthOption, wholeNumber, writeShardsOption } from './options.js';
 import { type ProgressBar, duration, progressBar } from './progress.js';
-import { type CommandSession, withDatabase } from './session.js';
+import { type CommandSession, resumed, withDatabase } from './session.js';
 
 interface RepartitionOptions {
   readonly prefixLength?: number;
   readonly shards?: number;
-  readonly mapProperties?: readonly string[];
+  readonly mapProperty?: readonly string[];
   readonly undo?: boolean;
   readonly maxWcu: number;
 }
 
 const PHASES = { FILL: 'adding the new layout', SWITCH: 'switching readers', DRAIN: 'removing the old one' } as const;
-
-const parseNames = (text: string): readonly string[] => text.split(',').flatMap((name) => name.trim() || []);
 
 /** A bar for each phase that is not a wait, which is only named, with the time that it takes. */
 function phaseBars(waitMs: number) {
@@ -44,20 +42,44 @@ function phaseBars(waitMs: number) {
   return { onProgress, end };
 }
 
+/** Number of markers that are asked for their properties. */
+const ASKED = 500;
+
+/** Asks whether properties that no marker has are meant; without a terminal, only warns. */
+async function askAboutNames(session: CommandSession, collection: Collection, names: readonly string[] = []) {
+  const { database, signal } = session;
+  const { readMarkers } = await import('../ingest/export/read-markers.js');
+  const { findOccupied } = await import('../server/cells.js');
+  const { newCall } = await import('../store/request/meter.js');
+  const { ask } = await import('./ask.js');
+  const unknown = new Set(names);
+  let asked = 0;
+  const job = { database, collection, call: newCall(signal) };
+  if (names.length > 0) {
+    const prefixes = await findOccupied(session, collection, signal);
+    for await (const markers of readMarkers({ ...job, prefixes })) {
+      for (const { properties } of markers) for (const name of Object.keys(properties)) unknown.delete(name);
+      asked += markers.length;
+      if (unknown.size === 0 || asked >= ASKED) break;
+    }
+  }
+  if (unknown.size === 0 || asked === 0) return;
+  const found = `none of ${asked} markers has ${[...unknown].join(', ')}`;
+  if ((await ask(`${found}. Go on?`, signal)) === undefined) console.error(`warning: ${found}`);
+}
+
 /** Begins, resumes or undoes a change as requested; returns the collection with the change to be completed. */
-async function prepare(
-  { database, signal }: CommandSession,
-  key: string,
-  options: RepartitionOptions,
-): Promise<Collection> {
+async function prepare(session: CommandSession, key: string, options: RepartitionOptions): Promise<Collection> {
   const { beginLayoutChange, undoLayoutChange } = await import('../store/collection/layout-change.js');
   const { newCall } = await import('../store/request/meter.js');
   const { findCollection } = await import('./find-collection.js');
-  const { prefixLength, shards: writeShards, mapProperties, undo = false } = options;
+  const { prefixLength, shards: writeShards, mapProperty: mapProperties, undo = false } = options;
   const wanted = { prefixLength, writeShards, mapProperties };
+  const { database, signal } = session;
   const found = await findCollection(database, key, signal);
   const call = newCall(signal);
   if (undo) return undoLayoutChange(database, key, call);
+  await askAboutNames(session, found, mapProperties);
   const isResumed = found.layoutChange !== undefined && Object.values(wanted).every((each) => each === undefined);
   return isResumed ? found : beginLayoutChange(database, key, wanted, call);
 }
@@ -74,7 +96,8 @@ async function run(session: CommandSession, key: string, options: RepartitionOpt
   const { deadlineMs } = config.limits;
   const { onProgress, end } = phaseBars(settleMs(deadlineMs));
   try {
-    await completeRepartition(session, collection, { deadlineMs, maxWcu: options.maxWcu, onProgress }, signal);
+    const { maxWcu } = options;
+    await resumed(signal, () => completeRepartition(session, collection, { deadlineMs, maxWcu, onProgress }, signal));
   } finally {
     end();
   }
@@ -91,7 +114,7 @@ export function repartitionCommand(): Command {
     .argument('<key>', 'key of the collection')
     .addOption(prefixLengthOption())
     .addOption(writeShardsOption('--shards'))
-    .option('--map-properties <names>', 'all properties that maps draw, separated by commas; "" for none', parseNames)
+    .addOption(mapPropertyOption('<names>', 'all properties that maps draw, separated by commas; "" for none'))
     .option('--undo', 'return to the layout before the change that is in progress')
     .addOption(
       new Option('--max-wcu <n>', 'write units to consume per second').argParser(wholeNumber(1, 40_000)).default(500),

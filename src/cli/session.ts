@@ -1,7 +1,10 @@
 import type { Config } from '../config.js';
+import { CellportError, reasonFor } from '../errors.js';
 import type { KeyStyle } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
+import { retry } from '../retry.js';
 import type { Backend } from '../server/backend.js';
+import { isOutage } from '../store/request/failures.js';
 import type { KeyOptions } from './options.js';
 import { Interrupted } from './failure.js';
 import { onStop } from './stop.js';
@@ -25,6 +28,21 @@ export async function readSettings(options: { readonly demo?: boolean } = {}): P
 /** The key style for a command. */
 export async function keyStyle({ style }: Pick<KeyOptions, 'style'>): Promise<KeyStyle> {
   return style ?? (await readSettings()).config.keyStyle;
+}
+
+/** With what the store retries by itself, some ten minutes. */
+const RESUMED = { attempts: 30, firstMs: 1_000, longestMs: 30_000 };
+
+/** Runs a part of a command that may be repeated, and resumes it while DynamoDB throttles or does not respond. */
+export async function resumed<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    const onRetry = (error: unknown) => console.error(`${reasonFor(error)}; trying again`);
+    return await retry(work, { ...RESUMED, signal, retryable: isOutage, onRetry });
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    const { code, message, cause } = error;
+    throw new CellportError(code, `${message}; run the same command again to resume`, {}, { cause });
+  }
 }
 
 /** The settings, log and stop signal of a command. */

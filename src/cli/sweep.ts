@@ -4,7 +4,7 @@ import { systemClock } from '../clock.js';
 import { badInput } from '../errors.js';
 import { EXIT_CODES, wholeNumber } from './options.js';
 import { duration, grouped } from './progress.js';
-import { type CommandSession, withDatabase } from './session.js';
+import { type CommandSession, resumed, withDatabase } from './session.js';
 
 async function sweep({ database, signal }: CommandSession, olderThan: number): Promise<void> {
   const { objects } = database.geometry;
@@ -18,7 +18,9 @@ async function sweep({ database, signal }: CommandSession, olderThan: number): P
   // Objects in a folder may have the time of this machine, those in S3 have that of AWS: the earlier one removes nothing new.
   const now = Math.min(database.clock.wall(), systemClock.wall());
   const before = new Date(now - olderThan * 60_000);
-  const { objects: checked, removed } = await sweepObjects(database, objects, before, newCall(signal));
+  const { objects: checked, removed } = await resumed(signal, () =>
+    sweepObjects(database, objects, before, newCall(signal)),
+  );
   const took = duration(systemClock.now() - began);
   console.log(`${grouped(checked)} objects checked in ${objects.place}, ${grouped(removed)} removed, in ${took}`);
 }

@@ -3,7 +3,7 @@ import { backoffMs } from '../retry.js';
 import { CHANGES_SUBSCRIPTION } from './documents.js';
 import type { ClientChangesSubscription } from './generated.js';
 import type { ViewportOptions } from './options.js';
-import { type GraphqlResponse, ViewportError, errorOf, headersOf } from './request.js';
+import { type GraphqlResponse, ViewportError, codeOf, errorOf, headersOf } from './request.js';
 import type { Bounds } from './tiles.js';
 
 const RECONNECT = { firstMs: 1_000, longestMs: 30_000 };
@@ -37,9 +37,6 @@ type Message =
   | { readonly type: 'next'; readonly payload: { readonly data?: { readonly markerChanged: MarkerChange } | null } }
   | { readonly type: 'error' | 'complete'; readonly id: string; readonly payload?: GraphqlResponse['errors'] };
 
-/** The code in the error that a close code stands for, both as in graphql-ws. */
-const CLOSE_CODES: Readonly<Record<number, string>> = { 4401: 'UNAUTHENTICATED', 4403: 'FORBIDDEN' };
-
 function socketAddress(url: string): URL {
   const address = new URL(url, (globalThis as { location?: { readonly href: string } }).location?.href);
   address.protocol = address.protocol.replace('http', 'ws');
@@ -55,8 +52,9 @@ async function greet(socket: WebSocket, headers: ViewportOptions['headers']): Pr
   }
 }
 
+/** Close codes of graphql-ws are those of HTTP plus 4000. */
 const failureIn = ({ code, reason }: { readonly code: number; readonly reason: string }) =>
-  new ViewportError(reason || 'the server does not send changes', CLOSE_CODES[code] ?? 'UNAVAILABLE');
+  new ViewportError(reason || 'the server does not send changes', codeOf(code - 4_000));
 
 /**
  * Follows changes over a WebSocket with the graphql-transport-ws protocol. Server-sent events would be simpler, but a

@@ -36,6 +36,9 @@ export interface Reply {
 
 const REFUSALS: Readonly<Record<number, string>> = { 401: 'UNAUTHENTICATED', 403: 'FORBIDDEN' };
 
+/** The code of an error that only its HTTP status describes. */
+export const codeOf = (status: number): string => REFUSALS[status] ?? 'UNAVAILABLE';
+
 /** Whether a server will refuse a client until that has other headers. */
 export const isRefusal = (error: ViewportError | null): boolean =>
   error !== null && Object.values(REFUSALS).includes(error.code);
@@ -73,7 +76,7 @@ export async function send(
     body: JSON.stringify({ query, variables }),
     ...(signal ? { signal } : {}),
   }).catch(failed('does not respond'));
-  code = REFUSALS[response.status] ?? code;
+  code = codeOf(response.status);
   const body = await (response.json() as Promise<GraphqlResponse>).catch(
     failed(`responded with status ${response.status} and no JSON`),
   );

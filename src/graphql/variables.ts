@@ -70,9 +70,13 @@ const written = (variable: string, path: Path) =>
 /** The value of a `MarkerInput`, its position in a form that `PointInput` passes on. */
 function withAnyPosition(marker: unknown): unknown {
   const sent = (marker ?? {}) as { readonly position?: { readonly lng?: unknown; readonly lat?: unknown } | null };
-  const { lng, lat } = sent.position ?? {};
-  if (!sent.position || (lng !== undefined && lng !== null && lat !== undefined && lat !== null)) return marker;
-  return { ...sent, position: { lng: lng ?? sent.position, lat: lat ?? sent.position } };
+  const { position } = sent;
+  if (position === undefined || position === null) return marker;
+  const { lng = null, lat = null } = position;
+  if (lng !== null && lat !== null) return marker;
+  // A number alone would be a coordinate.
+  const all = typeof position === 'number' ? [position] : position;
+  return { ...sent, position: { lng: lng ?? all, lat: lat ?? all } };
 }
 
 /**

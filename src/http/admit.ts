@@ -68,11 +68,8 @@ export function admitRequests(server: FastifyInstance, admission: Admission, lim
 
   function refuse(reply: FastifyReply) {
     log.warn({}, OVERLOADED.message);
-    return reply
-      .code(503)
-      .header('retry-after', RETRY_AFTER_S)
-      .type('application/json; charset=utf-8')
-      .send(refusalOf(reply.request.headers));
+    const body = refusalOf(reply.request.headers);
+    return reply.code(503).header('retry-after', RETRY_AFTER_S).type('application/json; charset=utf-8').send(body);
   }
 
   server.addHook('onRequest', async (request, reply) => {

@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.js';
+import type { Config } from '../config.js';
 import type { Services } from '../graphql/context.js';
 import { type Log, silentLog } from '../log.js';
 import type { Collection } from '../model/collection.js';
@@ -165,6 +166,15 @@ function noted(pages: PagesPort, generation: string, cache: PageCache | undefine
     }
   };
   return { ...pages, write };
+}
+
+/** The cells of all collections for a command: updated by it, unless servers alone do so. */
+export function commandCells(
+  backend: StreamBackend,
+  { consumer, database }: Pick<Config, 'consumer' | 'database'>,
+  log: Log,
+): Cells {
+  return consumer ? keepCells(backend, log, { embedded: database.kind === 'embedded' }) : unknownCells();
 }
 
 /** Starts the stream consumer, which updates the cells and caches and passes changes on. The tables must exist. */

@@ -23,10 +23,9 @@ export class StreamReplaced extends CellportError {
   readonly stream: string | undefined;
 
   constructor(before: string, stream: string | undefined) {
-    super(
-      'UNAVAILABLE',
-      stream === undefined ? `the stream ${before} was disabled` : `the stream ${before} was replaced by ${stream}`,
-    );
+    // When each was enabled: the rest of its name is the account, which clients need not see.
+    const [from, to] = [before, stream].map((name) => name?.slice(name.lastIndexOf('/') + 1));
+    super('UNAVAILABLE', `the stream of ${from} was ${to === undefined ? 'disabled' : `replaced by that of ${to}`}`);
     this.stream = stream;
   }
 }

@@ -18,6 +18,7 @@ describe('the command line', () => {
       ['reindex'],
       ['dead-letters'],
       ['repartition'],
+      ['delete'],
       ['sweep'],
       ['table'],
       ['keys'],

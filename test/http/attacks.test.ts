@@ -162,7 +162,9 @@ describe('a WebSocket', () => {
     for (const attack of SENDABLE) {
       const before = received.length;
       socket.send(`{"type":"subscribe","id":"1","payload":${bodyOf(attack)}}`);
-      await expect.poll(() => received.slice(before).join('')).toMatch(/"type":"(error|complete)"/);
+      await expect
+        .poll(() => received.slice(before).join(''), { timeout: 30_000 })
+        .toMatch(/"type":"(error|complete)"/);
       const { type, payload } = JSON.parse(received[before] ?? '') as { type: string; payload: unknown };
       expectReason(JSON.stringify(type === 'next' ? payload : { errors: payload }));
     }

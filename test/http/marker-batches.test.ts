@@ -42,6 +42,8 @@ const IMPOSSIBLE: readonly (readonly [position: unknown, message: string])[] = [
   [{ lon: 1, lat: 2 }, 'got {"lon":1,"lat":2}'],
   [[1, 2], 'got [1,2]'],
   ['1, 2', 'got "1, 2"'],
+  ['', 'got ""'],
+  [0, 'got [0]'],
 ];
 
 describe('a position that is missing or impossible', () => {

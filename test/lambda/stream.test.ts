@@ -213,7 +213,7 @@ test('records of a new stream leave a gap, and those of the former stream do not
   await from('2026-11-21T10:00:00.000');
   expect(await gap()).toBeUndefined();
   await from('2026-11-21T12:00:00.000');
-  const reason = `the stream ${table}/stream/2026-11-21T10:00:00.000 was replaced by ${table}/stream/2026-11-21T12:00:00.000`;
+  const reason = 'the stream of 2026-11-21T10:00:00.000 was replaced by that of 2026-11-21T12:00:00.000';
   expect(await gap()).toMatchObject({ reason });
   await from('2026-11-21T10:00:00.000');
   expect(await loadStreamState(db, 'cells', newCall())).toMatchObject({

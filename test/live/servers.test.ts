@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { LiveHub } from '../../src/live/hub.js';
@@ -125,6 +126,15 @@ describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () =
     await until(() => clients.every(({ keys }) => keys.includes('a29')));
     for (const { keys } of clients) expect(keys).toEqual(written('a', 30));
 
+    // Whoever else uses the channel.
+    const foreign = ['hello', '{', 'null', '[]', '1', '{"from":"me","count":1}', '{"from":{},"count":"1"}'];
+    const somebody = new Redis(redisUrl);
+    for (const text of foreign) expect(await somebody.publish(`cellport:${db.tables.entities}`, text)).toBe(3);
+    somebody.disconnect();
+    await write(['a30']);
+    await until(() => clients.every(({ keys }) => keys.includes('a30')));
+    expect(clients.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
+
     // Another sender may have skipped some changes.
     await one.stop();
     await until(() => clients.slice(1).every(({ error }) => error !== undefined));
@@ -135,7 +145,7 @@ describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () =
     await write(written('b', 5));
     clients = others.map(({ hub }) => listen(hub, parks, begun + 1_000));
     await until(() => clients.every(({ keys }) => keys.includes('b4')));
-    for (const { keys } of clients) expect([...new Set(keys)]).toEqual([...written('a', 30), ...written('b', 5)]);
+    for (const { keys } of clients) expect([...new Set(keys)]).toEqual([...written('a', 31), ...written('b', 5)]);
 
     // And after an outage of Redis.
     await stopRedis();
@@ -146,7 +156,7 @@ describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () =
     await Promise.all(again.map((each) => each.begun));
     await write(written('d', 5));
     await until(() => again.every(({ keys }) => keys.includes('d4')));
-    const expected = ['a', 'b', 'c', 'd'].flatMap((prefix) => written(prefix, prefix === 'a' ? 30 : 5));
+    const expected = ['a', 'b', 'c', 'd'].flatMap((prefix) => written(prefix, prefix === 'a' ? 31 : 5));
     for (const { keys } of again) expect([...new Set(keys)]).toEqual(expected);
     await Promise.all(others.map((each) => each.stop()));
   });

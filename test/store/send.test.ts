@@ -41,6 +41,48 @@ const stored = async (sk: string) => {
   return Item !== undefined;
 };
 
+/** What AWS charges, which DynamoDB Local does not report for absent keys of a batch and for ranges without items. */
+describe('read units', () => {
+  const ITEMS = { small: 100, full: 4_000, over: 5_000, double: 8_100 };
+  /** Eventually consistent; a consistent read costs twice as much. */
+  const UNITS = { small: 0.5, full: 0.5, over: 1, double: 1, none: 0.5, other: 0.5 };
+  const keyOf = (sk: string) => ({ pk: 'priced', sk });
+  const cost = async (...args: [Parameters<typeof send>[1], Parameters<typeof send>[2]]) => {
+    const call = newCall();
+    await send(database, ...args, call);
+    return call.meter.readUnits;
+  };
+
+  test.each([false, true])(
+    'are counted by item of a batch and by sum of a Query; consistent: %s',
+    async (ConsistentRead) => {
+      const factor = ConsistentRead ? 2 : 1;
+      for (const [sk, bytes] of Object.entries(ITEMS)) {
+        await send(database, 'put', { TableName: entities, Item: { ...keyOf(sk), x: 'x'.repeat(bytes) } }, newCall());
+      }
+      const names = Object.keys(UNITS) as (keyof typeof UNITS)[];
+      for (const wanted of [...names.map((name) => [name]), names, ['none', 'other'], ['over', 'double']] as const) {
+        const units = wanted.reduce((sum, name) => sum + UNITS[name as 'small'], 0);
+        const batch = { RequestItems: { [entities]: { Keys: wanted.map(keyOf), ConsistentRead } } };
+        expect([wanted, await cost('batchGet', batch)]).toEqual([wanted, units * factor]);
+      }
+      for (const name of names) {
+        const one = { TableName: entities, Key: keyOf(name), ConsistentRead };
+        expect([name, await cost('get', one)]).toEqual([name, UNITS[name] * factor]);
+      }
+      const range = (pk: string) => ({
+        TableName: entities,
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': pk },
+        ConsistentRead,
+      });
+      // 17.2 KB and a few names.
+      expect(await cost('query', range('priced'))).toBe(2.5 * factor);
+      expect(await cost('query', range('absent'))).toBe(0.5 * factor);
+    },
+  );
+});
+
 describe('a command', () => {
   test('is metered by what DynamoDB reports', async () => {
     const call = newCall();

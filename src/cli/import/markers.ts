@@ -34,9 +34,8 @@ const ASK_AGAIN_AFTER_MS = 10_000;
 /** The cells of all collections, updated by this process unless it must not. */
 async function openCellsOf(session: CommandSession): Promise<Cells> {
   // Loaded only if needed, because it takes a while: beside a server it is not.
-  const { keepCells, unknownCells } = await import('../../server/cells.js');
-  const { consumer, database } = session.config;
-  return consumer ? keepCells(session, session.log, { embedded: database.kind === 'embedded' }) : unknownCells();
+  const { commandCells } = await import('../../server/cells.js');
+  return commandCells(session, session.config, session.log);
 }
 
 /** Imports a file of markers. */

@@ -52,9 +52,17 @@ export function throttled(cause?: unknown): CellportError {
   );
 }
 
+class DatabaseUnavailable extends CellportError {}
+
 /** UNAVAILABLE, with the reason if known. */
 export function unavailable(reason: string, cause?: unknown): CellportError {
-  return new CellportError('UNAVAILABLE', `DynamoDB is unavailable: ${reason}`, {}, { cause });
+  return new DatabaseUnavailable('UNAVAILABLE', `DynamoDB is unavailable: ${reason}`, {}, { cause });
+}
+
+/** Whether DynamoDB throttles, or does not respond: unlike a missing table, that passes. */
+export function isOutage(error: unknown): error is CellportError {
+  if (error instanceof DatabaseUnavailable) return !isMissingTable(error);
+  return error instanceof CellportError && error.code === 'THROTTLED';
 }
 
 /** The relevant fields of an SDK error. */

@@ -35,9 +35,11 @@ import {
   type UpdateCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
 
+import { unitsOf as readUnitsOf } from '../../model/read-cost.js';
 import type { Database } from '../database.js';
 import { exact } from './exact-values.js';
 import { mapFailure } from './failures.js';
+import { itemBytes } from './item-size.js';
 import type { Call, Meter } from './meter.js';
 import { type RangeRead, rangeReadOf } from './read-log.js';
 import { queryCommand, wireScanCommand } from './query-items.js';
@@ -73,6 +75,8 @@ interface Dispatch<K extends Operation> {
   readonly keysRead?: (input: Operations[K]['input']) => number;
   readonly writes?: (input: Operations[K]['input']) => number;
   readonly itemsRead?: (output: Operations[K]['output']) => number;
+  /** The read units that AWS charges at least, where DynamoDB Local may report less. */
+  readonly leastUnits?: (input: Operations[K]['input'], output: Operations[K]['output']) => number;
   /** Whether each call reads a page of a range. */
   readonly pages?: boolean;
   /** The range that a call read, for explanations. */
@@ -88,6 +92,25 @@ const total = (lists: Readonly<Record<string, readonly unknown[]>> | undefined) 
   Object.values(lists ?? {}).reduce((sum, list) => sum + list.length, 0);
 const countOf = ({ Count = 0 }: { readonly Count?: number | undefined }) => Count;
 
+/** A Query that finds nothing costs as much as one that finds a little. */
+const leastOfRange = ({ ConsistentRead }: Pick<QueryCommandInput, 'ConsistentRead'>) =>
+  ConsistentRead === true ? 1 : 0.5;
+
+/** Each item of a batch is rounded up on its own, and a key that is absent costs as much as a small item. */
+function leastOfBatch(
+  { RequestItems: tables = {} }: BatchGetCommandInput,
+  { Responses: found = {}, UnprocessedKeys: left = {} }: BatchGetCommandOutput,
+): number {
+  return Object.entries(tables).reduce((sum, [table, { Keys: keys = [], ConsistentRead }]) => {
+    const items = found[table] ?? [];
+    const absent = keys.length - items.length - (left[table]?.Keys?.length ?? 0);
+    // The sizes are as reported.
+    if (absent === 0) return sum;
+    const units = items.reduce((units, item) => units + readUnitsOf(itemBytes(item)), readUnitsOf(0) * absent);
+    return sum + (ConsistentRead === true ? 2 : 1) * units;
+  }, 0);
+}
+
 const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
   get: {
     run: ({ client }, input, options) => client.send(exact(new GetCommand(input)), options),
@@ -99,10 +122,12 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
     keysRead: ({ RequestItems: tables = {} }) =>
       Object.values(tables).reduce((sum, { Keys: keys = [] }) => sum + keys.length, 0),
     itemsRead: (output) => total(output.Responses),
+    leastUnits: leastOfBatch,
   },
   query: {
     run: ({ client }, input, options) => client.send(queryCommand(input), options),
     itemsRead: countOf,
+    leastUnits: leastOfRange,
     pages: true,
     range: rangeReadOf,
   },
@@ -157,10 +182,11 @@ function count<K extends Operation>(
   operation: K,
   input: Operations[K]['input'],
   output: Operations[K]['output'],
+  units: number,
 ): void {
   const { keysRead, writes, itemsRead, pages } = DISPATCH[operation] as Dispatch<K>;
   const { ScannedCount = 0 }: Answer = output;
-  meter[writes === undefined ? 'readUnits' : 'writeUnits'] += unitsOf(output);
+  meter[writes === undefined ? 'readUnits' : 'writeUnits'] += units;
   meter.getItems += keysRead?.(input) ?? 0;
   meter.writes += writes?.(input) ?? 0;
   meter.itemsReturned += itemsRead?.(output) ?? 0;
@@ -187,15 +213,16 @@ export async function send<K extends Operation>(
   input: Operations[K]['input'],
   { meter, reads, signal, unpriced = false }: Call,
 ): Promise<Operations[K]['output']> {
-  const { run, range, writes } = DISPATCH[operation] as Dispatch<K>;
+  const { run, range, writes, leastUnits } = DISPATCH[operation] as Dispatch<K>;
   const writing = writes !== undefined;
   const capacity = capacityWanted(database, writing, unpriced);
   const priced: Operations[K]['input'] =
     capacity === undefined ? input : { ...input, ReturnConsumedCapacity: capacity };
   const ends = { signal, failure: mapFailure };
   const output = await withinTime(database, (options) => run(database, priced, options), ends);
-  count(meter, operation, input, output);
+  const units = capacity === undefined ? 0 : Math.max(unitsOf(output), leastUnits?.(input, output) ?? 0);
+  count(meter, operation, input, output, units);
   database.consumption?.note(input, output, writing);
-  if (reads && range) reads.push(range(database, input, output, unitsOf(output)));
+  if (reads && range) reads.push(range(database, input, output, units));
   return output;
 }

@@ -1,0 +1,74 @@
+import { Command } from 'commander';
+
+import { systemClock } from '../clock.js';
+import { CellportError } from '../errors.js';
+import { ask } from './ask.js';
+import { EXIT_CODES } from './options.js';
+import { duration, grouped } from './progress.js';
+import { type CommandSession, resumed, withDatabase } from './session.js';
+
+interface DeleteOptions {
+  readonly yes?: boolean;
+  readonly wait?: boolean;
+  readonly json?: boolean;
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+/** Empties deleted collections, together with the servers, until the key of this one can be used again. */
+async function empty(session: CommandSession, key: string): Promise<void> {
+  const { config, database, log, signal } = session;
+  const { commandCells } = await import('../server/cells.js');
+  const { startJobs } = await import('../server/jobs.js');
+  const { readCollectionItem } = await import('../store/collection/change-collection.js');
+  const { newCall } = await import('../store/request/meter.js');
+  const cells = commandCells(session, config, log);
+  const jobs = startJobs(session, cells, config.limits.deadlineMs, log);
+  try {
+    while ((await resumed(signal, () => readCollectionItem(database, key, newCall(signal)))) !== undefined) {
+      await systemClock.sleep(LOOK_EVERY_MS, signal);
+      signal.throwIfAborted();
+    }
+  } finally {
+    await jobs.stop();
+    await cells.stop();
+  }
+}
+
+async function run(session: CommandSession, key: string, { yes, wait, json }: DeleteOptions): Promise<void> {
+  const { database, signal } = session;
+  const { getBlocks } = await import('../store/cell/blocks.js');
+  const { deleteCollection } = await import('../store/collection/collection-changes.js');
+  const { newCall } = await import('../store/request/meter.js');
+  const { checkTables } = await import('../store/table/table-check.js');
+  const { findCollection } = await import('./find-collection.js');
+  await checkTables(database);
+  const began = systemClock.now();
+  const collection = await findCollection(database, key, signal);
+  const call = newCall(signal);
+  const [total] = await getBlocks(database, database.keys.scope(collection), [''], call, { consistent: true });
+  const markers = [...(total?.children.values() ?? [])].reduce((sum, { count }) => sum + count, 0);
+  const what = `collection ${key} with ${grouped(markers)} markers`;
+  if (yes !== true && !(await ask(`Delete ${what}, and its zones and readings?`, signal))) {
+    const message = `pass --yes to delete ${what}, and its zones and readings`;
+    throw new CellportError('BAD_USER_INPUT', message, { field: '--yes' });
+  }
+  const now = new Date(database.clock.wall()).toISOString();
+  await resumed(signal, () => deleteCollection(database, key, now, call));
+  if (json !== true) console.log(`${what} deleted`);
+  if (wait === true) await empty(session, key);
+  if (json === true) console.log(JSON.stringify({ collection: key, markers, emptied: wait === true }));
+  else if (wait === true) console.log(`emptied in ${duration(systemClock.now() - began)}; its key can be used again`);
+  else console.log('servers empty it in the background; until then its key is taken');
+}
+
+export function deleteCommand(): Command {
+  return new Command('delete')
+    .description('Delete a collection with its markers, zones and readings')
+    .argument('<key>', 'key of the collection')
+    .option('--yes', 'do not ask; required without a terminal')
+    .option('--wait', 'empty it here, and wait until its key can be used again: a minute or more')
+    .option('--json', 'print JSON')
+    .addHelpText('after', EXIT_CODES)
+    .action((key: string, options: DeleteOptions) => withDatabase((session) => run(session, key, options)));
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { getCollections, createCollection } from '../../src/store/collection/collections.js';
+import { createMarkers } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { keepCells } from '../../src/server/cells.js';
+import { silentLog } from '../../src/log.js';
+import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { CellportError } from '../../src/errors.js';
+import { resumed } from '../../src/cli/session.js';
+import { throttled, unavailable } from '../../src/store/request/failures.js';
+import { runCli, runCliHere } from '../support/run-cli.js';
+import { engine, engineSettings, testDatabase } from '../support/test-database.js';
+
+const db = await testDatabase('readable', { stream: true });
+const streams = createStreamsClient(engine());
+const settings = { ...engineSettings(), CELLPORT_TABLE: db.tables.entities, CELLPORT_LOG: 'silent' };
+const cli = (...args: string[]) => runCliHere(args, settings);
+const NOW = new Date().toISOString();
+
+beforeAll(async () => {
+  for (const key of ['parks', 'shops']) {
+    const collection = await createCollection(db, { key, name: key }, NOW, newCall());
+    const markers = ['a', 'b', 'c'].map((name, lng) => ({
+      key: name,
+      position: { lng, lat: 1 },
+      properties: { size: 1 },
+    }));
+    await createMarkers(db, collection, markers, NOW, newCall());
+  }
+  const cells = keepCells({ database: db, streams }, silentLog);
+  await cells.caughtUp(new AbortController().signal);
+  await cells.stop();
+});
+afterAll(() => streams.destroy());
+
+test('repartition warns of properties that no marker has, and goes on where it cannot ask', async () => {
+  const run = runCli(['repartition', 'shops', '--map-property', 'size,pirce'], settings);
+  await run.said(/warning: none of 3 markers has pirce\n/);
+  await run.said(/adding the new layout/);
+  const other = runCli(['repartition', '--map-properties', 'size', 'parks'], settings);
+  await other.said(/adding the new layout/);
+  for (const { child } of [run, other]) child.kill('SIGINT');
+  await Promise.all([run.ended, other.ended]);
+  expect(other.output()).not.toMatch(/none of/);
+});
+
+describe('a long command', () => {
+  const { signal } = new AbortController();
+
+  test('resumes after an outage by itself, and says so', async () => {
+    const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const failures = [throttled(), unavailable('it does not respond')];
+    const result = await resumed(signal, async () => {
+      const failure = failures.shift();
+      if (failure) throw failure;
+      return 'done';
+    });
+    expect([result, said.mock.calls.flat()]).toEqual([
+      'done',
+      [expect.stringMatching(/throttling.*; trying again/), expect.stringMatching(/unavailable.*; trying again/)],
+    ]);
+    said.mockRestore();
+  });
+
+  test('ends at once with other failures, which do not pass', async () => {
+    const missing = Object.assign(new Error('no table'), { name: 'ResourceNotFoundException' });
+    for (const failure of [unavailable('a table does not exist', missing), new CellportError('UNAVAILABLE', 'wrong')]) {
+      await expect(resumed(signal, () => Promise.reject(failure))).rejects.toBe(failure);
+    }
+  });
+
+  test('says after a long outage that it resumes when run again', async () => {
+    vi.useFakeTimers();
+    const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const failed = resumed(signal, () => Promise.reject(throttled())).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(String(await failed)).toMatch(/throttling.*; run the same command again to resume/);
+    said.mockRestore();
+    vi.useRealTimers();
+  });
+});
+
+describe('cellport delete', () => {
+  test('says how many markers it would delete, and deletes nothing without --yes where it cannot ask', async () => {
+    const { code, output } = await cli('delete', 'parks');
+    expect([code, output]).toEqual([2, expect.stringMatching(/pass --yes to delete collection parks with 3 markers/)]);
+    expect(await getCollections(db, ['parks'], newCall())).toMatchObject([{ key: 'parks' }]);
+  });
+
+  test('deletes a collection, of which others show nothing any more', async () => {
+    const { code, output } = await cli('delete', 'parks', '--yes');
+    expect([code, output]).toEqual([
+      0,
+      expect.stringMatching(/^collection parks with 3 markers deleted\n.*its key is taken/),
+    ]);
+    expect(await getCollections(db, ['parks'], newCall(), { consistent: true })).toEqual([null]);
+    const again = await cli('delete', 'parks', '--yes');
+    expect([again.code, again.output]).toEqual([1, expect.stringContaining('there is no collection parks')]);
+    const json = await cli('delete', 'shops', '--yes', '--json');
+    expect(JSON.parse(json.output)).toEqual({ collection: 'shops', markers: 3, emptied: false });
+  });
+});
