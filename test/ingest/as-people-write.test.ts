@@ -115,10 +115,10 @@ describe('a CSV column', () => {
     expect(said.slice(8, 9)).toEqual(['12 more columns are mixed']);
   });
 
-  test('has values without the blanks around them, except in quotes', async () => {
+  test('has values without the blanks around them', async () => {
     const text = csv('id , "name" , Lat, Lon , a, b', ' 1 , "a, b" , 1 , 2 , 12 ," x "');
     const { markers } = await readRows('a.csv', text);
-    expect(markers).toMatchObject([{ key: '1', name: 'a, b', properties: { a: 12, b: ' x ' } }]);
+    expect(markers).toMatchObject([{ key: '1', name: 'a, b', properties: { a: 12, b: 'x' } }]);
   });
 
   test('with a name that others have gets a number', async () => {
@@ -205,6 +205,18 @@ describe('a position', () => {
       (error: Error) => /no position/.test(error.message),
     );
     expect(outcome).toBe(true);
+  });
+
+  test('must be chosen if several fields of no such name may have it', async () => {
+    const row = { id: 1, from: { lat: 1, lng: 2 }, to: { lat: 3, lng: 4 } };
+    const reason = expect.stringMatching(
+      /may be in any of from, to; choose with --lat-column and --lng-column/,
+    ) as unknown;
+    expect((await readRows('a.json', JSON.stringify([row]))).rejects).toEqual([[1, reason]]);
+    const options = { latColumn: 'to', lngColumn: 'to' };
+    expect((await readRows('a.json', JSON.stringify([row]), options)).markers[0]?.position).toEqual({ lng: 4, lat: 3 });
+    const text = csv('from,to', 'POINT (1 2),POINT (3 4)');
+    await expect(readRows('a.csv', text)).rejects.toThrow(/may be in any of from, to/);
   });
 
   test('leaves what is beside its coordinates, and says that an elevation is dropped', async () => {

@@ -556,9 +556,11 @@ describe('CSV', () => {
         expect(rows.map(({ line: at }) => at)).toEqual(starts);
         const shown = markersOf(rows).map(({ properties }) => [properties['a'] ?? '', properties['b'] ?? '']);
         // One type a column.
-        const isNumbers = [0, 1].map((at) => table.every((cells) => /^(?:\s*1{1,15}\s*)?$/.test(cells[at] ?? '')));
+        const isNumbers = [0, 1].map((at) => table.every((cells) => /^(?:1{1,15})?$/.test((cells[at] ?? '').trim())));
         expect(shown).toEqual(
-          table.map((cells) => cells.map((text, at) => (isNumbers[at] && text !== '' ? Number(text) : text))),
+          table.map((cells) =>
+            cells.map((text, at) => (isNumbers[at] && text.trim() !== '' ? Number(text) : text.trim())),
+          ),
         );
       }),
       { numRuns: 40 },

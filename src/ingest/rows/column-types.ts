@@ -85,12 +85,12 @@ export class ColumnTypes {
     }
   }
 
-  /** The value of a cell; call after all rows were added. */
+  /** The value of a cell without blanks around it; call after all rows were added. */
   valueOf(at: number, cell: string): unknown {
     const type = (this.#types ??= this.#decide())[at];
-    if (type === 'boolean') return cell.trim().toLowerCase() === 'true';
+    if (type === 'boolean') return cell.toLowerCase() === 'true';
     const notation = NOTATIONS.find((each) => each.notation === type);
-    return (notation && numberIn(cell.trim(), notation)) ?? cell;
+    return (notation && numberIn(cell, notation)) ?? cell;
   }
 
   /** Says of columns with numbers and other cells what they are, except for `texts` and coordinates. */

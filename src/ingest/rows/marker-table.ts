@@ -88,7 +88,7 @@ function surveyed(columns: readonly string[], delimiter: Delimiter, options: Rea
       return {
         read(cells) {
           const filled = columns.flatMap((name, at) => {
-            const cell = cells[at] ?? '';
+            const cell = (cells[at] ?? '').trim();
             // A list of names in JSON.
             const place = name === map.place && cell.startsWith('[') ? jsonIn(cell) : undefined;
             const value = texts.includes(name) ? cell : (place ?? types.valueOf(at, cell));
