@@ -43,7 +43,7 @@ function numberIn(cell: string, { notation, decimal, groups }: (typeof NOTATIONS
 
 interface Column {
   readonly name: string;
-  /** The first cell that is not of a type, for people. */
+  /** The first cell that is not of a type. */
   readonly not: Partial<Record<Type, string>>;
   /** Cells with decimals in a notation. */
   readonly decimals: Record<Notation, number>;
@@ -67,15 +67,14 @@ export class ColumnTypes {
     this.#options = options;
   }
 
-  /** Adds a row that begins on a line. */
-  add(cells: readonly string[], line: number): void {
+  /** Adds a row. */
+  add(cells: readonly string[]): void {
     for (const [at, column] of this.#columns.entries()) {
       const cell = (cells[at] ?? '').trim();
       if (cell === '') continue;
-      const where = () => `${shown(cell)} on line ${line}`;
-      if (!BOOLEAN.test(cell)) column.not.boolean ??= where();
+      if (!BOOLEAN.test(cell)) column.not.boolean ??= cell;
       for (const each of NOTATIONS) {
-        if (numberIn(cell, each) === undefined) column.not[each.notation] ??= where();
+        if (numberIn(cell, each) === undefined) column.not[each.notation] ??= cell;
         else {
           column.hasNumbers = true;
           const isSure = this.#coordinates.includes(column.name) || !GROUPED[each.other].test(cell);
@@ -101,9 +100,9 @@ export class ColumnTypes {
       const other = not[type === 'text' ? this.#notation() : type];
       const isChosen = [...texts, ...this.#coordinates, ...(this.#options.textColumn ?? [])].includes(name);
       if (isChosen || !hasNumbers || other === undefined) return [];
-      if (type !== 'text') return [`column ${shown(name)} has numbers, but ${other} stays text`];
+      if (type !== 'text') return [`column ${shown(name)} has numbers, but ${shown(other)} stays text`];
       return [
-        `column ${shown(name)} is text, as ${other} is no number with all its digits; pass --number-column if it is`,
+        `column ${shown(name)} is text, as ${shown(other)} is no number with all its digits; pass --number-column if it is`,
       ];
     });
     const more = notes.length - MOST_NAMED;

@@ -27,7 +27,7 @@ export interface TableRows<C> {
 /** How a table with some columns is read. */
 export interface Table<C> {
   /** Called with all records before the first is read, if what one cell means depends on others. */
-  readonly survey?: (cells: readonly string[], line: number) => void;
+  readonly survey?: (cells: readonly string[]) => void;
   /** Throws BAD_USER_INPUT if a column is missing. */
   readonly open: () => TableRows<C>;
   /** Whether blanks around cells count. */
@@ -75,8 +75,8 @@ function surveyed(columns: readonly string[], delimiter: Delimiter, options: Rea
   const types = new ColumnTypes(columns, coordinates, delimiter === ';' ? 'comma' : 'point', options);
   const points = columns.map(() => 0);
   return {
-    survey(cells, line) {
-      types.add(cells, line);
+    survey(cells) {
+      types.add(cells);
       if (named !== undefined) return;
       for (const [at, name] of columns.entries()) if (isPoint(name, cells[at])) points[at] = (points[at] ?? 0) + 1;
     },
