@@ -83,13 +83,20 @@ describe('a CSV column', () => {
     expect(await column(cells, '16,9;52,4')).toEqual(values);
   });
 
-  test('has the notation of most numbers if coordinates do not tell', async () => {
-    const text = csv('WKT,v,w', 'POINT (1 2),"1,5","1.234"', 'POINT (1 2),"2,25","5.678"');
-    expect(await valuesOf('a.csv', text)).toEqual([
-      { v: 1.5, w: 1234 },
-      { v: 2.25, w: 5678 },
-    ]);
-  });
+  test.each([
+    [';', '1,5', '1.234', 1.5, 1234],
+    [';', '1,5', '3', 1.5, 3],
+    ['\t', '2.5', '3.25', 2.5, 3.25],
+    ['\t', '2,5', '1.234', 2.5, 1234],
+    // They may be lists.
+    [',', '"1,5"', '"12,13"', '1,5', '12,13'],
+  ])(
+    'has the notation of most numbers if coordinates do not tell: %j %s %s',
+    async (delimiter, v, w, first, second) => {
+      const text = csv(['WKT', 'v', 'w'].join(delimiter), ['POINT (1 2)', v, w].join(delimiter));
+      expect(await valuesOf('a.csv', text)).toEqual([{ v: first, w: second }]);
+    },
+  );
 
   test('is what options say, and what was decided of mixed cells is said', async () => {
     const text = csv('id,lat,lng,zip,n', '1,1,2,01569,4', '2,1,2,10001,n/a', '3,1,2,2,5');

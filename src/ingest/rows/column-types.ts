@@ -55,15 +55,14 @@ export class ColumnTypes {
   readonly #columns: readonly Column[];
   /** They have no thousands, and so tell the notation. */
   readonly #coordinates: readonly string[];
-  readonly #likely: Notation;
+  readonly #delimiter: string;
   readonly #options: ReadOptions;
   #types: readonly Type[] | undefined;
 
-  /** `likely` is the notation if no number tells. */
-  constructor(names: readonly string[], coordinates: readonly string[], likely: Notation, options: ReadOptions) {
+  constructor(names: readonly string[], coordinates: readonly string[], delimiter: string, options: ReadOptions) {
     this.#columns = names.map((name) => ({ name, not: {}, decimals: { point: 0, comma: 0 }, hasNumbers: false }));
     this.#coordinates = coordinates;
-    this.#likely = likely;
+    this.#delimiter = delimiter;
     this.#options = options;
   }
 
@@ -109,12 +108,14 @@ export class ColumnTypes {
     return more > 0 ? [...notes.slice(0, MOST_NAMED), `${more} more columns are mixed`] : notes;
   }
 
-  /** The notation of the table: that of its coordinates, or else of most decimals. */
+  /** The notation of the table: that of its coordinates, or else of most decimals unless 12,13 may be a list. */
   #notation(): Notation {
     const sum = (columns: readonly Column[]) =>
       columns.reduce((votes, { decimals }) => votes + decimals.comma - decimals.point, 0);
-    const votes = sum(this.#columns.filter(({ name }) => this.#coordinates.includes(name))) || sum(this.#columns);
-    return votes === 0 ? this.#likely : votes > 0 ? 'comma' : 'point';
+    const own = sum(this.#columns.filter(({ name }) => this.#coordinates.includes(name)));
+    const votes = own === 0 && this.#delimiter !== ',' ? sum(this.#columns) : own;
+    // Spreadsheets separate columns by semicolons where a comma precedes decimals.
+    return votes > 0 || (votes === 0 && this.#delimiter === ';') ? 'comma' : 'point';
   }
 
   #decide(): Type[] {

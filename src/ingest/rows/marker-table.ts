@@ -71,8 +71,7 @@ function surveyed(columns: readonly string[], delimiter: Delimiter, options: Rea
   const map = mapFields(columns, options);
   const named = findPosition(columns, options);
   const coordinates = named === undefined || 'point' in named ? [] : [named.lat, named.lng];
-  // Spreadsheets separate columns by semicolons where a comma precedes decimals.
-  const types = new ColumnTypes(columns, coordinates, delimiter === ';' ? 'comma' : 'point', options);
+  const types = new ColumnTypes(columns, coordinates, delimiter, options);
   const points = columns.map(() => 0);
   return {
     survey(cells) {
