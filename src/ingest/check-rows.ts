@@ -105,10 +105,6 @@ export async function checkRows<C extends Keyed>(
     await file.close();
   }
   const hasValid = offsets.count > 0 || rejected === 0;
-  return {
-    collection: (hasValid && (await onValid?.({ keys: lines, rejected }))) || collection,
-    offsets,
-    rejected,
-    greatest,
-  };
+  const target = hasValid ? await onValid?.({ keys: lines, rejected }) : undefined;
+  return { collection: target ?? collection, offsets, rejected, greatest };
 }

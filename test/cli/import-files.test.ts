@@ -154,7 +154,7 @@ test('an import says what it guessed, without the control characters of the file
   );
   const table = await cellport('import', latin, '-c', 'latin');
   expect(table.output).toContain('read as windows-1252');
-  expect(table.output).toContain('column "n\\u001b[31m" is text, as "x" on line 3');
+  expect(table.output).toContain('column "n\\u001b[31m" is text, as "x" is no number');
   const missing = await file('missing.csv', 'key,\x1b[31m\x9b\n1,2\n');
   expect((await cellport('import', missing, '-c', 'missing')).output).toContain('\\u001b[31m\\u009b');
 });

@@ -83,27 +83,32 @@ describe('a CSV column', () => {
     expect(await column(cells, '16,9;52,4')).toEqual(values);
   });
 
-  test('has the notation of most numbers if coordinates do not tell', async () => {
-    const text = csv('WKT,v,w', 'POINT (1 2),"1,5","1.234"', 'POINT (1 2),"2,25","5.678"');
-    expect(await valuesOf('a.csv', text)).toEqual([
-      { v: 1.5, w: 1234 },
-      { v: 2.25, w: 5678 },
-    ]);
-  });
+  test.each([
+    [';', '1,5', '1.234', 1.5, 1234],
+    [';', '1,5', '3', 1.5, 3],
+    ['\t', '2.5', '3.25', 2.5, 3.25],
+    ['\t', '2,5', '1.234', 2.5, 1234],
+    // They may be lists.
+    [',', '"1,5"', '"12,13"', '1,5', '12,13'],
+  ])(
+    'has the notation of most numbers if coordinates do not tell: %j %s %s',
+    async (delimiter, v, w, first, second) => {
+      const text = csv(['WKT', 'v', 'w'].join(delimiter), ['POINT (1 2)', v, w].join(delimiter));
+      expect(await valuesOf('a.csv', text)).toEqual([{ v: first, w: second }]);
+    },
+  );
 
   test('is what options say, and what was decided of mixed cells is said', async () => {
     const text = csv('id,lat,lng,zip,n', '1,1,2,01569,4', '2,1,2,10001,n/a', '3,1,2,2,5');
     const { said } = await readRows('a.csv', text);
     expect(said).toEqual([
-      expect.stringMatching(/^column "zip" is text, as "01569" on line 2 is no number/),
-      expect.stringMatching(/^column "n" is text, as "n\/a" on line 3 is no number/),
+      expect.stringMatching(/^column "zip" is text, as "01569" is no number/),
+      expect.stringMatching(/^column "n" is text, as "n\/a" is no number/),
       'no names found; pass --name-column',
     ]);
     const options = { textColumn: ['zip'], numberColumn: ['n'] };
     expect(await valuesOf('a.csv', text, options)).toMatchObject([{ n: 4 }, { zip: '10001', n: 'n/a' }, { zip: '2' }]);
-    expect((await readRows('a.csv', text, options)).said[0]).toBe(
-      'column "n" has numbers, but "n/a" on line 3 stays text',
-    );
+    expect((await readRows('a.csv', text, options)).said[0]).toBe('column "n" has numbers, but "n/a" stays text');
     await expect(readRows('a.csv', text, { textColumn: ['zap'] })).rejects.toThrow(/no column zap.*--text-column/);
     await expect(readRows('a.json', '[]', { numberColumn: ['n'] })).rejects.toThrow(/--number-column must be for CSV/);
   });
@@ -115,10 +120,10 @@ describe('a CSV column', () => {
     expect(said.slice(8, 9)).toEqual(['12 more columns are mixed']);
   });
 
-  test('has values without the blanks around them, except in quotes', async () => {
+  test('has values without the blanks around them', async () => {
     const text = csv('id , "name" , Lat, Lon , a, b', ' 1 , "a, b" , 1 , 2 , 12 ," x "');
     const { markers } = await readRows('a.csv', text);
-    expect(markers).toMatchObject([{ key: '1', name: 'a, b', properties: { a: 12, b: ' x ' } }]);
+    expect(markers).toMatchObject([{ key: '1', name: 'a, b', properties: { a: 12, b: 'x' } }]);
   });
 
   test('with a name that others have gets a number', async () => {
@@ -205,6 +210,18 @@ describe('a position', () => {
       (error: Error) => /no position/.test(error.message),
     );
     expect(outcome).toBe(true);
+  });
+
+  test('must be chosen if several fields of no such name may have it', async () => {
+    const row = { id: 1, from: { lat: 1, lng: 2 }, to: { lat: 3, lng: 4 } };
+    const reason = expect.stringMatching(
+      /may be in any of from, to; choose with --lat-column and --lng-column/,
+    ) as unknown;
+    expect((await readRows('a.json', JSON.stringify([row]))).rejects).toEqual([[1, reason]]);
+    const options = { latColumn: 'to', lngColumn: 'to' };
+    expect((await readRows('a.json', JSON.stringify([row]), options)).markers[0]?.position).toEqual({ lng: 4, lat: 3 });
+    const text = csv('from,to', 'POINT (1 2),POINT (3 4)');
+    await expect(readRows('a.csv', text)).rejects.toThrow(/may be in any of from, to/);
   });
 
   test('leaves what is beside its coordinates, and says that an elevation is dropped', async () => {

@@ -540,7 +540,8 @@ describe('CSV', () => {
   it('reads any well-formed table, each row with the line on which it begins', async () => {
     const cell = fc
       .string({ unit: fc.constantFrom('a', '"', ',', ';', '\n', '\r\n', ' ', 'ż', '1') })
-      .filter((text) => !text.includes('\r\n\n'));
+      // Thousands in groups are numbers.
+      .filter((text) => !text.includes('\r\n\n') && !/^\s*1+(?:,111)+\s*$/.test(text));
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(cell, cell), { maxLength: 700 }), async (table) => {
         const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
@@ -556,9 +557,11 @@ describe('CSV', () => {
         expect(rows.map(({ line: at }) => at)).toEqual(starts);
         const shown = markersOf(rows).map(({ properties }) => [properties['a'] ?? '', properties['b'] ?? '']);
         // One type a column.
-        const isNumbers = [0, 1].map((at) => table.every((cells) => /^(?:\s*1{1,15}\s*)?$/.test(cells[at] ?? '')));
+        const isNumbers = [0, 1].map((at) => table.every((cells) => /^(?:1{1,15})?$/.test((cells[at] ?? '').trim())));
         expect(shown).toEqual(
-          table.map((cells) => cells.map((text, at) => (isNumbers[at] && text !== '' ? Number(text) : text))),
+          table.map((cells) =>
+            cells.map((text, at) => (isNumbers[at] && text.trim() !== '' ? Number(text) : text.trim())),
+          ),
         );
       }),
       { numRuns: 40 },

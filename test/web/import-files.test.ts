@@ -1,8 +1,10 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { featuresOf } from '../../web/map/import/features.js';
 import { type Lines, linesOf, readText, textForm } from '../../web/map/import/lines.js';
+import type { ImportRow } from '../../web/map/import/row.js';
+import { readRows } from '../../web/map/import/rows.js';
 
 /** The text in pieces that end at these positions. */
 async function* inPieces(text: string, ends: readonly number[]): AsyncGenerator<string> {
@@ -71,4 +73,40 @@ test('lines are found wherever the pieces of a file end', async () => {
       },
     ),
   );
+});
+
+describe('the page reads what the command line reads', () => {
+  const read = async (fileName: string, text: string | Buffer) => {
+    const rows: ImportRow[] = [];
+    const notes: string[] = [];
+    const file = new File([text], fileName);
+    for await (const some of readRows(file, {}, { onNote: (note) => void notes.push(note) })) rows.push(...some);
+    return { rows, notes };
+  };
+  const feature = (id: number) => ({ type: 'Feature', id, geometry: { type: 'Point', coordinates: [id + 360, 2] } });
+  const lines = [1, 2].map((id) => JSON.stringify(feature(id)));
+
+  test.each([
+    ['array.json', JSON.stringify([feature(1), feature(2)])],
+    ['lines.json', lines.join('\n')],
+    ['lines.ndjson', lines.join('\r')],
+    ['sequence.geojsons', lines.map((line) => `\x1e${line}\n`).join('')],
+    ['collection.ndjson', `{"type":"FeatureCollection","features":[${lines.join(',')}]}`],
+    ['rows.json', JSON.stringify([1, 2].map((id) => ({ id, location: { lat: '2', lon: id } })))],
+    ['table.csv', 'id,Breite,Länge\r1,"2,0","1,0"\r2,2°N,2°0\'0"E\r'],
+  ])('%s', async (fileName, text) => {
+    const { rows } = await read(fileName, text);
+    expect(rows).toMatchObject([1, 2].map((id) => ({ marker: { key: String(id), position: { lng: id, lat: 2 } } })));
+  });
+
+  test('with one type a column, and says what it guessed', async () => {
+    const table = 'id;lat;lng;zip;rating\n1;52,4;16,9;01569;4,0\n2;52,4;16,9; 10001 ;4,5\n';
+    const { rows, notes } = await read('a.csv', Buffer.from(`${table}3;1,5;2,5;Stra\xdfe;1\n`, 'latin1'));
+    const properties = rows.map((row) => 'marker' in row && row.marker.properties);
+    expect(properties.slice(0, 2)).toEqual([
+      { zip: '01569', rating: 4 },
+      { zip: '10001', rating: 4.5 },
+    ]);
+    expect(notes).toEqual(['read as windows-1252', expect.stringMatching(/^column "zip" is text/)]);
+  });
 });

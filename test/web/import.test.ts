@@ -123,7 +123,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     await expectSoon(page, 'cellport.layers[0].content.markers.length === 3');
 
     await choose('city_shops.csv', SHOPS.replace('Last', 'Renamed'));
-    await panel().getByText('Column "opens" is text, as "7 \\"sharp\\"" on line 2').waitFor();
+    await panel().getByText('Column "opens" is text, as "7 \\"sharp\\"" is no number').waitFor();
     await panel().getByRole('button', { name: 'Import 3 places' }).click();
     expect(await done()).toBe('0 created, 1 updated, 2 unchanged');
   });

@@ -154,7 +154,7 @@ function cellsOf(texts: readonly string[], format: Format): (readonly string[] |
   });
 }
 
-function contentsOf<C>(texts: readonly string[], header: Header<C>, { read }: TableRows<C>): (C | Invalid)[] {
+function contentsOf<C>(texts: readonly string[], header: Header<unknown>, { read }: TableRows<C>): (C | Invalid)[] {
   return cellsOf(texts, header).map((cells) => {
     if (cells === undefined) return { reason: 'missing quote, or a quote inside an unquoted field' };
     if (cells.length !== header.columns) {
@@ -171,7 +171,7 @@ function faultOf({ lines, text }: CsvRecord): string | undefined {
   return text === undefined ? NOT_UTF8 : undefined;
 }
 
-function rowsOf<C>(records: readonly CsvRecord[], header: Header<C>, table: TableRows<C>): Row<C>[] {
+function rowsOf<C>(records: readonly CsvRecord[], header: Header<unknown>, table: TableRows<C>): Row<C>[] {
   const faults = records.map(faultOf);
   const texts = records.flatMap(({ text }, at) => (text === undefined || faults[at] !== undefined ? [] : [text]));
   const contents = contentsOf(texts, header, table).values();
@@ -241,15 +241,7 @@ export function tableReader<C>(path: string, kind: TableKind<C>, encoding?: stri
       const { survey } = header.table;
       if (survey !== undefined) {
         for await (const batch of batchesOf(records, header)) {
-          const whole = batch.filter((record) => faultOf(record) === undefined);
-          const cells = cellsOf(
-            whole.map(({ text }) => text ?? ''),
-            header,
-          );
-          for (const [at, { lines }] of whole.entries()) {
-            const own = cells[at];
-            if (own?.length === header.columns) survey(own, lines[0]?.number ?? 0);
-          }
+          rowsOf(batch, header, { read: (cells) => ({ surveyed: survey(cells) }) });
           // Lets the caller stop.
           yield [];
         }

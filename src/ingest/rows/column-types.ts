@@ -43,7 +43,7 @@ function numberIn(cell: string, { notation, decimal, groups }: (typeof NOTATIONS
 
 interface Column {
   readonly name: string;
-  /** The first cell that is not of a type, for people. */
+  /** The first cell that is not of a type. */
   readonly not: Partial<Record<Type, string>>;
   /** Cells with decimals in a notation. */
   readonly decimals: Record<Notation, number>;
@@ -55,27 +55,25 @@ export class ColumnTypes {
   readonly #columns: readonly Column[];
   /** They have no thousands, and so tell the notation. */
   readonly #coordinates: readonly string[];
-  readonly #likely: Notation;
+  readonly #delimiter: string;
   readonly #options: ReadOptions;
   #types: readonly Type[] | undefined;
 
-  /** `likely` is the notation if no number tells. */
-  constructor(names: readonly string[], coordinates: readonly string[], likely: Notation, options: ReadOptions) {
+  constructor(names: readonly string[], coordinates: readonly string[], delimiter: string, options: ReadOptions) {
     this.#columns = names.map((name) => ({ name, not: {}, decimals: { point: 0, comma: 0 }, hasNumbers: false }));
     this.#coordinates = coordinates;
-    this.#likely = likely;
+    this.#delimiter = delimiter;
     this.#options = options;
   }
 
-  /** Adds a row that begins on a line. */
-  add(cells: readonly string[], line: number): void {
+  /** Adds a row. */
+  add(cells: readonly string[]): void {
     for (const [at, column] of this.#columns.entries()) {
       const cell = (cells[at] ?? '').trim();
       if (cell === '') continue;
-      const where = () => `${shown(cell)} on line ${line}`;
-      if (!BOOLEAN.test(cell)) column.not.boolean ??= where();
+      if (!BOOLEAN.test(cell)) column.not.boolean ??= cell;
       for (const each of NOTATIONS) {
-        if (numberIn(cell, each) === undefined) column.not[each.notation] ??= where();
+        if (numberIn(cell, each) === undefined) column.not[each.notation] ??= cell;
         else {
           column.hasNumbers = true;
           const isSure = this.#coordinates.includes(column.name) || !GROUPED[each.other].test(cell);
@@ -85,12 +83,12 @@ export class ColumnTypes {
     }
   }
 
-  /** The value of a cell; call after all rows were added. */
+  /** The value of a cell without blanks around it; call after all rows were added. */
   valueOf(at: number, cell: string): unknown {
     const type = (this.#types ??= this.#decide())[at];
-    if (type === 'boolean') return cell.trim().toLowerCase() === 'true';
+    if (type === 'boolean') return cell.toLowerCase() === 'true';
     const notation = NOTATIONS.find((each) => each.notation === type);
-    return (notation && numberIn(cell.trim(), notation)) ?? cell;
+    return (notation && numberIn(cell, notation)) ?? cell;
   }
 
   /** Says of columns with numbers and other cells what they are, except for `texts` and coordinates. */
@@ -101,21 +99,23 @@ export class ColumnTypes {
       const other = not[type === 'text' ? this.#notation() : type];
       const isChosen = [...texts, ...this.#coordinates, ...(this.#options.textColumn ?? [])].includes(name);
       if (isChosen || !hasNumbers || other === undefined) return [];
-      if (type !== 'text') return [`column ${shown(name)} has numbers, but ${other} stays text`];
+      if (type !== 'text') return [`column ${shown(name)} has numbers, but ${shown(other)} stays text`];
       return [
-        `column ${shown(name)} is text, as ${other} is no number with all its digits; pass --number-column if it is`,
+        `column ${shown(name)} is text, as ${shown(other)} is no number with all its digits; pass --number-column if it is`,
       ];
     });
     const more = notes.length - MOST_NAMED;
     return more > 0 ? [...notes.slice(0, MOST_NAMED), `${more} more columns are mixed`] : notes;
   }
 
-  /** The notation of the table: that of its coordinates, or else of most decimals. */
+  /** The notation of the table: that of its coordinates, or else of most decimals unless 12,13 may be a list. */
   #notation(): Notation {
     const sum = (columns: readonly Column[]) =>
       columns.reduce((votes, { decimals }) => votes + decimals.comma - decimals.point, 0);
-    const votes = sum(this.#columns.filter(({ name }) => this.#coordinates.includes(name))) || sum(this.#columns);
-    return votes === 0 ? this.#likely : votes > 0 ? 'comma' : 'point';
+    const own = sum(this.#columns.filter(({ name }) => this.#coordinates.includes(name)));
+    const votes = own === 0 && this.#delimiter !== ',' ? sum(this.#columns) : own;
+    // Spreadsheets separate columns by semicolons where a comma precedes decimals.
+    return votes > 0 || (votes === 0 && this.#delimiter === ';') ? 'comma' : 'point';
   }
 
   #decide(): Type[] {

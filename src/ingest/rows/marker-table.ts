@@ -27,7 +27,7 @@ export interface TableRows<C> {
 /** How a table with some columns is read. */
 export interface Table<C> {
   /** Called with all records before the first is read, if what one cell means depends on others. */
-  readonly survey?: (cells: readonly string[], line: number) => void;
+  readonly survey?: (cells: readonly string[]) => void;
   /** Throws BAD_USER_INPUT if a column is missing. */
   readonly open: () => TableRows<C>;
   /** Whether blanks around cells count. */
@@ -71,12 +71,11 @@ function surveyed(columns: readonly string[], delimiter: Delimiter, options: Rea
   const map = mapFields(columns, options);
   const named = findPosition(columns, options);
   const coordinates = named === undefined || 'point' in named ? [] : [named.lat, named.lng];
-  // Spreadsheets separate columns by semicolons where a comma precedes decimals.
-  const types = new ColumnTypes(columns, coordinates, delimiter === ';' ? 'comma' : 'point', options);
+  const types = new ColumnTypes(columns, coordinates, delimiter, options);
   const points = columns.map(() => 0);
   return {
-    survey(cells, line) {
-      types.add(cells, line);
+    survey(cells) {
+      types.add(cells);
       if (named !== undefined) return;
       for (const [at, name] of columns.entries()) if (isPoint(name, cells[at])) points[at] = (points[at] ?? 0) + 1;
     },
@@ -88,7 +87,7 @@ function surveyed(columns: readonly string[], delimiter: Delimiter, options: Rea
       return {
         read(cells) {
           const filled = columns.flatMap((name, at) => {
-            const cell = cells[at] ?? '';
+            const cell = (cells[at] ?? '').trim();
             // A list of names in JSON.
             const place = name === map.place && cell.startsWith('[') ? jsonIn(cell) : undefined;
             const value = texts.includes(name) ? cell : (place ?? types.valueOf(at, cell));

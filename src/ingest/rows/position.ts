@@ -216,9 +216,14 @@ export function isPoint(field: string, value: unknown): boolean {
   }
 }
 
-/** The field of both coordinates: the first for which `holds`, or one with the name of such a field. */
+/**
+ * The field of both coordinates: one for which `holds`, or else with the name of such a field. Throws InvalidRow if there
+ * are several without such a name.
+ */
 export function pointAmong(names: readonly string[], holds: (name: string) => boolean): PositionFields | undefined {
-  const point = names.find(holds) ?? names.find((name) => POINT.test(plain(name)));
+  const holding = names.filter(holds);
+  const named = (some: readonly string[]) => some.find((name) => POINT.test(plain(name)));
+  const point = named(holding) ?? only(holding, /./) ?? named(names);
   return point === undefined ? undefined : { point };
 }
 

@@ -1,6 +1,6 @@
 import { badInput } from '../../errors.js';
 import { isWellFormed } from '../../keys/escape.js';
-import { NUMBER_LIMITS, isStorable } from '../../model/dynamodb-limits.js';
+import { isStorable } from '../../model/dynamodb-limits.js';
 import type { Properties } from '../../model/marker.js';
 
 /** DynamoDB nests 32 levels deep; the map of properties is one of them. */
@@ -27,8 +27,7 @@ export function checkNumber(field: string, value: number): void {
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
     throw badInput(field, value, 'an integer of at most 53 bits, or text, so that no digit is lost');
   }
-  const { smallest, largest } = NUMBER_LIMITS;
-  throw badInput(field, value, `a number between ${smallest} and ${largest} in magnitude`);
+  throw badInput(field, value, 'a number between 1e-130 and 9.9e125 in magnitude');
 }
 
 /** Maximum length of a name in bytes of UTF-8. DynamoDB allows less than 64 KB; DynamoDB Local fails above this. */

@@ -4,7 +4,7 @@ import { drawFirstScreen } from './first-screen.js';
 import { type ImportOptions, createImportPanel } from './import-panel.js';
 
 /** File extensions accepted by the file dialog. */
-const ACCEPTED = '.geojson,.json,.csv,.tsv,.ndjson,.jsonl,.geojsonl';
+const ACCEPTED = '.geojson,.json,.csv,.tsv,.ndjson,.jsonl,.geojsonl,.geojsons';
 
 export interface Importing extends Sheet {
   /** Opens the file dialog. */

@@ -24,7 +24,7 @@ async function* valueRows(
 }
 
 /** File extensions that the page reads. */
-export const ACCEPTED = ['.geojson', '.json', '.csv', '.tsv', '.ndjson', '.jsonl', '.geojsonl'] as const;
+export const ACCEPTED = ['.geojson', '.json', '.csv', '.tsv', '.ndjson', '.jsonl', '.geojsonl', '.geojsons'] as const;
 
 /** A file as records: table records, features, or lines with one JSON value each. */
 export interface Records {

@@ -105,10 +105,9 @@ export async function* tableRows(
 ): AsyncGenerator<readonly ImportRow[]> {
   let table: TableRows<MarkerRow> | undefined;
   let surveyed: Table<MarkerRow> | undefined;
-  for await (const { table: one, columns, lines, cells } of batchesOf(name, ahead, options)) {
+  for await (const { table: one, columns, cells } of batchesOf(name, ahead, options)) {
     surveyed ??= one;
-    for (const [at, own] of cells.entries())
-      if (own?.length === columns.length) surveyed.survey?.(own, lines[at]?.line ?? 0);
+    for (const own of cells) if (own?.length === columns.length) surveyed.survey?.(own);
     // Lets the caller stop.
     yield [];
   }
