@@ -1,8 +1,30 @@
 import type { Key } from '../keys/document-id.js';
-import { type Job, loadJob, putJob } from '../store/collection/job-item.js';
 import type { Database } from '../store/database.js';
-import { type Contender, type Sighting, tryLease, whileLeased } from '../store/lease.js';
-import { newCall } from '../store/request/meter.js';
+import { type Contender, type Leased, type Sighting, tryLease, whileLeased } from '../store/lease.js';
+import { readItem } from '../store/request/conditional-change.js';
+import { putVersion } from '../store/request/conditional-put.js';
+import { type Call, newCall } from '../store/request/meter.js';
+
+/** A background job. */
+interface Job extends Leased {
+  /** Progress, in a unit defined by the job. */
+  readonly done: number;
+  /** What the progress belongs to, if a job has steps: that of another step is none. */
+  readonly step?: number;
+}
+
+/** Loads a job, strongly consistent; undefined if it does not exist. */
+async function loadJob(database: Database, key: Key, call: Call): Promise<Job | undefined> {
+  const { version, owner, done, step } = (await readItem(database, key, call)) ?? {};
+  if (typeof version !== 'number') return undefined;
+  const progress = { done: typeof done === 'number' ? done : 0, ...(typeof step === 'number' ? { step } : {}) };
+  return { version, owner: String(owner), ...progress };
+}
+
+/** Replaces a job of version `next.version - 1`; returns false if another write came first, like `putVersion`. */
+function putJob(database: Database, { pk, sk }: Key, next: Job, call: Call): Promise<boolean> {
+  return putVersion(database, database.tables.entities, { pk, sk, ...next }, call);
+}
 
 /** A process that works in the background. */
 export interface Worker extends Contender {
