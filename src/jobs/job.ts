@@ -3,7 +3,7 @@ import type { Database } from '../store/database.js';
 import { type Contender, type Leased, type Sighting, tryLease, whileLeased } from '../store/lease.js';
 import { readItem } from '../store/request/conditional-change.js';
 import { putVersion } from '../store/request/conditional-put.js';
-import { type Call, newCall } from '../store/request/meter.js';
+import { newCall } from '../store/request/meter.js';
 
 /** A background job. */
 interface Job extends Leased {
@@ -14,16 +14,11 @@ interface Job extends Leased {
 }
 
 /** Loads a job, strongly consistent; undefined if it does not exist. */
-async function loadJob(database: Database, key: Key, call: Call): Promise<Job | undefined> {
-  const { version, owner, done, step } = (await readItem(database, key, call)) ?? {};
+async function loadJob(database: Database, key: Key): Promise<Job | undefined> {
+  const { version, owner, done, step } = (await readItem(database, key, newCall())) ?? {};
   if (typeof version !== 'number') return undefined;
   const progress = { done: typeof done === 'number' ? done : 0, ...(typeof step === 'number' ? { step } : {}) };
   return { version, owner: String(owner), ...progress };
-}
-
-/** Replaces a job of version `next.version - 1`; returns false if another write came first, like `putVersion`. */
-function putJob(database: Database, { pk, sk }: Key, next: Job, call: Call): Promise<boolean> {
-  return putVersion(database, database.tables.entities, { pk, sk, ...next }, call);
 }
 
 /** A process that works in the background. */
@@ -54,8 +49,8 @@ export async function doJob(
 ): Promise<boolean> {
   const { database } = worker;
   const store = {
-    load: () => loadJob(database, key, newCall()),
-    put: (next: Parameters<typeof putJob>[2]) => putJob(database, key, next, newCall()),
+    load: () => loadJob(database, key),
+    put: (next: Job) => putVersion(database, database.tables.entities, { pk: key.pk, sk: key.sk, ...next }, newCall()),
   };
   const lease = await tryLease(
     { ...worker, store, prepare: (found) => found ?? { version: 0, owner: '', done: 0 } },
