@@ -1,4 +1,4 @@
-import { partitionsOf } from '../../src/capacity/partitions.js';
+import { partitionsOf } from '../../src/capacity/advice.js';
 import { HOURS_A_MONTH, PRICE_LIST, onDemandCost, provisionedCost } from '../../src/capacity/prices.js';
 import { type Fleet, mapsOf } from './fleet.js';
 import type { Flows } from './flows.js';

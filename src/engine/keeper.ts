@@ -1,13 +1,14 @@
-/**
- * The keeper: a small process that owns the Java process of DynamoDB Local for one data folder. Every process that uses
- * the engine holds a connection to it. When the last connection closes, for any reason (kill -9 closes sockets too),
- * the keeper stops Java and exits. It runs in its own process group, so that Ctrl-C in a terminal stops only the server,
- * and Java keeps running until the server has stopped.
- *
- * Run as `node keeper.js [DATA_FOLDER]`; without a folder the data stays in memory.
- */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { type Socket, createServer } from 'node:net';
 import { join } from 'node:path';
 
@@ -24,8 +25,27 @@ import {
   writeKeeperFile,
 } from './keeper-file.js';
 import { killOrphan } from './orphan.js';
-import { giveUpReserve, takeReserve } from './reserve.js';
 import { type KeeperAnswer, type KeeperGreeting, firstLine } from './protocol.js';
+
+const PIECES = 16;
+const PIECE_BYTES = 64 * 1024;
+
+const reserveFile = (dataDir: string) => join(dataDir, 'reserve');
+
+/** Takes space, as far as there is any, that the next start needs if the disk is full by then. */
+function takeReserve(dataDir: string): void {
+  try {
+    // Random, because some file systems would need no space for zeros.
+    for (let piece = 0; piece < PIECES; piece += 1) appendFileSync(reserveFile(dataDir), randomBytes(PIECE_BYTES));
+  } catch {
+    // The disk is full: what has been taken stays.
+  }
+}
+
+/** Gives the space up, for the keeper's file and the index that SQLite makes of its log. */
+function giveUpReserve(dataDir: string): void {
+  rmSync(reserveFile(dataDir), { force: true });
+}
 
 const REGION = 'local';
 const FIRST_CONNECTION_WITHIN_MS = 10_000;

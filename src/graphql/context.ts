@@ -1,18 +1,47 @@
 import { CellportError } from '../errors.js';
 import type { GeoTable } from '../geolibrary/answers.js';
+import { compareBytes } from '../keys/byte-order.js';
 import type { LiveChanges } from '../live/hub.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { CollectionCache } from '../loaders/collection-cache.js';
 import type { GeometryCache } from '../loaders/geometry-cache.js';
-import { createLoaders } from '../loaders/loaders.js';
+import { type Loaders, createLoaders } from '../loaders/loaders.js';
 import type { PageServices } from '../loaders/pages/page-loader.js';
-import { type Collections, storedCollections, withForeign } from '../map/collections.js';
+import { type CollectionAnswers, storedAnswers } from '../map/answers.js';
 import type { MapContext } from '../map/context.js';
-import type { Database } from '../store/database.js';
+import type { Collection } from '../model/collection.js';
+import { type Limits, STALE_AFTER_MS } from '../model/limits.js';
 import type { TextSearch } from '../search/engine.js';
-import type { Limits } from '../model/limits.js';
+import type { Database } from '../store/database.js';
 import type { Work } from './work.js';
-import { STALE_AFTER_MS } from '../model/limits.js';
+
+/** All collections of a server, in either kind of table. */
+interface Collections {
+  readonly collectionPage: Loaders['collections']['page'];
+  /** The implementation that answers for the collection with this key. */
+  readonly answers: (key: string) => CollectionAnswers;
+}
+
+/** The collections in Cellport's own tables. */
+function storedCollections(map: MapContext): Collections {
+  return { answers: (key) => storedAnswers(map, key), collectionPage: (page) => map.loaders.collections.page(page) };
+}
+
+/** Collections with one of another kind; a stored collection with its key is hidden. */
+function withForeign(stored: Collections, own: Collection, answers: CollectionAnswers): Collections {
+  return {
+    answers: (key) => (key === own.key ? answers : stored.answers(key)),
+    async collectionPage(page) {
+      const { collections, more } = await stored.collectionPage(page);
+      const last = collections.at(-1)?.key ?? '';
+      if (own.key <= (page.after ?? '') || (more && own.key > last)) return { collections, more };
+      const all = [...collections.filter(({ key }) => key !== own.key), own].toSorted((a, b) =>
+        compareBytes(a.key, b.key),
+      );
+      return { collections: all.slice(0, page.first), more: more || all.length > page.first };
+    },
+  };
+}
 
 /** The state of the stream consumer on which answers depend. */
 export interface StreamStatus {

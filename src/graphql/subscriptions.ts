@@ -1,13 +1,44 @@
-import { type ExecutionArgs, type GraphQLSchema, createSourceEventStream } from 'graphql';
+import { type DocumentNode, type ExecutionArgs, type GraphQLSchema, createSourceEventStream } from 'graphql';
 
 import { CellportError, limitExceeded } from '../errors.js';
+import { bytesOfValue } from '../model/memory.js';
 import { type Services, createContext } from './context.js';
+import { documentBytes } from './document-limits.js';
 import { type FormatError, formatted } from './error-format.js';
 import type { Execution } from './executor.js';
-import { HeldRequests } from './held-requests.js';
 import type { Failed, OperationResult } from './operation-result.js';
-import type { Pipeline, OperationRequest } from './pipeline.js';
+import type { OperationRequest, Pipeline } from './pipeline.js';
 import { type Work, startWork } from './work.js';
+
+/** Memory for the requests of all subscriptions of a server, with their documents. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** The requests that subscriptions keep in memory for as long as they last. */
+export class HeldRequests {
+  /** The number of subscriptions with each document. */
+  readonly #users = new Map<DocumentNode, number>();
+  #bytes = 0;
+
+  /** Adds a request; returns the function that removes it, to be called once. Throws LIMIT_EXCEEDED. */
+  hold(document: DocumentNode, request: object): () => void {
+    const own = bytesOfValue(request);
+    const shared = documentBytes(document);
+    const users = this.#users.get(document) ?? 0;
+    const bytes = this.#bytes + own + (users > 0 ? 0 : shared);
+    if (bytes > MOST_BYTES) {
+      const advice = 'use one short document with variables for all subscriptions, or another server';
+      throw limitExceeded('bytes of the subscriptions on this server', bytes, MOST_BYTES, advice);
+    }
+    this.#users.set(document, users + 1);
+    this.#bytes = bytes;
+    return () => {
+      const others = (this.#users.get(document) ?? 1) - 1;
+      this.#users.set(document, others);
+      if (others === 0) this.#users.delete(document);
+      this.#bytes -= own + (others > 0 ? 0 : shared);
+    };
+  }
+}
 
 /** An operation that has started; a query or a mutation has been executed, and has one answer. */
 export interface Subscription {

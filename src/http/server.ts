@@ -1,23 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import { type FastifyInstance, fastify } from 'fastify';
 
 import { connectionAccepted } from '../arrivals.js';
-import type { Limits } from '../model/limits.js';
 import { asksForNothing } from '../graphql/extensions.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
-import { handleErrors } from './errors.js';
+import type { Limits } from '../model/limits.js';
 import { createAdmission } from './admission.js';
 import { admitRequests } from './admit.js';
 import { compressText } from './compression.js';
-import { type Readiness, addHealth } from './health.js';
-import { type Metrics, addMetrics } from './metrics.js';
+import { handleErrors } from './errors.js';
 import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
+import { type Readiness, addHealth } from './health.js';
 import { type HostOptions, checkHosts, hostChecker } from './hosts.js';
+import { type Metrics, addMetrics } from './metrics.js';
 import { type OwnStyle, addGraphiql, addMap } from './pages.js';
-import { endConnectionsOnClose } from './shutdown.js';
 import { addWebsockets } from './websocket.js';
+
+/**
+ * When the server closes, closes each connection as soon as it has no request in progress, and all of them after
+ * `timeoutMs`. Node counts a connection that has never sent anything as busy; browsers open such connections in
+ * advance, and each would delay the shutdown by many seconds.
+ */
+function endConnectionsOnClose(server: FastifyInstance, timeoutMs: number): void {
+  const idle = new Set<Socket>();
+  let closing = false;
+  function forget(this: Socket): void {
+    idle.delete(this);
+  }
+  server.server.on('connection', (socket: Socket) => {
+    idle.add(socket);
+    // A connection may come again: see `withoutOffer`.
+    socket.off('close', forget).once('close', forget);
+  });
+  // WebSockets are closed by their own protocol.
+  server.server.on('upgrade', ({ socket }: IncomingMessage) => idle.delete(socket));
+  server.server.on('request', ({ socket }, response) => {
+    idle.delete(socket);
+    response.once('close', () => {
+      if (closing) socket.end();
+      else if (!socket.destroyed) idle.add(socket);
+    });
+  });
+  server.addHook('preClose', async () => {
+    closing = true;
+    for (const socket of idle) socket.destroy();
+    setTimeout(() => server.server.closeAllConnections(), timeoutMs).unref();
+  });
+}
 
 export interface HttpOptions extends HostOptions, OwnStyle {
   readonly graphql: GraphqlServer;

@@ -1,15 +1,103 @@
-import { CellportError } from '../errors.js';
-import { hasSameNames, otherLayout } from '../model/collection.js';
-import type { Item } from '../store/database.js';
-import { redrawMarker } from '../store/marker/marker-redraw.js';
-import { relocateMarker } from '../store/marker/marker-relocation.js';
+import { isDeepStrictEqual } from 'node:util';
+
+import { CellportError, notFound } from '../errors.js';
+import { GEO_ATTRIBUTES } from '../keys/indexes.js';
+import { type Collection, hasSameNames, otherLayout, writtenMapProperties } from '../model/collection.js';
+import { type Properties, pickProperties } from '../model/marker.js';
+import type { Database, Item } from '../store/database.js';
+import { geoAttributes, positionOf } from '../store/marker/marker-item.js';
 import { batchGet } from '../store/request/batch-get.js';
 import { mapConcurrently } from '../store/request/concurrency.js';
-import { readItem } from '../store/request/conditional-change.js';
-import { isFailure } from '../store/request/failures.js';
-import { MAX_ITEM_BYTES, itemBytes } from '../store/request/item-size.js';
+import { changeItem, readItem } from '../store/request/conditional-change.js';
+import { failureOf, isFailure } from '../store/request/failures.js';
+import { MAX_ITEM_BYTES, checkItemSize, itemBytes } from '../store/request/item-size.js';
+import type { Call } from '../store/request/meter.js';
 import { retryInBackground } from '../store/request/retries.js';
+import { send } from '../store/request/send.js';
+import { updateTo } from '../store/request/update-expression.js';
+import { type WireMap, itemOf } from '../store/request/wire.js';
 import type { Phase } from './layout-phase.js';
+
+/**
+ * Gives a marker the entries in the geo indexes that a writer of this collection would give it, and no others; `found`
+ * is its item or an entry of it. Nothing else changes, its version included: the write requires only the position from
+ * which the entries follow. Returns whether it changed anything: not if the marker is gone, invalid, or has those
+ * entries.
+ */
+export async function relocateMarker(
+  database: Database,
+  collection: Collection,
+  found: Item,
+  call: Call,
+): Promise<boolean> {
+  const { keys, tables } = database;
+  const { pk, sk, lng, lat } = found;
+  const key = keys.parseMarker({ pk: String(pk), sk: String(sk) })?.key;
+  const position = positionOf(found);
+  if (key === undefined || position === undefined) return false;
+  const entries = geoAttributes(keys, collection, key, position);
+  const update = updateTo(GEO_ATTRIBUTES, entries);
+  const differs = GEO_ATTRIBUTES.map((name, n) =>
+    entries[name] === undefined ? `attribute_exists(#${n})` : `#${n} <> :${n}`,
+  );
+  const request = {
+    TableName: tables.entities,
+    Key: { pk, sk },
+    ...update,
+    ConditionExpression: `lng = :lng AND lat = :lat AND (${differs.join(' OR ')})`,
+    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':lng': lng, ':lat': lat },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+  };
+  try {
+    await send(database, 'update', request, call);
+    return true;
+  } catch (error) {
+    if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
+    call.meter.writes += 1;
+    const { Item: wire } = failureOf(error);
+    if (wire === undefined) return false;
+    const now = itemOf(wire as WireMap);
+    // The entry that was read was older than the marker's last move.
+    const moved = now['lng'] !== lng || now['lat'] !== lat;
+    return moved ? relocateMarker(database, collection, now, call) : false;
+  }
+}
+
+/** A marker's item with the map properties that a writer gives it; the same item if it has them. */
+function redrawn(collection: Collection, found: Item): Item {
+  const { m, mc, properties } = found;
+  // Otherwise all properties are in `m`.
+  if (mc !== false || typeof properties !== 'object' || properties === null) return found;
+  const picked = pickProperties(properties as Properties, writtenMapProperties(collection));
+  if (isDeepStrictEqual(picked, m)) return found;
+  const next = { ...found, m: picked };
+  checkItemSize(next, 'marker', 'properties');
+  return next;
+}
+
+/**
+ * Gives a marker the map properties that a writer of this collection would give it; `found` is its item. Its versions
+ * stay as they are: of two copies with the same map version, both have what readers may rely on. Returns whether it
+ * changed anything. Throws BAD_USER_INPUT if the marker would become too large.
+ */
+export async function redrawMarker(
+  database: Database,
+  collection: Collection,
+  found: Item,
+  call: Call,
+): Promise<boolean> {
+  const decide = (current: Item | undefined) => {
+    if (current === undefined) throw notFound('marker', String(found['pk']));
+    return { found: current, next: redrawn(collection, current) };
+  };
+  try {
+    const { before, after } = await changeItem(database, async () => found, decide, call);
+    return before !== after;
+  } catch (error) {
+    if (error instanceof CellportError && error.code === 'NOT_FOUND') return false;
+    throw error;
+  }
+}
 
 const MARKERS_AT_A_TIME = 16;
 

@@ -1,8 +1,25 @@
 import type { Key } from '../keys/document-id.js';
-import { type Job, loadJob, putJob } from '../store/collection/job-item.js';
 import type { Database } from '../store/database.js';
-import { type Contender, type Sighting, tryLease, whileLeased } from '../store/lease.js';
+import { type Contender, type Leased, type Sighting, tryLease, whileLeased } from '../store/lease.js';
+import { readItem } from '../store/request/conditional-change.js';
+import { putVersion } from '../store/request/conditional-put.js';
 import { newCall } from '../store/request/meter.js';
+
+/** A background job. */
+interface Job extends Leased {
+  /** Progress, in a unit defined by the job. */
+  readonly done: number;
+  /** What the progress belongs to, if a job has steps: that of another step is none. */
+  readonly step?: number;
+}
+
+/** Loads a job, strongly consistent; undefined if it does not exist. */
+async function loadJob(database: Database, key: Key): Promise<Job | undefined> {
+  const { version, owner, done, step } = (await readItem(database, key, newCall())) ?? {};
+  if (typeof version !== 'number') return undefined;
+  const progress = { done: typeof done === 'number' ? done : 0, ...(typeof step === 'number' ? { step } : {}) };
+  return { version, owner: String(owner), ...progress };
+}
 
 /** A process that works in the background. */
 export interface Worker extends Contender {
@@ -32,8 +49,8 @@ export async function doJob(
 ): Promise<boolean> {
   const { database } = worker;
   const store = {
-    load: () => loadJob(database, key, newCall()),
-    put: (next: Parameters<typeof putJob>[2]) => putJob(database, key, next, newCall()),
+    load: () => loadJob(database, key),
+    put: (next: Job) => putVersion(database, database.tables.entities, { pk: key.pk, sk: key.sk, ...next }, newCall()),
   };
   const lease = await tryLease(
     { ...worker, store, prepare: (found) => found ?? { version: 0, owner: '', done: 0 } },

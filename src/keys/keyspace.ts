@@ -1,13 +1,49 @@
 import { badInput } from '../errors.js';
-import { CODE, COLLECTION, COUNTER, JOB } from './declarations.js';
+import { CELL, CODE, COLLECTION, COUNTER, ENTITIES, JOB, ZONE, ZONE_COVER } from './declarations.js';
 import { derivedKeyspace } from './derived-keyspace.js';
 import { type Key, documentId, parseDocumentId } from './document-id.js';
-import type { KeyStyle } from './entity-types.js';
-import { defineEntity } from './entity.js';
+import type { EntityDeclaration, KeyStyle } from './entity-types.js';
+import { type Entity, defineEntity } from './entity.js';
 import { markerKeyspace } from './marker-keyspace.js';
-import { partitionNames } from './partition-names.js';
+import type { Parts } from './template-types.js';
 import type { PartitionRange } from './template.js';
-import { zoneKeyspace } from './zone-keyspace.js';
+
+/** Keys of zones, of their covers and of the index entries of these. */
+function zoneKeyspace(style: KeyStyle) {
+  const zones = defineEntity(ZONE, style);
+  const covers = defineEntity(ZONE_COVER, style);
+  const entries = covers.indexes.geoA;
+
+  return {
+    /** A zone's own item, and the partition of all zones of a collection, sorted by key. */
+    zone: (scope: string, key: string): Key => zones.format({ scope, key }),
+    zonesPartition: (scope: string) => zones.pk.format({ scope }),
+    parseZone: (key: Key) => zones.parse(key),
+    /** The item of a zone's cover in one cell, and the partition of all covers of one zone. */
+    zoneCover: (scope: string, key: string, geohash: string): Key => covers.format({ scope, key, geohash }),
+    zoneCoversPartition: (scope: string, key: string) => covers.pk.format({ scope, key }),
+    parseZoneCover: (key: Key) => covers.parse(key),
+    /** The two attributes that put a cover into `geoA`, whichever geo index its collection's markers are in. */
+    zoneEntry: (scope: string, key: string, geohash: string) => entries.format({ scope, key, geohash }),
+    /** Bounds of the covers in the cells from one geohash to another of the same length and partition, both included. */
+    zoneRange(scope: string, firstGeohash: string, lastGeohash: string): PartitionRange {
+      const entryOf = (geohash: string) => {
+        const { gpkA: pk = '', gskA: sk = '' } = entries.format({ scope, key: '-', geohash });
+        return { pk, suffix: entries.sk.parse(sk)?.suffix ?? '' };
+      };
+      const first = entryOf(firstGeohash);
+      const last = entryOf(lastGeohash);
+      if (first.pk !== last.pk) throw new Error(`covers of ${firstGeohash} and ${lastGeohash} are in two partitions`);
+      return {
+        pk: first.pk,
+        from: entries.sk.rangeUnder({ suffix: first.suffix }).from,
+        to: entries.sk.rangeUnder({ suffix: last.suffix }).to,
+      };
+    },
+    /** The prefix of a partition of covers in the geo index. */
+    parseZonePartition: (pk: string) => entries.pk.parse(pk)?.prefix,
+  };
+}
 
 export type { Key } from './document-id.js';
 export type { KeyStyle } from './entity-types.js';
@@ -80,5 +116,29 @@ export function createKeyspace(style: KeyStyle) {
     /** `<pk>#<sk>`, and the key of such an ID; undefined for any other text. */
     documentId,
     parseDocumentId,
+  };
+}
+
+/** The entity whose items are under a partition key, and what the key says about them. */
+interface NamedPartition {
+  readonly entity: string;
+  readonly parts: Parts;
+}
+
+/** Compact keys of cells have any purpose, so that other entities come first. */
+const IN_ORDER: readonly EntityDeclaration[] = [...ENTITIES.filter((entity) => entity !== CELL), CELL];
+
+/** A function that names partition keys of the tables (index null) and of their indexes, in one style. */
+function partitionNames(style: KeyStyle): (index: string | null, pk: string) => NamedPartition | undefined {
+  const entities: readonly Entity[] = IN_ORDER.map((declaration) =>
+    defineEntity<EntityDeclaration>(declaration, style),
+  );
+  return (index, pk) => {
+    for (const { name: entity, pk: own, indexes } of entities) {
+      const template = index === null ? own : indexes[index]?.pk;
+      const parts = template?.parse(pk);
+      if (parts !== undefined) return { entity, parts };
+    }
+    return undefined;
   };
 }

@@ -5,10 +5,11 @@ import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
 import type { Zone } from '../model/zone.js';
 import type { Database, Item } from '../store/database.js';
-import { findGlobalId } from '../store/marker/global-index.js';
 import { markerFromBase } from '../store/marker/marker-item.js';
 import { readUuid } from '../store/marker/marker-keys.js';
 import type { Call } from '../store/request/meter.js';
+import { rangeRequest } from '../store/request/ranges.js';
+import { send } from '../store/request/send.js';
 import { zoneFromItem } from '../store/zone/zone-item.js';
 import type { CollectionLoader } from './collection-loader.js';
 import { ifPossible } from './impossible-keys.js';
@@ -78,4 +79,11 @@ export function createEntityLoaders(db: Database, collections: CollectionLoader,
       return marker?.globalId === globalId ? marker : null;
     },
   };
+}
+
+/** The key of the item with a global ID, eventually consistent; undefined if there is none. */
+async function findGlobalId(database: Database, globalId: string, call: Call): Promise<Key | undefined> {
+  const request = rangeRequest(database, { index: 'global', pk: globalId, limit: 1 });
+  const { Items: [item] = [] } = await send(database, 'query', request, call);
+  return item && { pk: String(item['pk']), sk: String(item['sk']) };
 }

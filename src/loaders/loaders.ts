@@ -3,23 +3,24 @@ import pLimit from 'p-limit';
 import type { Collection } from '../model/collection.js';
 import type { Place, PlaceCount } from '../model/place.js';
 import { type OrderedMarker, orderedMarker } from '../pages/ordered-marker.js';
-import type { Item } from '../store/database.js';
+import type { Database, Item } from '../store/database.js';
 import { mapMarkerFromIndex } from '../store/marker/marker-item.js';
-import { readPlaceCounts } from '../store/cell/place-counts.js';
 import { type PlacePage, type PlaceQuery, readPlacePage } from '../store/marker/place-index.js';
+import type { Call } from '../store/request/meter.js';
+import { queryPages } from '../store/request/query-pages.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { send } from '../store/request/send.js';
-import type { Budget } from './budget.js';
 import { BlockLoader } from './block-loader.js';
+import type { Budget } from './budget.js';
 import type { CellCache } from './cell-cache.js';
 import type { CollectionCache } from './collection-cache.js';
 import { createCollectionLoader } from './collection-loader.js';
 import { createEntityLoaders } from './entity-loader.js';
-import { PageLoader, type PageServices } from './pages/page-loader.js';
 import { type MarkerLoaderOptions, createMarkerLoader } from './marker-loader.js';
+import { PageLoader, type PageServices } from './pages/page-loader.js';
 import { type BudgetedRange, createRangeLoader, sortKeyOf } from './range-loader.js';
-import { remembered } from './remembered.js';
 import { createSummaryLoader } from './reading-summaries.js';
+import { remembered } from './remembered.js';
 import { type ZoneLoaderOptions, createZoneLoader } from './zone-loader.js';
 
 /** Markers of one range of the geo index. */
@@ -105,3 +106,30 @@ export function createLoaders(options: LoadersOptions) {
 }
 
 export type Loaders = ReturnType<typeof createLoaders>;
+
+/**
+ * The places with markers directly below a place, in key order; undefined if there are more than `most` items. A place
+ * that has lost its last marker keeps its item, which counts towards that number.
+ */
+async function readPlaceCounts(
+  database: Database,
+  { scope, under, most }: { readonly scope: string; readonly under: Place; readonly most: number },
+  call: Call,
+): Promise<PlaceCount[] | undefined> {
+  const { keys } = database;
+  const found: PlaceCount[] = [];
+  let items = 0;
+  const request = rangeRequest(database, { index: 'cells', pk: keys.placesPartition(scope, under) });
+  for await (const page of queryPages(database, request, call, most + 1)) {
+    items += page.length;
+    if (items > most) return undefined;
+    for (const { pk, sk, n } of page) {
+      const place = keys.parsePlaceCount({ pk: String(pk), sk: String(sk) })?.place;
+      const name = place?.at(-1);
+      // Below zero if the counts have missed records, which is then reported as a gap.
+      if (place === undefined || name === undefined || typeof n !== 'number' || n <= 0) continue;
+      found.push({ name, place, count: n });
+    }
+  }
+  return found;
+}

@@ -1,14 +1,97 @@
 import DataLoader from 'dataloader';
 import type { LimitFunction } from 'p-limit';
 
+import { compareBytes } from '../keys/byte-order.js';
 import { INDEXES } from '../keys/indexes.js';
 import type { KeyRange } from '../model/key-range.js';
+import { firstIndex } from '../pages/bisect.js';
 import type { Item } from '../store/database.js';
-import type { Budget } from './budget.js';
 import { afterTurns } from '../turns.js';
-import { type RangeAnswer, type ReadPage, readUnion } from './range-reader.js';
-import { type RangeRequest, uniteRanges } from './range-union.js';
+import type { Budget } from './budget.js';
+import { type RangeRequest, type RangeUnion, uniteRanges } from './range-union.js';
 import { settled } from './settled.js';
+
+/** One caller's part of a range. */
+interface RangeAnswer {
+  /** Sorted by sort key; the first ones of the range if it is not complete. */
+  readonly items: readonly Item[];
+  /** Whether the range is complete. False for a range cut at its limit, even if nothing more would follow. */
+  readonly complete: boolean;
+  /** Number of Query calls made for this caller, alone or with others. */
+  readonly calls: number;
+}
+
+/** One page of a range: at most `limit` of its items after `start`, and where the next page starts if there is one. */
+export type ReadPage = (
+  range: KeyRange,
+  limit: number | undefined,
+  start: Item | undefined,
+) => Promise<{ readonly items: readonly Item[]; readonly next: Item | undefined }>;
+
+/** What one caller has received so far. */
+interface Slice extends RangeRequest {
+  readonly items: Item[];
+  calls: number;
+  complete: boolean;
+  /** Whether nothing more needs to be read for it. */
+  ended: boolean;
+}
+
+/** The index of the first sort key at or after `key`; with `orAfter`, of the first one after it. */
+function indexOf(sortKeys: readonly string[], key: string, orAfter: boolean): number {
+  return firstIndex(sortKeys.length, (index) => {
+    const order = compareBytes(sortKeys[index] ?? '', key);
+    return order > 0 || (order === 0 && !orAfter);
+  });
+}
+
+/**
+ * Reads a union once and cuts each request's slice out of it, by reference, in the order of `union.requests`. Reading
+ * stops as soon as every request has reached its limit, and skips what lies between requests that need more and those
+ * that are complete. `sortKey` returns the sort key of an item.
+ */
+export async function readUnion(
+  union: RangeUnion,
+  read: ReadPage,
+  sortKey: (item: Item) => string,
+): Promise<RangeAnswer[]> {
+  const { index, pk } = union.range;
+  const slices = union.requests.map((request): Slice => {
+    return { ...request, items: [], calls: 0, complete: false, ended: false };
+  });
+  /** Everything up to this key has been read. */
+  let position = '';
+  let next: Item | undefined;
+  let { range } = union;
+  for (let open = slices; open.length > 0; open = open.filter(({ ended }) => !ended)) {
+    const from = open.map((slice) => slice.range.from).reduce((a, b) => (compareBytes(b, a) < 0 ? b : a));
+    const to = open.map((slice) => slice.range.to).reduce((a, b) => (compareBytes(b, a) > 0 ? b : a));
+    // After a gap a new read begins; otherwise the current one continues, whose bounds cannot change.
+    if (next === undefined || compareBytes(from, position) > 0) {
+      range = { index, pk, from, to };
+      next = undefined;
+    }
+    // More than this cannot be used.
+    const wanted = open.reduce((sum, { limit, items }) => sum + limit - items.length, 0);
+    const after = next ? position : '';
+    const page = await read(range, Number.isFinite(wanted) ? wanted : undefined, next);
+    const sortKeys = page.items.map(sortKey);
+    next = page.next;
+    position = next ? sortKey(next) : range.to;
+    for (const slice of open) {
+      const { limit, items, maxCalls } = slice;
+      const [begin, end] = [indexOf(sortKeys, slice.range.from, false), indexOf(sortKeys, slice.range.to, true)];
+      const isCut = end - begin > limit - items.length;
+      items.push(...page.items.slice(begin, Math.min(end, begin + limit - items.length)));
+      const isTouched = compareBytes(after, slice.range.to) < 0 && compareBytes(slice.range.from, position) <= 0;
+      if (isTouched) slice.calls += 1;
+      const isThrough = compareBytes(slice.range.to, position) <= 0;
+      slice.complete = isThrough && !isCut;
+      slice.ended = isThrough || items.length >= limit || slice.calls >= maxCalls;
+    }
+  }
+  return slices.map(({ items, complete, calls }) => ({ items, complete, calls: Math.max(1, calls) }));
+}
 
 /** A read of one range, and the budget to charge. */
 export interface BudgetedRange extends Pick<RangeRequest, 'range' | 'limit'> {

@@ -1,29 +1,61 @@
 import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
 import type { Services } from '../graphql/context.js';
-import { type Log, silentLog } from '../log.js';
-import type { Collection } from '../model/collection.js';
-import type { Database } from '../store/database.js';
-import { type PartitionPrefixes, occupiedLength, occupiedPrefixes } from '../store/cell/partition-prefixes.js';
-import { newCall } from '../store/request/meter.js';
-import { loadStreamState } from '../store/cell/stream-state.js';
 import { type PageCache, pageName } from '../loaders/pages/page-cache.js';
 import type { ConsumerReport } from '../loaders/pages/trust.js';
-import type { PagesPort } from '../stream/ports.js';
+import { type Log, silentLog } from '../log.js';
+import type { Collection } from '../model/collection.js';
+import { type PartitionPrefixes, occupiedLength, occupiedPrefixes } from '../store/cell/partition-prefixes.js';
+import { loadStreamState } from '../store/cell/stream-state.js';
+import { everyCollection } from '../store/collection/collection-changes.js';
+import type { Database } from '../store/database.js';
+import {
+  claimDay,
+  closeDay,
+  forgetDueDay,
+  listDueDays,
+  openDays,
+  readDays,
+  removeDays,
+  summarizeDay,
+} from '../store/reading/kept-days.js';
+import { newCall } from '../store/request/meter.js';
 import { CELLS_LAYOUT, changeOf } from '../stream/change.js';
 import { type ConsumerStatus, createConsumer, reportOf } from '../stream/consumer.js';
 import { firstSince, openCells, openPages, openState } from '../stream/derived-ports.js';
 import { openStream } from '../stream/dynamodb.js';
 import { EMBEDDED_LOAD_POLICY } from '../stream/flood.js';
 import { readBeyond } from '../stream/follower.js';
-import { openDaysPort } from '../stream/days-port.js';
 import { ownName, ownerIsGone } from '../stream/owners.js';
+import type { DaysPort, PagesPort } from '../stream/ports.js';
 import { openRecount } from '../stream/recount-reads.js';
-import { recount } from '../stream/recount.js';
 import type { RecountResult } from '../stream/recount-scan.js';
+import { recount } from '../stream/recount.js';
 import { firstState } from '../stream/state.js';
 import type { StreamBackend } from './backend.js';
 import type { LiveFeed } from './live.js';
+
+/** Opens the summaries of readings in a database. */
+export function openDaysPort(database: Database): DaysPort {
+  const { keys } = database;
+  return {
+    async collections() {
+      const found = new Map<string, Collection>();
+      for await (const some of everyCollection(database, 'in use', newCall(), { consistent: true })) {
+        for (const collection of some) found.set(keys.scope(collection), collection);
+      }
+      return found;
+    },
+    open: (days, epoch) => openDays(database, days, epoch, newCall()),
+    due: (collection, upTo) => listDueDays(database, keys.scope(collection), upTo, newCall()),
+    read: (days) => readDays(database, days, newCall()),
+    claim: (day, seen, epoch) => claimDay(database, day, seen, epoch, newCall()),
+    summarize: (collection, day, now) => summarizeDay(database, collection, day, now, newCall()),
+    close: (day, seen, kept) => closeDay(database, day, seen, kept, newCall()),
+    forget: (due) => forgetDueDay(database, due, newCall()),
+    remove: (days) => removeDays(database, days, newCall()),
+  };
+}
 
 /** The cells of all collections, updated by this process or by the one that holds the lease. */
 export interface Cells {

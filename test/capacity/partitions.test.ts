@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { type Demand, partitionsOf } from '../../src/capacity/partitions.js';
+import { type Demand, partitionsOf } from '../../src/capacity/advice.js';
 
 test('the worked examples', () => {
   const demand = { rcu: 1_000, wcu: 500 };

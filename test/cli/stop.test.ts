@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 
-import { onStop } from '../../src/cli/stop.js';
+import { onStop } from '../../src/cli/session.js';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { cellBounds } from '../../src/geo/geohash.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
-import { explainReads } from '../../src/graphql/explain-reads.js';
+import { explainReads } from '../../src/graphql/extensions.js';
 
 const keys = createKeyspace('readable');
 const figures = { items: 2, readUnits: 0, cached: true };

@@ -5,7 +5,7 @@ import { compileOperation } from '../../src/graphql/compiled.js';
 import { createContext } from '../../src/graphql/context.js';
 import { documentBytes, readDocument } from '../../src/graphql/document-limits.js';
 import { buildSchema } from '../../src/graphql/schema.js';
-import { HeldRequests } from '../../src/graphql/held-requests.js';
+import { HeldRequests } from '../../src/graphql/subscriptions.js';
 import { createGraphqlServer } from '../../src/graphql/server.js';
 import { startWork } from '../../src/graphql/work.js';
 import { silentLog } from '../../src/log.js';

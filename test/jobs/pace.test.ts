@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { paceWrites } from '../../src/jobs/pace.js';
+import { paceWrites } from '../../src/jobs/repartition.js';
 
 test('writes never exceed their limit by more than a second of it and one piece of work, however work comes', async () => {
   const work = fc.array(fc.record({ units: fc.nat(300), took: fc.nat(5_000) }), { minLength: 1, maxLength: 60 });

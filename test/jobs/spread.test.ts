@@ -6,7 +6,7 @@ import { systemClock } from '../../src/clock.js';
 import { cellBounds, encode } from '../../src/geo/geohash.js';
 import { emptyCollection } from '../../src/jobs/emptying.js';
 import { repartition } from '../../src/jobs/repartition.js';
-import { Spreader } from '../../src/jobs/spread.js';
+import { Spreader } from '../../src/jobs/run-jobs.js';
 import { createLoaders } from '../../src/loaders/loaders.js';
 import { silentLog } from '../../src/log.js';
 import { viewportMarkers } from '../../src/map/markers/markers.js';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type Area, areaContains, normalizeBounds } from '../../src/geo/bounds.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { changeKind, eventOf, markerChange } from '../../src/live/change.js';
-import { createWatchers } from '../../src/live/watchers.js';
+import { createWatchers } from '../../src/live/listeners.js';
 import { aPoint, anArea, pointsNear } from '../geo/arbitraries.js';
 import { markerRecord } from './records.js';
 

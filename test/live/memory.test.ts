@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 
 import { createQueue } from '../../src/live/queue.js';
-import { createRecentEvents } from '../../src/live/recent.js';
+import { createRecentEvents } from '../../src/live/history.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

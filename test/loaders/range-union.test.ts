@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { compareBytes } from '../../src/keys/byte-order.js';
-import { type ReadPage, readUnion } from '../../src/loaders/range-reader.js';
+import { type ReadPage, readUnion } from '../../src/loaders/range-loader.js';
 import { type RangeRequest, uniteRanges } from '../../src/loaders/range-union.js';
 
 const ask = (from: string, to: string, pk = 'p', limit = Infinity, maxCalls = Infinity): RangeRequest => ({

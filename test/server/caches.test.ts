@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { HeldRequests } from '../../src/graphql/held-requests.js';
+import { HeldRequests } from '../../src/graphql/subscriptions.js';
 import { CellCache, blockName } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { LoadedGeometry, createGeometryCache } from '../../src/loaders/geometry-cache.js';

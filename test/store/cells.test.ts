@@ -6,7 +6,7 @@ import { GEOHASH_ALPHABET } from '../../src/geo/geohash.js';
 import { getBlocks, readBlocks } from '../../src/store/cell/blocks.js';
 import { blockFromItem } from '../../src/store/cell/cells.js';
 import { applyRecords, comparable } from '../../src/store/cell/apply-records.js';
-import { packSums, unpackSums } from '../../src/store/cell/packed-sums.js';
+import { packSums, unpackSums } from '../../src/store/cell/cells.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { queryAll } from '../../src/store/request/query-pages.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';

@@ -6,7 +6,7 @@ import { createCollection, getCollections } from '../../src/store/collection/col
 import { beginLayoutChange, endPhase, undoLayoutChange } from '../../src/store/collection/layout-change.js';
 import { whileLayoutStays } from '../../src/store/collection/watch-collection.js';
 import { deleteMarker, updateMarker } from '../../src/store/marker/marker-changes.js';
-import { relocateMarker } from '../../src/store/marker/marker-relocation.js';
+import { relocateMarker } from '../../src/jobs/fit-markers.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { newCall } from '../../src/store/request/meter.js';

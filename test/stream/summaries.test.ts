@@ -32,7 +32,7 @@ import { itemBytes } from '../../src/store/request/item-size.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { createConsumer } from '../../src/stream/consumer.js';
-import { openDaysPort } from '../../src/stream/days-port.js';
+import { openDaysPort } from '../../src/server/cells.js';
 import { MarkerDays } from '../../src/stream/marker-days.js';
 import { RecountDays } from '../../src/stream/recount-days.js';
 import { openRecount } from '../../src/stream/recount-reads.js';
