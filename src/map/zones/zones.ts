@@ -52,11 +52,7 @@ async function shapeOf({ loaders, turn }: MapContext, zone: Zone): Promise<Shape
  * exact test. A line contains only positions on it. Throws BAD_USER_INPUT naming the invalid coordinate, and UNAVAILABLE
  * if the geometry of a candidate zone cannot be read.
  */
-export async function zonesAt(
-  context: MapContext,
-  collection: Collection,
-  asked: Point,
-): Promise<readonly Zone[]> {
+export async function zonesAt(context: MapContext, collection: Collection, asked: Point): Promise<readonly Zone[]> {
   const { loaders, keys, limits } = context;
   const { lng, lat } = readPoint('point', asked.lng, asked.lat);
   const point = { lng: canonicalLng(lng), lat };
