@@ -208,6 +208,12 @@ const FIELDS: Readonly<Record<string, Heavy>> = {
     aliases: 8,
   },
   'Mutation.deleteMarker': { args: (vary) => ({ id: `marker::cities::new-${vary}-0` }), select: 'id properties' },
+  'Mutation.deleteMarkers': {
+    small: { ids: [] },
+    args: (vary) => ({ ids: numbers(500).map((index) => `marker::cities::new-${vary}-${index}`) }),
+    select: 'deleted failures { code }',
+    aliases: 2,
+  },
   'Mutation.createZone': {
     small: { input: { ...CITIES, key: 'new', geometry: star(5, 10) } },
     args: (vary) => ({ input: { ...CITIES, key: `z${vary}`, geometry: star(100_000, vary) } }),
