@@ -173,7 +173,9 @@ export function positionOfGeometry(geometry: RowFields): FoundPosition {
     const name = typeOf(geometry);
     const skipped = name.endsWith('Polygon') ? 'area' : name.endsWith('LineString') ? 'line' : undefined;
     const advice =
-      skipped === undefined ? 'split it into features with one each' : 'pass --zones to import areas and lines';
+      skipped === undefined
+        ? 'split it into a feature for each point, with a key of its own'
+        : 'pass --zones to import areas and lines';
     throw new InvalidRow(`geometry is ${name}, but a marker needs a Point; ${advice}`, skipped);
   }
   const point: unknown = parts === undefined ? coordinates : parts[0];
