@@ -105,7 +105,8 @@ function surveyed(columns: readonly string[], delimiter: Delimiter, options: Rea
 /** Returns the kind of table that has markers; `path` names it in messages. */
 export function markerTable(path: string, options: ReadOptions): TableKind<MarkerRow> {
   return (columns, delimiter) => {
-    const isChosen = Object.values(options).some((column) => column !== undefined);
+    const { encoding: _, ...choices } = options;
+    const isChosen = Object.values(choices).some((column) => column !== undefined);
     if (isExportedTable(columns) && !isChosen) return { isExact: true, open: () => ({ read: markerOfCells }) };
     const named = <T>(make: () => T): T => {
       try {
