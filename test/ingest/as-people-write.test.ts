@@ -129,6 +129,9 @@ describe('a CSV column', () => {
   test('with a name that others have gets a number', async () => {
     const text = csv('id,note,note,note_2,note,lat,lng', '1,a,b,c,d,1,2');
     expect(await valuesOf('a.csv', text)).toEqual([{ note: 'a', note_3: 'b', note_2: 'c', note_4: 'd' }]);
+    // Spreadsheets have thousands of empty columns beside a table.
+    const wide = csv(`lat,lng${','.repeat(20_000)}`, `1,2${','.repeat(19_999)},x`);
+    expect(await valuesOf('a.csv', wide)).toEqual([{ _20000: 'x' }]);
   });
 });
 
