@@ -129,6 +129,9 @@ describe('a CSV column', () => {
   test('with a name that others have gets a number', async () => {
     const text = csv('id,note,note,note_2,note,lat,lng', '1,a,b,c,d,1,2');
     expect(await valuesOf('a.csv', text)).toEqual([{ note: 'a', note_3: 'b', note_2: 'c', note_4: 'd' }]);
+    // Spreadsheets have thousands of empty columns beside a table.
+    const wide = csv(`lat,lng${','.repeat(20_000)}`, `1,2${','.repeat(19_999)},x`);
+    expect(await valuesOf('a.csv', wide)).toEqual([{ _20000: 'x' }]);
   });
 });
 
@@ -203,7 +206,9 @@ describe('a position', () => {
     ['anything', '"52.4, 16.9"'],
     ['coords', '"1,2,3"'],
     ['coords', '"12:30 14:50"'],
-  ])('is not guessed from %s: %s', async (header, cells) => {
+    ['lat,lng', `1${' '.repeat(500_000)}x,2`],
+    ['coords', `1${' 2'.repeat(200_000)}`],
+  ])('is not guessed from %s: %.20s', async (header, cells) => {
     const read = readRows('a.csv', csv(header, cells));
     const outcome = await read.then(
       ({ markers, rejects }) => rejects.length === 1 || typeof markers[0]?.position.lat !== 'number',

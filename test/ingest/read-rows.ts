@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 
-import { type FileOptions, openMarkers } from '../../src/ingest/markers/marker-reader.js';
+import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
 import { formatOf } from '../../src/ingest/read/file-format.js';
 import { type Row, isInvalid } from '../../src/ingest/read/row.js';
+import type { ReadOptions } from '../../src/ingest/rows/fields.js';
 import type { MarkerRow } from '../../src/ingest/rows/marker-row.js';
 import { Notes } from '../../src/ingest/rows/notes.js';
 
 /** What an import reads from a file of some name, and what it says about it. */
-export async function readRows(name: string, content: string | Uint8Array, options?: FileOptions) {
+export async function readRows(name: string, content: string | Uint8Array, options?: ReadOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'cellport-rows-'));
   try {
     const path = join(folder, name);

@@ -99,6 +99,11 @@ describe('the page reads what the command line reads', () => {
     expect(rows).toMatchObject([1, 2].map((id) => ({ marker: { key: String(id), position: { lng: id, lat: 2 } } })));
   });
 
+  test('with numbers of rows where a file has one line', async () => {
+    const { rows } = await read('a.json', JSON.stringify([feature(1), { id: 2 }, feature(3)]));
+    expect(rows.map(({ line }) => line)).toEqual([1, 2, 3]);
+  });
+
   test('with one type a column, and says what it guessed', async () => {
     const table = 'id;lat;lng;zip;rating\n1;52,4;16,9;01569;4,0\n2;52,4;16,9; 10001 ;4,5\n';
     const { rows, notes } = await read('a.csv', Buffer.from(`${table}3;1,5;2,5;Stra\xdfe;1\n`, 'latin1'));

@@ -41,12 +41,11 @@ async function openCellsOf(session: CommandSession): Promise<Cells> {
 /** Imports a file of markers. */
 export async function importMarkersFile(path: string, options: ImportOptions): Promise<void> {
   const { keyColumn, latColumn, lngColumn, nameColumn, categoryColumn, textColumn, numberColumn, encoding } = options;
-  const columns = { keyColumn, latColumn, lngColumn, nameColumn, categoryColumn, textColumn, numberColumn };
+  const read = { keyColumn, latColumn, lngColumn, nameColumn, categoryColumn, textColumn, numberColumn, encoding };
   const { format = formatOf(path) } = options;
   // Fails before the database is opened.
   await fileSize(path);
   await importMarkerRows(path, options, async ({ config }) => {
-    const read = { ...columns, encoding };
     const identity = [await fileIdentity(path), format, JSON.stringify(read)].join(' ');
     const file = await openMarkers(path, format, read, importsFolder(config.dataDir));
     const notes = new Notes();

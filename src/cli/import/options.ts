@@ -1,12 +1,12 @@
-import type { FileOptions } from '../../ingest/markers/marker-reader.js';
 import type { FileFormat } from '../../ingest/read/file-format.js';
+import type { ReadOptions } from '../../ingest/rows/fields.js';
 import type { IdStrategy } from '../../model/collection.js';
 import type { CollectionInput } from '../../store/collection/collection-item.js';
 import type { GeoTableNames } from '../options.js';
 import type { ReportOptions } from './report.js';
 
 /** Options of `import`. */
-export interface ImportOptions extends GeoTableNames, ReportOptions, FileOptions {
+export interface ImportOptions extends GeoTableNames, ReportOptions, ReadOptions {
   readonly fromGeoTable?: string;
   readonly segments?: number;
   readonly readings?: boolean;

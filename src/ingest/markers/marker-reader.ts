@@ -8,20 +8,13 @@ import type { ReadOptions } from '../rows/fields.js';
 import { type MarkerRow, markerOfValue } from '../rows/marker-row.js';
 import { markerTable } from '../rows/marker-table.js';
 
-/** How to read a file. */
-export interface FileOptions extends ReadOptions {
-  /** A label of TextDecoder; detected by default. */
-  readonly encoding?: string | undefined;
-}
-
 /** Creates a reader for the markers of a file. Throws BAD_USER_INPUT if an option is not for its format. */
-export function markerReader(path: string, format: FileFormat, given: FileOptions): RowReader<MarkerRow> {
-  const { encoding, ...options } = given;
-  if (format === 'csv') return tableReader(path, markerTable(path, options), encoding);
+export function markerReader(path: string, format: FileFormat, options: ReadOptions): RowReader<MarkerRow> {
+  if (format === 'csv') return tableReader(path, markerTable(path, options), options.encoding);
   if (options.textColumn ?? options.numberColumn) {
     throw badInput('--text-column and --number-column', format, 'for CSV: the values of other formats have types');
   }
-  return jsonReader(path, format, (value) => markerOfValue(value, options), { encoding });
+  return jsonReader(path, format, (value) => markerOfValue(value, options), options);
 }
 
 /**
@@ -31,7 +24,7 @@ export function markerReader(path: string, format: FileFormat, given: FileOption
 export function openMarkers(
   path: string,
   format: FileFormat,
-  options: FileOptions = {},
+  options: ReadOptions = {},
   folder?: string,
 ): Promise<FileSource<MarkerRow>> {
   return openFile(path, markerReader(path, format, options), folder);

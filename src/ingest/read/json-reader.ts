@@ -1,6 +1,6 @@
 import { badInput } from '../../errors.js';
 import { parseExactly } from '../rows/exact-json.js';
-import { type RowFields, isFields } from '../rows/fields.js';
+import { type ReadOptions, type RowFields, isFields } from '../rows/fields.js';
 import { RECORD_SEPARATOR, jsonLayout } from '../rows/json-layout.js';
 import { type Chunk, LONGEST_ROW, NOT_UTF8, decodeUtf8 } from './bytes.js';
 import { type Element, readElements } from './element-splitter.js';
@@ -107,7 +107,8 @@ export function jsonReader<C>(
   path: string,
   format: FileFormat,
   read: ReadValue<C>,
-  { longest = LONGEST_ROW, encoding }: { readonly longest?: number; readonly encoding?: string | undefined } = {},
+  { encoding }: Pick<ReadOptions, 'encoding'> = {},
+  longest = LONGEST_ROW,
 ): RowReader<C> {
   let found: ReturnType<typeof formOf> | undefined;
   const form = () => (found ??= formOf(path, false, encoding));

@@ -5,7 +5,6 @@ import { readValues } from '../../store/reading/reading-item.js';
 import { tableReader } from '../read/csv.js';
 import { exactNumber } from '../rows/column-types.js';
 import { type TableKind, wrongColumns } from '../rows/marker-table.js';
-import type { FileOptions } from '../markers/marker-reader.js';
 import type { FileFormat } from '../read/file-format.js';
 import { jsonReader } from '../read/json-reader.js';
 import type { ReadValue, RowReader } from '../read/row.js';
@@ -90,9 +89,8 @@ const readingValue =
   };
 
 /** Creates a reader for the readings of a file. Throws BAD_USER_INPUT for GeoJSON, which is not supported. */
-export function readingReader(path: string, format: FileFormat, options: FileOptions): RowReader<ReadingRow> {
-  const { encoding } = options;
-  if (format === 'csv') return tableReader(path, readingTable(path, options), encoding);
-  if (format === 'ndjson') return jsonReader(path, format, readingValue(options), { encoding });
+export function readingReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ReadingRow> {
+  if (format === 'csv') return tableReader(path, readingTable(path, options), options.encoding);
+  if (format === 'ndjson') return jsonReader(path, format, readingValue(options), options);
   throw badInput('format', format, 'csv or ndjson for readings');
 }

@@ -15,6 +15,8 @@ export interface ReadOptions {
   /** Columns of a table whose cells are text, or numbers where they can be read as such, whatever they look like. */
   readonly textColumn?: readonly string[] | undefined;
   readonly numberColumn?: readonly string[] | undefined;
+  /** A label of TextDecoder; detected by default. */
+  readonly encoding?: string | undefined;
 }
 
 /** Thrown for an invalid row; the message is the reason in the rejects file. */

@@ -39,14 +39,15 @@ export type TableKind<C> = (columns: readonly string[], delimiter: Delimiter) =>
 
 /** Column names as they are used: trimmed, and a repeated one numbered, as in `note`, `note_2`. */
 export function columnNames(header: readonly string[]): string[] {
-  const names: string[] = [];
-  const given = new Set(header.map((name) => name.trim()));
-  for (const name of header.map((each) => each.trim())) {
-    let number = 2;
-    while (names.includes(name) && (given.has(`${name}_${number}`) || names.includes(`${name}_${number}`))) number += 1;
-    names.push(names.includes(name) ? `${name}_${number}` : name);
-  }
-  return names;
+  const names = header.map((name) => name.trim());
+  const taken = new Set(names);
+  const last = new Map<string, number>();
+  return names.map((name) => {
+    let number = (last.get(name) ?? 0) + 1;
+    while (number > 1 && taken.has(`${name}_${number}`)) number += 1;
+    last.set(name, number);
+    return number === 1 ? name : `${name}_${number}`;
+  });
 }
 
 /** BAD_USER_INPUT for a table with missing or invalid columns. */
@@ -72,16 +73,18 @@ function surveyed(columns: readonly string[], delimiter: Delimiter, options: Rea
   const named = findPosition(columns, options);
   const coordinates = named === undefined || 'point' in named ? [] : [named.lat, named.lng];
   const types = new ColumnTypes(columns, coordinates, delimiter, options);
-  const points = columns.map(() => 0);
+  /** How many cells of each column are a position. */
+  const points = new Map<string, number>();
   return {
     survey(cells) {
       types.add(cells);
       if (named !== undefined) return;
-      for (const [at, name] of columns.entries()) if (isPoint(name, cells[at])) points[at] = (points[at] ?? 0) + 1;
+      for (const [at, name] of columns.entries())
+        if (isPoint(name, cells[at])) points.set(name, (points.get(name) ?? 0) + 1);
     },
     open() {
-      const most = Math.max(...points);
-      const position = named ?? pointAmong(columns, (name) => most > 0 && points[columns.indexOf(name)] === most);
+      const most = [...points.values()].reduce((greatest, count) => Math.max(greatest, count), 0);
+      const position = named ?? pointAmong(columns, (name) => points.get(name) === most);
       if (position === undefined) throw new InvalidRow(NO_POSITION);
       const texts = [...Object.values(position), map.key, map.name, map.category];
       return {
@@ -105,7 +108,8 @@ function surveyed(columns: readonly string[], delimiter: Delimiter, options: Rea
 /** Returns the kind of table that has markers; `path` names it in messages. */
 export function markerTable(path: string, options: ReadOptions): TableKind<MarkerRow> {
   return (columns, delimiter) => {
-    const isChosen = Object.values(options).some((column) => column !== undefined);
+    const { encoding: _, ...choices } = options;
+    const isChosen = Object.values(choices).some((column) => column !== undefined);
     if (isExportedTable(columns) && !isChosen) return { isExact: true, open: () => ({ read: markerOfCells }) };
     const named = <T>(make: () => T): T => {
       try {

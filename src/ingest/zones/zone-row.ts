@@ -1,7 +1,6 @@
 import { badInput } from '../../errors.js';
 import { ZONE_TYPES } from '../../geo/zone-geometry.js';
 import type { Properties } from '../../model/marker.js';
-import type { FileOptions } from '../markers/marker-reader.js';
 import type { FileFormat } from '../read/file-format.js';
 import { type FileSource, fileSize, openFile } from '../read/file-source.js';
 import { jsonReader } from '../read/json-reader.js';
@@ -59,20 +58,16 @@ function zoneOfFeature(feature: unknown, options: ReadOptions): ZoneRow {
 }
 
 /** Creates a reader for the zones of a file. Throws BAD_USER_INPUT for CSV, which is not supported. */
-export function zoneReader(
-  path: string,
-  format: FileFormat,
-  { encoding, ...options }: FileOptions,
-): RowReader<ZoneRow> {
+export function zoneReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ZoneRow> {
   if (format === 'csv') throw badInput('format', format, 'geojson or ndjson for zones');
-  return jsonReader(path, format, (feature) => zoneOfFeature(feature, options), { longest: LONGEST_ZONE, encoding });
+  return jsonReader(path, format, (feature) => zoneOfFeature(feature, options), options, LONGEST_ZONE);
 }
 
 /** Opens the zones of a file, like `openMarkers`. Throws BAD_USER_INPUT for CSV, which is not supported. */
 export async function openZones(
   path: string,
   format: FileFormat,
-  options: FileOptions = {},
+  options: ReadOptions = {},
   folder?: string,
 ): Promise<FileSource<ZoneRow>> {
   return openFile(path, zoneReader(path, format, options), folder);
@@ -90,7 +85,7 @@ function isZone(value: unknown): { readonly zone: boolean | undefined } {
 export async function isZoneFile(path: string, format: FileFormat, encoding?: string): Promise<boolean> {
   await fileSize(path);
   if (format === 'csv') return false;
-  for await (const rows of jsonReader(path, format, isZone, { longest: LONGEST_ZONE, encoding }).rows()) {
+  for await (const rows of jsonReader(path, format, isZone, { encoding }, LONGEST_ZONE).rows()) {
     for (const { content } of rows) {
       if (!isInvalid(content) && content.zone !== undefined) return content.zone;
     }

@@ -17,8 +17,8 @@ export class NotGeoJson extends Error {}
 
 /**
  * Yields the elements of a JSON text's array, which is the text itself or its member `features` or `Items`, each with the
- * line on which it begins. The text is cut at the array's commas, so memory does not grow with the file, and an invalid feature does not affect the others. A text
- * without such an array is one element.
+ * line on which it begins. The text is cut at the array's commas, so memory does not grow with the file, and an invalid
+ * element does not affect the others. A text without such an array is one element.
  */
 export async function* featuresOf(pieces: AsyncIterable<string>): AsyncGenerator<readonly Lines[]> {
   let text = '';

@@ -23,6 +23,12 @@ async function* valueRows(
   }
 }
 
+/** The elements of a file of one line, with their numbers in place of the line. */
+async function* numbered(elements: AsyncIterable<readonly Lines[]>): AsyncGenerator<readonly Lines[]> {
+  let row = 0;
+  for await (const some of elements) yield some.map((each) => ({ ...each, line: (row += 1) }));
+}
+
 /** File extensions that the page reads. */
 export const ACCEPTED = ['.geojson', '.json', '.csv', '.tsv', '.ndjson', '.jsonl', '.geojsonl', '.geojsons'] as const;
 
@@ -47,7 +53,10 @@ export async function openRecords(file: File, onRead?: (bytes: number) => void):
   const text = readText(file, form, onRead);
   if (kind === 'table') return { kind, lines: recordsOf(linesOf(text)), encoding };
   const layout = jsonLayout(form.beginning, ending !== '.geojson' && ending !== '.json');
-  if (layout === 'whole') return { kind, lines: featuresOf(text), encoding };
+  if (layout === 'whole') {
+    const isOneLine = !form.beginning.trim().includes('\n');
+    return { kind, lines: isOneLine ? numbered(featuresOf(text)) : featuresOf(text), encoding };
+  }
   return { kind, lines: linesOf(text, layout === 'lines' ? '\n' : RECORD_SEPARATOR), encoding };
 }
 
