@@ -93,8 +93,6 @@ export function findPosition(names: readonly string[], options: ReadOptions): Po
 const NUMBER = String.raw`[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?`;
 const DECIMAL = new RegExp(`^${NUMBER}$`);
 const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
-/** Of coordinates: matching longer texts would take too long. */
-const LONGEST_TEXT = 100;
 const PART = String.raw`(\d+(?:[.,]\d+)?)`;
 /** Degrees, minutes and seconds, as in 52°24'30.5"N, N 52 24.5 or 52:24:30. */
 const SEXAGESIMAL = new RegExp(
@@ -122,7 +120,7 @@ export function degrees(value: unknown, axis: 'lat' | 'lng'): unknown {
   const text = value.trim().replace('−', '-');
   if (DECIMAL.test(text)) return Number(text);
   if (DECIMAL_COMMA.test(text)) return number(text);
-  return text.length > LONGEST_TEXT ? value : (sexagesimal(text, axis) ?? value);
+  return sexagesimal(text, axis) ?? value;
 }
 
 function found(lng: unknown, lat: unknown, elevation?: unknown): FoundPosition {
@@ -143,10 +141,12 @@ const WKT_POINT = new RegExp(
 const OTHER_WKT = /^(?:SRID=\d+;)?([a-z]+)\s*(?:(?:ZM?|M)\s*)?\(/i;
 /** In a pair, only a sign tells degrees and minutes from two numbers. */
 const MARKED = /[°ºNSEW]/;
+/** Trying each blank of a longer text would take too long. */
+const LONGEST_PAIR = 100;
 
 /** A latitude and a longitude in one text, in this order unless their hemispheres or the field's name tell otherwise. */
 function pairIn(text: string, field: string): FoundPosition | undefined {
-  if (text.length > LONGEST_TEXT) return undefined;
+  if (text.length > LONGEST_PAIR) return undefined;
   const bare = text.replace(/^[([]\s*|\s*[)\]]$/g, '');
   const isPart = (part: string) => DECIMAL.test(part) || DECIMAL_COMMA.test(part) || MARKED.test(part);
   for (const { 0: between, index } of bare.matchAll(/\s*[,;/|]\s*|\s+/g)) {
