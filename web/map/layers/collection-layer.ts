@@ -173,6 +173,11 @@ export class CollectionLayer {
     for (const { viewport } of this.#parts.values()) viewport.refresh();
   }
 
+  /** Sends requests that have no answer yet again. */
+  restart(): void {
+    for (const [part, { viewport }] of this.#parts) if (viewport.state.loading) this.#reconnect(part);
+  }
+
   #open(part: Part): void {
     const { fade } = this.#options;
     const fader = createCrossfade(this.#map, `${this.collection.key}/${part}`, this.#sketches(part), { fade });
@@ -209,8 +214,8 @@ export class CollectionLayer {
       }
       last = state;
       const next = namesOf(state);
-      // The old picture stays until the response arrives: only the server knows whether the new one is empty.
-      if (next.size > 0 || (hasBegun && !state.loading)) {
+      // The old picture stays until the server answers: only it knows whether the new one is empty.
+      if (next.size > 0 || (hasBegun && !state.loading && state.error === null)) {
         const areOthers = names.size > 0 && next.size > 0 && ![...names].some((name) => next.has(name));
         names = next;
         if (part === 'points') this.#redraw(areOthers);
@@ -222,13 +227,13 @@ export class CollectionLayer {
     return viewport;
   }
 
-  /** Reloads the points, with or without the filter. The old picture stays until the response arrives. */
-  #reconnect(): void {
-    const part = this.#parts.get('points');
+  /** Reloads a part; points with or without the filter. The old picture stays until the response arrives. */
+  #reconnect(name: Part = 'points'): void {
+    const part = this.#parts.get(name);
     if (part === undefined) return;
     part.viewport.close();
-    part.viewport = this.#connect('points', part.fader);
-    this.#look('points');
+    part.viewport = this.#connect(name, part.fader);
+    this.#look(name);
   }
 
   #close(part: Part): void {

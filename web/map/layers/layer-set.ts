@@ -105,6 +105,10 @@ export class LayerSet {
     for (const layer of this.#all) layer.refresh();
   }
 
+  restart(): void {
+    for (const layer of this.#all) layer.restart();
+  }
+
   setExplain(on: boolean): void {
     this.#explain = on;
     for (const layer of this.#all) layer.setExplain(on);
