@@ -174,14 +174,9 @@ export class Page {
     this.#tools.setTheme(theme);
   }
 
-  /** Requests the current view again. */
-  refresh(): void {
-    this.#layers.refresh();
-  }
-
-  /** Sends requests without an answer again. */
-  restart(): void {
-    this.#layers.restart();
+  /** Requests the current view again; with `anew`, also what is being requested. */
+  refresh(anew = false): void {
+    this.#layers.refresh(anew);
   }
 
   #onState({ loading, error }: Pick<ViewportState, 'loading' | 'error'>): void {

@@ -47,10 +47,10 @@ export async function startPage(): Promise<void> {
   status.loading(true);
   let page: Page | undefined;
   const theme = createTheme(() => page?.repaint());
-  const again = () => (page ? page.refresh() : location.reload());
-  const onStale = createOfflineNotice(again);
+  const again = () => page?.refresh(true);
+  const onStale = createOfflineNotice(() => (page ? again() : location.reload()));
   addEventListener('online', again);
-  const connection = createConnection({ onStale, onDead: () => page?.restart() });
+  const connection = createConnection({ onStale, onDead: again });
   connection({ loading: true, error: null });
   const reading = readCollections(status, connection);
   const showsOwn = initial.at ?? initial.place ?? initial.pin;

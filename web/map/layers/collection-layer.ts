@@ -169,13 +169,12 @@ export class CollectionLayer {
     this.#redraw();
   }
 
-  refresh(): void {
-    for (const { viewport } of this.#parts.values()) viewport.refresh();
-  }
-
-  /** Sends requests that have no answer yet again. */
-  restart(): void {
-    for (const [part, { viewport }] of this.#parts) if (viewport.state.loading) this.#reconnect(part);
+  /** Loads everything again; requests without an answer yet only if `anew`, over other connections. */
+  refresh(anew = false): void {
+    for (const [part, { viewport }] of this.#parts) {
+      if (anew && viewport.state.loading) this.#reconnect(part);
+      else viewport.refresh();
+    }
   }
 
   #open(part: Part): void {

@@ -101,12 +101,8 @@ export class LayerSet {
     for (const layer of this.#all) layer.repaint(theme);
   }
 
-  refresh(): void {
-    for (const layer of this.#all) layer.refresh();
-  }
-
-  restart(): void {
-    for (const layer of this.#all) layer.restart();
+  refresh(anew = false): void {
+    for (const layer of this.#all) layer.refresh(anew);
   }
 
   setExplain(on: boolean): void {

@@ -74,8 +74,7 @@ export class Selection {
    */
   async go({ place, pin }: SelectionAddress, flies: boolean): Promise<boolean> {
     if (place !== undefined) {
-      if (place === this.#id) return true;
-      return isZone(place) ? this.#readZone(place, '', flies) : this.#readMarker(place, '', flies);
+      return place === this.#id || this.#openCard(place, '', flies);
     }
     if (pin) {
       this.openPosition(pin);
@@ -84,8 +83,9 @@ export class Selection {
     return true;
   }
 
-  async openMarker(wanted: string, name: string): Promise<void> {
-    if (!(await this.#readMarker(wanted, name, false))) this.#options.onError(`${name} does not exist any more`);
+  /** Opens the card of a marker or zone, and flies there if asked to. */
+  async open(wanted: string, name: string, flies = false): Promise<void> {
+    if (!(await this.#openCard(wanted, name, flies))) this.#options.onError(`${name} does not exist any more`);
   }
 
   openPosition({ lng, lat }: Marker['position']): void {
@@ -93,11 +93,6 @@ export class Selection {
     this.#pin = { lng, lat };
     this.#ring(this.#pin);
     this.#open(positionCard(this.#pin, this.#close));
-  }
-
-  /** Opens the card of a zone; `flies` to its main part once that is known. */
-  async openZone(wanted: string, name: string, flies = false): Promise<void> {
-    if (!(await this.#readZone(wanted, name, flies))) this.#options.onError(`${name} does not exist any more`);
   }
 
   /** Shows other content in the card; undefined closes it. */
@@ -150,10 +145,22 @@ export class Selection {
     this.#options.onChange();
   };
 
-  /** Closes the card and reports what went wrong, unless it shows something else by then. */
+  /** Resolves with whether what the card is about exists. */
+  #openCard(wanted: string, name: string, flies: boolean): Promise<boolean> {
+    this.#setId(wanted);
+    this.#open(loadingCard(name, this.#close));
+    return isZone(wanted) ? this.#readZone(wanted, flies) : this.#read(wanted, flies);
+  }
+
+  /**
+   * Closes the card if its subject, by the result of `work`, does not exist, and if something went wrong, which it
+   * reports; unless it shows something else by then.
+   */
   async #unlessReplaced(wanted: string, work: () => Promise<boolean>): Promise<boolean> {
     try {
-      return await work();
+      const exists = await work();
+      if (!exists && this.#id === wanted) this.#close();
+      return exists;
     } catch (error) {
       if (this.#id !== wanted) return true;
       this.#close();
@@ -162,37 +169,20 @@ export class Selection {
     }
   }
 
-  #readZone(wanted: string, name: string, flies: boolean): Promise<boolean> {
-    this.#setId(wanted);
-    this.#open(loadingCard(name, this.#close));
+  #readZone(wanted: string, flies: boolean): Promise<boolean> {
     return this.#unlessReplaced(wanted, async () => {
       const zone = await this.#zone.open(wanted, this.#close);
-      if (this.#id !== wanted) return true;
-      if (zone === undefined) {
-        this.#close();
-        return false;
-      }
+      if (this.#id !== wanted || zone === undefined) return zone !== undefined;
       this.#fill(zone.card);
       if (flies) flyToBounds(this.#map, zone.bounds);
       return true;
     });
   }
 
-  #readMarker(wanted: string, name: string, flies: boolean): Promise<boolean> {
-    this.#setId(wanted);
-    this.#open(loadingCard(name, this.#close));
-    return this.#read(wanted, flies);
-  }
-
-  /** Reads the card's marker. Resolves with whether it exists. */
   #read(wanted: string, flies = false): Promise<boolean> {
     return this.#unlessReplaced(wanted, async () => {
       const { marker } = await request<{ readonly marker: MarkerDetails | null }>(DETAILS, { id: wanted });
-      if (this.#id !== wanted) return true;
-      if (marker === null) {
-        this.#close();
-        return false;
-      }
+      if (this.#id !== wanted || marker === null) return marker !== null;
       this.#ring(marker.position);
       if (flies) flyToPosition(this.#map, marker.position);
       // The card is replaced; keep its scroll position and focus.

@@ -30,14 +30,14 @@ export function createSearch({ map, layers, seen, selection, showLayer, onStep }
     layers,
     seen,
     onMarker({ id, name, key, position }) {
-      void selection.openMarker(id, name ?? key);
+      void selection.open(id, name ?? key);
       flyToPosition(map, position);
     },
     onPosition(position) {
       selection.openPosition(position);
       flyToPosition(map, position, POSITION_ZOOM);
     },
-    onZone: ({ id, name }) => void selection.openZone(id, name ?? '', true),
+    onZone: ({ id, name, key }) => void selection.open(id, name ?? key, true),
     onCollection(layer) {
       const wasOn = layer.drawn !== 'off';
       showLayer(layer);
