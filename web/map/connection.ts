@@ -46,8 +46,9 @@ export function createConnection({ onStale, onDead }: ConnectionOptions) {
   return ({ loading, error }: { readonly loading: boolean; readonly error: Error | null }): void => {
     clearTimeout(settling);
     if (isPassing(error)) {
-      const isBusy = error.code === 'THROTTLED' || error.retryAfterMs !== undefined;
-      onStale(isBusy ? 'Server busy, trying again' : 'Offline, trying again');
+      // Only the client's own errors, about a missing response, begin with the URL.
+      const isGone = error.message.startsWith('/graphql ');
+      onStale(isGone ? 'Offline, trying again' : 'Server busy, trying again');
     } else if (!loading) settling = setTimeout(settle, SETTLED_MS);
     if (loading === isLoading) return;
     isLoading = loading;

@@ -11,16 +11,19 @@ export interface Load {
 }
 
 const EVERY_MS = 3_000;
-/** The first cities are counted before the next are written: a pace measured over less time says little. */
+/** A pace measured over less time says little. */
 const PACED_AFTER_MS = 5_000;
 
 /** Returns a function that says how far a load is, with the time left at its pace so far; `at` is in ms. */
 export function createLoadText(): (load: Load, at: number) => string {
+  let seen: number | undefined;
   let first: { readonly cities: number; readonly at: number } | undefined;
 
   function timeLeft(cities: number, of: number, at: number): string {
-    first ??= { cities, at };
-    if (at - first.at < PACED_AFTER_MS || cities === first.cities) return '';
+    seen ??= cities;
+    // The first cities are counted before the next are written, which is no pace.
+    if (cities > seen) first ??= { cities, at };
+    if (!first || at - first.at < PACED_AFTER_MS || cities === first.cities) return '';
     const seconds = (((at - first.at) / (cities - first.cities)) * (of - cities)) / 1_000;
     return seconds < 55
       ? `, about ${Math.ceil(seconds / 5) * 5} s left`

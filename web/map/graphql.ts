@@ -10,7 +10,7 @@ export async function request<T>(query: string, variables: object = {}, signal?:
   const deadline = AbortSignal.timeout(DEAD_MS);
   const answer = send({ url: '/graphql' }, query, variables, signal ?? deadline);
   const { data, error } = await answer.catch((failure: unknown) => {
-    throw deadline.aborted ? new ViewportError('the server does not answer', 'UNAVAILABLE') : failure;
+    throw deadline.aborted ? new ViewportError('/graphql does not respond', 'UNAVAILABLE') : failure;
   });
   if (error) throw error;
   return data as T;

@@ -61,5 +61,8 @@ export async function startPage(): Promise<void> {
   if (bounds) fitWithoutAnimation(map, bounds);
   page = new Page({ map, collections, status, connection, theme, fade: !still });
   page.begin(collections, initial);
-  void followLoad(status.show, () => page?.refresh());
+  void followLoad(
+    (text) => status.show(text),
+    () => page?.refresh(),
+  );
 }
