@@ -32,7 +32,7 @@ const UNIT = [
   'test/store/consumption/{sampler,top-keys}.test.ts',
   'test/store/readers.test.ts',
   'test/support/rfc7946.test.ts',
-  'test/web/{accents,base-tiles,coordinates,edit-forms,explain-cells,heat,import-files,url-hash}.test.ts',
+  'test/web/{accents,base-tiles,connection,coordinates,edit-forms,explain-cells,follow-load,heat,import-files,largest-part,url-hash}.test.ts',
 ];
 
 /** They need OpenSearch, and most of them DynamoDB Local. */

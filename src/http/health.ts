@@ -35,6 +35,8 @@ export interface SearchReadiness {
 /** State of the demo's load. The server answers meanwhile, and also if the load has failed. */
 export interface LoadReadiness {
   readonly state: 'loading' | 'complete' | 'failed';
+  /** Cities checked so far: the list is checked before anything is written. */
+  readonly checked: number;
   /** Cities written so far. */
   readonly cities: number;
   /** Total number of cities; null until it is known. */

@@ -55,10 +55,11 @@ export async function openDemo(
   ]);
   const foreign = [opened, countries].find(isForeign)?.collection.key;
   if (foreign === undefined) await Promise.all([opened.create(), countries.create()]);
-  let readiness: LoadReadiness = { state: 'loading', cities: 0, of: null, counted: false, reason: null };
+  let readiness: LoadReadiness = { state: 'loading', checked: 0, cities: 0, of: null, counted: false, reason: null };
 
   async function loadCities(cells: Cells, { signal, onChecked, onProgress }: DemoOptions): Promise<DemoPart> {
     const { rows, identity } = openCities(most);
+    readiness = { ...readiness, of: rows.size };
     let counted = false;
     const { counts, resumed } = await loadMarkers({
       database,
@@ -71,10 +72,13 @@ export async function openDemo(
       order: 'given',
       windowRows: WINDOW_ROWS,
       signal,
-      onChecked,
+      onChecked(progress) {
+        readiness = { ...readiness, checked: progress.rows };
+        onChecked(progress);
+      },
       async onProgress(progress) {
         const { created, updated, unchanged } = progress.counts;
-        readiness = { ...readiness, cities: created + updated + unchanged, of: rows.size };
+        readiness = { ...readiness, cities: created + updated + unchanged };
         await onProgress(progress);
         // What an interrupted load has written is counted meanwhile.
         counted ||= progress.resumed > 0;

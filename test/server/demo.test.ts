@@ -30,7 +30,7 @@ const stopBeforeCountries = (): never => {
 /** Loads the cities; returns how many were there each time that the load waited for the cells. */
 async function load(
   onProgress: DemoOptions['onProgress'],
-): Promise<{ waited: readonly number[]; reason: string | null }> {
+): Promise<{ waited: readonly number[]; checked: number; reason: string | null }> {
   const demo = await openDemo(readConfig({}, { CELLPORT_DATA_DIR: folder }), backend, 'table', CITIES);
   const waited: number[] = [];
   const cells = {
@@ -41,14 +41,15 @@ async function load(
   const { signal } = new AbortController();
   const loading = demo.load(cells, { signal, onChecked: () => undefined, onProgress, onCities: stopBeforeCountries });
   await loading.catch(() => undefined);
-  return { waited, reason: demo.readiness().reason };
+  const { checked, reason } = demo.readiness();
+  return { waited, checked, reason };
 }
 
 test('a load that is resumed tells at once what had been written, and does not wait for the cells before it goes on', async () => {
   const stopped = await load(({ counts }) => {
     if (counts.created > 0) throw new Error('stopped after the first window');
   });
-  expect(stopped.reason).toBe('stopped after the first window');
+  expect(stopped).toMatchObject({ checked: CITIES, reason: 'stopped after the first window' });
   const seen: number[] = [];
   const { waited, reason } = await load(({ counts }) => void seen.push(counts.created + counts.unchanged));
   expect({ reason, waited }).toEqual({ reason: 'the cities are there', waited: [CITIES] });

@@ -53,6 +53,20 @@ export async function readBounds(key: string, signal?: AbortSignal): Promise<Bou
   return answer.collection?.bounds ?? null;
 }
 
+/** Maximum number of keys that are looked up at once. */
+const MAX_KEYS = 50;
+
+/** Those of these keys that no collection has; none if that cannot be found out. */
+export async function keysWithout(keys: readonly string[]): Promise<readonly string[]> {
+  if (keys.length === 0) return [];
+  const asked = keys.slice(0, MAX_KEYS);
+  const ids = asked.map((key) => `collection::${key}`);
+  const answer = await request<{ readonly nodes: readonly unknown[] }>(COLLECTION_DETAILS, { ids }).catch(
+    () => undefined,
+  );
+  return asked.filter((_, index) => answer?.nodes[index] === null);
+}
+
 /**
  * Keeps the collections up to date: reads those after the first page, then one page every ten seconds in rotation, so
  * that the cost does not grow with their number. Rereads only names and counts, and nothing while the page is hidden.

@@ -111,11 +111,16 @@ export interface ZoneDetails {
   readonly name: string | null;
   readonly properties: Readonly<Record<string, unknown>>;
   readonly collection: { readonly key: string; readonly name: string };
+  readonly bounds: Bounds;
   readonly geometry: GeoJSON.Geometry | null;
 }
 
 export const ZONE = `query Zone($id: ID!, $tolerance: Float!) {
-  node(id: $id) { ... on Zone { id key name properties collection { key name } geometry(tolerance: $tolerance) } }
+  node(id: $id) {
+    ... on Zone {
+      id key name properties collection { key name } bounds { west south east north } geometry(tolerance: $tolerance)
+    }
+  }
 }`;
 
 /** The number of markers of up to three collections inside a zone. */
@@ -144,7 +149,7 @@ export const UPSERT = `mutation Upsert($collection: String!, $markers: [MarkerIn
 /** A search result. */
 export type Found =
   | (Pick<Marker, 'id' | 'key' | 'name' | 'category' | 'position'> & InCollection<'Marker'>)
-  | (Pick<ZoneDetails, 'id' | 'key' | 'name'> & InCollection<'Zone'> & { readonly bounds: Bounds })
+  | (Pick<ZoneDetails, 'id' | 'key' | 'name' | 'bounds'> & InCollection<'Zone'>)
   | { readonly __typename: 'Collection'; readonly key: string };
 
 interface InCollection<T> {

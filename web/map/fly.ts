@@ -35,8 +35,13 @@ export function fitWithoutAnimation(map: MapLibre, bounds: Bounds, panel?: HTMLE
   map.fitBounds(boxOf(bounds), { animate: false, padding, maxZoom: 13 });
 }
 
+/** Individual places are drawn from this zoom on. */
+const PLACE_ZOOM = 9;
+/** For positions without a place. */
+export const POSITION_ZOOM = 12;
+
 /** Flies to a position, and zooms in to at least `zoom`. */
-export function flyToPosition(map: MapLibre, position: MapCluster['position'], zoom: number): void {
+export function flyToPosition(map: MapLibre, position: MapCluster['position'], zoom = PLACE_ZOOM): void {
   map.flyTo({ center: position, zoom: Math.max(map.getZoom(), zoom) });
 }
 

@@ -1,10 +1,17 @@
-import { send } from '../../src/client/request.js';
+import { ViewportError, send } from '../../src/client/request.js';
+
+/** The server answers or refuses within seconds: after this time, the connection must be dead. */
+const DEAD_MS = 60_000;
 
 /**
  * The data of an operation. Rejects with a ViewportError if any part of it fails, and with an AbortError if aborted.
  */
 export async function request<T>(query: string, variables: object = {}, signal?: AbortSignal): Promise<T> {
-  const { data, error } = await send({ url: '/graphql' }, query, variables, signal);
+  const deadline = AbortSignal.timeout(DEAD_MS);
+  const answer = send({ url: '/graphql' }, query, variables, signal ?? deadline);
+  const { data, error } = await answer.catch((failure: unknown) => {
+    throw deadline.aborted ? new ViewportError('/graphql does not respond', 'UNAVAILABLE') : failure;
+  });
   if (error) throw error;
   return data as T;
 }

@@ -39,7 +39,7 @@ export function createInteraction({ map, layers, status, address, onCard, onEdit
     onError: (message) => status.show(message),
   });
   const openMarker = ({ id, name, key }: { readonly id: string; readonly name: string | null; readonly key: string }) =>
-    void selection.openMarker(id, name ?? key);
+    void selection.open(id, name ?? key);
   const edit: EditMode = new EditMode({
     map,
     place: byId('edit'),
@@ -64,9 +64,9 @@ export function createInteraction({ map, layers, status, address, onCard, onEdit
   const onCluster = (layer: CollectionLayer, cluster: MapCluster) => void expand(layer, cluster);
   followPointer(map, layers, {
     onHover: createHover(map, layers),
-    onMarker: (id, name) => void selection.openMarker(id, name),
+    onMarker: (id, name) => void selection.open(id, name),
     onCluster,
-    onZone: (id, name) => void selection.openZone(id, name),
+    onZone: (id, name) => void selection.open(id, name),
     onGround(position, onZone) {
       if (edit.on) edit.clickedAt(position);
       else if (!onZone) selection.show(undefined);

@@ -2,7 +2,8 @@ import type { Map as MapLibre } from 'maplibre-gl';
 
 import type { Answer, ViewportState } from '../../src/client/public.js';
 import { keepAddress } from './address.js';
-import { CollectionFeed, type FirstCollections } from './collections.js';
+import { CollectionFeed, type FirstCollections, keysWithout } from './collections.js';
+import { type Connection, isPassing } from './connection.js';
 import type { Collection } from './documents.js';
 import { byId } from './element.js';
 import { createExplain } from './explain/explain.js';
@@ -31,6 +32,7 @@ export interface PageOptions {
   readonly map: MapLibre;
   readonly collections: FirstCollections;
   readonly status: Status;
+  readonly connection: Connection;
   readonly theme: ThemeSwitch;
   /** Whether changes may be animated by fading. */
   readonly fade: boolean;
@@ -40,6 +42,7 @@ export interface PageOptions {
 export class Page {
   readonly #map: MapLibre;
   readonly #status: Status;
+  readonly #connection: Connection;
   readonly #theme: ThemeSwitch;
   readonly #pulse;
   readonly #explain;
@@ -54,9 +57,10 @@ export class Page {
   readonly #importing;
   readonly #sheets;
 
-  constructor({ map, collections, status, theme, fade }: PageOptions) {
+  constructor({ map, collections, status, connection, theme, fade }: PageOptions) {
     this.#map = map;
     this.#status = status;
+    this.#connection = connection;
     this.#theme = theme;
     this.#pulse = createPulse(map);
     this.#explain = createExplain(map, byId('explain'));
@@ -134,24 +138,32 @@ export class Page {
     Object.defineProperty(globalThis, 'cellport', { get: () => ({ map, layers: this.#layers.all }) });
   }
 
-  /** Shows the collections and the state of an address; names collections in it that do not exist. */
-  begin({ collections, next }: FirstCollections, state: PageState): void {
+  /** Shows the collections and the state of an address. */
+  begin({ collections }: FirstCollections, state: PageState): void {
     this.#layers.show(state);
     this.#layers.update(collections);
     this.#importing.setFirstScreen(collections.length === 0);
     this.go(state);
-    const unknown = state.on?.filter((key) => !collections.some((collection) => collection.key === key)) ?? [];
-    if (unknown.length > 0 && next === undefined)
-      this.#status.show(`This link shows collections that do not exist here: ${unknown.join(', ')}`);
   }
 
-  /** Shows the state of an address. */
+  /** Shows the state of an address, and says what it names that does not exist. */
   go(state: PageState): void {
     this.#layers.show(state);
     if (state.at) this.#map.jumpTo({ center: state.at, zoom: state.at.zoom });
-    this.#address.withoutSteps(() => this.#interaction.selection.go(state));
+    this.#address.withoutSteps(() => void this.#sayMissing(state, this.#interaction.selection.go(state, !state.at)));
     this.#drawPanels();
     this.#watchEmpty();
+  }
+
+  async #sayMissing(
+    { on = [], heat = [], rules = new Map(), place }: PageState,
+    found: Promise<boolean>,
+  ): Promise<void> {
+    const known = new Set(this.#layers.all.map(({ collection }) => collection.key));
+    const keys = [...new Set([...on, ...heat, ...rules.keys()])].filter((key) => !known.has(key));
+    const missing = (await keysWithout(keys)).map((key) => `collection ${key}`);
+    if (!(await found)) missing.push(`place ${place}`);
+    if (missing.length > 0) this.#status.show(`This link names what does not exist here: ${missing.join(', ')}`);
   }
 
   repaint(): void {
@@ -162,20 +174,22 @@ export class Page {
     this.#tools.setTheme(theme);
   }
 
-  /** Requests the current view again. */
-  refresh(): void {
-    this.#layers.refresh();
+  /** Requests the current view again; with `anew`, also what is being requested. */
+  refresh(anew = false): void {
+    this.#layers.refresh(anew);
   }
 
   #onState({ loading, error }: Pick<ViewportState, 'loading' | 'error'>): void {
     this.#status.loading(loading);
-    if (!loading) {
+    this.#connection({ loading, error });
+    // Otherwise the old picture is still shown.
+    if (!loading && error === null) {
       this.#interaction.places.update();
       this.#filters.update();
     }
     this.#watchEmpty();
     const message = `Could not update the map: ${error?.message}`;
-    if (error) this.#status.show(message, { label: 'Retry', act: () => this.#layers.refresh() });
+    if (error && !isPassing(error)) this.#status.show(message, { label: 'Retry', act: () => this.#layers.refresh() });
     else this.#status.clear();
   }
 

@@ -1,37 +1,40 @@
-import type { Bounds } from '../../src/client/public.js';
+import { type Bounds, ViewportError } from '../../src/client/public.js';
+import { retry } from '../../src/retry.js';
 import { type FirstCollections, readBounds, readFirstCollections } from './collections.js';
+import { type Connection, createConnection, isPassing } from './connection.js';
 import { fitWithoutAnimation } from './fly.js';
 import { followLoad } from './follow-load.js';
 import { openMap } from './open-map.js';
 import { Page } from './page.js';
-import { type Status, createStatus } from './status.js';
+import { type Status, createOfflineNotice, createStatus } from './status.js';
 import { createTheme } from './theme.js';
-import { readHash } from './url-hash.js';
+import { type PageState, readHash } from './url-hash.js';
 
-/** How long after a failure the collections are read again, unless the user is faster. */
-const RETRY_MS = 5_000;
+/** How long after a failure the collections are read again, unless the server says when. */
+const RETRIES = { firstMs: 1_000, longestMs: 30_000 };
 /** How long the map waits for what it shows first. */
 const BOUNDS_MS = 3_000;
 
-/** Reads the collections, again and again until the server responds. */
-async function readCollections(status: Status): Promise<FirstCollections> {
-  for (;;) {
-    try {
-      return await readFirstCollections();
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      await new Promise<void>((resolve) => {
-        status.show(`Could not load the collections: ${message}`, { label: 'Retry', act: resolve });
-        setTimeout(resolve, RETRY_MS);
-      });
-      status.clear();
-    }
-  }
+/** Reads the collections, again and again until the server answers. */
+function readCollections(status: Status, connection: Connection): Promise<FirstCollections> {
+  return retry(readFirstCollections, {
+    ...RETRIES,
+    attempts: Infinity,
+    retryAfterMs: (error) => (error instanceof ViewportError ? error.retryAfterMs : undefined),
+    onRetry(failure) {
+      const error = failure instanceof Error ? failure : new Error(String(failure));
+      connection({ loading: false, error });
+      if (!isPassing(error)) status.show(`Could not load the collections: ${error.message}`);
+    },
+  });
 }
 
-/** What the map shows first unless its address says: the first collection with markers. Null if that is not known soon. */
-async function readFirstBounds({ collections }: FirstCollections): Promise<Bounds | null> {
-  const filled = collections.find(({ count }) => count > 0);
+/**
+ * What the map shows first unless its address says: the first of its collections with markers. Null if that is not known
+ * soon.
+ */
+async function readFirstBounds({ collections }: FirstCollections, { on }: PageState): Promise<Bounds | null> {
+  const filled = collections.find(({ key, count }) => count > 0 && (on?.includes(key) ?? true));
   if (!filled) return null;
   return readBounds(filled.key, AbortSignal.timeout(BOUNDS_MS)).catch(() => null);
 }
@@ -44,13 +47,22 @@ export async function startPage(): Promise<void> {
   status.loading(true);
   let page: Page | undefined;
   const theme = createTheme(() => page?.repaint());
-  const reading = readCollections(status);
-  const covering = initial.at ? null : reading.then(readFirstBounds);
+  const again = () => page?.refresh(true);
+  const onStale = createOfflineNotice(() => (page ? again() : location.reload()));
+  addEventListener('online', again);
+  const connection = createConnection({ onStale, onDead: again });
+  connection({ loading: true, error: null });
+  const reading = readCollections(status, connection);
+  const showsOwn = initial.at ?? initial.place ?? initial.pin;
+  const covering = showsOwn === undefined ? reading.then((first) => readFirstBounds(first, initial)) : null;
   const map = await openMap(theme.theme, initial.at, still);
   const collections = await reading;
   const bounds = await covering;
   if (bounds) fitWithoutAnimation(map, bounds);
-  page = new Page({ map, collections, status, theme, fade: !still });
+  page = new Page({ map, collections, status, connection, theme, fade: !still });
   page.begin(collections, initial);
-  void followLoad(status, () => page?.refresh());
+  void followLoad(
+    (text) => status.show(text),
+    () => page?.refresh(),
+  );
 }

@@ -51,3 +51,15 @@ export function createStatus(): Status {
     },
   };
 }
+
+/** Returns a function that shows why the map may be out of date, and offers to try again; undefined hides it. */
+export function createOfflineNotice(onRetry: () => void): (why: string | undefined) => void {
+  const notice = byId('offline');
+  const retry = button({ title: 'Try again now' }, onRetry);
+  notice.append(retry);
+  return (why) => {
+    if (why !== undefined && why !== retry.textContent) retry.textContent = why;
+    notice.hidden = why === undefined;
+    document.body.classList.toggle('offline', why !== undefined);
+  };
+}

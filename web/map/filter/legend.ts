@@ -19,6 +19,9 @@ const UNFILTERED = {
   heat: 'The heatmap includes places that do not match.',
 };
 
+const IGNORED =
+  'Circles with a number stand for many places: their color and size do not follow this. Zoom in until single places show.';
+
 /** A condition as text. */
 function conditionText(condition: Condition): string {
   const name = fieldName(condition);
@@ -81,7 +84,7 @@ function heatKey(layer: CollectionLayer, heat: Heat, theme: Theme): HTMLElement[
 }
 
 function layerKey(layer: CollectionLayer, theme: Theme, onSet: (rules: Rules) => void): HTMLElement[] {
-  const { rules, drawn, isUnfiltered, collection, heat } = layer;
+  const { rules, drawn, isUnfiltered, collection, content, heat } = layer;
   const { conditions, color, size } = rules;
   const isEmpty = conditions.length === 0 && !color && !size;
   if (drawn === 'off' || (isEmpty && !heat)) return [];
@@ -95,6 +98,9 @@ function layerKey(layer: CollectionLayer, theme: Theme, onSet: (rules: Rules) =>
     ...(isUnfiltered ? [element('p', { class: 'note', role: 'status' }, UNFILTERED[drawn])] : []),
     ...(color && drawn !== 'heat' ? colorKey(color, theme) : []),
     ...(size && drawn !== 'heat' ? sizeKey(size) : []),
+    ...((color ?? size) && drawn !== 'heat' && content.clusters.some(({ count }) => count > 1)
+      ? [element('p', { class: 'note', role: 'status' }, IGNORED)]
+      : []),
   ];
 }
 

@@ -169,8 +169,12 @@ export class CollectionLayer {
     this.#redraw();
   }
 
-  refresh(): void {
-    for (const { viewport } of this.#parts.values()) viewport.refresh();
+  /** Loads everything again; requests without an answer yet only if `anew`, over other connections. */
+  refresh(anew = false): void {
+    for (const [part, { viewport }] of this.#parts) {
+      if (anew && viewport.state.loading) this.#reconnect(part);
+      else viewport.refresh();
+    }
   }
 
   #open(part: Part): void {
@@ -209,8 +213,8 @@ export class CollectionLayer {
       }
       last = state;
       const next = namesOf(state);
-      // The old picture stays until the response arrives: only the server knows whether the new one is empty.
-      if (next.size > 0 || (hasBegun && !state.loading)) {
+      // The old picture stays until the server answers: only it knows whether the new one is empty.
+      if (next.size > 0 || (hasBegun && !state.loading && state.error === null)) {
         const areOthers = names.size > 0 && next.size > 0 && ![...names].some((name) => next.has(name));
         names = next;
         if (part === 'points') this.#redraw(areOthers);
@@ -222,13 +226,13 @@ export class CollectionLayer {
     return viewport;
   }
 
-  /** Reloads the points, with or without the filter. The old picture stays until the response arrives. */
-  #reconnect(): void {
-    const part = this.#parts.get('points');
+  /** Reloads a part; points with or without the filter. The old picture stays until the response arrives. */
+  #reconnect(name: Part = 'points'): void {
+    const part = this.#parts.get(name);
     if (part === undefined) return;
     part.viewport.close();
-    part.viewport = this.#connect('points', part.fader);
-    this.#look('points');
+    part.viewport = this.#connect(name, part.fader);
+    this.#look(name);
   }
 
   #close(part: Part): void {

@@ -101,8 +101,8 @@ export class LayerSet {
     for (const layer of this.#all) layer.repaint(theme);
   }
 
-  refresh(): void {
-    for (const layer of this.#all) layer.refresh();
+  refresh(anew = false): void {
+    for (const layer of this.#all) layer.refresh(anew);
   }
 
   setExplain(on: boolean): void {

@@ -2,6 +2,7 @@ import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
 
 import { DETAILS, type Marker, type MarkerDetails } from '../documents.js';
 import { byId } from '../element.js';
+import { POSITION_ZOOM, flyToBounds, flyToPosition } from '../fly.js';
 import { request } from '../graphql.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { PageState } from '../url-hash.js';
@@ -45,6 +46,7 @@ function createRing(map: MapLibre): (position: Marker['position'] | undefined) =
 
 /** The card with details, and the ring around its marker. */
 export class Selection {
+  readonly #map: MapLibre;
   readonly #options: SelectionOptions;
   readonly #card = byId('card');
   readonly #ring;
@@ -55,6 +57,7 @@ export class Selection {
   #unfollow: () => void = () => undefined;
 
   constructor(map: MapLibre, options: SelectionOptions) {
+    this.#map = map;
     this.#options = options;
     this.#zone = createZoneSelection(map, options.layers);
     this.#ring = createRing(map);
@@ -65,18 +68,24 @@ export class Selection {
     return { ...(this.#id !== undefined && { place: this.#id }), ...(this.#pin && { pin: this.#pin }) };
   }
 
-  /** Opens the card that an address names, or closes the card. */
-  go({ place, pin }: SelectionAddress): void {
+  /**
+   * Opens the card that an address names, and flies there if asked to, or closes the card. Resolves with whether what it
+   * names exists.
+   */
+  async go({ place, pin }: SelectionAddress, flies: boolean): Promise<boolean> {
     if (place !== undefined) {
-      if (place !== this.#id) void (isZone(place) ? this.openZone(place) : this.openMarker(place));
-    } else if (pin) this.openPosition(pin);
-    else if (this.#id !== undefined || this.#pin) this.#close();
+      return place === this.#id || this.#openCard(place, '', flies);
+    }
+    if (pin) {
+      this.openPosition(pin);
+      if (flies) flyToPosition(this.#map, pin, POSITION_ZOOM);
+    } else if (this.#id !== undefined || this.#pin) this.#close();
+    return true;
   }
 
-  async openMarker(wanted: string, name = ''): Promise<void> {
-    this.#setId(wanted);
-    this.#open(loadingCard(name, this.#close));
-    await this.#read(wanted);
+  /** Opens the card of a marker or zone, and flies there if asked to. */
+  async open(wanted: string, name: string, flies = false): Promise<void> {
+    if (!(await this.#openCard(wanted, name, flies))) this.#options.onError(`${name} does not exist any more`);
   }
 
   openPosition({ lng, lat }: Marker['position']): void {
@@ -84,17 +93,6 @@ export class Selection {
     this.#pin = { lng, lat };
     this.#ring(this.#pin);
     this.#open(positionCard(this.#pin, this.#close));
-  }
-
-  async openZone(wanted: string, name = ''): Promise<void> {
-    this.#setId(wanted);
-    this.#open(loadingCard(name, this.#close));
-    await this.#unlessReplaced(wanted, async () => {
-      const content = await this.#zone.open(wanted, this.#close);
-      if (this.#id !== wanted) return;
-      if (content === undefined) this.#close();
-      else this.#fill(content);
-    });
   }
 
   /** Shows other content in the card; undefined closes it. */
@@ -147,23 +145,46 @@ export class Selection {
     this.#options.onChange();
   };
 
-  /** Closes the card and reports what went wrong, unless it shows something else by then. */
-  async #unlessReplaced(wanted: string, work: () => Promise<void>): Promise<void> {
+  /** Resolves with whether what the card is about exists. */
+  #openCard(wanted: string, name: string, flies: boolean): Promise<boolean> {
+    this.#setId(wanted);
+    this.#open(loadingCard(name, this.#close));
+    return isZone(wanted) ? this.#readZone(wanted, flies) : this.#read(wanted, flies);
+  }
+
+  /**
+   * Closes the card if its subject, by the result of `work`, does not exist, and if something went wrong, which it
+   * reports; unless it shows something else by then.
+   */
+  async #unlessReplaced(wanted: string, work: () => Promise<boolean>): Promise<boolean> {
     try {
-      await work();
+      const exists = await work();
+      if (!exists && this.#id === wanted) this.#close();
+      return exists;
     } catch (error) {
-      if (this.#id !== wanted) return;
+      if (this.#id !== wanted) return true;
       this.#close();
       this.#options.onError(error instanceof Error ? error.message : String(error));
+      return true;
     }
   }
 
-  #read(wanted: string): Promise<void> {
+  #readZone(wanted: string, flies: boolean): Promise<boolean> {
+    return this.#unlessReplaced(wanted, async () => {
+      const zone = await this.#zone.open(wanted, this.#close);
+      if (this.#id !== wanted || zone === undefined) return zone !== undefined;
+      this.#fill(zone.card);
+      if (flies) flyToBounds(this.#map, zone.bounds);
+      return true;
+    });
+  }
+
+  #read(wanted: string, flies = false): Promise<boolean> {
     return this.#unlessReplaced(wanted, async () => {
       const { marker } = await request<{ readonly marker: MarkerDetails | null }>(DETAILS, { id: wanted });
-      if (this.#id !== wanted) return;
-      if (marker === null) return this.#close();
+      if (this.#id !== wanted || marker === null) return marker !== null;
       this.#ring(marker.position);
+      if (flies) flyToPosition(this.#map, marker.position);
       // The card is replaced; keep its scroll position and focus.
       const card = this.#card;
       const at = card.scrollTop;
@@ -171,6 +192,7 @@ export class Selection {
       this.#fill(markerCard(marker, this.#close, this.#options.buttonsFor(marker)));
       card.scrollTop = at;
       if (focused >= 0) card.querySelectorAll('button')[focused]?.focus();
+      return true;
     });
   }
 }

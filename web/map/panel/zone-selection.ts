@@ -1,5 +1,6 @@
 import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
 
+import type { Bounds } from '../../../src/client/public.js';
 import { send } from '../../../src/client/request.js';
 import { type Collection, ZONE, ZONE_COUNTS, type ZoneDetails } from '../documents.js';
 import { element } from '../element.js';
@@ -7,6 +8,7 @@ import { request } from '../graphql.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import { countOf } from '../numbers.js';
 import { zoneCard } from './card.js';
+import { largestPart } from '../largest-part.js';
 
 const SOURCE = 'selected-zone';
 const COLOR = '#e79a2b';
@@ -16,8 +18,11 @@ const MAX_COUNTED = 3;
 const DETAIL_ZOOM = 5;
 
 export interface ZoneSelection {
-  /** Highlights a zone. Resolves with its card; undefined if the zone does not exist. */
-  open(id: string, onClose: () => void): Promise<readonly Node[] | undefined>;
+  /** Highlights a zone. Resolves with its card and its main part; undefined if the zone does not exist. */
+  open(
+    id: string,
+    onClose: () => void,
+  ): Promise<{ readonly card: readonly Node[]; readonly bounds: Bounds } | undefined>;
   clear(): void;
 }
 
@@ -70,7 +75,7 @@ export function createZoneSelection(map: MapLibre, layers: () => readonly Collec
       const counts = element('div', { class: 'counts', role: 'status' });
       // Without counts, the card still shows the rest.
       void count(id, counts).catch(() => undefined);
-      return zoneCard(node, counts, onClose);
+      return { card: zoneCard(node, counts, onClose), bounds: largestPart(node.geometry) ?? node.bounds };
     },
     clear() {
       latest += 1;

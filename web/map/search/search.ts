@@ -3,7 +3,7 @@ import type { Map as MapLibre } from 'maplibre-gl';
 import type { Bounds } from '../../../src/client/public.js';
 import { readBounds } from '../collections.js';
 import { byId } from '../element.js';
-import { flyToBounds, flyToPosition } from '../fly.js';
+import { POSITION_ZOOM, flyToBounds, flyToPosition } from '../fly.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { Selection } from '../panel/selection.js';
 import type { Seen } from '../seen.js';
@@ -22,10 +22,6 @@ export interface MapSearchOptions {
   readonly onStep: () => void;
 }
 
-/** Individual places are drawn from this zoom on. */
-const PLACE_ZOOM = 9;
-const POSITION_ZOOM = 12;
-
 /** Returns a function that opens the search box: choosing a result flies there and opens its card. */
 export function createSearch({ map, layers, seen, selection, showLayer, onStep }: MapSearchOptions): () => void {
   let box: SearchBox | undefined;
@@ -34,17 +30,14 @@ export function createSearch({ map, layers, seen, selection, showLayer, onStep }
     layers,
     seen,
     onMarker({ id, name, key, position }) {
-      void selection.openMarker(id, name ?? key);
-      flyToPosition(map, position, PLACE_ZOOM);
+      void selection.open(id, name ?? key);
+      flyToPosition(map, position);
     },
     onPosition(position) {
       selection.openPosition(position);
       flyToPosition(map, position, POSITION_ZOOM);
     },
-    onZone({ id, name, bounds }) {
-      void selection.openZone(id, name ?? '');
-      flyToBounds(map, bounds);
-    },
+    onZone: ({ id, name, key }) => void selection.open(id, name ?? key, true),
     onCollection(layer) {
       const wasOn = layer.drawn !== 'off';
       showLayer(layer);
