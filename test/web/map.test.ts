@@ -544,7 +544,8 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       await page.keyboard.press('ControlOrMeta+a');
       await page.keyboard.type('Austria');
       await page.keyboard.press('Enter');
-      await expect.poll(() => held.length).toBeGreaterThan(0);
+      // On a busy machine, there may be one for its first letters, too.
+      await expect.poll(() => held.some((route) => route.request().postData()?.includes('Austria'))).toBe(true);
       // The results of the former text are still shown.
       expect(await options(page).first().textContent()).toContain('London');
       expect(await page.locator('#card').isVisible()).toBe(false);
