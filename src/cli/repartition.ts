@@ -45,13 +45,13 @@ function phaseBars(waitMs: number) {
 /** Number of markers that are asked for their properties. */
 const ASKED = 500;
 
-/** Asks whether properties that no marker has are meant; without a terminal, only warns. */
-async function askAboutNames(session: CommandSession, collection: Collection, names: readonly string[] = []) {
+/** Asks whether properties that no marker of a collection has are meant. */
+async function askIfUnknown(session: CommandSession, collection: Collection, names: readonly string[] = []) {
   const { database, signal } = session;
   const { readMarkers } = await import('../ingest/export/read-markers.js');
   const { findOccupied } = await import('../server/cells.js');
   const { newCall } = await import('../store/request/meter.js');
-  const { ask } = await import('./ask.js');
+  const { askAboutNames } = await import('./ask.js');
   const unknown = new Set(names);
   let asked = 0;
   const job = { database, collection, call: newCall(signal) };
@@ -63,9 +63,7 @@ async function askAboutNames(session: CommandSession, collection: Collection, na
       if (unknown.size === 0 || asked >= ASKED) break;
     }
   }
-  if (unknown.size === 0 || asked === 0) return;
-  const found = `none of ${asked} markers has ${[...unknown].join(', ')}`;
-  if ((await ask(`${found}. Go on?`, signal)) === undefined) console.error(`warning: ${found}`);
+  await askAboutNames(unknown, asked, signal);
 }
 
 /** Begins, resumes or undoes a change as requested; returns the collection with the change to be completed. */
@@ -79,7 +77,7 @@ async function prepare(session: CommandSession, key: string, options: Repartitio
   const found = await findCollection(database, key, signal);
   const call = newCall(signal);
   if (undo) return undoLayoutChange(database, key, call);
-  await askAboutNames(session, found, mapProperties);
+  await askIfUnknown(session, found, mapProperties);
   const isResumed = found.layoutChange !== undefined && Object.values(wanted).every((each) => each === undefined);
   return isResumed ? found : beginLayoutChange(database, key, wanted, call);
 }

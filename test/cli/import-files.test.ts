@@ -159,6 +159,23 @@ test('an import says what it guessed, without the control characters of the file
   expect((await cellport('import', missing, '-c', 'missing')).output).toContain('\\u001b[31m\\u009b');
 });
 
+test('a map property that no row of a new collection has is named; without a terminal, nothing is asked', async () => {
+  const path = await file('sized.csv', 'key,lat,lng,size\na,1,2,3\n');
+  const created = await cellport('import', path, '-c', 'sized', '--map-properties', 'size', 'pirce');
+  expect(created.output).toContain('warning: none of 1 markers has pirce\n');
+  expect(created.code).toBe(0);
+  const [collection] = await getCollections(database, ['sized'], newCall());
+  expect(collection?.mapProperties).toEqual(['size', 'pirce']);
+});
+
+test('a file of an unknown name that begins like JSON is read', async () => {
+  const point = { type: 'Feature', id: 'a', properties: {}, geometry: { type: 'Point', coordinates: [1, 2] } };
+  const path = await file('features.txt', `\n${JSON.stringify(point)}\n`);
+  expect((await cellport('import', path, '-c', 'unnamed')).output).toContain('1 created');
+  const prose = await file('prose.txt', 'Dear reader');
+  expect((await cellport('import', prose, '-c', 'unnamed')).output).toContain('or pass --format');
+});
+
 describe('export', () => {
   const name = '=cmd|" /C calc"!A0';
 

@@ -10,6 +10,7 @@ import { isInvalid } from '../../ingest/read/row.js';
 import { Notes } from '../../ingest/rows/notes.js';
 import type { Cells } from '../../server/cells.js';
 import { type ImportOptions, collectionInput } from './options.js';
+import { askAboutNames } from '../ask.js';
 import type { CommandSession } from '../session.js';
 import { planPrune } from './prune.js';
 import { runImport } from './report.js';
@@ -74,16 +75,28 @@ export async function importMarkerRows(
       const began = systemClock.now();
       const extent = new Extent();
       const opened = await openCollection(database, collectionInput(options));
+      const unknown = new Set(opened.created ? options.mapProperty : []);
       let found: Promise<boolean> | undefined;
       let prune: (() => Promise<void>) | undefined;
       const loaded = await loadMarkers({
         database,
         table,
         dataDir: config.dataDir,
-        collection: opened,
+        collection: {
+          ...opened,
+          async create() {
+            if (unknown.size > 0) end();
+            await askAboutNames(unknown, rows, signal);
+            return opened.create();
+          },
+        },
         source: {
           ...source,
-          rows: watched(source.rows, ({ content }) => isInvalid(content) || extent.add(content.position)),
+          rows: watched(source.rows, ({ content }) => {
+            if (isInvalid(content)) return;
+            extent.add(content.position);
+            for (const name of unknown) if (Object.hasOwn(content.properties ?? {}, name)) unknown.delete(name);
+          }),
         },
         rejects,
         once: false,

@@ -1,3 +1,4 @@
+import { closeSync, openSync, readSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 
 import { CellportError, badInput } from '../../errors.js';
@@ -29,7 +30,26 @@ const ADVICE: Readonly<Record<string, string>> = {
   '.ods': 'in LibreOffice, save it as CSV',
 };
 
-/** The format of a file by its extension, before `.gz` if it is compressed. Throws BAD_USER_INPUT for an unknown one. */
+/** Whether there is a file that begins with an object, a list or a record separator, perhaps after a byte order mark. */
+function beginsLikeJson(path: string): boolean {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const start = Buffer.alloc(256);
+      readSync(file, start);
+      return ['{', '[', '\x1e'].includes(start.toString().trimStart().slice(0, 1));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The format of a file by its extension, before `.gz` if it is compressed, else by its beginning. Throws BAD_USER_INPUT
+ * if neither tells.
+ */
 export function formatOf(path: string): FileFormat {
   const name = isGzip(path) ? basename(path).slice(0, -GZIP.length) : path;
   const extension = extname(name).toLowerCase();
@@ -41,6 +61,7 @@ export function formatOf(path: string): FileFormat {
       field: 'file',
     });
   }
+  if (beginsLikeJson(path)) return 'geojson';
   const known = Object.keys(BY_EXTENSION).join(', ');
   throw badInput('file', path, `a file name ending in ${known}, with or without ${GZIP}; or pass --format`);
 }
