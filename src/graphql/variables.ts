@@ -88,7 +88,8 @@ export function withAnyPositions({ variableDefinitions = [] }: OperationDefiniti
   const values = { ...given };
   for (const { type, variable } of variableDefinitions) {
     const value = values[variable.name.value];
-    if (!/\bMarkerInput\b/.test(print(type))) continue;
+    // One that was not sent has its default.
+    if (value === undefined || !/\bMarkerInput\b/.test(print(type))) continue;
     if (!Array.isArray(value)) values[variable.name.value] = withAnyPosition(value);
     else if (value.length <= MOST_ITEMS) values[variable.name.value] = value.map(withAnyPosition);
   }

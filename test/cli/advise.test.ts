@@ -70,10 +70,10 @@ describe('cellport advise', () => {
   test('derives the distribution from a file, and draws it in a self-contained report', async () => {
     const path = join(folder, 'cities.csv');
     const rows = cities.map(({ key, position: { lng, lat } }) => `${key},${lng},${lat}`);
-    await writeFile(path, ['key,lng,lat', ...rows, 'beyond,500,0'].join('\n'));
+    await writeFile(path, ['key,lng,lat', ...rows, 'beyond,0,500'].join('\n'));
     const html = join(folder, 'report.html');
     const advice = await adviceOf(path, '--writes', '5000', '--html', html);
-    expect(advice.source).toMatch(/^600 markers in .*excluding 1 invalid rows \(line 602.*position\.lng must be/);
+    expect(advice.source).toMatch(/^600 markers in .*excluding 1 invalid rows \(line 602.*position\.lat must be/);
     expect(advice.markers).toBe(MARKERS);
     advice.candidates.forEach(({ hottest }, length) => expect(hottest.share).toBeCloseTo(hottestShare(length), 4));
     const { prefixLength, writeShards, fits } = advice.recommendation;
@@ -125,7 +125,7 @@ describe('cellport advise', () => {
 
   test('reports errors with the option, the value and what is allowed', async () => {
     const empty = join(folder, 'empty.csv');
-    await writeFile(empty, 'key,lng,lat\nx,500,0\n');
+    await writeFile(empty, 'key,lng,lat\nx,0,500\n');
     const one = join(folder, 'one.csv');
     await writeFile(one, 'key,lng,lat\nx,5,0\n');
     const wrong: [args: string[], code: number, message: RegExp][] = [
@@ -138,7 +138,7 @@ describe('cellport advise', () => {
       [['--veiws-a-day', '1'], 2, /Did you mean --views-a-day/],
       [['nowhere.csv'], 2, /no such file: nowhere\.csv/],
       [['nowhere.csv', '--collection', 'x'], 2, /either a file or --collection/],
-      [[empty], 2, /file must be a file with at least one marker \(line 2: position\.lng must be/],
+      [[empty], 2, /file must be a file with at least one marker \(line 2: position\.lat must be/],
       [[one, '--html', folder], 2, /--html must be a file that can be written/],
       [['--collection', 'nowhere'], 1, /there is no collection nowhere/],
     ];

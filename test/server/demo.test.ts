@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 
 import { readConfig } from '../../src/config.js';
+import { CellportError } from '../../src/errors.js';
 import type { Backend } from '../../src/server/backend.js';
 import { type DemoOptions, openDemo } from '../../src/server/demo.js';
 import { createCollection, listCollections } from '../../src/store/collection/collections.js';
@@ -24,7 +25,7 @@ const backend: Backend = {
 };
 
 const stopBeforeCountries = (): never => {
-  throw new Error('the cities are there');
+  throw new CellportError('UNAVAILABLE', 'the cities are there');
 };
 
 /** Loads the cities; returns how many were there each time that the load waited for the cells. */
@@ -47,7 +48,7 @@ async function load(
 
 test('a load that is resumed tells at once what had been written, and does not wait for the cells before it goes on', async () => {
   const stopped = await load(({ counts }) => {
-    if (counts.created > 0) throw new Error('stopped after the first window');
+    if (counts.created > 0) throw new CellportError('UNAVAILABLE', 'stopped after the first window');
   });
   expect(stopped).toMatchObject({ checked: CITIES, reason: 'stopped after the first window' });
   const seen: number[] = [];
