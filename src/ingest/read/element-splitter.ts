@@ -1,6 +1,8 @@
 import { badInput } from '../../errors.js';
 import type { Chunk } from './bytes.js';
 
+/** In place of the depth of the list, outside it. */
+const OUTSIDE = -1;
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
 const QUOTE = 0x22;
@@ -51,12 +53,12 @@ class Cutter {
     return this.#chunk.subarray(this.#from, to);
   }
 
-  /** Ends the current element before a byte, which separates it from the next one. */
-  cut(at: number): void {
+  /** Ends the current element before a byte, which separates it from the next one unless that begins there. */
+  cut(at: number, next = at + 1): void {
     const rest = this.rest(at);
     const bytes = this.#pieces.length === 0 ? rest : Buffer.concat([...this.#pieces, rest]);
     this.elements.push({ line: this.begun, start: this.#start, bytes });
-    this.restart(at + 1);
+    this.restart(next);
   }
 
   /** Begins an element, or the frame, at a byte. */
@@ -77,7 +79,7 @@ class Cutter {
 
 /**
  * Splits the file at the commas of its list, which is the file itself or the member `features` or `Items`, by counting brackets outside strings; JSON.parse then reads one
- * element at a time. A streaming tokenizer would not know the line of an element, and would stop at the first error. The
+ * element at a time. Values that are `concatenated`, without a list, end with their brackets. A streaming tokenizer would not know the line of an element, and would stop at the first error. The
  * text around the elements (the frame) is passed to `onFrame` twice, with its offset: when they begin, completed to valid
  * JSON, and in full at the end.
  */
@@ -86,6 +88,7 @@ export async function* readElements(
   text: AsyncIterable<Chunk>,
   longest: number,
   onFrame: (frame: string, start: number) => void,
+  concatenated = false,
 ): AsyncGenerator<readonly Element[]> {
   const cutter = new Cutter();
   let frame = '';
@@ -94,9 +97,9 @@ export async function* readElements(
   let inString = false;
   let escaped = false;
   let line = 1;
-  /** Bracket depth directly inside the list; 0 outside it. */
-  let inside = 0;
-  let done = false;
+  /** Bracket depth directly inside the list. */
+  let inside = concatenated ? 0 : OUTSIDE;
+  let done = concatenated;
 
   for await (const { start: chunkStart, bytes: chunk } of text) {
     frameStart ??= chunkStart;
@@ -113,7 +116,7 @@ export async function* readElements(
         if (byte === NEWLINE) line += 1;
         continue;
       }
-      if (inside > 0 && cutter.begun === 0 && byte !== COMMA && byte !== CLOSE_ARRAY) cutter.begun = line;
+      if (inside >= 0 && cutter.begun === 0 && byte !== COMMA && byte !== CLOSE_ARRAY) cutter.begun = line;
       if (byte === QUOTE) inString = true;
       else if (byte === COMMA) {
         if (depth !== inside) continue;
@@ -133,14 +136,15 @@ export async function* readElements(
           // Nothing follows the last comma, or the array is empty.
           if (cutter.begun > 0) cutter.cut(at);
           cutter.restart(at);
-          inside = 0;
+          inside = OUTSIDE;
           done = true;
         }
         depth -= 1;
+        if (inside === 0 && depth === 0) cutter.cut(at + 1, at + 1);
       }
     }
     yield cutter.elements;
-    if (inside === 0) {
+    if (inside === OUTSIDE) {
       frame += cutter.rest().toString('latin1');
       // The file may be a single feature.
       if (frame.length <= Math.max(longest, LONGEST_FRAME)) continue;
@@ -151,12 +155,12 @@ export async function* readElements(
       throw badInput('file', path, `GeoJSON: the feature on line ${cutter.begun} does not end within ${longest} bytes`);
     }
   }
-  if (inside > 0) {
+  if (inside > 0 || (inside === 0 && cutter.begun > 0)) {
     const where =
       cutter.begun > 0
         ? `in the feature that begins on line ${cutter.begun}`
         : `after line ${line}, between two features`;
     throw badInput('file', path, `complete GeoJSON: it ends ${where}`);
   }
-  onFrame(frame, frameStart ?? 0);
+  if (inside !== 0) onFrame(frame, frameStart ?? 0);
 }

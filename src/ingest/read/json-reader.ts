@@ -80,14 +80,17 @@ async function* readWhole(
   path: string,
   text: AsyncIterable<Chunk>,
   longest: number,
+  concatenated: boolean,
 ): AsyncGenerator<readonly Element[]> {
   let frame = '';
   let start = 0;
-  yield* readElements(path, text, longest, (around, from) => {
+  const onFrame = (around: string, from: number) => {
     frame = around;
     start = from;
     readFrame(path, around);
-  });
+  };
+  yield* readElements(path, text, longest, onFrame, concatenated);
+  if (concatenated) return;
   const whole = readFrame(path, frame);
   if (Array.isArray(whole)) return;
   const { type, features, Items: items } = whole as RowFields;
@@ -99,8 +102,8 @@ async function* readWhole(
 }
 
 /**
- * Creates a reader for JSON: a GeoJSON FeatureCollection, a Feature, an array, the answer of a DynamoDB Scan, a value on
- * each line, or a sequence with record separators; each value has at most `longest` bytes. Blank lines are skipped. Reading
+ * Creates a reader for JSON: a GeoJSON FeatureCollection, a Feature, an array, the answer of a DynamoDB Scan, values on
+ * lines or one after another, or a sequence with record separators; each value has at most `longest` bytes. Blank lines are skipped. Reading
  * throws BAD_USER_INPUT if the file as a whole is none of these; an invalid value is an invalid row.
  */
 export function jsonReader<C>(
@@ -119,10 +122,10 @@ export function jsonReader<C>(
       const { beginning } = await form();
       const text = readText(path, await form());
       const layout = jsonLayout(beginning, format === 'ndjson');
-      if (layout === 'whole') {
+      if (layout === 'whole' || layout === 'concatenated') {
         const isOneLine = !beginning.trim().includes('\n');
         let row = 0;
-        for await (const elements of readWhole(path, text, longest)) {
+        for await (const elements of readWhole(path, text, longest, layout === 'concatenated')) {
           yield elements.map((element) => rowOf(isOneLine ? { ...element, line: (row += 1) } : element, read));
         }
         return;

@@ -11,12 +11,12 @@ const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const CODE = /^[+-]?0\d|^\+\d{7,}$/;
 /** Thousands in groups. */
 const GROUPED = {
-  point: /^[+-]?[1-9]\d{0,2}(?:[,\u00a0\u202f]\d{3})+(?:\.\d+)?$/,
-  comma: /^[+-]?[1-9]\d{0,2}(?:[.\u00a0\u202f]\d{3})+(?:,\d+)?$/,
+  point: /^[+-]?[1-9]\d{0,2}(?:[,'’\u00a0\u202f]\d{3})+(?:\.\d+)?$/,
+  comma: /^[+-]?[1-9]\d{0,2}(?:[.'’\u00a0\u202f]\d{3})+(?:,\d+)?$/,
 } as const;
 const NOTATIONS = [
-  { notation: 'point', decimal: '.', groups: /[,\u00a0\u202f]/g, other: 'comma' },
-  { notation: 'comma', decimal: ',', groups: /[.\u00a0\u202f]/g, other: 'point' },
+  { notation: 'point', decimal: '.', groups: /[,'’\u00a0\u202f]/g, other: 'comma' },
+  { notation: 'comma', decimal: ',', groups: /[.'’\u00a0\u202f]/g, other: 'point' },
 ] as const;
 /** No double has more digits; one that was written with fewer is read back the same. */
 const MOST_DIGITS = 17;
@@ -26,19 +26,22 @@ const MOST_NAMED = 8;
 
 const digitsOf = (text: string) => text.replace(/[eE].*|\D/g, '').replace(/^0+|0+$/g, '');
 
-/** The number that a text in decimal notation is; undefined if it is a code, or the number would not keep its digits. */
-export function exactNumber(text: string): number | undefined {
+/**
+ * The number that a text in decimal notation is; undefined if the number would not keep its digits, or, unless it
+ * `isNumber` anyway, for a code.
+ */
+export function exactNumber(text: string, isNumber = false): number | undefined {
   const value = Number(text);
-  if (!DECIMAL.test(text) || CODE.test(text) || !isStorable(value)) return undefined;
+  if (!DECIMAL.test(text) || (!isNumber && CODE.test(text)) || !isStorable(value)) return undefined;
   const digits = digitsOf(text);
   if (digits.length > MOST_DIGITS || digitsOf(value.toPrecision(digits.length || 1)) !== digits) return undefined;
   return value + 0;
 }
 
-function numberIn(cell: string, { notation, decimal, groups }: (typeof NOTATIONS)[number]): number | undefined {
+function numberIn(cell: string, { notation, decimal, groups }: (typeof NOTATIONS)[number], isNumber = false) {
   // Most texts end here.
   if (!/^[+\-.,\d]/.test(cell)) return undefined;
-  return exactNumber((GROUPED[notation].test(cell) ? cell.replace(groups, '') : cell).replace(decimal, '.'));
+  return exactNumber((GROUPED[notation].test(cell) ? cell.replace(groups, '') : cell).replace(decimal, '.'), isNumber);
 }
 
 interface Column {
@@ -48,6 +51,8 @@ interface Column {
   /** Cells with decimals in a notation. */
   readonly decimals: Record<Notation, number>;
   hasNumbers: boolean;
+  /** Whether an option says that it has numbers. */
+  readonly isNumber: boolean;
 }
 
 /** The type of each column of a table, from all of its cells: a column of numbers has nothing else. */
@@ -60,7 +65,16 @@ export class ColumnTypes {
   #types: readonly Type[] | undefined;
 
   constructor(names: readonly string[], coordinates: readonly string[], delimiter: string, options: ReadOptions) {
-    this.#columns = names.map((name) => ({ name, not: {}, decimals: { point: 0, comma: 0 }, hasNumbers: false }));
+    const { numberColumn = [] } = options;
+    this.#columns = names.map((name) => {
+      return {
+        name,
+        not: {},
+        decimals: { point: 0, comma: 0 },
+        hasNumbers: false,
+        isNumber: numberColumn.includes(name),
+      };
+    });
     this.#coordinates = coordinates;
     this.#delimiter = delimiter;
     this.#options = options;
@@ -73,7 +87,7 @@ export class ColumnTypes {
       if (cell === '') continue;
       if (!BOOLEAN.test(cell)) column.not.boolean ??= cell;
       for (const each of NOTATIONS) {
-        if (numberIn(cell, each) === undefined) column.not[each.notation] ??= cell;
+        if (numberIn(cell, each, column.isNumber) === undefined) column.not[each.notation] ??= cell;
         else {
           column.hasNumbers = true;
           const isSure = this.#coordinates.includes(column.name) || !GROUPED[each.other].test(cell);
@@ -88,7 +102,7 @@ export class ColumnTypes {
     const type = (this.#types ??= this.#decide())[at];
     if (type === 'boolean') return cell.toLowerCase() === 'true';
     const notation = NOTATIONS.find((each) => each.notation === type);
-    return (notation && numberIn(cell, notation)) ?? cell;
+    return (notation && numberIn(cell, notation, this.#columns[at]?.isNumber)) ?? cell;
   }
 
   /** Says of columns with numbers and other cells what they are, except for `texts` and coordinates. */
@@ -120,12 +134,14 @@ export class ColumnTypes {
 
   #decide(): Type[] {
     const usual = this.#notation();
-    const { textColumn = [], numberColumn = [] } = this.#options;
-    return this.#columns.map(({ name, not, decimals }) => {
+    const { textColumn = [] } = this.#options;
+    return this.#columns.map(({ name, not, decimals, isNumber }) => {
       // Beside decimal commas, points in a column without commas are decimal points, too.
-      const notation = not.point === undefined && decimals.point > 0 && decimals.comma === 0 ? 'point' : usual;
+      const hasPoints = not.point === undefined && decimals.point > 0 && decimals.comma === 0;
+      const hasCommas = isNumber && decimals.comma > 0 && decimals.point === 0;
+      const notation = hasPoints ? 'point' : hasCommas ? 'comma' : usual;
       if (textColumn.includes(name)) return 'text';
-      if (not[notation] === undefined || numberColumn.includes(name)) return notation;
+      if (not[notation] === undefined || isNumber) return notation;
       return not.boolean === undefined ? 'boolean' : 'text';
     });
   }

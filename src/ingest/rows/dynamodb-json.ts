@@ -27,12 +27,12 @@ function fieldsOf(map: RowFields, depth = 1): RowFields {
 }
 
 /**
- * The fields of an item in DynamoDB's JSON, alone or in the member `Item` as exports to S3 have it; undefined for any
+ * The fields of an item in DynamoDB's JSON, alone or in a member, as exports to S3 have it; undefined for any
  * other row. Sets become lists, and numbers that JavaScript cannot keep text. Throws InvalidRow.
  */
 export function itemIn(row: RowFields): RowFields | undefined {
-  const { Item: inner, ...more } = row;
-  const item = isFields(inner) && Object.keys(more).length === 0 ? inner : row;
-  const values = Object.values(item);
-  return values.length > 0 && values.every(isTyped) ? fieldsOf(item) : undefined;
+  const isItem = (each: unknown) =>
+    isFields(each) && Object.keys(each).length > 0 && Object.values(each).every(isTyped);
+  const item = [row['Item'], row['NewImage'], row].filter(isFields).find(isItem);
+  return item && fieldsOf(item);
 }

@@ -3,11 +3,11 @@ import { v4 as randomUuid } from 'uuid';
 import { isStorable } from '../../model/dynamodb-limits.js';
 
 /** Numbers as programs write them that JavaScript or DynamoDB would change, and those that JSON does not have. */
-const MAY_CHANGE = /\d{16}|\d[eE][+-]?\d|\bnan\b|\binf(?:inity)?\b/i;
+const MAY_CHANGE = /\d{16}|\d[eE][+-]?\d|\bnan\b|\binf(?:inity)?\b|\bnodata\b/i;
 /** Strings are matched first, so that what is inside them is skipped. */
-const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|-?\b(?:nan|inf(?:inity)?)\b/gi;
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|-?\b(?:nan|inf(?:inity)?|nodata)\b/gi;
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-const NO_NUMBER = /^-?(?:nan|inf)/i;
+const NO_NUMBER = /^-?(?:nan|inf|nodata)/i;
 
 /** JSON.stringify that writes a bigint as an integer. */
 export function writeExactly(value: unknown): string {

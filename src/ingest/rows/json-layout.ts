@@ -1,7 +1,11 @@
 import { jsonIn } from './exact-json.js';
+import { isFields } from './fields.js';
 
-/** How values stand in a file: one on each line, after separators, or in a list or object that is the whole file. */
-export type JsonLayout = 'lines' | 'sequence' | 'whole';
+/**
+ * How values stand in a file: one on each line, after separators, one after another as jq writes them, or in a list or
+ * object that is the whole file.
+ */
+export type JsonLayout = 'lines' | 'sequence' | 'concatenated' | 'whole';
 
 /** Begins each text of a sequence, RFC 8142. */
 export const RECORD_SEPARATOR = '\x1e';
@@ -11,9 +15,13 @@ const COLLECTION = /^\{[^{}[\]]*"(?:FeatureCollection"|(?:features|Items)"\s*:\s
 export function jsonLayout(beginning: string, byLine: boolean): JsonLayout {
   const text = beginning.trim();
   if (text.startsWith(RECORD_SEPARATOR)) return 'sequence';
-  const [first = '', ...more] = text.split('\n', 2);
+  const [first = '', second = ''] = text.split('\n', 2);
   const value = jsonIn(first);
-  if (value !== undefined && more.length > 0) return 'lines';
+  if (value !== undefined && text !== first) return 'lines';
   const isList = value === undefined ? text.startsWith('[') : Array.isArray(value);
-  return !byLine || isList || COLLECTION.test(text) ? 'whole' : 'lines';
+  if (isList || COLLECTION.test(text) || (isFields(value) && (value['features'] ?? value['Items']))) return 'whole';
+  const isBroken = isFields(jsonIn(second));
+  if (text.startsWith('{') && !isBroken && /\}\s*\{/.test(text.replace(/"(?:[^"\\]|\\.)*"/g, '""')))
+    return 'concatenated';
+  return byLine ? 'lines' : 'whole';
 }

@@ -24,12 +24,12 @@ export interface FoundPosition {
 const WKT = /^wkt(?:geom)?$/;
 /** Names of both coordinates, from the surest to x and y; all without accents, blanks and punctuation. */
 const BEFORE =
-  '(?:geo|geogr[a-z]*|gps|dec(?:imal)?|wgs84|loc(?:ation)?|pos(?:ition)?|coord(?:inate)?s?|point|place|address|venue|station|site)?';
-const BEHIND = '(?:dd|dec(?:imal)?|deg(?:rees)?|wgs84|coord(?:inate)?)?';
+  '(?:geo|geogr[a-z]*|gps|dec(?:imal)?|wgs84|loc(?:ation)?|pos(?:ition)?|coord(?:inate)?s?|point|place|address|venue|station|stop|site|city|intpt|cent(?:er|re|roid))?';
+const BEHIND = '(?:dd|dec(?:imal)?|(?:in)?deg(?:rees)?|wgs84|coord(?:inate)?|[nexy])?';
 const LAT_WORDS =
-  'lat(?:itude?|itudine)?|breiten?(?:grade?)?|breedtegraad|bredd?e?grad|szerokosc(?:geograficzna)?|широта';
+  'lat(?:t?itude?|itudine)?|breiten?(?:grade?)?|breedtegraad|bredd?e?grad|szerokosc(?:geograficzna)?|широта|纬度|緯度|enlem|zemepisnasirka';
 const LNG_WORDS =
-  'lng|lon(?:g(?:itude?|itudine)?)?|la?engen?(?:grade?)?|langen?(?:grade?)?|lengtegraad|l[eæ]ngdegrad|langdgrad|d[lł]ugosc(?:geograficzna)?|долгота';
+  'lng|lon(?:g(?:itude?|itudine)?)?|la?engen?(?:grade?)?|langen?(?:grade?)?|lengtegraad|l[eæ]ngdegrad|langdgrad|d[lł]ugosc(?:geograficzna)?|долгота|经度|経度|經度|boylam|zemepisnadelka';
 const DEGREES = { lat: /^lat(?:itude)?$/, lng: /^(?:lng|lon|long|longitude)$/ };
 const PAIRS = [
   DEGREES,
@@ -96,8 +96,11 @@ const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
 const PART = String.raw`(\d+(?:[.,]\d+)?)`;
 /** Degrees, minutes and seconds, as in 52°24'30.5"N, N 52 24.5 or 52:24:30. */
 const SEXAGESIMAL = new RegExp(
-  String.raw`^([NSEW])?\s*([+-]?)${PART}(?:\s*[°ºd:]\s*|\s+|(?=[NSEW]?$))(?:${PART}(?:\s*['′’‘´m:]\s*|\s+|(?=[NSEW]?$)))?(?:${PART}\s*(?:["″”“]|''|′′|’’|s(?=\s*[NSEW]$))?\s*)?([NSEW])?$`,
+  String.raw`^([NSEW])?\s*([+-]?)${PART}(?:\s*(?:[°º˚:]|d(?:eg)?)\s*|\s+|(?=[NSEW]?$))(?:${PART}(?:\s*['′’‘´m:]\s*|\s+|(?=[NSEW]?$)))?(?:${PART}\s*(?:["″”“]|''|′′|’’|s(?=\s*[NSEW]$))?\s*)?([NSEW])?$`,
 );
+/** A hemisphere as a word, or as a small letter where it cannot be anything else. */
+const HEMISPHERE =
+  /^[nsew](?=[\s\d])|^(?:north|south|east|west)|(?:north|south|east|west)$|(?<=[°º˚'"′″’”]\s?)[nsew]$/i;
 const number = (text: string) => Number(text.replace(',', '.'));
 
 /** The degrees of a latitude or longitude in such notation; undefined if it is none. */
@@ -120,7 +123,12 @@ export function degrees(value: unknown, axis: 'lat' | 'lng'): unknown {
   const text = value.trim().replace('−', '-');
   if (DECIMAL.test(text)) return Number(text);
   if (DECIMAL_COMMA.test(text)) return number(text);
-  return sexagesimal(text, axis) ?? value;
+  return (
+    sexagesimal(
+      text.replace(HEMISPHERE, (word) => word.charAt(0).toUpperCase()),
+      axis,
+    ) ?? value
+  );
 }
 
 function found(lng: unknown, lat: unknown, elevation?: unknown): FoundPosition {
@@ -140,7 +148,7 @@ const WKT_POINT = new RegExp(
 );
 const OTHER_WKT = /^(?:SRID=\d+;)?([a-z]+)\s*(?:(?:ZM?|M)\s*)?\(/i;
 /** In a pair, only a sign tells degrees and minutes from two numbers. */
-const MARKED = /[°ºNSEW]/;
+const MARKED = /[°º˚NSEW]/;
 /** Trying each blank of a longer text would take too long. */
 const LONGEST_PAIR = 100;
 
@@ -165,17 +173,19 @@ function pairIn(text: string, field: string): FoundPosition | undefined {
 
 /** The position of a Point, or of a collection of one point, as QGIS writes it. Throws InvalidRow. */
 export function positionOfGeometry(geometry: RowFields): FoundPosition {
-  const { type, coordinates, geometries } = geometry;
+  const { coordinates, geometries } = geometry;
+  const name = typeOf(geometry);
+  // Libraries that keep points in DynamoDB write POINT.
+  const type = name.toLowerCase();
   const [inside, ...more] = Array.isArray(geometries) ? (geometries as unknown[]) : [];
-  if (type === 'GeometryCollection' && isFields(inside) && more.length === 0 && inside['type'] !== type)
+  if (type === 'geometrycollection' && isFields(inside) && more.length === 0 && inside['type'] !== name)
     return positionOfGeometry(inside);
-  const parts = type === 'MultiPoint' && Array.isArray(coordinates) ? (coordinates as unknown[]) : undefined;
-  if (type !== 'Point' && parts?.length !== 1) {
-    const name = typeOf(geometry);
+  const parts = type === 'multipoint' && Array.isArray(coordinates) ? (coordinates as unknown[]) : undefined;
+  if (type !== 'point' && parts?.length !== 1) {
     const skipped = name.endsWith('Polygon') ? 'area' : name.endsWith('LineString') ? 'line' : undefined;
     const advice =
       skipped === undefined
-        ? 'split it into a feature for each point, with a key of its own'
+        ? 'split it into a feature for each point, e.g. by the command in docs/formats.md'
         : 'pass --zones to import areas and lines';
     throw new InvalidRow(`geometry is ${name}, but a marker needs a Point; ${advice}`, skipped);
   }
@@ -184,8 +194,11 @@ export function positionOfGeometry(geometry: RowFields): FoundPosition {
   return found(point[0], point[1], point[2]);
 }
 
+/** How deep in objects a position is looked for, as in Google's `geometry.location.lat`. */
+const DEEPEST = 3;
+
 /** The position in a value: WKT, GeoJSON, an object or list of both coordinates, or both in one text. */
-function parsePoint(field: string, value: unknown): FoundPosition | undefined {
+function parsePoint(field: string, value: unknown, depth = 1): FoundPosition | undefined {
   if (typeof value === 'string') {
     const text = value.trim();
     const [, lng, lat, elevation] = WKT_POINT.exec(text) ?? [];
@@ -202,8 +215,21 @@ function parsePoint(field: string, value: unknown): FoundPosition | undefined {
     return positionOfGeometry(value);
   }
   const at = findPosition(Object.keys(value), {});
-  if (at === undefined || 'point' in at) return undefined;
-  return { ...found(value[at.lng], value[at.lat]), rest: without(value, [at.lng, at.lat]) };
+  if (at !== undefined && !('point' in at)) {
+    return { ...found(value[at.lng], value[at.lat]), rest: without(value, [at.lng, at.lat]) };
+  }
+  const name = Object.keys(value).find((each) => POINT.test(plain(each)));
+  // A list may be anything unless both names say what it is.
+  if (name === undefined || depth === DEEPEST || (Array.isArray(value[name]) && !POINT.test(plain(field))))
+    return undefined;
+  const point = parsePoint(name, value[name], depth + 1);
+  return point && { ...point, rest: besides(value, name, point) };
+}
+
+/** The fields besides a position in one of them; an address beside the coordinates is kept under the name of both. */
+function besides(fields: RowFields, field: string, { rest = {} }: FoundPosition): RowFields {
+  const others = without(fields, [field]);
+  return isFields(fields[field]) && Object.keys(rest).length > 0 ? { ...others, [field]: rest } : others;
 }
 
 /** Whether a value is a position whatever its field is called. */
@@ -231,25 +257,23 @@ export function pointAmong(names: readonly string[], holds: (name: string) => bo
 }
 
 /** Text with quotes that mean seconds, as in 52°24'30"N, in place of which CSV would need two of them. */
-export const withPrimes = (text: string): string => text.replace(/(\d)"(?=\s*[NSEW](?:[^A-Za-z]|$))/g, '$1″');
+export const withPrimes = (text: string): string =>
+  text.replace(/(\d)"(?=\s*[NSEW](?:[^A-Za-z]|$))|(?<=\d['′’]\s?)(\d+(?:\.\d+)?)"(?!")/g, '$1$2″');
 
 /** Parses the position of a row with these fields. Throws InvalidRow. */
 export function positionIn(fields: RowFields, at: PositionFields | undefined): FoundPosition {
   if (at === undefined) throw new InvalidRow(NO_POSITION);
-  const rest = without(fields, Object.values(at));
-  if (!('point' in at)) return { ...found(fields[at.lng], fields[at.lat]), rest };
+  if (!('point' in at)) {
+    return { ...found(fields[at.lng], fields[at.lat]), rest: without(fields, [at.lng, at.lat]) };
+  }
   const { point: field } = at;
   const value = fields[field];
   const point = parsePoint(field, value);
-  if (point !== undefined) {
-    // An address beside the coordinates is kept under the name of both.
-    const isMore = isFields(value) && point.rest !== undefined && Object.keys(point.rest).length > 0;
-    return { ...point, rest: isMore ? { ...rest, [field]: point.rest } : rest };
-  }
+  if (point !== undefined) return { ...point, rest: besides(fields, field, point) };
   const [, type] = (typeof value === 'string' && OTHER_WKT.exec(value.trim())) || [];
   throw new InvalidRow(
     type === undefined
       ? `${field} is neither WKT like POINT (16.9 52.4), GeoJSON, nor latitude and longitude like 52.4, 16.9`
-      : `${field} is ${type.toUpperCase()}, but a marker needs a POINT; import areas and lines from GeoJSON`,
+      : `${field} is ${type.toUpperCase()}, but a marker needs a POINT; ${/point/i.test(type) ? 'split it into rows' : 'import areas and lines from GeoJSON'}`,
   );
 }
