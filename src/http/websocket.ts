@@ -12,7 +12,7 @@ import { formatted } from '../graphql/error-format.js';
 import type { Limits } from '../model/limits.js';
 import type { OperationResult } from '../graphql/operation-result.js';
 import type { GraphqlServer } from '../graphql/server.js';
-import type { Subscribe } from '../graphql/subscriptions.js';
+import { type Subscribe, only } from '../graphql/subscriptions.js';
 import type { Admission } from './admission.js';
 import { OVERLOADED, RETRY_AFTER_S, SMALL_BYTES } from './admit.js';
 import { SocketAnswers } from './socket-answers.js';
@@ -99,30 +99,38 @@ function createProtocol(
       const { starting, answering, gone, close, isReading } = connection.extra;
       // Any word may be taken for that of the operation, see `kindOf`.
       const limiter = request.query.includes('subscription') ? starting : answering;
-      const isWanted = () => id in connection.subscriptions;
+      // Stands for this operation: a client may complete it and use its ID again at once.
+      const own = only({});
+      connection.subscriptions[id] = own;
+      const isWanted = () => connection.subscriptions[id] === own;
       const open = () => Object.keys(connection.subscriptions).length;
       // Those that the client has completed while they waited are still to be skipped.
       const count = Math.max(open(), limiter.pendingCount + 1);
       if (count > max) return refusedWith(formatted(tooMany(count)));
-      return limiter(async () => {
+      const started = await limiter(async () => {
         const line = admission[request.query.includes('mutation') ? 'write' : 'read'];
         const place = isWanted() && isReading() ? await line.enter(gone) : undefined;
         try {
-          // The client has left or completed it: nobody reads the errors.
-          if (!isWanted() || !isReading()) return refusedWith(formatted(OVERLOADED));
+          if (!isWanted() || !isReading() || gone.aborted) return undefined;
           if (place === undefined) {
             log.warn({}, OVERLOADED.message);
             // The client retries by itself; not if it has others on this socket, which would end.
             if (open() === 1) close(TRY_AGAIN_LATER, OVERLOADED.message);
-            return refusedWith(formatted(OVERLOADED));
+            return { errors: [formatted(OVERLOADED)] };
           }
-          const started = await subscribe(request, { waitedMs: place.waitedMs, gone });
-          if ('errors' in started) return refusedWith(...started.errors);
-          return { ...started.args, contextValue: started.answers };
+          return await subscribe(request, { waitedMs: place.waitedMs, gone });
         } finally {
           place?.leave();
         }
       });
+      if (isWanted() && started) {
+        return 'errors' in started
+          ? refusedWith(...started.errors)
+          : { ...started.args, contextValue: started.answers };
+      }
+      if (started && 'answers' in started) await started.answers.return?.();
+      // Never resolves: graphql-ws would send whatever this returns to the operation that now has the ID.
+      return new Promise<never>(() => undefined);
     },
     subscribe: ({ contextValue }) => contextValue as AsyncIterableIterator<never>,
     execute: ({ contextValue }) => contextValue as AsyncIterableIterator<never>,
