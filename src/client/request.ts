@@ -50,9 +50,14 @@ export function errorOf([first]: GraphqlResponse['errors'] = [], code: string): 
     : null;
 }
 
-/** The headers to send now. */
-export const headersOf = async (headers: ViewportOptions['headers']) =>
-  typeof headers === 'function' ? headers() : headers;
+/** The headers to send now. Rejects with ViewportError if the application cannot provide them. */
+export async function headersOf(headers: ViewportOptions['headers']) {
+  try {
+    return typeof headers === 'function' ? await headers() : headers;
+  } catch (error) {
+    throw new ViewportError(error instanceof Error ? error.message : String(error), 'UNAVAILABLE');
+  }
+}
 
 /** Sends an operation. Rejects with ViewportError if the response has no data, and with AbortError if aborted. */
 export async function send(

@@ -52,7 +52,7 @@ export interface Subscription {
 export interface Caller {
   /** How much of the deadline for its start, or for the answer of a query or mutation, has passed already. */
   readonly waitedMs?: number;
-  /** Aborted when the client has disconnected. */
+  /** Aborted when the client has disconnected, which ends its subscriptions. */
   readonly gone?: AbortSignal;
   /** The error with which mutations are refused, see `GraphqlRequest`. */
   readonly forbidsWrites?: CellportError | undefined;
@@ -131,7 +131,12 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
     return execute({ ...execution, context: createContext(services, work), root }, work);
   }
 
-  async function start(execution: Execution, args: ExecutionArgs, request: object): Promise<Subscription | Failed> {
+  async function start(
+    execution: Execution,
+    args: ExecutionArgs,
+    request: object,
+    gone?: AbortSignal,
+  ): Promise<Subscription | Failed> {
     if (active >= limits.subscriptions) {
       const advice = 'retry later or use another server';
       throw limitExceeded('number of subscriptions on this server', active + 1, limits.subscriptions, advice);
@@ -146,7 +151,14 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
       const events = await createSourceEventStream({ ...args, contextValue: execution.context });
       if (isStream(events)) {
         const each = (event: unknown) => answer(execution, event);
-        return { args, answers: answersTo(events[Symbol.asyncIterator](), each, format, onEnd) };
+        const answers = answersTo(events[Symbol.asyncIterator](), each, format, () => {
+          gone?.removeEventListener('abort', leave);
+          onEnd();
+        });
+        const leave = () => void answers.return?.();
+        gone?.addEventListener('abort', leave);
+        if (gone?.aborted === true) leave();
+        return { args, answers };
       }
       onEnd();
       return { errors: (events.errors ?? []).map(format) };
@@ -167,7 +179,7 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
       const { document, operation, operationName, variables } = prepared;
       const args = { schema, document, operationName, variableValues: variables };
       const isStarting = operation === undefined || operation.operation === 'subscription';
-      if (isStarting) return await start(prepared, args, request);
+      if (isStarting) return await start(prepared, args, request, gone);
       return { args, answers: only(await execute(prepared, work)) };
     } catch (error) {
       return { errors: [format(error)] };

@@ -87,9 +87,9 @@ function withAnyPosition(marker: unknown): unknown {
 export function withAnyPositions({ variableDefinitions = [] }: OperationDefinitionNode, given: Values): Values {
   const values = { ...given };
   for (const { type, variable } of variableDefinitions) {
+    // One that is not given may have a default.
+    if (!Object.hasOwn(given, variable.name.value) || !/\bMarkerInput\b/.test(print(type))) continue;
     const value = values[variable.name.value];
-    // One that was not sent has its default.
-    if (value === undefined || !/\bMarkerInput\b/.test(print(type))) continue;
     if (!Array.isArray(value)) values[variable.name.value] = withAnyPosition(value);
     else if (value.length <= MOST_ITEMS) values[variable.name.value] = value.map(withAnyPosition);
   }

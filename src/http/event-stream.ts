@@ -66,9 +66,6 @@ export function addEventStreams(
     headers: OutgoingHttpHeaders,
   ): Promise<void> {
     const answers = 'errors' in started ? only(started) : started.answers;
-    // The connection may have closed already, or may close between two events.
-    response.once('close', () => void answers.return?.());
-    if (response.destroyed) await answers.return?.();
     response.writeHead(200, { ...headers, ...HEAD });
     await write(response, ':\n\n');
     const pinging = setInterval(() => {

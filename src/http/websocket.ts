@@ -12,7 +12,7 @@ import { formatted } from '../graphql/error-format.js';
 import type { Limits } from '../model/limits.js';
 import type { OperationResult } from '../graphql/operation-result.js';
 import type { GraphqlServer } from '../graphql/server.js';
-import type { Subscribe } from '../graphql/subscriptions.js';
+import { type Subscribe, only } from '../graphql/subscriptions.js';
 import type { Admission } from './admission.js';
 import { OVERLOADED, RETRY_AFTER_S, SMALL_BYTES } from './admit.js';
 import { SocketAnswers } from './socket-answers.js';
@@ -46,6 +46,8 @@ const MOST_GREETING = 256;
 /** The maximum that a close frame holds. */
 const MAX_REASON_BYTES = 123;
 const MOST_ANSWERING = 6;
+/** The messages of all sockets whose operations wait or are answered take at most this many times the largest. */
+const MOST_LARGE = 16;
 /** A client that keeps sending without reading is disconnected when this much output is buffered for it. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
@@ -73,6 +75,8 @@ interface Connection {
   readonly answering: LimitFunction;
   /** Whether the client reads what it is sent; disconnects it if it does not. */
   readonly isReading: () => boolean;
+  /** The size of the message that has just been received. */
+  bytes: number;
   readonly greeted: () => void;
   readonly close: (code: number, reason: string) => void;
 }
@@ -87,6 +91,7 @@ function createProtocol(
   const max = limits.subscriptionsPerConnection;
   const tooMany = (count: number): CellportError =>
     limitExceeded('number of operations on this connection', count, max, 'open another');
+  let heldBytes = 0;
   return makeServer<Record<string, unknown>, Connection>({
     // By this server's clock, which the client does not know.
     onConnect: async (context) => {
@@ -96,33 +101,47 @@ function createProtocol(
       return (await recent()) ?? true;
     },
     onSubscribe: async (connection, id, request) => {
-      const { starting, answering, gone, close, isReading } = connection.extra;
+      const { starting, answering, gone, close, isReading, bytes } = connection.extra;
       // Any word may be taken for that of the operation, see `kindOf`.
       const limiter = request.query.includes('subscription') ? starting : answering;
-      const isWanted = () => id in connection.subscriptions;
+      // Stands for this operation: a client may complete it and use its ID again at once.
+      const own = only({});
+      connection.subscriptions[id] = own;
+      const isWanted = () => connection.subscriptions[id] === own;
       const open = () => Object.keys(connection.subscriptions).length;
       // Those that the client has completed while they waited are still to be skipped.
       const count = Math.max(open(), limiter.pendingCount + 1);
       if (count > max) return refusedWith(formatted(tooMany(count)));
-      return limiter(async () => {
+      const overloaded = () => {
+        log.warn({}, OVERLOADED.message);
+        // The client retries by itself; not if it has others on this socket, which would end.
+        if (open() === 1) close(TRY_AGAIN_LATER, OVERLOADED.message);
+        return { errors: [formatted(OVERLOADED)] };
+      };
+      if (bytes > SMALL_BYTES && heldBytes + bytes > MOST_LARGE * limits.maxBodyBytes) {
+        return refusedWith(...overloaded().errors);
+      }
+      heldBytes += bytes;
+      const started = await limiter(async () => {
         const line = admission[request.query.includes('mutation') ? 'write' : 'read'];
         const place = isWanted() && isReading() ? await line.enter(gone) : undefined;
         try {
-          // The client has left or completed it: nobody reads the errors.
-          if (!isWanted() || !isReading()) return refusedWith(formatted(OVERLOADED));
-          if (place === undefined) {
-            log.warn({}, OVERLOADED.message);
-            // The client retries by itself; not if it has others on this socket, which would end.
-            if (open() === 1) close(TRY_AGAIN_LATER, OVERLOADED.message);
-            return refusedWith(formatted(OVERLOADED));
-          }
-          const started = await subscribe(request, { waitedMs: place.waitedMs, gone });
-          if ('errors' in started) return refusedWith(...started.errors);
-          return { ...started.args, contextValue: started.answers };
+          if (!isWanted() || !isReading() || gone.aborted) return undefined;
+          if (place === undefined) return overloaded();
+          return await subscribe(request, { waitedMs: place.waitedMs, gone });
         } finally {
           place?.leave();
+          heldBytes -= bytes;
         }
       });
+      if (isWanted() && started) {
+        return 'errors' in started
+          ? refusedWith(...started.errors)
+          : { ...started.args, contextValue: started.answers };
+      }
+      if (started && 'answers' in started) await started.answers.return?.();
+      // Never resolves: graphql-ws would send whatever this returns to the operation that now has the ID.
+      return new Promise<never>(() => undefined);
     },
     subscribe: ({ contextValue }) => contextValue as AsyncIterableIterator<never>,
     execute: ({ contextValue }) => contextValue as AsyncIterableIterator<never>,
@@ -196,6 +215,15 @@ function serveConnection(
     socket.terminate();
     return false;
   };
+  const connection = {
+    gone,
+    greeted,
+    close,
+    isReading,
+    bytes: 0,
+    starting: pLimit(1),
+    answering: pLimit(MOST_ANSWERING),
+  };
   const closed = protocol.opened(
     {
       protocol: socket.protocol,
@@ -216,6 +244,7 @@ function serveConnection(
             socket.close(CloseCode.BadRequest, refused.message);
             return;
           }
+          connection.bytes = data.length;
           receive(message).catch((err: unknown) => {
             if (socket.readyState !== socket.OPEN) return;
             // The protocol throws for messages that only servers may send.
@@ -229,7 +258,7 @@ function serveConnection(
         });
       },
     },
-    { gone, greeted, close, isReading, starting: pLimit(1), answering: pLimit(MOST_ANSWERING) },
+    connection,
   );
   socket.once('close', (code, reason) => {
     clearInterval(pinging);

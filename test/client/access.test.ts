@@ -86,7 +86,7 @@ describe('headers', () => {
     const asked = serve(() => answered());
     const viewport = open({ headers: () => Promise.reject(new Error('signed out')) });
     viewport.view(HERE, 9);
-    await expect.poll(() => viewport.state.error?.message, WAIT).toBe('signed out');
+    await expect.poll(() => viewport.state.error, WAIT).toMatchObject({ code: 'UNAVAILABLE', message: 'signed out' });
     expect(asked).toEqual([]);
   });
 });

@@ -83,6 +83,13 @@ describe('a position that is missing or impossible', () => {
   });
 });
 
+test.each(['constructor', 'm'])('markers in a variable $%s that is not given are its default', async (name) => {
+  const { data } = await server.ask(`mutation ($${name}: [MarkerInput!]! = [{ key: "${name}", position: { lng: 1, lat: 1 } }]) {
+    createMarkers(collection: "shops", markers: $${name}) { markers { key } }
+  }`); // prettier-ignore
+  expect(data.createMarkers.markers).toEqual([{ key: name }]);
+});
+
 test('a longitude may be any finite degrees wherever the API takes a position', async () => {
   const create = `mutation ($p: PointInput!) { createMarker(input: { collection: "parks", key: "w", position: $p }) { position { lng } } }`;
   const update = `mutation ($p: PointInput!) { updateMarker(input: { id: "marker::parks::w", position: $p }) { position { lng } } }`;

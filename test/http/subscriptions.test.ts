@@ -320,3 +320,42 @@ describe('a rejected subscription', () => {
     expect(((await once(lost, 'error')) as [Error])[0].message).toMatch('404');
   });
 });
+
+// Last: its server ends all subscriptions to the changes when it closes.
+test('what is completed before it begins never does, even if its ID is used again at once, nor outlives its socket', async () => {
+  const live = await startServer(db, { live: heard.hub, limits: { subscriptions: 1 } });
+  const socket = new WebSocket(`${live.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  const received: unknown[] = [];
+  socket.on('message', (data: Buffer) => received.push(JSON.parse(data.toString())));
+  const send = (type: string, id?: string, query?: string) =>
+    socket.send(JSON.stringify({ type, id, payload: query === undefined ? undefined : { query } }));
+  socket.on('open', () => send('connection_init'));
+  await until(() => received.length === 1);
+  // Operations with this word start one after the other.
+  const query = '# subscription\n{ collection(key: "parks") { name } }';
+  const mutation = '# subscription\nmutation { createMarker(input: { collection: "parks", key: "never", position: { lng: 1, lat: 2 } }) { key } }'; // prettier-ignore
+  send('subscribe', 'first', 'subscription { markerChanged(collection: "none") { kind } }');
+  for (const text of [mutation, 'subscription { markerChanged(collection: "parks") { kind } }', query]) {
+    send('subscribe', 'same', text);
+    if (text !== query) send('complete', 'same');
+  }
+  await until(() => received.length === 4);
+  expect(received.slice(1)).toEqual([
+    expect.objectContaining({ id: 'first', type: 'error' }),
+    { id: 'same', type: 'next', payload: { data: { collection: { name: 'Parks' } } } },
+    { id: 'same', type: 'complete' },
+  ]);
+  expect(await readItem(db, db.keys.marker('parks', 'never'), newCall())).toBeUndefined();
+  socket.terminate();
+  // Refused if another had been left.
+  const client = websocketClient(live.url);
+  const only = collect(client, CHANGED, { collection: 'parks' });
+  let wrote = 0;
+  await until(async () => {
+    await put(`first-${(wrote += 1)}`, 1, 1);
+    return only.data.length > 0 || only.errors.length > 0;
+  });
+  expect(only.errors).toEqual([]);
+  await client.dispose();
+  await live.close();
+});

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { collect, until, websocketClient } from '../live/support.js';
+import { type Collected, collect, until, websocketClient } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
 import { type Answered, type LiveServer, startServer } from './live-server.js';
 
@@ -92,6 +92,23 @@ describe('a query or a mutation over a WebSocket', () => {
     ]);
     await client.dispose();
     await small.close();
+  });
+
+  test('is refused while large ones of all connections fill the memory for them', async () => {
+    const limits = { maxBodyBytes: 20_000, deadlineMs: 100 };
+    const slow = await startServer(db, { limits, executor: () => () => new Promise(() => undefined) });
+    const clients = [websocketClient(slow.url), websocketClient(slow.url)] as const;
+    const large = (client: (typeof clients)[number]) => collect(client, QUERY, { unused: 'x'.repeat(18_000) });
+    const isOverloaded = ({ errors }: Collected) => errors.some(({ message }) => message.includes('overloaded'));
+    const all = [...clients, ...clients].flatMap((client) => Array.from({ length: 5 }, () => large(client)));
+    await until(() => all.every(({ ended }) => ended !== undefined));
+    // 16 times 20,000 bytes hold 17.
+    expect(all.filter(isOverloaded)).toHaveLength(3);
+    const next = large(clients[0]);
+    await until(() => next.ended !== undefined);
+    expect(isOverloaded(next)).toBe(false);
+    await Promise.all(clients.map((client) => client.dispose()));
+    await slow.close();
   });
 
   test('ends with UNAVAILABLE at the deadline', async () => {
