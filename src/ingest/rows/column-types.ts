@@ -26,10 +26,7 @@ const MOST_NAMED = 8;
 
 const digitsOf = (text: string) => text.replace(/[eE].*|\D/g, '').replace(/^0+|0+$/g, '');
 
-/**
- * The number that a text in decimal notation is; undefined if the number would not keep its digits, or, unless it
- * `isNumber` anyway, for a code.
- */
+/** The number that a text in decimal notation is; undefined if digits would be lost, or for a code unless `isNumber`. */
 export function exactNumber(text: string, isNumber = false): number | undefined {
   const value = Number(text);
   if (!DECIMAL.test(text) || (!isNumber && CODE.test(text)) || !isStorable(value)) return undefined;
@@ -67,13 +64,8 @@ export class ColumnTypes {
   constructor(names: readonly string[], coordinates: readonly string[], delimiter: string, options: ReadOptions) {
     const { numberColumn = [] } = options;
     this.#columns = names.map((name) => {
-      return {
-        name,
-        not: {},
-        decimals: { point: 0, comma: 0 },
-        hasNumbers: false,
-        isNumber: numberColumn.includes(name),
-      };
+      const isNumber = numberColumn.includes(name);
+      return { name, isNumber, not: {}, decimals: { point: 0, comma: 0 }, hasNumbers: false };
     });
     this.#coordinates = coordinates;
     this.#delimiter = delimiter;
