@@ -1,10 +1,7 @@
 import { jsonIn } from './exact-json.js';
 import { isFields } from './fields.js';
 
-/**
- * How values stand in a file: one on each line, after separators, one after another as jq writes them, or in a list or
- * object that is the whole file.
- */
+/** How values stand: one on each line, after separators, one after another, or in a list or object, the whole file. */
 export type JsonLayout = 'lines' | 'sequence' | 'concatenated' | 'whole';
 
 /** Begins each text of a sequence, RFC 8142. */
