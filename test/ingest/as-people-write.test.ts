@@ -36,6 +36,10 @@ describe('a CSV column', () => {
       [1_234_567, 12],
     ],
     [
+      ["1'234.50", '12’345'],
+      [1234.5, 12_345],
+    ],
+    [
       ['True', 'FALSE', 'true'],
       [true, false, true],
     ],
@@ -113,6 +117,14 @@ describe('a CSV column', () => {
     await expect(readRows('a.json', '[]', { numberColumn: ['n'] })).rejects.toThrow(/--number-column must be for CSV/);
   });
 
+  test('of numbers by option has decimal commas, and codes', async () => {
+    const text = csv('lat,lng,n,m', '1,2,"1,5",007', '1,2,"2,25",+48600100200');
+    expect(await valuesOf('a.csv', text, { numberColumn: ['n', 'm'] })).toEqual([
+      { n: 1.5, m: 7 },
+      { n: 2.25, m: 48_600_100_200 },
+    ]);
+  });
+
   test('of 20 mixed ones is named only among the first eight', async () => {
     const names = Array.from({ length: 20 }, (_, at) => `c${at}`);
     const row = (cell: string) => ['1', '2', ...names.map(() => cell)].join(',');
@@ -147,12 +159,19 @@ describe('a position', () => {
     ['gps_lat,gps_long', '52.4,16.9'],
     ['location.latitude,location.longitude', '52.4,16.9'],
     ['Latitud,Longitud', '52.4,16.9'],
+    ['stop_lat,stop_lon', '52.4,16.9'],
+    ['Latitude (N),Longitude (E)', '52.4,16.9'],
+    ['纬度,经度', '52.4,16.9'],
     ['Szerokość geograficzna,Długość geograficzna', '52.4,16.9'],
     ['POINT_Y,POINT_X', '52.4,16.9'],
     ['lat,lng', '52°24′N,16° 54′ 0.0″ E'],
     ['lat,lng', `52°24'0"N,16°54'0" E`],
     ['lat,lng', '52 24 0 N,E 16 54'],
     ['lat,lng', '52:24:00,16:54'],
+    ['lat,lng', `52°24'0",16°54'0"`],
+    ['lat,lng', `52°24'0"n,16°54'0"e`],
+    ['lat,lng', '52deg 24′ N,16˚54′E'],
+    ['lat,lng', 'n 52.4,16.9 East'],
     ['lat,lng', '52.4N,376.9'],
     ['lat,lng', '52.4,-343.1'],
     ['koordinaten', '"52°24′N 16°54′E"'],
@@ -186,6 +205,11 @@ describe('a position', () => {
     { where: { lat: 52.4, lng: 16.9 } },
     { position: [376.9, 52.4] },
     { latlng: [52.4, 16.9] },
+    { geometry: { location: { lat: 52.4, lng: 16.9 } } },
+    { address: { geo: { lat: '52.4', lng: '16.9' } } },
+    { loc: { $geometry: { type: 'Point', coordinates: [16.9, 52.4] } } },
+    { geo: { coordinates: [16.9, 52.4] } },
+    { geoJson: '{"type":"POINT","coordinates":[16.9,52.4]}' },
     { latitude: '52.4', longitude: '16.9' },
     { type: 'Feature', geometry: null, properties: { lat: 52.4, lng: 16.9 } },
     { type: 'Feature', geometry: { type: 'Point', coordinates: [-343.1, 52.4] } },
@@ -228,13 +252,26 @@ describe('a position', () => {
     await expect(readRows('a.csv', text)).rejects.toThrow(/may be in any of from, to/);
   });
 
+  test.each([{ image: { shape: [16, 52] } }, { geo: { geo: { geo: { geo: { lat: 1, lng: 2 } } } } }])(
+    'is not guessed from %j',
+    async (row) => {
+      const none = expect.stringMatching(/^no position|is neither WKT/) as unknown;
+      expect((await readRows('a.json', JSON.stringify([row]))).rejects).toEqual([[1, none]]);
+    },
+  );
+
   test('leaves what is beside its coordinates, and says that an elevation is dropped', async () => {
     const rows = [
       { id: 1, location: { lat: 1, lon: 2, city: 'Poznań' } },
       { id: 2, geometry: { type: 'Point', coordinates: [1, 2, 80] } },
+      { id: 3, geometry: { location: { lat: 1, lng: 2 }, viewport: 'x' } },
     ];
     const { markers, said } = await readRows('a.json', JSON.stringify(rows));
-    expect(markers.map(({ properties }) => properties)).toEqual([{ location: { city: 'Poznań' } }, {}]);
+    expect(markers.map(({ properties }) => properties)).toEqual([
+      { location: { city: 'Poznań' } },
+      {},
+      { geometry: { viewport: 'x' } },
+    ]);
     expect(said).toContain('1 elevation dropped');
   });
 });
@@ -296,6 +333,13 @@ describe('a file', () => {
     ['lines.geojson', `${LINES.join('\n')}\n`],
     ['sequence.geojsons', LINES.map((line) => `\x1e${line}\n`).join('')],
     ['sequence.json', FEATURES.map((each) => `\x1e${JSON.stringify(each, null, 2)}\n`).join('')],
+    ['pretty.json', FEATURES.map((each) => JSON.stringify(each, null, 2)).join('\n')],
+    [
+      'pretty.ndjson',
+      `\ufeff${FEATURES.map((each) => `${JSON.stringify(each, null, 2)}\n`).join('\n')}`.replaceAll('\n', '\r\n'),
+    ],
+    ['glued.json', LINES.join('')],
+    ['crs.ndjson', `{"meta":{"a":{}},"features":[${LINES.join()}],"type":"FeatureCollection"}`],
     ['array.json', JSON.stringify(FEATURES)],
     ['array.ndjson', JSON.stringify(FEATURES, null, 1)],
     ['rows.json', JSON.stringify([1, 2, 3].map((id) => ({ id, latitude: '2', longitude: String(id) })))],
@@ -322,6 +366,9 @@ describe('a file', () => {
     const wanted = [{ key: '1', position: { lng: 1, lat: 2 }, properties: { s: ['a'], big: '12345678901234567890' } }];
     expect((await readRows('a.ndjson', ITEM)).markers).toMatchObject(wanted);
     expect((await readRows('a.json.gz', gzipSync(`${ITEM}\n`))).markers).toMatchObject(wanted);
+    const got = ITEM.replace(/}$/, ',"ConsumedCapacity":{"TableName":"a"}}');
+    for (const text of [got, got.replace('Item', 'NewImage')])
+      expect((await readRows('a.json', text)).markers).toMatchObject(wanted);
     const deep = `{"id":{"S":"1"},"m":${'{"M":{"a":'.repeat(5_000)}{"N":"1"}${'}}'.repeat(5_000)}}`;
     expect((await readRows('a.ndjson', deep)).rejects).toEqual([[1, 'it is nested too deeply']]);
   });
@@ -340,6 +387,18 @@ describe('a file', () => {
     expect((await readRows('a.geojsons', sequence)).rejects.map(([line]) => line)).toEqual([12]);
   });
 
+  test('of values one after another has rejects with the numbers of their lines, and is refused if it ends within one', async () => {
+    const pretty = FEATURES.map((each) => JSON.stringify({ ...each, properties: { s: '} {' } }, null, 1));
+    const { markers, rejects } = await readRows('a.json', [pretty[0], '{\n"a": 1,,\n}', pretty[1]].join('\n'));
+    expect({ keys: markers.map(({ key }) => key), lines: rejects.map(([line]) => line) }).toEqual({
+      keys: ['1', '2'],
+      lines: [15],
+    });
+    await expect(readRows('a.json', `${pretty.join('\n')}\n{ "id"`)).rejects.toThrow(/ends in the feature/);
+    // Lines of which the first is damaged are no such values.
+    expect((await readRows('a.ndjson', ['{"id":1', '', ...LINES].join('\n'))).rejects).toHaveLength(1);
+  });
+
   test('keeps as text the numbers that JSON numbers cannot be, and says so', async () => {
     const values = [
       '12345678901234567890',
@@ -347,6 +406,7 @@ describe('a file', () => {
       '1e400',
       '1e-320',
       'NaN',
+      'NODATA',
       '-Infinity',
       '1e+20',
       '9007199254740993',
@@ -359,7 +419,7 @@ describe('a file', () => {
       e: 1000,
       ...Object.fromEntries(values.map((value, at) => [`v${at}`, value])),
     });
-    expect(said).toContain('8 numbers kept as text, so that no digit is lost');
+    expect(said).toContain('9 numbers kept as text, so that no digit is lost');
     expect((await readRows('a.ndjson', '{"id":1,"lat":2,"lng":1,"a":1.2.3e99}')).rejects).toHaveLength(1);
   });
 

@@ -78,10 +78,11 @@ class Cutter {
 }
 
 /**
- * Splits the file at the commas of its list, which is the file itself or the member `features` or `Items`, by counting brackets outside strings; JSON.parse then reads one
- * element at a time. Values that are `concatenated`, without a list, end with their brackets. A streaming tokenizer would not know the line of an element, and would stop at the first error. The
- * text around the elements (the frame) is passed to `onFrame` twice, with its offset: when they begin, completed to valid
- * JSON, and in full at the end.
+ * Splits the file at the commas of its list, which is the file itself or the member `features` or `Items`, or, if values
+ * are `concatenated` without a list, behind each, by counting brackets outside strings; JSON.parse then reads one element
+ * at a time. A streaming tokenizer would not know the line of an element, and would stop at the first error. The text
+ * around the elements (the frame) is passed to `onFrame` twice, with its offset: when they begin, completed to valid JSON,
+ * and in full at the end.
  */
 export async function* readElements(
   path: string,
@@ -102,8 +103,10 @@ export async function* readElements(
   let done = concatenated;
 
   for await (const { start: chunkStart, bytes: chunk } of text) {
-    frameStart ??= chunkStart;
     cutter.next(chunk, chunkStart);
+    // After a byte order mark.
+    if (frameStart === undefined) cutter.restart(0);
+    frameStart ??= chunkStart;
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at] as number;
       if (inString) {

@@ -103,8 +103,8 @@ async function* readWhole(
 
 /**
  * Creates a reader for JSON: a GeoJSON FeatureCollection, a Feature, an array, the answer of a DynamoDB Scan, values on
- * lines or one after another, or a sequence with record separators; each value has at most `longest` bytes. Blank lines are skipped. Reading
- * throws BAD_USER_INPUT if the file as a whole is none of these; an invalid value is an invalid row.
+ * lines or one after another, or a sequence with record separators; each value has at most `longest` bytes. Blank lines
+ * are skipped. Reading throws BAD_USER_INPUT if the file as a whole is none of these; an invalid value is an invalid row.
  */
 export function jsonReader<C>(
   path: string,

@@ -26,10 +26,7 @@ const MOST_NAMED = 8;
 
 const digitsOf = (text: string) => text.replace(/[eE].*|\D/g, '').replace(/^0+|0+$/g, '');
 
-/**
- * The number that a text in decimal notation is; undefined if the number would not keep its digits, or, unless it
- * `isNumber` anyway, for a code.
- */
+/** The number that a text in decimal notation is; undefined if digits would be lost, or for a code unless `isNumber`. */
 export function exactNumber(text: string, isNumber = false): number | undefined {
   const value = Number(text);
   if (!DECIMAL.test(text) || (!isNumber && CODE.test(text)) || !isStorable(value)) return undefined;
@@ -51,7 +48,6 @@ interface Column {
   /** Cells with decimals in a notation. */
   readonly decimals: Record<Notation, number>;
   hasNumbers: boolean;
-  /** Whether an option says that it has numbers. */
   readonly isNumber: boolean;
 }
 
@@ -65,15 +61,9 @@ export class ColumnTypes {
   #types: readonly Type[] | undefined;
 
   constructor(names: readonly string[], coordinates: readonly string[], delimiter: string, options: ReadOptions) {
-    const { numberColumn = [] } = options;
     this.#columns = names.map((name) => {
-      return {
-        name,
-        not: {},
-        decimals: { point: 0, comma: 0 },
-        hasNumbers: false,
-        isNumber: numberColumn.includes(name),
-      };
+      const isNumber = options.numberColumn?.includes(name) ?? false;
+      return { name, isNumber, not: {}, decimals: { point: 0, comma: 0 }, hasNumbers: false };
     });
     this.#coordinates = coordinates;
     this.#delimiter = delimiter;
@@ -134,13 +124,12 @@ export class ColumnTypes {
 
   #decide(): Type[] {
     const usual = this.#notation();
-    const { textColumn = [] } = this.#options;
     return this.#columns.map(({ name, not, decimals, isNumber }) => {
       // Beside decimal commas, points in a column without commas are decimal points, too.
       const hasPoints = not.point === undefined && decimals.point > 0 && decimals.comma === 0;
       const hasCommas = isNumber && decimals.comma > 0 && decimals.point === 0;
       const notation = hasPoints ? 'point' : hasCommas ? 'comma' : usual;
-      if (textColumn.includes(name)) return 'text';
+      if (this.#options.textColumn?.includes(name) === true) return 'text';
       if (not[notation] === undefined || isNumber) return notation;
       return not.boolean === undefined ? 'boolean' : 'text';
     });

@@ -1,10 +1,7 @@
 import { jsonIn } from './exact-json.js';
 import { isFields } from './fields.js';
 
-/**
- * How values stand in a file: one on each line, after separators, one after another as jq writes them, or in a list or
- * object that is the whole file.
- */
+/** How values stand: one on each line, after separators, one after another, or in a list or object, the whole file. */
 export type JsonLayout = 'lines' | 'sequence' | 'concatenated' | 'whole';
 
 /** Begins each text of a sequence, RFC 8142. */
@@ -15,13 +12,14 @@ const COLLECTION = /^\{[^{}[\]]*"(?:FeatureCollection"|(?:features|Items)"\s*:\s
 export function jsonLayout(beginning: string, byLine: boolean): JsonLayout {
   const text = beginning.trim();
   if (text.startsWith(RECORD_SEPARATOR)) return 'sequence';
-  const [first = '', second = ''] = text.split('\n', 2);
+  const lines = text.split('\n', 100);
+  const [first = ''] = lines;
   const value = jsonIn(first);
   if (value !== undefined && text !== first) return 'lines';
   const isList = value === undefined ? text.startsWith('[') : Array.isArray(value);
-  if (isList || COLLECTION.test(text) || (isFields(value) && (value['features'] ?? value['Items']))) return 'whole';
-  const isBroken = isFields(jsonIn(second));
-  if (text.startsWith('{') && !isBroken && /\}\s*\{/.test(text.replace(/"(?:[^"\\]|\\.)*"/g, '""')))
-    return 'concatenated';
-  return byLine ? 'lines' : 'whole';
+  if (isList || COLLECTION.test(text) || (isFields(value) && value['type'] === 'FeatureCollection')) return 'whole';
+  // Only the first of the lines may be damaged.
+  const hasLine = lines.some((line) => line.startsWith('{') && jsonIn(line) !== undefined);
+  const isSeveral = text.startsWith('{') && /\}\s*\{/.test(text.replace(/"(?:[^"\\]|\\.)*"/g, ''));
+  return isSeveral && !hasLine ? 'concatenated' : byLine ? 'lines' : 'whole';
 }

@@ -123,12 +123,8 @@ export function degrees(value: unknown, axis: 'lat' | 'lng'): unknown {
   const text = value.trim().replace('−', '-');
   if (DECIMAL.test(text)) return Number(text);
   if (DECIMAL_COMMA.test(text)) return number(text);
-  return (
-    sexagesimal(
-      text.replace(HEMISPHERE, (word) => word.charAt(0).toUpperCase()),
-      axis,
-    ) ?? value
-  );
+  const plainer = text.replace(HEMISPHERE, (word) => word.charAt(0).toUpperCase());
+  return sexagesimal(plainer, axis) ?? value;
 }
 
 function found(lng: unknown, lat: unknown, elevation?: unknown): FoundPosition {
@@ -139,6 +135,11 @@ function found(lng: unknown, lat: unknown, elevation?: unknown): FoundPosition {
   };
   return Number(elevation ?? 0) === 0 ? { position } : { position, hasElevation: true };
 }
+
+const foundIn = (fields: RowFields, { lng, lat }: { readonly lng: string; readonly lat: string }): FoundPosition => ({
+  ...found(fields[lng], fields[lat]),
+  rest: without(fields, [lng, lat]),
+});
 
 const isNumeric = ({ position: { lng, lat } }: FoundPosition) => typeof lng === 'number' && typeof lat === 'number';
 
@@ -215,13 +216,10 @@ function parsePoint(field: string, value: unknown, depth = 1): FoundPosition | u
     return positionOfGeometry(value);
   }
   const at = findPosition(Object.keys(value), {});
-  if (at !== undefined && !('point' in at)) {
-    return { ...found(value[at.lng], value[at.lat]), rest: without(value, [at.lng, at.lat]) };
-  }
-  const name = Object.keys(value).find((each) => POINT.test(plain(each)));
+  if (at !== undefined && !('point' in at)) return foundIn(value, at);
+  const name = depth === DEEPEST ? undefined : Object.keys(value).find((each) => POINT.test(plain(each)));
   // A list may be anything unless both names say what it is.
-  if (name === undefined || depth === DEEPEST || (Array.isArray(value[name]) && !POINT.test(plain(field))))
-    return undefined;
+  if (name === undefined || (Array.isArray(value[name]) && !POINT.test(plain(field)))) return undefined;
   const point = parsePoint(name, value[name], depth + 1);
   return point && { ...point, rest: besides(value, name, point) };
 }
@@ -263,9 +261,7 @@ export const withPrimes = (text: string): string =>
 /** Parses the position of a row with these fields. Throws InvalidRow. */
 export function positionIn(fields: RowFields, at: PositionFields | undefined): FoundPosition {
   if (at === undefined) throw new InvalidRow(NO_POSITION);
-  if (!('point' in at)) {
-    return { ...found(fields[at.lng], fields[at.lat]), rest: without(fields, [at.lng, at.lat]) };
-  }
+  if (!('point' in at)) return foundIn(fields, at);
   const { point: field } = at;
   const value = fields[field];
   const point = parsePoint(field, value);
