@@ -23,8 +23,8 @@ function refusal(error: Partial<FastifyError>, contentType: unknown, limits: Lim
       return badInput('body', '', 'a JSON object with the string `query`');
     default:
   }
-  // Fastify's own, and those of parsing JSON, are about the request; others may reveal anything.
-  const isOfRequest = error.name === 'SyntaxError' || error.code?.startsWith('FST_') === true;
+  // Fastify's own, those of parsing JSON, and that of a client that leaves are about the request; others may reveal anything.
+  const isOfRequest = error.name === 'SyntaxError' || /^(FST_|ECONNRESET$)/.test(error.code ?? '');
   if (!isOfRequest || error.statusCode === undefined || error.statusCode >= 500) return undefined;
   return new CellportError('BAD_USER_INPUT', `cannot read the request: ${error.message ?? 'unknown reason'}`, {
     field: 'body',

@@ -231,7 +231,8 @@ describe('nested lists', () => {
   });
 });
 
-test('a client that sends slowly or disconnects does not delay others', async () => {
+test('a client that sends slowly or disconnects neither delays others nor is logged', async () => {
+  const logged = server.logged.length;
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
   socket.write(
     'POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"query"',
@@ -239,6 +240,7 @@ test('a client that sends slowly or disconnects does not delay others', async ()
   expect((await server.ask('{__typename}')).data).toEqual({ __typename: 'Query' });
   socket.destroy();
   expect((await server.ask('{__typename}')).data).toEqual({ __typename: 'Query' });
+  expect(server.logged.slice(logged)).toEqual([]);
 });
 
 test('a client whose headers or body are slow is disconnected within the time for a request', async () => {
