@@ -173,6 +173,22 @@ function withoutOffer({ method, url, rawHeaders }: IncomingMessage, socket: Dupl
   return socket;
 }
 
+/** Pings a client, and disconnects it if it has not answered the ping before. */
+function pinged(socket: WebSocket): NodeJS.Timeout {
+  let alive = true;
+  socket.on('pong', () => {
+    alive = true;
+  });
+  return setInterval(() => {
+    if (!alive) {
+      socket.terminate();
+      return;
+    }
+    alive = false;
+    socket.ping();
+  }, PING_EVERY_MS);
+}
+
 /** Runs the protocol on one connection until it closes. */
 function serveConnection(
   protocol: Server<Connection>,
@@ -181,18 +197,7 @@ function serveConnection(
   { admission, limits, log }: SubscriptionsOptions,
   { gone, greeted }: Pick<Connection, 'gone' | 'greeted'>,
 ): void {
-  let alive = true;
-  const pinging = setInterval(() => {
-    if (!alive) {
-      socket.terminate();
-      return;
-    }
-    alive = false;
-    socket.ping();
-  }, PING_EVERY_MS);
-  socket.on('pong', () => {
-    alive = true;
-  });
+  const pinging = pinged(socket);
   // Any error closes the connection, so nothing else needs to be done.
   socket.on('error', (err) => log.debug({ err }, 'A WebSocket failed'));
   // Resolves when the message has left this process, so that no more is produced for a client that does not read.

@@ -90,6 +90,8 @@ describe('the page reads what the command line reads', () => {
     ['array.json', JSON.stringify([feature(1), feature(2)])],
     ['lines.json', lines.join('\n')],
     ['lines.ndjson', lines.join('\r')],
+    ['pretty.json', [1, 2].map((id) => JSON.stringify(feature(id), null, 2)).join('\n')],
+    ['glued.json', lines.join('')],
     ['sequence.geojsons', lines.map((line) => `\x1e${line}\n`).join('')],
     ['collection.ndjson', `{"type":"FeatureCollection","features":[${lines.join(',')}]}`],
     ['rows.json', JSON.stringify([1, 2].map((id) => ({ id, location: { lat: '2', lon: id } })))],

@@ -12,7 +12,7 @@ const COLLECTION = /^\{[^{}[\]]*"(?:FeatureCollection"|(?:features|Items)"\s*:\s
 export function jsonLayout(beginning: string, byLine: boolean): JsonLayout {
   const text = beginning.trim();
   if (text.startsWith(RECORD_SEPARATOR)) return 'sequence';
-  const lines = text.split('\n', 100);
+  const lines = text.split(/\r\n?|\n/, 100);
   const [first = ''] = lines;
   const value = jsonIn(first);
   if (value !== undefined && text !== first) return 'lines';

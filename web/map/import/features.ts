@@ -18,9 +18,12 @@ export class NotGeoJson extends Error {}
 /**
  * Yields the elements of a JSON text's array, which is the text itself or its member `features` or `Items`, each with the
  * line on which it begins. The text is cut at the array's commas, so memory does not grow with the file, and an invalid
- * element does not affect the others. A text without such an array is one element.
+ * element does not affect the others. A text without such an array is one element, or, if `concatenated`, one or more.
  */
-export async function* featuresOf(pieces: AsyncIterable<string>): AsyncGenerator<readonly Lines[]> {
+export async function* featuresOf(
+  pieces: AsyncIterable<string>,
+  concatenated = false,
+): AsyncGenerator<readonly Lines[]> {
   let text = '';
   /** Where the scan continues, and where the current element begins. */
   let at = 0;
@@ -29,16 +32,16 @@ export async function* featuresOf(pieces: AsyncIterable<string>): AsyncGenerator
   let depth = 0;
   let inside = 0;
   let inString = false;
-  let part = 'before' as Part;
+  let part = (concatenated ? 'in' : 'before') as Part;
   let found: Lines[] = [];
 
-  function take(end: number): void {
+  function take(end: number, next = end + 1): void {
     const element = text.slice(begin, end);
     const body = element.trim();
     const blank = element.slice(0, element.indexOf(body));
     const lines = (some: string) => some.split('\n').length - 1;
     if (body !== '') found.push({ line: line - lines(element) + lines(blank), text: body });
-    begin = end + 1;
+    begin = next;
   }
 
   function token(char: string, index: number): void {
@@ -66,6 +69,7 @@ export async function* featuresOf(pieces: AsyncIterable<string>): AsyncGenerator
         part = 'after';
       }
       depth -= 1;
+      if (concatenated && depth === 0) take(index + 1, index + 1);
     }
   }
 
@@ -92,6 +96,7 @@ export async function* featuresOf(pieces: AsyncIterable<string>): AsyncGenerator
     if (found.length > 0) yield found;
     found = [];
   }
-  if (part === 'in') throw new NotGeoJson(`This GeoJSON is incomplete: it ends after line ${line}.`);
+  if (concatenated ? text.trim() !== '' : part === 'in')
+    throw new NotGeoJson(`This GeoJSON is incomplete: it ends after line ${line}.`);
   if (part === 'before' && text.trim() !== '') yield [{ line: 1, text: text.trim() }];
 }

@@ -53,9 +53,10 @@ export async function openRecords(file: File, onRead?: (bytes: number) => void):
   const text = readText(file, form, onRead);
   if (kind === 'table') return { kind, lines: recordsOf(linesOf(text)), encoding };
   const layout = jsonLayout(form.beginning, ending !== '.geojson' && ending !== '.json');
-  if (layout === 'whole') {
+  if (layout === 'whole' || layout === 'concatenated') {
     const isOneLine = !form.beginning.trim().includes('\n');
-    return { kind, lines: isOneLine ? numbered(featuresOf(text)) : featuresOf(text), encoding };
+    const elements = featuresOf(text, layout === 'concatenated');
+    return { kind, lines: isOneLine ? numbered(elements) : elements, encoding };
   }
   return { kind, lines: linesOf(text, layout === 'lines' ? '\n' : RECORD_SEPARATOR), encoding };
 }
