@@ -189,6 +189,9 @@ function pinged(socket: WebSocket): NodeJS.Timeout {
   }, PING_EVERY_MS);
 }
 
+/** Some reasons repeat the client's input. A character that is cut in two takes up to three more bytes. */
+const shortReason = (reason = '') => Buffer.from(reason).subarray(0, MAX_REASON_BYTES - 3).toString(); // prettier-ignore
+
 /** Runs the protocol on one connection until it closes. */
 function serveConnection(
   protocol: Server<Connection>,
@@ -207,14 +210,7 @@ function serveConnection(
       if (socket.readyState !== socket.OPEN) resolve();
       else socket.send(message, (error) => (error ? reject(error) : resolve()));
     });
-  // Some reasons repeat the client's input. A character that is cut in two takes up to three more bytes.
-  const close = (code: number, reason = '') =>
-    socket.close(
-      code,
-      Buffer.from(reason)
-        .subarray(0, MAX_REASON_BYTES - 3)
-        .toString(),
-    );
+  const close = (code: number, reason?: string) => socket.close(code, shortReason(reason));
   const isReading = () => {
     if (socket.bufferedAmount <= MAX_UNREAD_BYTES) return true;
     socket.terminate();

@@ -22,7 +22,8 @@ interface Message {
 function messageIn(text: string): Message | undefined {
   try {
     const message = JSON.parse(text) as Partial<Message> | null;
-    const isOurs = /^[\da-f-]{36}$/.test(message?.from ?? '') && Number.isInteger(message?.count);
+    const isOurs =
+      /^[\da-f-]{36}$/.test(message?.from ?? '') && Number.isInteger(message?.count) && message?.record !== null;
     return isOurs ? (message as Message) : undefined;
   } catch {
     return undefined;

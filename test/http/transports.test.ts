@@ -107,7 +107,7 @@ describe('a query or a mutation over a WebSocket', () => {
     const next = large(clients[0]);
     await until(() => next.ended !== undefined);
     expect(isOverloaded(next)).toBe(false);
-    for (const client of clients) void client.dispose();
+    for (const client of clients) await client.dispose();
     await slow.close();
   });
 
