@@ -120,7 +120,7 @@ export function createKeyspace(style: KeyStyle) {
 }
 
 /** The entity whose items are under a partition key, and what the key says about them. */
-interface NamedPartition {
+export interface NamedPartition {
   readonly entity: string;
   readonly parts: Parts;
 }
