@@ -10,7 +10,8 @@ import type { OperationRequest } from '../graphql/pipeline.js';
 import { type Subscribe, only } from '../graphql/subscriptions.js';
 import type { Admit } from './admit.js';
 import { foreignPage, isForeignPage } from './origins.js';
-import { PING_EVERY_MS, type SubscriptionsOptions } from './websocket.js';
+import type { SubscriptionsOptions } from './socket-protocol.js';
+import { PING_EVERY_MS } from './websocket.js';
 
 /** A client that has read nothing for this long is disconnected. */
 const READ_TIMEOUT_MS = 20_000;

@@ -2,35 +2,20 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import type { FastifyInstance } from 'fastify';
-import { type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { CloseCode, type Server, handleProtocols, makeServer } from 'graphql-ws';
-import pLimit, { type LimitFunction } from 'p-limit';
+import { CloseCode, type Server, handleProtocols } from 'graphql-ws';
+import pLimit from 'p-limit';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-import { type CellportError, limitExceeded } from '../errors.js';
-import { formatted } from '../graphql/error-format.js';
-import type { Limits } from '../model/limits.js';
-import type { OperationResult } from '../graphql/operation-result.js';
-import type { GraphqlServer } from '../graphql/server.js';
-import { type Subscribe, only } from '../graphql/subscriptions.js';
-import type { Admission } from './admission.js';
 import { OVERLOADED, RETRY_AFTER_S, SMALL_BYTES } from './admit.js';
-import { SocketAnswers } from './socket-answers.js';
-import type { Log } from '../log.js';
-import type { CheckHost } from './hosts.js';
 import { denseJson } from './json-limit.js';
 import { isForeignPage } from './origins.js';
-
-export interface SubscriptionsOptions {
-  readonly subscribe: Subscribe;
-  readonly recent: GraphqlServer['recent'];
-  readonly admission: Admission;
-  readonly checkHost: CheckHost;
-  readonly limits: Limits;
-  /** See `HttpOptions`. */
-  readonly allowedOrigins: readonly string[];
-  readonly log: Log;
-}
+import {
+  type Connection,
+  SocketAnswers,
+  type SubscriptionsOptions,
+  TRY_AGAIN_LATER,
+  createProtocol,
+} from './socket-protocol.js';
 
 /**
  * Pings keep proxies from closing an idle connection. A client of a WebSocket that has not answered one when the next is
@@ -39,117 +24,13 @@ export interface SubscriptionsOptions {
 export const PING_EVERY_MS = 12_000;
 const CLOSES_WITHIN_MS = 1_000;
 const GOING_AWAY = 1001;
-/** Clients of graphql-ws connect and subscribe again after this code, each time after a longer pause. */
-const TRY_AGAIN_LATER = 1013;
 /** Maximum number of sockets that have not yet been acknowledged, which clients must ask for within 3 s. */
 const MOST_GREETING = 256;
 /** The maximum that a close frame holds. */
 const MAX_REASON_BYTES = 123;
 const MOST_ANSWERING = 6;
-/** The messages of all sockets whose operations wait or are answered take at most this many times the largest. */
-const MOST_LARGE = 16;
 /** A client that keeps sending without reading is disconnected when this much output is buffered for it. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
-
-/** An error that is sent as formatted. */
-class FormattedError extends GraphQLError {
-  readonly #formatted: GraphQLFormattedError;
-
-  constructor(error: GraphQLFormattedError) {
-    super(error.message);
-    this.#formatted = error;
-  }
-
-  override toJSON(): GraphQLFormattedError {
-    return this.#formatted;
-  }
-}
-
-/** What the protocol knows of a socket. */
-interface Connection {
-  /** Aborted when it closes. */
-  readonly gone: AbortSignal;
-  /** Starts its subscriptions one after the other, so that each client waits in line once. */
-  readonly starting: LimitFunction;
-  /** Answers its queries and mutations, as many at a time as browsers send by HTTP. */
-  readonly answering: LimitFunction;
-  /** Whether the client reads what it is sent; disconnects it if it does not. */
-  readonly isReading: () => boolean;
-  /** The size of the message that has just been received. */
-  bytes: number;
-  readonly greeted: () => void;
-  readonly close: (code: number, reason: string) => void;
-}
-
-const refusedWith = (...errors: readonly GraphQLFormattedError[]) => errors.map((error) => new FormattedError(error));
-
-/** Creates the graphql-ws protocol on top of `subscribe`. */
-function createProtocol(
-  { subscribe, recent, admission, limits, log }: SubscriptionsOptions,
-  answers: SocketAnswers,
-): Server<Connection> {
-  const max = limits.subscriptionsPerConnection;
-  const tooMany = (count: number): CellportError =>
-    limitExceeded('number of operations on this connection', count, max, 'open another');
-  let heldBytes = 0;
-  return makeServer<Record<string, unknown>, Connection>({
-    // By this server's clock, which the client does not know.
-    onConnect: async (context) => {
-      context.extra.greeted();
-      // Megabytes that graphql-ws would keep for each connection, and nothing reads.
-      Object.assign(context, { connectionParams: undefined });
-      return (await recent()) ?? true;
-    },
-    onSubscribe: async (connection, id, request) => {
-      const { starting, answering, gone, close, isReading, bytes } = connection.extra;
-      // Any word may be taken for that of the operation, see `kindOf`.
-      const limiter = request.query.includes('subscription') ? starting : answering;
-      // Stands for this operation: a client may complete it and use its ID again at once.
-      const own = only({});
-      connection.subscriptions[id] = own;
-      const isWanted = () => connection.subscriptions[id] === own;
-      const open = () => Object.keys(connection.subscriptions).length;
-      // Those that the client has completed while they waited are still to be skipped.
-      const count = Math.max(open(), limiter.pendingCount + 1);
-      if (count > max) return refusedWith(formatted(tooMany(count)));
-      const overloaded = () => {
-        log.warn({}, OVERLOADED.message);
-        // The client retries by itself; not if it has others on this socket, which would end.
-        if (open() === 1) close(TRY_AGAIN_LATER, OVERLOADED.message);
-        return { errors: [formatted(OVERLOADED)] };
-      };
-      if (bytes > SMALL_BYTES && heldBytes + bytes > MOST_LARGE * limits.maxBodyBytes) {
-        return refusedWith(...overloaded().errors);
-      }
-      heldBytes += bytes;
-      const started = await limiter(async () => {
-        const line = admission[request.query.includes('mutation') ? 'write' : 'read'];
-        const place = isWanted() && isReading() ? await line.enter(gone) : undefined;
-        try {
-          if (!isWanted() || !isReading() || gone.aborted) return undefined;
-          if (place === undefined) return overloaded();
-          return await subscribe(request, { waitedMs: place.waitedMs, gone });
-        } finally {
-          place?.leave();
-          heldBytes -= bytes;
-        }
-      });
-      if (isWanted() && started) {
-        return 'errors' in started
-          ? refusedWith(...started.errors)
-          : { ...started.args, contextValue: started.answers };
-      }
-      if (started && 'answers' in started) await started.answers.return?.();
-      // Never resolves: graphql-ws would send whatever this returns to the operation that now has the ID.
-      return new Promise<never>(() => undefined);
-    },
-    subscribe: ({ contextValue }) => contextValue as AsyncIterableIterator<never>,
-    execute: ({ contextValue }) => contextValue as AsyncIterableIterator<never>,
-    // Errors in answers are already formatted.
-    onNext: async (_context, _id, _payload, _args, answer) =>
-      (await answers.mark(answer as OperationResult)) as FormattedExecutionResult,
-  });
-}
 
 function refuse(socket: Duplex, status: number): void {
   const later = status === 503 ? `retry-after: ${RETRY_AFTER_S}\r\n` : '';

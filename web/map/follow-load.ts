@@ -1,14 +1,5 @@
+import type { LoadReadiness as Load } from '../../src/http/health.js';
 import { formatNumber } from './numbers.js';
-
-/** The part of /readyz about loading the demo. */
-export interface Load {
-  readonly state: 'loading' | 'complete' | 'failed';
-  readonly checked: number;
-  readonly cities: number;
-  readonly of: number | null;
-  readonly counted: boolean;
-  readonly reason: string | null;
-}
 
 const EVERY_MS = 3_000;
 /** A pace measured over less time says little. */

@@ -171,12 +171,15 @@ function faultOf({ lines, text }: CsvRecord): string | undefined {
   return text === undefined ? NOT_UTF8 : undefined;
 }
 
+/** The texts of the records that can be parsed. */
+const textsOf = (records: readonly CsvRecord[]) =>
+  records.flatMap((record) => (record.text === undefined || faultOf(record) !== undefined ? [] : [record.text]));
+
 function rowsOf<C>(records: readonly CsvRecord[], header: Header<unknown>, table: TableRows<C>): Row<C>[] {
-  const faults = records.map(faultOf);
-  const texts = records.flatMap(({ text }, at) => (text === undefined || faults[at] !== undefined ? [] : [text]));
-  const contents = contentsOf(texts, header, table).values();
-  return records.map(({ lines, bytes, text }, at) => {
-    const reason = faults[at];
+  const contents = contentsOf(textsOf(records), header, table).values();
+  return records.map((record) => {
+    const { lines, bytes, text } = record;
+    const reason = faultOf(record);
     const content = reason === undefined ? contents.next().value : { reason };
     if (content === undefined) throw new Error('a record without a fault has its content');
     const shown = (text ?? bytes.toString('latin1')).trimEnd();
@@ -241,7 +244,7 @@ export function tableReader<C>(path: string, kind: TableKind<C>, encoding?: stri
       const { survey } = header.table;
       if (survey !== undefined) {
         for await (const batch of batchesOf(records, header)) {
-          rowsOf(batch, header, { read: (cells) => ({ surveyed: survey(cells) }) });
+          contentsOf(textsOf(batch), header, { read: survey });
           // Lets the caller stop.
           yield [];
         }

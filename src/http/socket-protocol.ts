@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+
+import { type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { type Server, makeServer } from 'graphql-ws';
+import type { LimitFunction } from 'p-limit';
+
+import { type CellportError, limitExceeded } from '../errors.js';
+import { formatted } from '../graphql/error-format.js';
+import type { OperationResult } from '../graphql/operation-result.js';
+import type { GraphqlServer } from '../graphql/server.js';
+import { type Subscribe, only } from '../graphql/subscriptions.js';
+import { writtenAnswer } from '../graphql/written-answer.js';
+import type { Log } from '../log.js';
+import type { Limits } from '../model/limits.js';
+import type { Admission } from './admission.js';
+import { OVERLOADED, SMALL_BYTES } from './admit.js';
+import type { CheckHost } from './hosts.js';
+
+export interface SubscriptionsOptions {
+  readonly subscribe: Subscribe;
+  readonly recent: GraphqlServer['recent'];
+  readonly admission: Admission;
+  readonly checkHost: CheckHost;
+  readonly limits: Limits;
+  /** See `HttpOptions`. */
+  readonly allowedOrigins: readonly string[];
+  readonly log: Log;
+}
+
+/** Clients of graphql-ws connect and subscribe again after this code, each time after a longer pause. */
+export const TRY_AGAIN_LATER = 1013;
+/** The messages of all sockets whose operations wait or are answered take at most this many times the largest. */
+const MOST_LARGE = 16;
+
+const MARK_LENGTH = 36;
+/** The end of a graphql-ws message whose payload is a mark. */
+const BEFORE = '{"';
+const AFTER = '":0}}';
+
+/**
+ * Answers sent through graphql-ws, which writes each message with one JSON.stringify. Each answer is serialized
+ * beforehand, in pieces and up to a limit, and replaces a mark in the message.
+ */
+export class SocketAnswers {
+  readonly #maxBytes: number;
+  readonly #texts = new Map<string, string>();
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Returns the payload that stands for an answer in graphql-ws. */
+  async mark(answer: OperationResult): Promise<Readonly<Record<string, number>>> {
+    const text = await writtenAnswer(answer, this.#maxBytes);
+    const mark = randomUUID();
+    this.#texts.set(mark, text);
+    return { [mark]: 0 };
+  }
+
+  /** Replaces the mark in a message by its answer; returns other messages unchanged. */
+  spliced(message: string): string {
+    const from = message.length - AFTER.length - MARK_LENGTH;
+    const mark = message.slice(from, from + MARK_LENGTH);
+    const text = this.#texts.get(mark);
+    if (text === undefined) return message;
+    this.#texts.delete(mark);
+    return `${message.slice(0, from - BEFORE.length)}${text}}`;
+  }
+}
+
+/** An error that is sent as formatted. */
+class FormattedError extends GraphQLError {
+  readonly #formatted: GraphQLFormattedError;
+
+  constructor(error: GraphQLFormattedError) {
+    super(error.message);
+    this.#formatted = error;
+  }
+
+  override toJSON(): GraphQLFormattedError {
+    return this.#formatted;
+  }
+}
+
+/** What the protocol knows of a socket. */
+export interface Connection {
+  /** Aborted when it closes. */
+  readonly gone: AbortSignal;
+  /** Starts its subscriptions one after the other, so that each client waits in line once. */
+  readonly starting: LimitFunction;
+  /** Answers its queries and mutations, as many at a time as browsers send by HTTP. */
+  readonly answering: LimitFunction;
+  /** Whether the client reads what it is sent; disconnects it if it does not. */
+  readonly isReading: () => boolean;
+  /** The size of the message that has just been received. */
+  bytes: number;
+  readonly greeted: () => void;
+  readonly close: (code: number, reason: string) => void;
+}
+
+const refusedWith = (...errors: readonly GraphQLFormattedError[]) => errors.map((error) => new FormattedError(error));
+
+/** Creates the graphql-ws protocol on top of `subscribe`. */
+export function createProtocol(
+  { subscribe, recent, admission, limits, log }: SubscriptionsOptions,
+  answers: SocketAnswers,
+): Server<Connection> {
+  const max = limits.subscriptionsPerConnection;
+  const tooMany = (count: number): CellportError =>
+    limitExceeded('number of operations on this connection', count, max, 'open another');
+  let heldBytes = 0;
+  return makeServer<Record<string, unknown>, Connection>({
+    // By this server's clock, which the client does not know.
+    onConnect: async (context) => {
+      context.extra.greeted();
+      // Megabytes that graphql-ws would keep for each connection, and nothing reads.
+      Object.assign(context, { connectionParams: undefined });
+      return (await recent()) ?? true;
+    },
+    onSubscribe: async (connection, id, request) => {
+      const { starting, answering, gone, close, isReading, bytes } = connection.extra;
+      // Any word may be taken for that of the operation, see `kindOf`.
+      const limiter = request.query.includes('subscription') ? starting : answering;
+      // Stands for this operation: a client may complete it and use its ID again at once.
+      const own = only({});
+      connection.subscriptions[id] = own;
+      const isWanted = () => connection.subscriptions[id] === own;
+      const open = () => Object.keys(connection.subscriptions).length;
+      // Those that the client has completed while they waited are still to be skipped.
+      const count = Math.max(open(), limiter.pendingCount + 1);
+      if (count > max) return refusedWith(formatted(tooMany(count)));
+      const overloaded = () => {
+        log.warn({}, OVERLOADED.message);
+        // The client retries by itself; not if it has others on this socket, which would end.
+        if (open() === 1) close(TRY_AGAIN_LATER, OVERLOADED.message);
+        return { errors: [formatted(OVERLOADED)] };
+      };
+      if (bytes > SMALL_BYTES && heldBytes + bytes > MOST_LARGE * limits.maxBodyBytes) {
+        return refusedWith(...overloaded().errors);
+      }
+      heldBytes += bytes;
+      const started = await limiter(async () => {
+        const line = admission[request.query.includes('mutation') ? 'write' : 'read'];
+        const place = isWanted() && isReading() ? await line.enter(gone) : undefined;
+        try {
+          if (!isWanted() || !isReading() || gone.aborted) return undefined;
+          if (place === undefined) return overloaded();
+          return await subscribe(request, { waitedMs: place.waitedMs, gone });
+        } finally {
+          place?.leave();
+          heldBytes -= bytes;
+        }
+      });
+      if (isWanted() && started) {
+        return 'errors' in started
+          ? refusedWith(...started.errors)
+          : { ...started.args, contextValue: started.answers };
+      }
+      if (started && 'answers' in started) await started.answers.return?.();
+      // Never resolves: graphql-ws would send whatever this returns to the operation that now has the ID.
+      return new Promise<never>(() => undefined);
+    },
+    subscribe: ({ contextValue }) => contextValue as AsyncIterableIterator<never>,
+    execute: ({ contextValue }) => contextValue as AsyncIterableIterator<never>,
+    // Errors in answers are already formatted.
+    onNext: async (_context, _id, _payload, _args, answer) =>
+      (await answers.mark(answer as OperationResult)) as FormattedExecutionResult,
+  });
+}
