@@ -6,10 +6,10 @@ import { Worker } from 'node:worker_threads';
 
 import { getOperationAST } from 'graphql';
 
-import { documentReader } from '../src/graphql/documents.js';
+import { documentReader } from '../src/graphql/execution/documents.js';
 import { errorFormatter } from '../src/graphql/error-format.js';
 import { buildSchema } from '../src/graphql/schema.js';
-import { variableErrors } from '../src/graphql/variables.js';
+import { variableErrors } from '../src/graphql/execution/variables.js';
 import { silentLog } from '../src/log.js';
 import { DEFAULT_LIMITS } from '../src/model/limits.js';
 import { ATTACKS, type Attack } from '../test/graphql/attacks/documents.js';

@@ -6,7 +6,7 @@ import { areaOf } from './rig/measure-views.js';
 import type { Rig } from './rig/rig.js';
 import { quantile, shown } from './rig/statistics.js';
 import type { Row } from './section.js';
-import { createLoaders } from '../src/loaders/loaders.js';
+import { createLoaders } from '../src/read/loaders.js';
 import { Budget } from '../src/loaders/budget.js';
 import { uniteRanges } from '../src/loaders/range-union.js';
 import type { Collection } from '../src/model/collection.js';

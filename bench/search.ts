@@ -12,7 +12,7 @@ import { newMarkerItem } from '../src/store/marker/marker-item.js';
 import { putInBulk } from '../src/store/request/batch-write.js';
 import { chunks } from '../src/store/request/concurrency.js';
 import { newCall } from '../src/store/request/meter.js';
-import { createStreamsClient } from '../src/stream/dynamodb.js';
+import { createStreamsClient } from '../src/stream/source/dynamodb.js';
 import { HAS_OPENSEARCH, OpenSearchServer } from '../test/services/opensearch-server.js';
 import { randomFrom } from '../test/support/random.js';
 import { withFreshTables } from './rig/fresh-tables.js';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CellportError } from '../src/errors.js';
 import type { LogLevel } from '../src/log.js';
 import { createLog } from '../src/log-output.js';
-import { RecordsLost, StreamReplaced } from '../src/stream/pages.js';
+import { RecordsLost, StreamReplaced } from '../src/stream/source/record-batches.js';
 
 let lines: string[] = [];
 let others: NodeJS.ExitListener[] = [];

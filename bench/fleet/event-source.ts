@@ -5,7 +5,7 @@ import type { EngineAddress } from '../../src/engine/start.js';
 import { type StreamEvent, createHandler } from '../../src/lambda/stream.js';
 import type { Database } from '../../src/store/database.js';
 import type { StreamRecord } from '../../src/stream/change.js';
-import { createStreamsClient, openStream } from '../../src/stream/dynamodb.js';
+import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
 
 const POLL_MS = 100;
 

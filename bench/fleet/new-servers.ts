@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createGraphqlServer } from '../../src/graphql/server.js';
 import { silentLog } from '../../src/log.js';
-import { keepCells, storedReport } from '../../src/server/cells.js';
+import { keepCells, storedReport } from '../../src/server/consumer.js';
 import { createServices } from '../../src/server/services.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { type Database, createDatabase } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { randomFrom } from '../../test/support/random.js';
 import { type FreshTables, openFreshTables } from '../rig/fresh-tables.js';
 import { requests } from '../rig/measure-views.js';

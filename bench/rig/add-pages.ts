@@ -6,8 +6,8 @@ import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { Database } from '../../src/store/database.js';
 import { mapMarkerFromIndex, newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { PACKING } from '../../src/store/page/page-data.js';
-import { buildPages } from '../../src/stream/recount-pages.js';
-import { openRecount } from '../../src/stream/recount-reads.js';
+import { buildPages } from '../../src/stream/recount/pages.js';
+import { openRecount } from '../../src/stream/recount/reads.js';
 import { GENERATION } from '../../test/support/page-services.js';
 import type { BenchMarker } from './points.js';
 

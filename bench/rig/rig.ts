@@ -18,11 +18,11 @@ import type { BenchMarker } from './points.js';
 import { type Wire, watchWire } from './wire.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
-import { storedReport } from '../../src/server/cells.js';
+import { storedReport } from '../../src/server/consumer.js';
 import { putStreamState } from '../../src/store/cell/stream-state.js';
 import { firstState } from '../../src/stream/state.js';
-import { PageTrust } from '../../src/loaders/pages/trust.js';
-import { DirectoryCache } from '../../src/loaders/pages/directory-cache.js';
+import { PageTrust } from '../../src/loaders/consumer-trust.js';
+import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { createServices } from '../../src/server/services.js';
 
 /** A new engine and a server over it. */

@@ -1,5 +1,5 @@
 import type { PageSizes } from '../../src/capacity/page-model.js';
-import { KEPT_DIRECTORIES } from '../../src/loaders/pages/directory-cache.js';
+import { KEPT_DIRECTORIES } from '../../src/read/from-pages/directory-cache.js';
 import { MOST_HINTS } from '../../src/store/page/page-directory.js';
 import type { Flows } from './flows.js';
 import type { DerivedLine } from './lines.js';

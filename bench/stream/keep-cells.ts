@@ -1,8 +1,8 @@
 import { createLog } from '../../src/log-output.js';
-import { consumerParts } from '../../src/server/cells.js';
+import { consumerParts } from '../../src/server/consumer.js';
 import type { Database } from '../../src/store/database.js';
-import { type Consumer, type ConsumerOptions, createConsumer } from '../../src/stream/consumer.js';
-import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { type Consumer, type ConsumerOptions, createConsumer } from '../../src/stream/consume/consumer.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import type { EngineAddress } from '../../src/engine/start.js';
 
 /** A consumer with the server's settings. */

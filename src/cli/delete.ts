@@ -18,7 +18,7 @@ const LOOK_EVERY_MS = 1_000;
 /** Empties deleted collections, together with the servers, until the key of this one can be used again. */
 async function empty(session: CommandSession, key: string): Promise<void> {
   const { config, database, log, signal } = session;
-  const { commandCells } = await import('../server/cells.js');
+  const { commandCells } = await import('../server/consumer.js');
   const { startJobs } = await import('../server/jobs.js');
   const { readCollectionItem } = await import('../store/collection/change-collection.js');
   const { newCall } = await import('../store/request/meter.js');

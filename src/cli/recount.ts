@@ -8,7 +8,7 @@ import { type CommandSession, resumed, withDatabase } from './session.js';
 
 async function recount(session: CommandSession, check: boolean): Promise<void> {
   const { database, log, signal } = session;
-  const { recountCells } = await import('../server/cells.js');
+  const { recountCells } = await import('../server/consumer.js');
   const { checkTables } = await import('../store/table/table-check.js');
   await checkTables(database);
   const began = systemClock.now();

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 
 import { systemClock } from '../clock.js';
 import type { Backend } from '../server/backend.js';
-import type { Cells } from '../server/cells.js';
+import type { Cells } from '../server/consumer.js';
 import type { Demo } from '../server/demo.js';
 import { Interrupted } from './failure.js';
 import { EXIT_CODES, type GeoTableNames, geoJsonOption, geohashIndexOption, wholeNumber } from './options.js';

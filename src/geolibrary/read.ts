@@ -2,9 +2,9 @@ import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import { LONGEST_Z, encode } from '../geo/geohash.js';
 import type { Budget } from '../loaders/budget.js';
-import type { MapLimits } from '../map/context.js';
-import type { MarkerFilter } from '../map/filter.js';
-import type { QueryResult } from '../map/markers/search.js';
+import type { MapLimits } from '../read/context.js';
+import type { MarkerFilter } from '../read/filter.js';
+import type { QueryResult } from '../read/search.js';
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
 import { mapConcurrently } from '../store/request/concurrency.js';

@@ -4,7 +4,7 @@ import type { MapCluster } from '../map/cells/clusters.js';
 import type { Collection as CollectionModel } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
 import type { MarkerChange as LiveMarkerChange } from '../live/change.js';
-import type { MarkerPage } from '../map/page.js';
+import type { MarkerPage } from '../map/connection.js';
 import type { NearbyPage, NearbyEdge as NearbyMarkerEdge } from '../map/near/near.js';
 import type { FoundPage, FoundEdge } from '../map/text-search.js';
 import type { Viewport as MapViewport } from '../map/viewport.js';

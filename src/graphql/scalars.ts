@@ -3,7 +3,7 @@ import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUnty
 import { badInput } from '../errors.js';
 import { readGeohash } from '../geo/geohash.js';
 import { readInstant } from '../model/instant.js';
-import { MAX_NESTING, pathTooDeep } from './variables.js';
+import { MAX_NESTING, pathTooDeep } from './execution/variables.js';
 
 /** Creates a scalar of strings that validates literals and variables alike. */
 function plainScalar<T>(name: string, read: (value: unknown) => T): GraphQLScalarType<T, unknown> {

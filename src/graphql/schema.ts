@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import type { GraphQLSchema } from 'graphql';
 
-import { boundFields } from './bounded-lists.js';
+import { boundFields } from './limits/bounded-lists.js';
 import { resolvers } from './resolvers/all.js';
 
 /** schema/ is next to src/ in the repository and next to dist/ in the package. */

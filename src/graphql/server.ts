@@ -3,14 +3,14 @@ import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'gr
 
 import type { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
-import { spliced } from './json-text.js';
+import { spliced } from './execution/json-text.js';
 import { type Services, createContext } from './context.js';
 import { formatted } from './error-format.js';
-import { type Executor, compiling } from './executor.js';
+import { type Executor, compiling } from './execution/executor.js';
 import { asksForCost, asksForReads, withExtensions } from './extensions.js';
-import { createPipeline } from './pipeline.js';
+import { createPipeline } from './execution/pipeline.js';
 import { buildSchema } from './schema.js';
-import { type Subscribe, createSubscribe } from './subscriptions.js';
+import { type Subscribe, createSubscribe } from './execution/subscriptions.js';
 import { type Work, startWork } from './work.js';
 
 /** A request in the form that any HTTP server can provide. */

@@ -2,7 +2,7 @@ import { systemClock } from '../clock.js';
 import { CellportError, limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
 import { type Call, newMeter } from '../store/request/meter.js';
-import { type Turn, takeTurn } from '../turns.js';
+import { type Turn, takeTurn } from '../scheduling/turns.js';
 
 /** One request from arrival to response: its cost, and the signal to stop. */
 export interface Work extends Call {

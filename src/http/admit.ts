@@ -7,7 +7,7 @@ import { formatted } from '../graphql/error-format.js';
 import { withExtensions } from '../graphql/extensions.js';
 import type { Limits } from '../model/limits.js';
 import type { Log } from '../log.js';
-import { type Admission, FEW } from './admission.js';
+import { type Admission, FEW } from '../scheduling/admission.js';
 import { keepBodies } from './json-limit.js';
 
 /** Refusing a text this small would cost as much as reading and parsing it. */

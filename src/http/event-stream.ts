@@ -5,9 +5,9 @@ import type { FastifyInstance } from 'fastify';
 
 import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
-import { writtenAnswer } from '../graphql/written-answer.js';
-import type { OperationRequest } from '../graphql/pipeline.js';
-import { type Subscribe, only } from '../graphql/subscriptions.js';
+import { writtenAnswer } from '../graphql/execution/written-answer.js';
+import type { OperationRequest } from '../graphql/execution/pipeline.js';
+import { type Subscribe, only } from '../graphql/execution/subscriptions.js';
 import type { Admit } from './admit.js';
 import { foreignPage, isForeignPage } from './origins.js';
 import type { SubscriptionsOptions } from './socket-protocol.js';

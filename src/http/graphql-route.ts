@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { badInput, limitExceeded } from '../errors.js';
 import type { GraphqlAnswer, GraphqlServer } from '../graphql/server.js';
-import type { Admission, Line } from './admission.js';
+import type { Admission, Line } from '../scheduling/admission.js';
 import { type Admit, type Admitted, kindOf, refusalOf } from './admit.js';
 import { foreignPage, isForeignPage, isOwnPage } from './origins.js';
 

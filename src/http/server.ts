@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import { type FastifyInstance, fastify } from 'fastify';
 
-import { connectionAccepted } from '../arrivals.js';
+import { connectionAccepted } from '../scheduling/arrivals.js';
 import { asksForNothing } from '../graphql/extensions.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
-import { createAdmission } from './admission.js';
+import { createAdmission } from '../scheduling/admission.js';
 import { admitRequests } from './admit.js';
 import { compressText } from './compression.js';
 import { handleErrors } from './errors.js';
@@ -17,7 +17,7 @@ import { addGraphql } from './graphql-route.js';
 import { type Readiness, addHealth } from './health.js';
 import { type HostOptions, checkHosts, hostChecker } from './hosts.js';
 import { type Metrics, addMetrics } from './metrics.js';
-import { type OwnStyle, addGraphiql, addMap } from './pages.js';
+import { type OwnStyle, addGraphiql, addMap } from './static-files.js';
 import { addWebsockets } from './websocket.js';
 
 /**

@@ -6,13 +6,13 @@ import type { LimitFunction } from 'p-limit';
 
 import { type CellportError, limitExceeded } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
-import type { OperationResult } from '../graphql/operation-result.js';
+import type { OperationResult } from '../graphql/execution/operation-result.js';
 import type { GraphqlServer } from '../graphql/server.js';
-import { type Subscribe, only } from '../graphql/subscriptions.js';
-import { writtenAnswer } from '../graphql/written-answer.js';
+import { type Subscribe, only } from '../graphql/execution/subscriptions.js';
+import { writtenAnswer } from '../graphql/execution/written-answer.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
-import type { Admission } from './admission.js';
+import type { Admission } from '../scheduling/admission.js';
 import { OVERLOADED, SMALL_BYTES } from './admit.js';
 import type { CheckHost } from './hosts.js';
 

@@ -8,10 +8,10 @@ import { applyRecords } from '../store/cell/apply-records.js';
 import { type Database, createDatabase } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { ownTables } from '../store/table/tables.js';
-import { applyStreamRecords } from '../stream/apply-records.js';
-import { openState } from '../stream/derived-ports.js';
-import { type WireRecord, recordOf } from '../stream/dynamodb.js';
-import { claimForRecords, noteStream } from '../stream/ownership.js';
+import { applyStreamRecords } from '../stream/consume/apply-records.js';
+import { openState } from '../stream/consume/derived-ports.js';
+import { type WireRecord, recordOf } from '../stream/source/dynamodb.js';
+import { claimForRecords, noteStream } from '../stream/consume/ownership.js';
 import type { StatePort } from '../stream/ports.js';
 
 /** The event that the mapping sends. */

@@ -16,7 +16,7 @@ import type { FillToken } from './followed-cache.js';
 import { groupBy } from './group.js';
 import type { RangeLoader } from './range-loader.js';
 import { remembered } from './remembered.js';
-import { type Turn, afterTurns, eachInTurns, takeTurn } from '../turns.js';
+import { type Turn, afterTurns, eachInTurns, takeTurn } from '../scheduling/turns.js';
 
 /** The blocks of a plan in one collection, and the budget for reading them. */
 export interface BlocksRequest {

@@ -8,7 +8,7 @@ import { type CollectionPage, collectionOfCode, listCollections } from '../store
 import type { Database, Item } from '../store/database.js';
 import { batchGet } from '../store/request/batch-get.js';
 import type { Call } from '../store/request/meter.js';
-import { afterTurns } from '../turns.js';
+import { afterTurns } from '../scheduling/turns.js';
 import type { CollectionCache } from './collection-cache.js';
 import { remembered } from './remembered.js';
 

@@ -10,7 +10,7 @@ import type { Steps } from '../geo/steps.js';
 import { shapeInSteps } from '../geo/zone-geometry.js';
 import { ownBuffer } from '../model/memory.js';
 import { parseGeometry } from '../store/zone/zone-geometry.js';
-import { inTurns, takeTurn } from '../turns.js';
+import { inTurns, takeTurn } from '../scheduling/turns.js';
 import { remembered } from './remembered.js';
 
 /** A geometry is parsed for a coarse copy only when its turn comes: those of the world at once would take 150 MB. */

@@ -14,7 +14,7 @@ import {
   readMarkerWithReadings,
   readReadingsOf,
 } from '../store/reading/readings.js';
-import { afterTurns } from '../turns.js';
+import { afterTurns } from '../scheduling/turns.js';
 import { groupBy } from './group.js';
 import { ifPossible } from './impossible-keys.js';
 import { settled } from './settled.js';

@@ -6,7 +6,7 @@ import { INDEXES } from '../keys/indexes.js';
 import type { KeyRange } from '../model/key-range.js';
 import { firstIndex } from '../pages/bisect.js';
 import type { Item } from '../store/database.js';
-import { afterTurns } from '../turns.js';
+import { afterTurns } from '../scheduling/turns.js';
 import type { Budget } from './budget.js';
 import { type RangeRequest, type RangeUnion, uniteRanges } from './range-union.js';
 import { settled } from './settled.js';

@@ -8,7 +8,7 @@ import type { Collection } from '../model/collection.js';
 import { type KeptTrust, readKeptSummaries } from '../store/reading/kept-summaries.js';
 import type { MarkerReference } from '../store/marker/markers.js';
 import type { MarkerLoader, MarkerLoaderOptions } from './marker-loader.js';
-import type { PageTrust } from './pages/trust.js';
+import type { PageTrust } from './consumer-trust.js';
 
 export interface SummaryLoaderOptions extends MarkerLoaderOptions {
   readonly trust: Pick<PageTrust, 'summaries'>;

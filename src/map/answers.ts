@@ -2,16 +2,16 @@ import type { Point } from '../geo/point.js';
 import type { Collection } from '../model/collection.js';
 import { viewportCount } from './cells/count.js';
 import { collectionCount } from './collection.js';
-import { type MapContext, requireCollection } from './context.js';
-import type { MarkerFilterInput } from './filter.js';
+import { type MapContext, requireCollection } from '../read/context.js';
+import type { MarkerFilterInput } from '../read/filter.js';
 import { type ViewportContent, viewportAuto } from './content.js';
 import { viewportFeatures } from './features.js';
-import { viewportMarkers } from './markers/markers.js';
+import { viewportMarkers } from './markers.js';
 import { type NearbyPage, markersWithin } from './near/near.js';
-import type { MarkerPage, PageInput } from './page.js';
+import type { MarkerPage, PageInput } from './connection.js';
 import type { Viewport } from './viewport.js';
 import type { NodeId } from '../keys/ids.js';
-import type { Loaders } from '../loaders/loaders.js';
+import type { Loaders } from '../read/loaders.js';
 
 type Filter = MarkerFilterInput | null | undefined;
 

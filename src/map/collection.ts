@@ -4,10 +4,10 @@ import type { Bounds } from '../geo/bounds.js';
 import { cellBounds } from '../geo/geohash.js';
 import { cellRange } from '../geo/ranges.js';
 import type { Collection } from '../model/collection.js';
-import type { MapContext } from './context.js';
-import type { MarkerFilterInput } from './filter.js';
+import type { MapContext } from '../read/context.js';
+import type { MarkerFilterInput } from '../read/filter.js';
 import { cellsOfBlock } from './cells/blocks.js';
-import { type MarkerPage, type PageInput, readPage } from './page.js';
+import { type MarkerPage, type PageInput, readPage } from './connection.js';
 
 /** A page of the collection's markers that match the filter. */
 export function collectionMarkers(

@@ -2,14 +2,14 @@ import { CellportError } from '../errors.js';
 import { areaContains } from '../geo/bounds.js';
 import type { MapMarker } from '../model/marker.js';
 import { type ClustersQuestion, type MapCluster, blocksOfClusters, clustersOf } from './cells/clusters.js';
-import { type MapContext, requireCollection } from './context.js';
+import { type MapContext, requireCollection } from '../read/context.js';
 import { countInRegion, regionOf } from './cells/count.js';
-import { type MarkerFilterInput, readFilter } from './filter.js';
-import { readWhole } from './page.js';
+import { type MarkerFilterInput, readFilter } from '../read/filter.js';
+import { readWhole } from './connection.js';
 import { coverForPlan } from '../plan/markers.js';
-import { readAll } from './markers/read-all.js';
+import { readAll } from '../read/read-all.js';
 import { Budget } from '../loaders/budget.js';
-import { hasMoreThan } from './markers/page-source.js';
+import { hasMoreThan } from '../read/from-pages/page-source.js';
 import type { Viewport } from './viewport.js';
 
 /** Markers or clusters, depending on the limit; the other list is empty. */

@@ -5,8 +5,8 @@ import { jsonOf } from '../model/json.js';
 import { type MapMarker, type Properties, pickProperties } from '../model/marker.js';
 import { ownBuffer } from '../model/memory.js';
 import { readContentQuestion, viewportContent } from './content.js';
-import type { MapContext } from './context.js';
-import type { MarkerFilterInput } from './filter.js';
+import type { MapContext } from '../read/context.js';
+import type { MarkerFilterInput } from '../read/filter.js';
 import type { Viewport } from './viewport.js';
 
 /** An RFC 7946 Feature with a Point. */

@@ -5,8 +5,8 @@ import { compareBytes } from '../keys/byte-order.js';
 import type { Collection } from '../model/collection.js';
 import type { PlaceCount } from '../model/place.js';
 import type { OrderedMarker } from '../pages/ordered-marker.js';
-import type { MapContext } from './context.js';
-import { type MarkerPage, type PageInput, markerPage, readPageInput } from './page.js';
+import type { MapContext } from '../read/context.js';
+import { type MarkerPage, type PageInput, markerPage, readPageInput } from './connection.js';
 
 function readNames(place: readonly string[]): [string, ...string[]] {
   const [outermost, ...inner] = readPlace('place', place);

@@ -1,4 +1,4 @@
-import type { Page } from './page.js';
+import type { Page } from './connection.js';
 
 export interface ReadingOn {
   /** Whether too little time is left. */

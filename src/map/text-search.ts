@@ -7,8 +7,8 @@ import type { Marker } from '../model/marker.js';
 import type { Zone } from '../model/zone.js';
 import type { SearchHit, SearchQuery, SearchReader } from '../search/engine.js';
 import { wordsOf } from '../search/words.js';
-import type { MapContext } from './context.js';
-import { type Page, type PageInput, pageOf, readPageInput } from './page.js';
+import type { MapContext } from '../read/context.js';
+import { type Page, type PageInput, pageOf, readPageInput } from './connection.js';
 
 /** A client's search. */
 export interface TextSearchInput extends PageInput {

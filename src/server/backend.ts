@@ -14,7 +14,7 @@ import { openToOthers } from '../private-files.js';
 import { retry } from '../retry.js';
 import { type Database, type Patiently, createDatabase } from '../store/database.js';
 import { isDisconnected } from '../store/request/failures.js';
-import { createStreamsClient } from '../stream/dynamodb.js';
+import { createStreamsClient } from '../stream/source/dynamodb.js';
 import { keepLogShort } from './short-log.js';
 
 /** As long as an engine may take to start. */

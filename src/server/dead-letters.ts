@@ -3,7 +3,7 @@ import { type DeadLetterPage, countDeadLetters, readDeadLetters } from '../store
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { checkTables } from '../store/table/table-check.js';
-import { CONSUMER } from './cells.js';
+import { CONSUMER } from './consumer.js';
 
 /** Some dead letters of the cells or of search, and the number of all. */
 export async function listDeadLetters(

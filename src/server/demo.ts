@@ -8,7 +8,7 @@ import { RejectsFile } from '../ingest/read/rejects.js';
 import { COUNTRIES_COLLECTION, loadCountries, openCountries } from '../ingest/zones/countries.js';
 import { newCall } from '../store/request/meter.js';
 import type { Backend } from './backend.js';
-import type { Cells } from './cells.js';
+import type { Cells } from './consumer.js';
 
 /** The first windows are small and counted before the rest is written, so that the world map fills at once. */
 const WINDOW_ROWS = 500;

@@ -3,7 +3,7 @@ import type { Log } from '../log.js';
 import { restartOnFailure } from '../retry.js';
 import { NoStream } from '../stream/ports.js';
 import type { StreamBackend } from './backend.js';
-import { type Cells, recountCells } from './cells.js';
+import { type Cells, recountCells } from './consumer.js';
 
 /** How often to check whether a recount is needed. */
 const LOOK_EVERY_MS = 1_000;

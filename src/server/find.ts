@@ -6,7 +6,7 @@ import { silentLog } from '../log.js';
 import { openEmbeddedReaders } from '../search/embedded/embedded-engine.js';
 import type { SearchReader } from '../search/engine.js';
 import { readCheckpoint } from '../search/follow.js';
-import { openStream } from '../stream/dynamodb.js';
+import { openStream } from '../stream/source/dynamodb.js';
 import type { Backend } from './backend.js';
 import { oneQuery } from './one-query.js';
 

@@ -9,7 +9,7 @@ import { type Refusal, IndexWriter } from '../search/opensearch/write.js';
 import { openSearchTables } from '../search/tables.js';
 import { batchGet } from '../store/request/batch-get.js';
 import { newCall } from '../store/request/meter.js';
-import { CONSUMER } from './cells.js';
+import { CONSUMER } from './consumer.js';
 import { FOLLOWS_WITHIN_MS, type IndexCommand, withCluster } from './reindex.js';
 import { shapes } from './search-cluster.js';
 

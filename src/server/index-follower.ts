@@ -1,9 +1,9 @@
 import type { Log } from '../log.js';
 import { type FollowIndexOptions, IndexFollower } from '../search/follow.js';
 import { openSearchTables } from '../search/tables.js';
-import { openStream } from '../stream/dynamodb.js';
+import { openStream } from '../stream/source/dynamodb.js';
 import type { StreamBackend } from './backend.js';
-import { CONSUMER } from './cells.js';
+import { CONSUMER } from './consumer.js';
 
 /** Makes an index of either engine follow the table's stream, with fewer reads while `isBusy` returns true. */
 export function openFollower(

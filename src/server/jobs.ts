@@ -1,8 +1,8 @@
 import { runJobs } from '../jobs/run-jobs.js';
 import type { Log } from '../log.js';
-import { ownName, ownerIsGone } from '../stream/owners.js';
+import { ownName, ownerIsGone } from '../stream/consume/owners.js';
 import type { Backend } from './backend.js';
-import type { Cells } from './cells.js';
+import type { Cells } from './consumer.js';
 
 /**
  * How long other processes may still use a collection as they read it, beyond the deadline of a request: a server caches

@@ -1,9 +1,9 @@
 import { type HubOptions, LiveHub } from '../live/hub.js';
 import { openRelay } from '../live/redis.js';
 import type { Log } from '../log.js';
-import type { ConsumerOptions } from '../stream/consumer.js';
-import { openStream } from '../stream/dynamodb.js';
-import { followStream, readWholeStream } from '../stream/follower.js';
+import type { ConsumerOptions } from '../stream/consume/consumer.js';
+import { openStream } from '../stream/source/dynamodb.js';
+import { followStream, readWholeStream } from '../stream/consume/follower.js';
 import type { StreamBackend } from './backend.js';
 
 /** Callbacks for what the consumer passes on. */

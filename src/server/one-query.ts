@@ -1,9 +1,9 @@
 import type { Config } from '../config.js';
 import { createContext } from '../graphql/context.js';
 import { startWork } from '../graphql/work.js';
-import type { MapContext } from '../map/context.js';
+import type { MapContext } from '../read/context.js';
 import type { Backend } from './backend.js';
-import { storedReport } from './cells.js';
+import { storedReport } from './consumer.js';
 import { createServices } from './services.js';
 
 /** Answers one query of a command, as a server that has just started would. */

@@ -8,7 +8,7 @@ import { dropOthers, pointAlias } from '../search/opensearch/indexes.js';
 import { IN_USE, NEXT, type SearchState, stateItem } from '../search/opensearch/state.js';
 import { type Lease, takeLease, whileLeased } from '../store/lease.js';
 import type { StreamBackend } from './backend.js';
-import { inStreamBy } from './cells.js';
+import { inStreamBy } from './consumer.js';
 import { type SearchCluster, openCluster } from './search-cluster.js';
 
 /** What a command on the index in OpenSearch needs. */

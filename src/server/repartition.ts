@@ -4,9 +4,9 @@ import { repartition } from '../jobs/repartition.js';
 import type { RepartitionProgress } from '../jobs/layout-phase.js';
 import type { Collection } from '../model/collection.js';
 import type { Sighting } from '../store/lease.js';
-import { ownName, ownerIsGone } from '../stream/owners.js';
+import { ownName, ownerIsGone } from '../stream/consume/owners.js';
 import type { StreamBackend } from './backend.js';
-import { findOccupied } from './cells.js';
+import { findOccupied } from './consumer.js';
 import { SETTLE_MS } from './jobs.js';
 
 export interface RepartitionRun {

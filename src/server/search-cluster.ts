@@ -14,7 +14,7 @@ import type { Database } from '../store/database.js';
 import type { Lease, LeaseOptions } from '../store/lease.js';
 import { describeTable } from '../store/table/tables.js';
 import { missing, readGeometry } from '../store/zone/zone-geometry.js';
-import { ownName, ownerIsGone } from '../stream/owners.js';
+import { ownName, ownerIsGone } from '../stream/consume/owners.js';
 import type { StreamBackend } from './backend.js';
 import { openFollower } from './index-follower.js';
 

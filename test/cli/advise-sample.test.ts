@@ -4,7 +4,7 @@ import { fromCollection } from '../../src/cli/advise/from-collection.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createConsumer } from '../../src/stream/consumer.js';
+import { createConsumer } from '../../src/stream/consume/consumer.js';
 import { NOW } from '../map/fixture.js';
 import { streamParts, untilRead } from '../stream/support.js';
 import { testDatabase } from '../support/test-database.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { lockFile } from '../../src/cli/import/alone.js';
-import { ownName } from '../../src/stream/owners.js';
+import { ownName } from '../../src/stream/consume/owners.js';
 
 test('a file is locked until its lock is released, or the process that holds it has died', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'cellport-lock-'));

@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 
 import { readMarkers } from '../../src/ingest/export/read-markers.js';
 import { silentLog } from '../../src/log.js';
-import { findOccupied, keepCells } from '../../src/server/cells.js';
+import { findOccupied, keepCells } from '../../src/server/consumer.js';
 import { loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarker, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { deleteMarker } from '../../src/store/marker/marker-changes.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { startStallingProxy } from '../support/proxy.js';
 import { recordCalls } from '../support/record-calls.js';
 import { runCli, runCliHere } from '../support/run-cli.js';

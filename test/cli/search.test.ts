@@ -9,7 +9,7 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { deleteMarker } from '../../src/store/marker/marker-changes.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { until } from '../live/support.js';
 import { runCliHere } from '../support/run-cli.js';
 import { engine, engineSettings, testDatabase } from '../support/test-database.js';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { CellportError } from '../../src/errors.js';
-import { compiling } from '../../src/graphql/executor.js';
+import { compiling } from '../../src/graphql/execution/executor.js';
 import { markerReader } from '../../src/ingest/markers/marker-reader.js';
 import { readingReader } from '../../src/ingest/readings/reading-row.js';
 import { zoneReader } from '../../src/ingest/zones/zone-row.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { GraphQLSchema } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Executor, compiling, interpreting } from '../../src/graphql/executor.js';
+import { type Executor, compiling, interpreting } from '../../src/graphql/execution/executor.js';
 import { buildSchema } from '../../src/graphql/schema.js';
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import type { SearchEngine } from '../../src/search/engine.js';

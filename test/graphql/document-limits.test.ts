@@ -3,7 +3,7 @@ import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
 
 import { CellportError } from '../../src/errors.js';
-import { readDocument } from '../../src/graphql/document-limits.js';
+import { readDocument } from '../../src/graphql/limits/document-limits.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 
 function refusal(source: string, limits: Partial<Limits> = {}): CellportError | undefined {

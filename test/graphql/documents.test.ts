@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 
-import { documentReader } from '../../src/graphql/documents.js';
+import { documentReader } from '../../src/graphql/execution/documents.js';
 import { errorFormatter } from '../../src/graphql/error-format.js';
 import { buildSchema } from '../../src/graphql/schema.js';
 import { silentLog } from '../../src/log.js';

@@ -2,7 +2,7 @@ import { type OperationDefinitionNode, parse } from 'graphql';
 import { expect, test } from 'vitest';
 
 import { buildSchema } from '../../src/graphql/schema.js';
-import { variableErrors } from '../../src/graphql/variables.js';
+import { variableErrors } from '../../src/graphql/execution/variables.js';
 
 const schema = buildSchema();
 const DOCUMENT = parse(

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
-import { Line, type Place } from '../../src/http/admission.js';
+import { Line, type Place } from '../../src/scheduling/admission.js';
 import { randomFrom } from '../support/random.js';
 
 const DEADLINE_MS = 10_000;

@@ -9,7 +9,7 @@ import { putInBulk } from '../../src/store/request/batch-write.js';
 import { deleteReadItems } from '../../src/store/request/conditional-delete.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { createConsumer } from '../../src/stream/consumer.js';
+import { createConsumer } from '../../src/stream/consume/consumer.js';
 import { markerItem, streamParts } from '../stream/support.js';
 import { interceptCalls } from '../support/faults.js';
 import { engine, testDatabase } from '../support/test-database.js';

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { reasonFor } from '../../src/errors.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { WriteWatch } from '../../src/stream/write-watch.js';
+import { WriteWatch } from '../../src/stream/consume/write-watch.js';
 import { interceptCalls } from '../support/faults.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 import { startServer } from './live-server.js';

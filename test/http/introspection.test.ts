@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { compiling, interpreting } from '../../src/graphql/executor.js';
+import { compiling, interpreting } from '../../src/graphql/execution/executor.js';
 import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
 import { testDatabase } from '../support/test-database.js';

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 
-import { compiling, interpreting } from '../../src/graphql/executor.js';
+import { compiling, interpreting } from '../../src/graphql/execution/executor.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { newCall } from '../../src/store/request/meter.js';

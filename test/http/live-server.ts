@@ -12,7 +12,7 @@ import type { GraphqlServer, createGraphqlServer } from '../../src/graphql/serve
 import type { Metrics } from '../../src/http/metrics.js';
 import type { LiveHub } from '../../src/live/hub.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
-import type { PageServices } from '../../src/loaders/pages/page-loader.js';
+import type { PageServices } from '../../src/read/from-pages/page-loader.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { type Log, silentLog } from '../../src/log.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';

@@ -16,7 +16,7 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { encode } from '../../src/geo/geohash.js';
-import { compiling } from '../../src/graphql/executor.js';
+import { compiling } from '../../src/graphql/execution/executor.js';
 import { buildSchema } from '../../src/graphql/schema.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';

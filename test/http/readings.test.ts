@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { compiling } from '../../src/graphql/executor.js';
+import { compiling } from '../../src/graphql/execution/executor.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { cellBounds, encode, toZ } from '../../src/geo/geohash.js';
-import { compiling, interpreting } from '../../src/graphql/executor.js';
+import { compiling, interpreting } from '../../src/graphql/execution/executor.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';

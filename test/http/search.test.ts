@@ -8,7 +8,7 @@ import { openOwnSearch } from '../../src/server/search.js';
 import { documentOf } from '../../src/search/document.js';
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import type { IndexStatus, SearchEngine } from '../../src/search/engine.js';
-import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { until } from '../live/support.js';
 import { allItems } from '../stream/support.js';
 import { engine as localEngine, testDatabase } from '../support/test-database.js';

@@ -18,7 +18,7 @@ import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarker, createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createZone } from '../../src/store/zone/zones.js';
-import { createConsumer } from '../../src/stream/consumer.js';
+import { createConsumer } from '../../src/stream/consume/consumer.js';
 import { allItems, countedCells, countedPlaces, storedCells, storedPlaces, streamParts } from '../stream/support.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';

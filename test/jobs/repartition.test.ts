@@ -13,7 +13,7 @@ import type { CollectionInput } from '../../src/store/collection/collection-item
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createConsumer } from '../../src/stream/consumer.js';
+import { createConsumer } from '../../src/stream/consume/consumer.js';
 import { NOW } from '../map/fixture.js';
 import { allItems, markerEntries, storedEntries, streamParts, untilRead } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';

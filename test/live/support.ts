@@ -1,11 +1,11 @@
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 
-import { type Caches, keepCells } from '../../src/server/cells.js';
+import { type Caches, keepCells } from '../../src/server/consumer.js';
 import { openLive } from '../../src/server/live.js';
 import { silentLog } from '../../src/log.js';
 import type { Database } from '../../src/store/database.js';
-import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { engine } from '../support/test-database.js';
 
 /** Follows a database's changes like a server: with its own consumer, or next to that of another server. */

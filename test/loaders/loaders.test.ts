@@ -5,7 +5,7 @@ import { Budget } from '../../src/loaders/budget.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
-import { createLoaders } from '../../src/loaders/loaders.js';
+import { createLoaders } from '../../src/read/loaders.js';
 import { createRangeLoader } from '../../src/loaders/range-loader.js';
 import type { Collection } from '../../src/model/collection.js';
 import { planBlocks, planBlocksUnder } from '../../src/plan/blocks.js';

@@ -6,7 +6,7 @@ import { viewportClusters } from '../../src/map/cells/clusters.js';
 import { collectionBounds, collectionCount } from '../../src/map/collection.js';
 import { viewportAuto } from '../../src/map/content.js';
 import { type PointFeature, viewportFeatures } from '../../src/map/features.js';
-import { viewportMarkers } from '../../src/map/markers/markers.js';
+import { viewportMarkers } from '../../src/map/markers.js';
 import { type Viewport, readViewport } from '../../src/map/viewport.js';
 import type { Collection } from '../../src/model/collection.js';
 import { recordCalls } from '../support/record-calls.js';

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { distance } from '../../src/geo/distance.js';
-import { DirectoryCache } from '../../src/loaders/pages/directory-cache.js';
-import { viewportMarkers } from '../../src/map/markers/markers.js';
-import { viewportPlan } from '../../src/map/markers/plan.js';
+import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
+import { viewportMarkers } from '../../src/map/markers.js';
+import { viewportPlan } from '../../src/map/plan.js';
 import { nearestMarkers } from '../../src/map/near/near.js';
 import { readViewport } from '../../src/map/viewport.js';
 import type { Collection } from '../../src/model/collection.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { type MarkerFilterInput, type PropertyFilterInput, readFilter } from '../../src/map/filter.js';
+import { type MarkerFilterInput, type PropertyFilterInput, readFilter } from '../../src/read/filter.js';
 import type { Marker } from '../../src/model/marker.js';
 
 const marker: Marker = {

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 
 import { LONGEST_Z, encode } from '../../src/geo/geohash.js';
 import { Budget } from '../../src/loaders/budget.js';
-import type { OpenPages } from '../../src/loaders/pages/page-loader.js';
-import type { MapContext } from '../../src/map/context.js';
-import { readFilter } from '../../src/map/filter.js';
-import { findMarkers } from '../../src/map/markers/find-markers.js';
+import type { OpenPages } from '../../src/read/from-pages/page-loader.js';
+import type { MapContext } from '../../src/read/context.js';
+import { readFilter } from '../../src/read/filter.js';
+import { findMarkers } from '../../src/read/find-markers.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { MapMarker } from '../../src/model/marker.js';
 import { PartitionPages } from '../../src/pages/directory.js';

@@ -8,8 +8,8 @@ import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { type GeometryCache, createGeometryCache } from '../../src/loaders/geometry-cache.js';
-import { createLoaders } from '../../src/loaders/loaders.js';
-import type { MapContext, MapLimits } from '../../src/map/context.js';
+import { createLoaders } from '../../src/read/loaders.js';
+import type { MapContext, MapLimits } from '../../src/read/context.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
 import { createCollection } from '../../src/store/collection/collections.js';
@@ -18,11 +18,11 @@ import { type MarkerInput, newMarkerItem } from '../../src/store/marker/marker-i
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createServices } from '../../src/server/services.js';
-import { takeTurn } from '../../src/turns.js';
+import { takeTurn } from '../../src/scheduling/turns.js';
 import { addCells } from '../support/add-cells.js';
 import { type PageSizes, addPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
-import type { PageServices } from '../../src/loaders/pages/page-loader.js';
+import type { PageServices } from '../../src/read/from-pages/page-loader.js';
 
 export const NOW = '2026-11-21T10:00:00.000Z';
 

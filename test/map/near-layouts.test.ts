@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { distance } from '../../src/geo/distance.js';
 import type { Point } from '../../src/geo/point.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
-import type { MarkerFilterInput } from '../../src/map/filter.js';
+import type { MarkerFilterInput } from '../../src/read/filter.js';
 import { type NearbyPage, markersWithin } from '../../src/map/near/near.js';
 import type { Collection } from '../../src/model/collection.js';
 import { randomFrom } from '../support/random.js';

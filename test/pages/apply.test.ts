@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import { type OrderedMarker, orderedMarker } from '../../src/pages/ordered-marker.js';
 import { MOST_HINTS } from '../../src/store/page/page-directory.js';
-import { type PageChange, applyToPages } from '../../src/stream/apply-pages.js';
-import { PageMemory } from '../../src/stream/page-memory.js';
+import { type PageChange, applyToPages } from '../../src/stream/pages/apply.js';
+import { PageMemory } from '../../src/stream/pages/memory.js';
 import { type Fault, PageTable, SCOPE, applying, fits, markerAt } from './support.js';
 
 // Few positions: some in one partition, two at one geohash and one alone.

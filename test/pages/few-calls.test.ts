@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { Budget } from '../../src/loaders/budget.js';
-import { findMarkers } from '../../src/map/markers/find-markers.js';
+import { findMarkers } from '../../src/read/find-markers.js';
 import { partitionRange } from '../../src/pages/directory.js';
 import { type Made, makeCollection, requestContext } from '../map/fixture.js';
 import { memoryDatabase } from '../support/memory-store.js';

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { GEOHASH_ALPHABET, LONGEST_Z } from '../../src/geo/geohash.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { Budget } from '../../src/loaders/budget.js';
-import type { OpenPages } from '../../src/loaders/pages/page-loader.js';
-import { type PagesQuestion, markersOf, readPages } from '../../src/loaders/pages/chain.js';
-import type { MapContext } from '../../src/map/context.js';
-import { readPage } from '../../src/map/page.js';
+import type { OpenPages } from '../../src/read/from-pages/page-loader.js';
+import { type PagesQuestion, markersOf, readPages } from '../../src/read/from-pages/chain.js';
+import type { MapContext } from '../../src/read/context.js';
+import { readPage } from '../../src/map/connection.js';
 import type { Collection } from '../../src/model/collection.js';
 import { PartitionPages } from '../../src/pages/directory.js';
-import { applyToPages, roundOf } from '../../src/stream/apply-pages.js';
-import { PageMemory } from '../../src/stream/page-memory.js';
+import { applyToPages, roundOf } from '../../src/stream/pages/apply.js';
+import { PageMemory } from '../../src/stream/pages/memory.js';
 import { PageTable, SCOPE, applying, markerAt, sourceOf } from './support.js';
 
 test('a page read while a marker moves to a part of the world without markers skips none', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
-import { DirectoryCache } from '../../src/loaders/pages/directory-cache.js';
-import { OwnWrites } from '../../src/loaders/pages/own-writes.js';
-import { PageCache, pageName } from '../../src/loaders/pages/page-cache.js';
-import { type ConsumerReport, PageTrust } from '../../src/loaders/pages/trust.js';
+import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
+import { OwnWrites } from '../../src/read/from-pages/own-writes.js';
+import { PageCache, pageName } from '../../src/read/from-pages/page-cache.js';
+import { type ConsumerReport, PageTrust } from '../../src/loaders/consumer-trust.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { StoredPage } from '../../src/store/page/pages.js';
 import { SCOPE, markerAt } from './support.js';

@@ -4,7 +4,7 @@ import { Budget } from '../../src/loaders/budget.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
-import { createLoaders } from '../../src/loaders/loaders.js';
+import { createLoaders } from '../../src/read/loaders.js';
 import { partitionRange, afterPartition } from '../../src/pages/directory.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { putDirectoryPart } from '../../src/store/page/page-directory.js';

@@ -2,7 +2,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
 import { openOwnSearch } from '../../src/server/search.js';
-import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { until } from '../live/support.js';
 import { engine, testDatabase } from '../support/test-database.js';
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 
-import { HeldRequests } from '../../src/graphql/subscriptions.js';
+import { HeldRequests } from '../../src/graphql/execution/subscriptions.js';
 import { CellCache, blockName } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { LoadedGeometry, createGeometryCache } from '../../src/loaders/geometry-cache.js';
-import { DirectoryCache } from '../../src/loaders/pages/directory-cache.js';
-import { OwnWrites } from '../../src/loaders/pages/own-writes.js';
-import { PageCache } from '../../src/loaders/pages/page-cache.js';
+import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
+import { OwnWrites } from '../../src/read/from-pages/own-writes.js';
+import { PageCache } from '../../src/read/from-pages/page-cache.js';
 import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
 import { featuresOf } from '../../src/map/features.js';
@@ -15,10 +15,10 @@ import type { MapMarker, Properties } from '../../src/model/marker.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { decodePage, encodePage } from '../../src/store/page/page-data.js';
-import { readDocument } from '../../src/graphql/document-limits.js';
+import { readDocument } from '../../src/graphql/limits/document-limits.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
-import { createBlockMemory } from '../../src/stream/block-memory.js';
-import { PageMemory } from '../../src/stream/page-memory.js';
+import { createBlockMemory } from '../../src/stream/cells/memory.js';
+import { PageMemory } from '../../src/stream/pages/memory.js';
 import { markerRecord } from '../live/records.js';
 import { memoryOf } from '../support/heap.js';
 

@@ -4,13 +4,13 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import { silentLog } from '../../src/log.js';
-import { keepCells, storedReport } from '../../src/server/cells.js';
+import { keepCells, storedReport } from '../../src/server/consumer.js';
 import { createServices } from '../../src/server/services.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createDatabase } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { startServer } from '../http/live-server.js';
 import { until } from '../live/support.js';
 import { type RunningCli, runCli } from '../support/run-cli.js';

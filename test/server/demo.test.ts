@@ -10,7 +10,7 @@ import type { Backend } from '../../src/server/backend.js';
 import { type DemoOptions, openDemo } from '../../src/server/demo.js';
 import { createCollection, listCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { engine, makeTables, newDatabase, testDatabase } from '../support/test-database.js';
 
 const CITIES = 1_600;

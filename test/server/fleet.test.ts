@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
-import { type Cells, keepCells, storedReport } from '../../src/server/cells.js';
+import { type Cells, keepCells, storedReport } from '../../src/server/consumer.js';
 import { type ServerServices, createServices } from '../../src/server/services.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
 import { deleteMarker, updateMarker } from '../../src/store/marker/marker-changes.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { type LiveServer, startServer } from '../http/live-server.js';
 import { until } from '../live/support.js';
 import { randomFrom } from '../support/random.js';

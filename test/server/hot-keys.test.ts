@@ -11,7 +11,7 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import { ConsumptionSampler } from '../../src/store/consumption/sampler.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { runCliHere } from '../support/run-cli.js';
 import { engine, engineSettings, testDatabase } from '../support/test-database.js';
 

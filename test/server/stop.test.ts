@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import { silentLog } from '../../src/log.js';
 import { openServer } from '../../src/server/open-server.js';
-import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { interceptCalls } from '../support/faults.js';
 import { engine, testDatabase } from '../support/test-database.js';
 

@@ -19,8 +19,8 @@ import { deleteTables, ensureMonthTable, listMonths, monthTable } from '../../sr
 import { openTables } from '../../src/store/table/table-check.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { describeTables, ensureTables, ownTables } from '../../src/store/table/tables.js';
-import { createStreamsClient, openStream } from '../../src/stream/dynamodb.js';
-import { openRecount } from '../../src/stream/recount-reads.js';
+import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
+import { openRecount } from '../../src/stream/recount/reads.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { engine, newDatabase } from '../support/test-database.js';

@@ -3,7 +3,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 
 import { queryCommand } from '../../src/store/request/query-items.js';
-import { takeTurn } from '../../src/turns.js';
+import { takeTurn } from '../../src/scheduling/turns.js';
 
 test('the items of a long response are converted in turns with other work', async () => {
   const count = 2_048;

@@ -8,7 +8,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { listMonths } from '../../src/store/table/month-tables.js';
 import { deleteTable, describeTables, ensureTables } from '../../src/store/table/tables.js';
-import { createStreamsClient, openStream } from '../../src/stream/dynamodb.js';
+import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
 import { injectFaults } from '../support/faults.js';
 import { closedPort, engineProxy } from '../support/proxy.js';
 import { recordCalls } from '../support/record-calls.js';

@@ -6,7 +6,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { readDeadLetters } from '../../src/store/cell/dead-letters.js';
 import { loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
-import { createConsumer } from '../../src/stream/consumer.js';
+import { createConsumer } from '../../src/stream/consume/consumer.js';
 import { firstState } from '../../src/stream/state.js';
 import { testDatabase } from '../support/test-database.js';
 import {

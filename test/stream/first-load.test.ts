@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { silentLog } from '../../src/log.js';
-import { createConsumer } from '../../src/stream/consumer.js';
-import { EMBEDDED_LOAD_POLICY, LOAD_POLICY, type LoadPolicy } from '../../src/stream/flood.js';
+import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { EMBEDDED_LOAD_POLICY, LOAD_POLICY, type LoadPolicy } from '../../src/stream/consume/flood.js';
 import { DerivedModel } from './simulation/derived-model.js';
 import { Process } from './simulation/process.js';
 import { TableModel } from './simulation/table-model.js';

@@ -6,7 +6,7 @@ import type { Item } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import { createConsumer } from '../../src/stream/consumer.js';
+import { createConsumer } from '../../src/stream/consume/consumer.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';

@@ -9,7 +9,7 @@ import {
   contributionAt,
   contributionOf,
 } from '../../src/stream/change.js';
-import { createFold } from '../../src/stream/fold.js';
+import { createFold } from '../../src/stream/cells/fold.js';
 
 const keys = createKeyspace('readable');
 const point = fc.record({

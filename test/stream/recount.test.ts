@@ -8,10 +8,10 @@ import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
 import { CELLS_LAYOUT } from '../../src/stream/change.js';
-import { createConsumer } from '../../src/stream/consumer.js';
-import { recount } from '../../src/stream/recount.js';
-import { openRecount } from '../../src/stream/recount-reads.js';
-import { OtherLayout } from '../../src/stream/ownership.js';
+import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { recount } from '../../src/stream/recount/recount.js';
+import { openRecount } from '../../src/stream/recount/reads.js';
+import { OtherLayout } from '../../src/stream/consume/ownership.js';
 import { testDatabase } from '../support/test-database.js';
 import {
   allItems,

@@ -2,12 +2,12 @@ import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
-import { keepCells } from '../../src/server/cells.js';
+import { keepCells } from '../../src/server/consumer.js';
 import { keepExact } from '../../src/server/exact-counts.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createStreamsClient } from '../../src/stream/dynamodb.js';
-import { followStream } from '../../src/stream/follower.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
+import { followStream } from '../../src/stream/consume/follower.js';
 import { until } from '../live/support.js';
 import { recordCalls } from '../support/record-calls.js';
 import { engine, testDatabase } from '../support/test-database.js';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { silentLog } from '../../src/log.js';
-import { createConsumer } from '../../src/stream/consumer.js';
+import { createConsumer } from '../../src/stream/consume/consumer.js';
 import { DerivedModel } from './simulation/derived-model.js';
 import { type Ports, Process } from './simulation/process.js';
 import { TableModel } from './simulation/table-model.js';

@@ -2,7 +2,7 @@ import type { CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import { silentLog } from '../../src/log.js';
 import { type OrderedMarker, orderedMarker } from '../../src/pages/ordered-marker.js';
-import { consumerParts } from '../../src/server/cells.js';
+import { consumerParts } from '../../src/server/consumer.js';
 import { blockFromItem } from '../../src/store/cell/cells.js';
 import type { Database, Item } from '../../src/store/database.js';
 import { mapMarkerFromIndex } from '../../src/store/marker/marker-item.js';
@@ -10,8 +10,8 @@ import { decodePage } from '../../src/store/page/page-data.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import { createConsumer } from '../../src/stream/consumer.js';
-import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { engine } from '../support/test-database.js';
 
 /** The parts of a consumer or recount of this database, faster than the server's; each acts as its own process. */

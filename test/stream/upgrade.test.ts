@@ -1,15 +1,15 @@
 import { expect, test, vi } from 'vitest';
 
 import { type Log, silentLog } from '../../src/log.js';
-import { keepCells } from '../../src/server/cells.js';
+import { keepCells } from '../../src/server/consumer.js';
 import { keepExact } from '../../src/server/exact-counts.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { PAGE_FORMAT } from '../../src/store/page/page-data.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { createConsumer } from '../../src/stream/consumer.js';
-import { createStreamsClient } from '../../src/stream/dynamodb.js';
+import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { engine, testDatabase } from '../support/test-database.js';
 import { markersOfTable, pagesOfTable } from './pages-of-table.js';
 import { countedCells, markerItem, storedCells, streamParts, untilRead } from './support.js';

@@ -2,8 +2,8 @@ import { systemClock } from '../../src/clock.js';
 import type { CellSums } from '../../src/geo/cell-sums.js';
 import { silentLog } from '../../src/log.js';
 import type { Database } from '../../src/store/database.js';
-import { applyBatch } from '../../src/stream/apply.js';
-import { openCells } from '../../src/stream/derived-ports.js';
+import { applyBatch } from '../../src/stream/cells/apply.js';
+import { openCells } from '../../src/stream/consume/derived-ports.js';
 
 /**
  * Adds to the blocks of a collection, by parent and child, like the stream's consumer; returns the number of blocks

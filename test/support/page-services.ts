@@ -1,7 +1,7 @@
-import { DirectoryCache } from '../../src/loaders/pages/directory-cache.js';
-import { OwnWrites } from '../../src/loaders/pages/own-writes.js';
-import { PageCache } from '../../src/loaders/pages/page-cache.js';
-import type { PageServices } from '../../src/loaders/pages/page-loader.js';
+import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
+import { OwnWrites } from '../../src/read/from-pages/own-writes.js';
+import { PageCache } from '../../src/read/from-pages/page-cache.js';
+import type { PageServices } from '../../src/read/from-pages/page-loader.js';
 
 /** The generation of pages made by tests. */
 export const GENERATION = '1';

@@ -8,7 +8,7 @@ import { writeMarkers, writeZones } from '../../ingest/export/write-format.js';
 import type { FileFormat } from '../../ingest/read/file-format.js';
 import { isGzip, zipped } from '../../ingest/read/gzip.js';
 import type { Collection } from '../../model/collection.js';
-import { findOccupied } from '../../server/cells.js';
+import { findOccupied } from '../../server/consumer.js';
 import { type PartitionPrefixes, hasFewPartitions } from '../../store/cell/partition-prefixes.js';
 import { newCall } from '../../store/request/meter.js';
 import { Interrupted } from '../failure.js';

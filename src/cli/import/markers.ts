@@ -8,7 +8,7 @@ import { fileSize } from '../../ingest/read/file-source.js';
 import { watched } from '../../ingest/read/row-source.js';
 import { isInvalid } from '../../ingest/read/row.js';
 import { Notes } from '../../ingest/rows/notes.js';
-import type { Cells } from '../../server/cells.js';
+import type { Cells } from '../../server/consumer.js';
 import { type ImportOptions, collectionInput } from './options.js';
 import { askAboutNames } from '../ask.js';
 import type { CommandSession } from '../session.js';
@@ -35,7 +35,7 @@ const ASK_AGAIN_AFTER_MS = 10_000;
 /** The cells of all collections, updated by this process unless it must not. */
 async function openCellsOf(session: CommandSession): Promise<Cells> {
   // Loaded only if needed, because it takes a while: beside a server it is not.
-  const { commandCells } = await import('../../server/cells.js');
+  const { commandCells } = await import('../../server/consumer.js');
   return commandCells(session, session.config, session.log);
 }
 

@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 
 import type { Marker } from '../../model/marker.js';
 import type { RequestContext } from '../context.js';
-import { selectedReadings } from '../selected-readings.js';
+import { selectedReadings } from './selected-readings.js';
 
 /**
  * Loads a marker as of its last write; null if there is none. Readings that the query selects are read by the same

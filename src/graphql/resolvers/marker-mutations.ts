@@ -1,6 +1,6 @@
 import { CellportError, badInput, notFound } from '../../errors.js';
 import { parseId } from '../../keys/ids.js';
-import { ownWrite } from '../../loaders/pages/own-writes.js';
+import { ownWrite } from '../../read/from-pages/own-writes.js';
 import type { Collection } from '../../model/collection.js';
 import { deleteMarker, deleteMarkers, updateMarker } from '../../store/marker/marker-changes.js';
 import { MAX_MARKERS_A_CALL, createMarker, createMarkers } from '../../store/marker/markers.js';

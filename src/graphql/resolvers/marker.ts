@@ -2,13 +2,13 @@ import { notFound } from '../../errors.js';
 import { markerId } from '../../keys/ids.js';
 import { cellOfMarker } from '../../map/cells/cells.js';
 import { markerFeature } from '../../map/features.js';
-import { markerDetails, markerProperties } from '../../map/markers/markers.js';
+import { markerDetails, markerProperties } from '../../map/markers.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { RequestContext } from '../context.js';
 import type { MarkerResolvers } from '../generated.js';
-import { readFirst } from '../arguments.js';
-import { checkBounds, readReadingsArguments } from '../selected-readings.js';
+import { readFirst } from './arguments.js';
+import { checkBounds, readReadingsArguments } from './selected-readings.js';
 import { storedCollection } from './references.js';
 
 /** A year of days. */

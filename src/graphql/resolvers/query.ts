@@ -8,7 +8,7 @@ import { readViewport } from '../../map/viewport.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { Zone } from '../../model/zone.js';
-import { collectionCursor, readCollectionCursor, readFirst } from '../arguments.js';
+import { collectionCursor, readCollectionCursor, readFirst } from './arguments.js';
 import type { RequestContext } from '../context.js';
 import type { QueryResolvers } from '../generated.js';
 import { loadMarker } from './load-marker.js';

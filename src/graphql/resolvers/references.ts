@@ -1,6 +1,6 @@
 import { notFound } from '../../errors.js';
 import { parseId } from '../../keys/ids.js';
-import { requireCollection } from '../../map/context.js';
+import { requireCollection } from '../../read/context.js';
 import type { Collection } from '../../model/collection.js';
 import type { RequestContext } from '../context.js';
 

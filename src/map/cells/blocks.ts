@@ -4,7 +4,7 @@ import type { Budget } from '../../loaders/budget.js';
 import { type CellBlock, FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import { type BlockPlan, planBlocks, planBlocksUnder } from '../../plan/blocks.js';
-import type { MapContext } from '../context.js';
+import type { MapContext } from '../../read/context.js';
 
 /** The cells that a block has the sums of. */
 export function cellsOfBlock({ parent, children }: CellBlock): Cell[] {

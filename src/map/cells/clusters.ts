@@ -2,18 +2,18 @@ import { type Spacing, clusterArea } from '../../geo/cluster-windows.js';
 import { type Cluster, clusterCells } from '../../geo/clusters.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
-import { type MapContext, requireCollection } from '../context.js';
+import { type MapContext, requireCollection } from '../../read/context.js';
 import { createExpansion } from './expansion.js';
 import { type CellsQuestion, type OccupiedCells, cellOf, occupiedCellsOrCoarser } from './occupied.js';
-import { readWhole } from '../page.js';
-import { readAll } from '../markers/read-all.js';
+import { readWhole } from '../connection.js';
+import { readAll } from '../../read/read-all.js';
 import { Budget } from '../../loaders/budget.js';
 import { cellRange } from '../../geo/ranges.js';
 import { FINEST_STORED } from '../../model/cell.js';
 import { type BlockPlan, planBlocks } from '../../plan/blocks.js';
 import { clusterPrecision } from '../../plan/precision.js';
 import type { Viewport } from '../viewport.js';
-import { inTurns } from '../../turns.js';
+import { inTurns } from '../../scheduling/turns.js';
 
 /** A cluster whose further fields are read on demand, for all clusters of a response together. */
 export interface MapCluster extends Cluster {

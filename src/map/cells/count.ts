@@ -8,8 +8,8 @@ import { Budget } from '../../loaders/budget.js';
 import { type CellBlock, FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import type { BlockPlan } from '../../plan/blocks.js';
-import { type MapContext, requireCollection } from '../context.js';
-import { readAll, tooMuch } from '../markers/read-all.js';
+import { type MapContext, requireCollection } from '../../read/context.js';
+import { readAll, tooMuch } from '../../read/read-all.js';
 import { blocksUnder, blocksWithin, cellsOfBlock } from './blocks.js';
 import type { Viewport } from '../viewport.js';
 

@@ -7,14 +7,14 @@ import { CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import { planBlocks } from '../../plan/blocks.js';
 import { FINENESS } from '../../plan/markers.js';
-import type { MapContext } from '../context.js';
-import type { MarkerFilter } from '../filter.js';
-import { readAll, tooMuch } from '../markers/read-all.js';
+import type { MapContext } from '../../read/context.js';
+import type { MarkerFilter } from '../../read/filter.js';
+import { readAll, tooMuch } from '../../read/read-all.js';
 import { byGeohash, cellsOfBlock } from './blocks.js';
 import { Budget } from '../../loaders/budget.js';
 import { remembered } from '../../loaders/remembered.js';
 import type { MapMarker } from '../../model/marker.js';
-import { eachInTurns } from '../../turns.js';
+import { eachInTurns } from '../../scheduling/turns.js';
 
 /** The non-empty cells of an area. */
 export interface OccupiedCells {

@@ -7,8 +7,8 @@ import { compareBytes } from '../../keys/byte-order.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
-import { jsonIn } from '../cursor.js';
-import type { MarkerFilter } from '../filter.js';
+import { jsonIn } from '../../read/cursor.js';
+import type { MarkerFilter } from '../../read/filter.js';
 
 /** A position in the order of distance from a center, then of keys by their bytes. */
 export interface NearPosition {

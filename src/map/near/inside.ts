@@ -5,10 +5,10 @@ import { type Steps, atOnce } from '../../geo/steps.js';
 import { remembered } from '../../loaders/remembered.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
-import type { MapContext } from '../context.js';
-import type { MarkerFilterInput } from '../filter.js';
-import { type MarkerPage, type PageInput, readPage } from '../page.js';
-import { inTurns, takeTurn } from '../../turns.js';
+import type { MapContext } from '../../read/context.js';
+import type { MarkerFilterInput } from '../../read/filter.js';
+import { type MarkerPage, type PageInput, readPage } from '../connection.js';
+import { inTurns, takeTurn } from '../../scheduling/turns.js';
 
 /** Maximum number of positions of a polygon, including those that close its rings. */
 const MOST_VERTICES = 10_000;

@@ -5,12 +5,12 @@ import { type Point, readPoint } from '../../geo/point.js';
 import { Budget } from '../../loaders/budget.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
-import type { MapContext } from '../context.js';
-import { Cursors, isCursorPosition } from '../cursor.js';
-import { type MarkerFilterInput, readFilter } from '../filter.js';
-import { findMarkers } from '../markers/find-markers.js';
-import { tooMuch } from '../markers/read-all.js';
-import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput, readWhole } from '../page.js';
+import type { MapContext } from '../../read/context.js';
+import { Cursors, isCursorPosition } from '../../read/cursor.js';
+import { type MarkerFilterInput, readFilter } from '../../read/filter.js';
+import { findMarkers } from '../../read/find-markers.js';
+import { tooMuch } from '../../read/read-all.js';
+import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput, readWhole } from '../connection.js';
 import {
   BEGIN,
   type NearCursor,

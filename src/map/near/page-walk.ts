@@ -1,14 +1,14 @@
 import { leastDistance } from '../../geo/circle.js';
 import { GEOHASH_ALPHABET, cellBounds } from '../../geo/geohash.js';
 import type { ZRange } from '../../geo/ranges.js';
-import { MARKERS_AN_ITEM, type OpenPages } from '../../loaders/pages/page-loader.js';
+import { MARKERS_AN_ITEM, type OpenPages } from '../../read/from-pages/page-loader.js';
 import type { MapMarker } from '../../model/marker.js';
 import { partitionRange } from '../../pages/directory.js';
 import { type PageAhead, PagesOutward } from '../../pages/outward.js';
 import { type PlannedRead, planChosen } from '../../pages/plan-reads.js';
-import { eachInTurns } from '../../turns.js';
-import type { MapContext } from '../context.js';
-import { passing } from '../markers/passing.js';
+import { eachInTurns } from '../../scheduling/turns.js';
+import type { MapContext } from '../../read/context.js';
+import { passing } from '../../read/passing.js';
 import {
   type NearMarker,
   type NearPosition,

@@ -4,10 +4,10 @@ import { relationToBox } from '../../geo/zone-area.js';
 import { shapeIsArea } from '../../geo/zone-geometry.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { Zone } from '../../model/zone.js';
-import { type MapContext, requireCollection } from '../context.js';
+import { type MapContext, requireCollection } from '../../read/context.js';
 import { countInRegion } from '../cells/count.js';
-import type { MarkerFilterInput } from '../filter.js';
-import { type MarkerPage, type PageInput, readPage } from '../page.js';
+import type { MarkerFilterInput } from '../../read/filter.js';
+import { type MarkerPage, type PageInput, readPage } from '../connection.js';
 
 /**
  * A page of the collection's markers inside a zone, edges included, that match the filter, in geohash order. A line has

@@ -9,8 +9,8 @@ import { compareBytes } from '../../keys/byte-order.js';
 import type { Collection } from '../../model/collection.js';
 import type { Zone } from '../../model/zone.js';
 import { byPartition, joinPieces } from '../../plan/join.js';
-import { type MapContext, requireCollection } from '../context.js';
-import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput } from '../page.js';
+import { type MapContext, requireCollection } from '../../read/context.js';
+import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput } from '../connection.js';
 import type { Viewport } from '../viewport.js';
 import { acceptedZones, isZoneIn, keysOfCovers } from './zones.js';
 

@@ -8,7 +8,7 @@ import { compareBytes } from '../../keys/byte-order.js';
 import type { PartitionRange } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
 import type { Zone } from '../../model/zone.js';
-import type { MapContext } from '../context.js';
+import type { MapContext } from '../../read/context.js';
 
 const ADVICE = 'this position has more zones smaller than 5 km than can be read at once';
 

@@ -5,7 +5,7 @@ import type { MarkerDay } from '../../keys/derived-keyspace.js';
 import type { Key } from '../../keys/document-id.js';
 import type { Collection } from '../../model/collection.js';
 import { DayFold, formatDay } from '../../model/reading-summary.js';
-import { takeTurn } from '../../turns.js';
+import { takeTurn } from '../../scheduling/turns.js';
 import type { Database, Item } from '../database.js';
 import { getMarkers } from '../marker/markers.js';
 import { batchGet } from '../request/batch-get.js';

@@ -1,7 +1,7 @@
 import { CellportError, limitExceeded } from '../../errors.js';
 import type { Marker } from '../../model/marker.js';
 import { type ReadingSummary, type SummaryPeriod, periodStart, withNumber } from '../../model/reading-summary.js';
-import { takeTurn } from '../../turns.js';
+import { takeTurn } from '../../scheduling/turns.js';
 import type { Database, Item } from '../database.js';
 import type { MarkerReference } from '../marker/markers.js';
 import type { Call } from '../request/meter.js';

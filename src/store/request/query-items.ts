@@ -1,7 +1,7 @@
 import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import { QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 
-import { eachInTurns, takeTurn } from '../../turns.js';
+import { eachInTurns, takeTurn } from '../../scheduling/turns.js';
 import { exact } from './exact-values.js';
 import { type WireMap, itemOf } from './wire.js';
 

@@ -8,7 +8,7 @@ import type { ZoneGeometry } from '../../geo/antimeridian.js';
 import { type Cover, coverZone } from '../../geo/zone-cover.js';
 import { readZoneGeometry } from '../../geo/zone-geometry.js';
 import type { StoredGeometry } from '../../model/zone.js';
-import { inTurns, takeTurn } from '../../turns.js';
+import { inTurns, takeTurn } from '../../scheduling/turns.js';
 import type { Database, GeometryStore } from '../database.js';
 
 const gzipped = promisify(gzip);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { interpreting } from '../../../src/graphql/executor.js';
+import { interpreting } from '../../../src/graphql/execution/executor.js';
 import { silentLog } from '../../../src/log.js';
 import type { ObjectStore } from '../../../src/objects/object-store.js';
 import { createIndex } from '../../../src/search/opensearch/indexes.js';
@@ -14,7 +14,7 @@ import { createCollection } from '../../../src/store/collection/collections.js';
 import { createDatabase } from '../../../src/store/database.js';
 import { newCall } from '../../../src/store/request/meter.js';
 import { ensureTables } from '../../../src/store/table/tables.js';
-import { createStreamsClient } from '../../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { type LiveServer, startServer } from '../../http/live-server.js';
 import { until } from '../../live/support.js';
 import { HAS_OPENSEARCH } from '../../services/opensearch-server.js';

@@ -13,7 +13,7 @@ import { createCollection } from '../../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../../src/store/marker/marker-item.js';
 import { newCall } from '../../../src/store/request/meter.js';
 import { send } from '../../../src/store/request/send.js';
-import { createStreamsClient } from '../../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { NOW } from '../../map/fixture.js';
 import { HAS_OPENSEARCH, OpenSearchServer } from '../../services/opensearch-server.js';
 import { createChance } from '../../stream/simulation/world.js';

@@ -15,7 +15,7 @@ import { newMarkerItem } from '../../../src/store/marker/marker-item.js';
 import { putInBulk } from '../../../src/store/request/batch-write.js';
 import { newCall } from '../../../src/store/request/meter.js';
 import { send } from '../../../src/store/request/send.js';
-import { createStreamsClient } from '../../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { until } from '../../live/support.js';
 import { NOW } from '../../map/fixture.js';
 import { HAS_OPENSEARCH } from '../../services/opensearch-server.js';

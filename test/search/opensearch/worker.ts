@@ -3,7 +3,7 @@ import type { EngineAddress } from '../../../src/engine/start.js';
 import { createLog } from '../../../src/log-output.js';
 import { openFleetSearch } from '../../../src/server/fleet-search.js';
 import { type Tables, createDatabase } from '../../../src/store/database.js';
-import { createStreamsClient } from '../../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 
 export interface WorkerOptions {
   readonly engine: EngineAddress;

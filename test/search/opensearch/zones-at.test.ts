@@ -15,7 +15,7 @@ import { chunks } from '../../../src/store/request/concurrency.js';
 import { newCall } from '../../../src/store/request/meter.js';
 import { readGeometry } from '../../../src/store/zone/zone-geometry.js';
 import { createZone } from '../../../src/store/zone/zones.js';
-import { createStreamsClient } from '../../../src/stream/dynamodb.js';
+import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { polygonsOf, starWithHole } from '../../geo/zone-shapes.js';
 import { until } from '../../live/support.js';
 import { NOW, requestContext } from '../../map/fixture.js';

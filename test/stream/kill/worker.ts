@@ -1,10 +1,10 @@
 /** A process that only maintains the cells, to be killed: `node worker.ts '<WorkerOptions as JSON>'`. */
 import { createLog } from '../../../src/log-output.js';
-import { consumerParts } from '../../../src/server/cells.js';
+import { consumerParts } from '../../../src/server/consumer.js';
 import { createDatabase } from '../../../src/store/database.js';
-import { createConsumer } from '../../../src/stream/consumer.js';
-import { createStreamsClient } from '../../../src/stream/dynamodb.js';
-import { ownerIsGone } from '../../../src/stream/owners.js';
+import { createConsumer } from '../../../src/stream/consume/consumer.js';
+import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
+import { ownerIsGone } from '../../../src/stream/consume/owners.js';
 import type { EngineAddress } from '../../../src/engine/start.js';
 import type { Tables } from '../../../src/store/database.js';
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../src/clock.js';
-import { type BlockMemory, createBlockMemory } from '../../../src/stream/block-memory.js';
-import type { PagesOptions } from '../../../src/stream/kept-pages.js';
-import type { DaysOptions } from '../../../src/stream/marker-days.js';
-import { PageMemory } from '../../../src/stream/page-memory.js';
+import { type BlockMemory, createBlockMemory } from '../../../src/stream/cells/memory.js';
+import type { PagesOptions } from '../../../src/stream/pages/kept-pages.js';
+import type { DaysOptions } from '../../../src/stream/days/apply.js';
+import { PageMemory } from '../../../src/stream/pages/memory.js';
 import type { StreamPort } from '../../../src/stream/ports.js';
 import { StreamFailure } from '../../../src/stream/ports.js';
 import type { CellsPort, StatePort } from '../../../src/stream/ports.js';

@@ -8,7 +8,7 @@ import { silentLog } from '../../../src/log.js';
 import { type OrderedMarker, orderedMarker } from '../../../src/pages/ordered-marker.js';
 import { mapMarkerFromIndex } from '../../../src/store/marker/marker-item.js';
 import { itemOfImage } from '../../../src/store/request/wire.js';
-import { type Consumer, createConsumer } from '../../../src/stream/consumer.js';
+import { type Consumer, createConsumer } from '../../../src/stream/consume/consumer.js';
 import { changeOf, contributionOf } from '../../../src/stream/change.js';
 import { writeReading } from './days-model.js';
 import { DerivedModel } from './derived-model.js';

@@ -1,0 +1,140 @@
+import type { ApolloServer } from '@apollo/server';
+import { type GraphQLFormattedError, type GraphQLSchema, getOperationAST } from 'graphql';
+
+import { CellportError, badInput, limitExceeded } from '../../errors.js';
+import type { Log } from '../../log.js';
+import { checkAnswerSize } from '../limits/answer-size.js';
+import { startApollo } from './apollo.js';
+import type { RequestContext } from '../context.js';
+import { type Verdict, documentReader } from './documents.js';
+import { type FormatError, errorFormatter } from '../error-format.js';
+import type { Execution, Executor } from './executor.js';
+import type { Limits } from '../../model/limits.js';
+import type { Failed, OperationResult } from './operation-result.js';
+import { variableErrors, withAnyPositions } from './variables.js';
+
+/** What a client sends to start an operation, unchecked. */
+export interface OperationRequest {
+  readonly query?: unknown;
+  readonly operationName?: unknown;
+  readonly variables?: unknown;
+}
+
+/**
+ * The steps of every operation over any transport: `read` checks the limits of a document, parses and validates it;
+ * `prepare` does that for an operation of a stream and checks the rest of the request; `execute` runs it. `apollo` does all
+ * of them for an HTTP request whose document has been read.
+ */
+export interface Pipeline {
+  readonly apollo: ApolloServer<RequestContext>;
+  readonly read: (document: string) => Verdict;
+  /** An operation that is ready to be executed, or the errors for which it is refused. */
+  readonly prepare: (request: OperationRequest, context: RequestContext) => Execution | Failed;
+  readonly execute: (execution: Execution) => Promise<OperationResult>;
+  readonly format: FormatError;
+}
+
+export interface PipelineOptions {
+  readonly schema: GraphQLSchema;
+  readonly executor: Executor;
+  readonly limits: Limits;
+  readonly introspection: boolean;
+  readonly log: Log;
+}
+
+const NEEDS_STREAM = new CellportError(
+  'BAD_USER_INPUT',
+  'subscriptions need a WebSocket at /graphql (graphql-ws) or server-sent events from /graphql/stream',
+  { field: 'query' },
+);
+
+const isNothing = (value: unknown): value is null | undefined => value === undefined || value === null;
+
+/** The fields of a request with their types. Throws BAD_USER_INPUT naming the first invalid field. */
+function readRequest({ query, operationName, variables }: OperationRequest) {
+  if (typeof query !== 'string') throw badInput('query', query, 'the text of a GraphQL document');
+  if (!isNothing(operationName) && typeof operationName !== 'string') {
+    throw badInput('operationName', operationName, 'a string');
+  }
+  if (!isNothing(variables) && (typeof variables !== 'object' || Array.isArray(variables))) {
+    throw badInput('variables', variables, 'a JSON object');
+  }
+  return { query, variables: { ...variables }, operationName: operationName ?? undefined };
+}
+
+/** Maximum number of errors in one answer; a long list may have one for each item. */
+const MAX_ERRORS = 100;
+
+/** The errors of an answer as clients see them; the last one gives the number of those omitted. */
+function listed(errors: readonly unknown[], format: FormatError): readonly GraphQLFormattedError[] {
+  const more = errors.length - MAX_ERRORS;
+  const shown = errors.slice(0, MAX_ERRORS).map(format);
+  if (more <= 0) return shown;
+  const left = limitExceeded('number of errors', errors.length, MAX_ERRORS, `${more} more were omitted`);
+  return [...shown, format(left)];
+}
+
+/** Creates the pipeline over a schema, and starts its Apollo Server. */
+export async function createPipeline(options: PipelineOptions): Promise<Pipeline> {
+  const { schema, executor, limits, introspection, log } = options;
+  const format = errorFormatter(log);
+  const read = documentReader({ schema, limits, introspection, format });
+
+  /** The operation, or the errors for which it is refused and that can be found without executing it. */
+  function checked(given: Execution): Execution | Failed {
+    const { document, operation, context } = given;
+    // graphql-js reports an unknown operation name.
+    if (operation === undefined) return given;
+    const variables = withAnyPositions(operation, given.variables);
+    if (operation.operation === 'mutation' && context.forbidsWrites) return { errors: [format(context.forbidsWrites)] };
+    const errors = variableErrors(schema, operation, variables, { hideSuggestions: !introspection });
+    if (errors.length > 0) return { errors: errors.map(format) };
+    try {
+      checkAnswerSize({ schema, document, operation, variables, limits });
+      return { ...given, variables };
+    } catch (error) {
+      return { errors: [format(error)] };
+    }
+  }
+
+  async function execute(execution: Execution): Promise<OperationResult> {
+    const { operation, context } = execution;
+    try {
+      // Megabytes of variables take some 30 ms to check, and as long to be read by resolvers.
+      await context.work.turn();
+      if (operation?.operation === 'mutation') context.work.startWriting();
+      const { data, errors } = await executor(execution);
+      const refusal = context.work.refusal();
+      if (refusal) return { errors: [format(refusal)] };
+      return { ...(data === undefined ? {} : { data }), ...(errors && { errors: listed(errors, format) }) };
+    } catch (error) {
+      return { errors: [format(error)] };
+    }
+  }
+
+  async function answer(given: Execution): Promise<OperationResult> {
+    if (given.operation?.operation === 'subscription') return { errors: [format(NEEDS_STREAM)] };
+    const execution = checked(given);
+    return 'errors' in execution ? execution : execute(execution);
+  }
+
+  const apollo = await startApollo({ schema, limits, log, format, read, answer });
+
+  return {
+    apollo,
+    read,
+    prepare(request, context) {
+      try {
+        const { query, variables, operationName } = readRequest(request);
+        const { document, errors } = read(query);
+        if (errors) return { errors };
+        const operation = getOperationAST(document, operationName) ?? undefined;
+        return checked({ document, operation, operationName, variables, context });
+      } catch (error) {
+        return { errors: [format(error)] };
+      }
+    },
+    execute,
+    format,
+  };
+}

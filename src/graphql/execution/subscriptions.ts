@@ -1,0 +1,191 @@
+import { type DocumentNode, type ExecutionArgs, type GraphQLSchema, createSourceEventStream } from 'graphql';
+
+import { CellportError, limitExceeded } from '../../errors.js';
+import { bytesOfValue } from '../../model/memory.js';
+import { type Services, createContext } from '../context.js';
+import { documentBytes } from '../limits/document-limits.js';
+import { type FormatError, formatted } from '../error-format.js';
+import type { Execution } from './executor.js';
+import type { Failed, OperationResult } from './operation-result.js';
+import type { OperationRequest, Pipeline } from './pipeline.js';
+import { type Work, startWork } from '../work.js';
+
+/** Memory for the requests of all subscriptions of a server, with their documents. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** The requests that subscriptions keep in memory for as long as they last. */
+export class HeldRequests {
+  /** The number of subscriptions with each document. */
+  readonly #users = new Map<DocumentNode, number>();
+  #bytes = 0;
+
+  /** Adds a request; returns the function that removes it, to be called once. Throws LIMIT_EXCEEDED. */
+  hold(document: DocumentNode, request: object): () => void {
+    const own = bytesOfValue(request);
+    const shared = documentBytes(document);
+    const users = this.#users.get(document) ?? 0;
+    const bytes = this.#bytes + own + (users > 0 ? 0 : shared);
+    if (bytes > MOST_BYTES) {
+      const advice = 'use one short document with variables for all subscriptions, or another server';
+      throw limitExceeded('bytes of the subscriptions on this server', bytes, MOST_BYTES, advice);
+    }
+    this.#users.set(document, users + 1);
+    this.#bytes = bytes;
+    return () => {
+      const others = (this.#users.get(document) ?? 1) - 1;
+      this.#users.set(document, others);
+      if (others === 0) this.#users.delete(document);
+      this.#bytes -= own + (others > 0 ? 0 : shared);
+    };
+  }
+}
+
+/** An operation that has started; a query or a mutation has been executed, and has one answer. */
+export interface Subscription {
+  /** Arguments for executing each event. */
+  readonly args: ExecutionArgs;
+  /** Ends when the reader returns, or after an answer with only the error that ended it. */
+  readonly answers: AsyncIterableIterator<OperationResult>;
+}
+
+/** The circumstances of an operation. */
+export interface Caller {
+  /** How much of the deadline for its start, or for the answer of a query or mutation, has passed already. */
+  readonly waitedMs?: number;
+  /** Aborted when the client has disconnected, which ends its subscriptions. */
+  readonly gone?: AbortSignal;
+  /** The error with which mutations are refused, see `GraphqlRequest`. */
+  readonly forbidsWrites?: CellportError | undefined;
+}
+
+/** Starts a subscription, or answers a query or a mutation. */
+export type Subscribe = (request: OperationRequest, caller?: Caller) => Promise<Subscription | Failed>;
+
+/** One answer as a stream. */
+export async function* only(answer: OperationResult): AsyncGenerator<OperationResult> {
+  yield answer;
+}
+
+const isStream = (value: object): value is AsyncIterable<unknown> => Symbol.asyncIterator in value;
+
+/** The answers to events; `onEnd` is called once, when there are no more or nobody waits for them. */
+function answersTo(
+  events: AsyncIterator<unknown>,
+  answer: (event: unknown) => Promise<OperationResult>,
+  format: FormatError,
+  onEnd: () => void,
+): Subscription['answers'] {
+  let ended = false;
+  const end = () => {
+    if (!ended) onEnd();
+    ended = true;
+  };
+  // Not a generator: that cannot return while it waits for an event.
+  const answers: Subscription['answers'] = {
+    [Symbol.asyncIterator]: () => answers,
+    async next() {
+      if (ended) return { done: true, value: undefined };
+      try {
+        const { done, value } = await events.next();
+        if (done !== true) return { done: false, value: await answer(value) };
+        end();
+        return { done: true, value: undefined };
+      } catch (error) {
+        end();
+        // The hub has logged why it ended its subscriptions; do not log it again for each client.
+        return {
+          done: false,
+          value: { errors: [error instanceof CellportError ? formatted(error) : format(error)] },
+        };
+      }
+    },
+    async return() {
+      end();
+      await events.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return answers;
+}
+
+/** Returns a function that starts operations on these services, subscriptions up to the limit of this server. */
+export function createSubscribe(services: Services, schema: GraphQLSchema, pipeline: Pipeline): Subscribe {
+  const { limits } = services;
+  const { format } = pipeline;
+  let active = 0;
+  const held = new HeldRequests();
+
+  /** Executes an operation, which has its own deadline. One event may concern thousands of subscriptions: each takes a turn. */
+  async function execute(execution: Execution, work: Work): Promise<OperationResult> {
+    const late = work.overdue.then((error) => ({ data: null, errors: [format(error)] }));
+    try {
+      return await Promise.race([pipeline.execute(execution), late]);
+    } finally {
+      work.end();
+    }
+  }
+
+  /** Answers one event in its own context: data read for the previous event may have changed. */
+  function answer(execution: Execution, root: unknown): Promise<OperationResult> {
+    const work = startWork(limits);
+    return execute({ ...execution, context: createContext(services, work), root }, work);
+  }
+
+  async function start(
+    execution: Execution,
+    args: ExecutionArgs,
+    request: object,
+    gone?: AbortSignal,
+  ): Promise<Subscription | Failed> {
+    if (active >= limits.subscriptions) {
+      const advice = 'retry later or use another server';
+      throw limitExceeded('number of subscriptions on this server', active + 1, limits.subscriptions, advice);
+    }
+    const release = held.hold(execution.document, request);
+    active += 1;
+    const onEnd = () => {
+      active -= 1;
+      release();
+    };
+    try {
+      const events = await createSourceEventStream({ ...args, contextValue: execution.context });
+      if (isStream(events)) {
+        const each = (event: unknown) => answer(execution, event);
+        const answers = answersTo(events[Symbol.asyncIterator](), each, format, () => {
+          gone?.removeEventListener('abort', leave);
+          onEnd();
+        });
+        const leave = () => void answers.return?.();
+        gone?.addEventListener('abort', leave);
+        if (gone?.aborted === true) leave();
+        return { args, answers };
+      }
+      onEnd();
+      return { errors: (events.errors ?? []).map(format) };
+    } catch (error) {
+      onEnd();
+      throw error;
+    }
+  }
+
+  return async (request, { waitedMs = 0, gone, forbidsWrites } = {}) => {
+    const work = startWork(limits, undefined, waitedMs);
+    gone?.addEventListener('abort', work.abandon);
+    if (gone?.aborted === true) work.abandon();
+    try {
+      const context = createContext(services, work);
+      const prepared = pipeline.prepare(request, { ...context, ...(forbidsWrites && { forbidsWrites }) });
+      if ('errors' in prepared) return prepared;
+      const { document, operation, operationName, variables } = prepared;
+      const args = { schema, document, operationName, variableValues: variables };
+      const isStarting = operation === undefined || operation.operation === 'subscription';
+      if (isStarting) return await start(prepared, args, request, gone);
+      return { args, answers: only(await execute(prepared, work)) };
+    } catch (error) {
+      return { errors: [format(error)] };
+    } finally {
+      work.end();
+      gone?.removeEventListener('abort', work.abandon);
+    }
+  };
+}

@@ -1,0 +1,111 @@
+import type { StreamState } from '../store/cell/stream-state.js';
+import type { KeptTrust } from '../store/reading/kept-summaries.js';
+import { LAG_MS } from './followed-cache.js';
+import { STALE_AFTER_MS } from '../model/limits.js';
+
+/** The consumer's progress, as far as pages depend on it. */
+export interface ConsumerReport extends Pick<StreamState, 'pages' | 'gap' | 'summariesSince'> {
+  /** The last batch that all pages are known to include. */
+  readonly complete: number;
+  /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if unknown. */
+  readonly endAt: number | null;
+}
+
+/** Pages that may be read. */
+export interface TrustedPages {
+  readonly generation: string;
+  /** The last batch that even a lagging read finds in all pages. */
+  readonly complete: number;
+  /** Pages include everything written by this time, in milliseconds since 1970. */
+  readonly endAt: number;
+}
+
+/** Summaries of readings that may be read. */
+export interface TrustedSummaries extends KeptTrust {
+  /** Those of collections created before are incomplete, in milliseconds since 1970. */
+  readonly since: number;
+}
+
+export interface PageTrustOptions {
+  /** This process's own report, if it maintains the pages. */
+  readonly own: () => ConsumerReport | undefined;
+  /** Reads the stored report; undefined if there is none. */
+  readonly stored: () => Promise<ConsumerReport | undefined>;
+  /** DynamoDB's time in milliseconds since 1970, by which the owner of the report goes, too. */
+  readonly wall: () => number;
+}
+
+/** Minimum interval between reads of the stored report. */
+const READ_EVERY_MS = 1_000;
+
+/**
+ * Decides whether pages may be read instead of the geo index. Every server can: the one that maintains the pages knows,
+ * and any other reads the report, which its owner renews each second.
+ */
+export class PageTrust {
+  readonly #options: PageTrustOptions;
+  #report: { at: number; readonly read: Promise<ConsumerReport | undefined> } | undefined;
+  /** Complete batches, and when this was learned; oldest first. */
+  readonly #complete: { readonly batch: number; readonly at: number }[] = [];
+
+  constructor(options: PageTrustOptions) {
+    this.#options = options;
+  }
+
+  /** The pages to read; undefined if the geo index must be used. */
+  async pages(): Promise<TrustedPages | undefined> {
+    const found = await this.#look();
+    if (found === undefined) return undefined;
+    const { pages, endAt } = found.report;
+    const complete = this.#aged(found.report.complete);
+    if (pages === null || endAt === null || !found.current) return undefined;
+    return { generation: pages.generation, complete, endAt };
+  }
+
+  /** What the consumer says of the summaries of readings that it keeps; undefined if they must not be used. */
+  async summaries(): Promise<TrustedSummaries | undefined> {
+    const found = await this.#look();
+    const { gap = null, summariesSince = null } = found?.report ?? {};
+    if (found === undefined || summariesSince === null) return undefined;
+    const finalBefore = gap === null ? Infinity : Date.parse(gap.since);
+    return { since: summariesSince, current: found.current, finalBefore };
+  }
+
+  /** The report, and whether everything written until a moment ago was applied. */
+  async #look(): Promise<{ readonly report: ConsumerReport; readonly current: boolean } | undefined> {
+    const own = this.#options.own();
+    // Without a report, nothing that the consumer keeps is read.
+    const report = own ?? (await this.#stored().catch(() => undefined));
+    if (report === undefined) return undefined;
+    const { gap, endAt } = report;
+    // A stored report was current when it was read, and is used until the next read is due.
+    const at = own ? this.#options.wall() : (this.#report?.at ?? -Infinity);
+    return { report, current: gap === null && endAt !== null && Math.abs(at - endAt) <= STALE_AFTER_MS };
+  }
+
+  /** Forces the next call to read the report again, because it may be outdated. */
+  forget(): void {
+    this.#report = undefined;
+  }
+
+  #stored(): Promise<ConsumerReport | undefined> {
+    const { stored, wall } = this.#options;
+    if (this.#report && Math.abs(wall() - this.#report.at) < READ_EVERY_MS) return this.#report.read;
+    const read = stored();
+    const report = { at: wall(), read };
+    this.#report = report;
+    // The answer may have set the clock.
+    const noted = () => (report.at = wall());
+    read.then(noted, () => this.forget());
+    return read;
+  }
+
+  /** The last complete batch that was known so long ago that no read lags behind it; -1 if none was. */
+  #aged(batch: number): number {
+    const now = this.#options.wall();
+    if (batch !== this.#complete.at(-1)?.batch) this.#complete.push({ batch, at: now });
+    const aged = this.#complete.findLastIndex(({ at }) => now - at >= LAG_MS);
+    if (aged > 0) this.#complete.splice(0, aged);
+    return aged < 0 ? -1 : (this.#complete[0]?.batch ?? -1);
+  }
+}

@@ -1,0 +1,62 @@
+import type { Keyspace } from '../keys/keyspace.js';
+import { Budget } from '../loaders/budget.js';
+import { MARKERS_AN_ITEM } from '../read/from-pages/page-loader.js';
+import { type ExplainedRange, explainMarkers, explainPages } from '../plan/explain.js';
+import { readUnitsOf, requestsOf } from '../pages/plan-reads.js';
+import { coverForPlan } from '../plan/markers.js';
+import { type MapContext, requireCollection } from '../read/context.js';
+import type { Viewport } from './viewport.js';
+import { type IndexSearch, nextRanges } from '../read/from-index/index-source.js';
+import { planPages } from '../read/from-pages/page-source.js';
+
+/** The reads for markers. */
+export interface ReadsPlan {
+  readonly source: 'PAGES' | 'INDEX';
+  readonly ranges: readonly ExplainedRange[];
+  /** Number of Query and BatchGetItem calls. */
+  readonly requests: number;
+  /** Null for the index, whose entries are not counted before they are read. */
+  readonly readUnits: number | null;
+  /** Whether the page may end before everything is read. */
+  readonly more: boolean;
+}
+
+/** The reads for a viewport's markers. */
+export interface ViewportPlan extends ReadsPlan {
+  readonly precision: number;
+}
+
+/** The reads of a search of the geo index. */
+export function indexPlan(search: IndexSearch, keys: Keyspace): ReadsPlan {
+  const plan = nextRanges(search);
+  const ranges = explainMarkers(plan, search.collection, keys);
+  // Spread prefixes take more calls than the plan has counted.
+  const more = plan.next !== undefined || ranges.length > search.budget.calls;
+  return { source: 'INDEX', ranges, requests: ranges.length, readUnits: null, more };
+}
+
+/**
+ * The reads of the first page of a viewport's markers, in this order until the page is full, as `findMarkers` plans
+ * them; does not make them.
+ */
+export async function viewportPlan(
+  context: MapContext,
+  { area, precision }: Viewport,
+  collectionKey: string,
+): Promise<ViewportPlan> {
+  const { loaders, keys, limits } = context;
+  const collection = await requireCollection(context, collectionKey);
+  const search = { collection, cover: coverForPlan(area), budget: Budget.of(limits) };
+  const pages = await loaders.pages.open(collection);
+  if (!pages) return { precision, ...indexPlan(search, keys) };
+  const { reads, rest } = await planPages(pages, search.cover, MARKERS_AN_ITEM * limits.itemsPerField, search.budget);
+  const { scope, generation } = pages.of;
+  return {
+    precision,
+    source: 'PAGES',
+    ranges: explainPages(reads, (begin) => keys.page(scope, generation, begin)),
+    requests: requestsOf(reads),
+    more: rest.length > 0 || requestsOf(reads) > limits.rangesPerPage,
+    readUnits: readUnitsOf(reads),
+  };
+}

@@ -1,0 +1,119 @@
+import { LONGEST_Z, fromZ } from '../geo/geohash.js';
+import { compareBytes } from '../keys/byte-order.js';
+import { firstIndex } from '../pages/bisect.js';
+import { type OrderedMarker, firstFrom } from '../pages/ordered-marker.js';
+import { eachInTurns } from '../scheduling/turns.js';
+import type { MapMarker } from '../model/marker.js';
+import type { MapContext } from './context.js';
+import type { CursorPosition } from './cursor.js';
+import type { MarkerFilter } from './filter.js';
+import { IndexedSearch } from './from-index/index-source.js';
+import { PageMarkers } from './from-pages/page-source.js';
+import { passing } from './passing.js';
+import type { MarkerSearch, MarkerSource, FoundPart, QueryResult } from './search.js';
+import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
+
+export interface MarkerQuery extends MarkerSearch {
+  /** Start after this position. */
+  readonly after?: CursorPosition | undefined;
+  /** Whether a marker is a match; reads extend beyond the search. */
+  readonly accept: (marker: MapMarker) => boolean;
+  readonly filter?: MarkerFilter | undefined;
+  /** Number of markers wanted, Infinity for all. More may be returned. */
+  readonly wanted: number;
+}
+
+/**
+ * The share of a page's Query calls reserved for looking up base items that a filter needs, so that each page makes
+ * progress.
+ */
+const KEPT_FOR_LOOKUPS = 1 / 16;
+
+/**
+ * Reads the markers of a search in order, until enough are found, nothing is left, or the budget is spent. It reads
+ * pages or, while they cannot be trusted, the geo index. A marker that moves during the read may be seen at both
+ * positions; the copy with the higher map version is used.
+ */
+export async function findMarkers(context: MapContext, query: MarkerQuery): Promise<QueryResult> {
+  const { collection, after = fromZ(0, LONGEST_Z) } = query;
+  const find = async (source: MarkerSource) => {
+    await context.turn();
+    return new Finding(context, query).run(source);
+  };
+  return context.loaders.pages.read(
+    collection,
+    (pages) => find(new PageMarkers(pages, query)),
+    () => find(new IndexedSearch(context, query, after)),
+  );
+}
+
+/** The state of reading one page, or one field without pages. */
+class Finding {
+  readonly #context: MapContext;
+  readonly #query: MarkerQuery;
+  /** Number of base items that may be looked up before another batch is charged. */
+  #lookups = 0;
+  readonly #after: CursorPosition;
+  /** Everything up to this position has been emitted. */
+  #resumeAfter: CursorPosition;
+  /** Of each marker that was read, the newest copy. */
+  readonly #newest = new Map<string, OrderedMarker>();
+  #found: OrderedMarker[] = [];
+
+  constructor(context: MapContext, query: MarkerQuery) {
+    this.#context = context;
+    this.#query = query;
+    this.#after = query.after ?? fromZ(0, LONGEST_Z);
+    this.#resumeAfter = this.#after;
+    if (!query.filter) return;
+    const batches = Math.ceil(context.limits.rangesPerPage * KEPT_FOR_LOOKUPS);
+    query.budget.debit({ calls: batches });
+    this.#lookups = batches * REQUEST_LIMITS.batchGet;
+  }
+
+  async run(source: MarkerSource): Promise<QueryResult> {
+    for (;;) {
+      const wanted = this.#query.wanted - this.#found.length;
+      if (wanted <= 0) return { found: this.#found, resumeAfter: undefined, ended: false };
+      const part = await source.next(this.#resumeAfter, wanted);
+      await this.#context.turn();
+      if (!part || !(await this.#emit(part))) {
+        return { found: this.#found, resumeAfter: this.#resumeAfter, ended: false };
+      }
+      this.#resumeAfter = part.upTo;
+      if (part.ended) return { found: this.#found, resumeAfter: undefined, ended: true };
+    }
+  }
+
+  /** Adds the markers read, in order; returns false if the budget does not cover the base items that a filter needs. */
+  async #emit({ markers, again }: FoundPart): Promise<boolean> {
+    const { collection, accept, filter, budget } = this.#query;
+    const begin = again ? this.#after : this.#resumeAfter;
+    const accepted: OrderedMarker[] = [];
+    const isAfter = (one: OrderedMarker | undefined) => one !== undefined && compareBytes(one.position, begin) > 0;
+    const first = firstIndex(markers.length, (index) => isAfter(markers[index]));
+    await eachInTurns(markers.slice(first), this.#context.turn, (one) => {
+      const { key, mapVersion } = one.marker;
+      if ((this.#newest.get(key)?.marker.mapVersion ?? -1) >= mapVersion) return;
+      this.#newest.set(key, one);
+      if (accept(one.marker)) accepted.push(one);
+    });
+    const isNewest = (one: OrderedMarker) => this.#newest.get(one.marker.key) === one;
+    const current = accepted.filter(isNewest);
+    const mostLookups = this.#lookups + REQUEST_LIMITS.batchGet * budget.calls;
+    const { passed, decided, lookups } = await passing(this.#context, collection, filter, current, mostLookups);
+    for (this.#lookups -= lookups; this.#lookups < 0; this.#lookups += REQUEST_LIMITS.batchGet)
+      budget.debit({ calls: 1 });
+    // Of a marker that has moved, an older copy was found at its former position.
+    this.#found = [...this.#found.filter(isNewest), ...passed];
+    if (again) this.#found.sort((a, b) => compareBytes(a.position, b.position));
+    const undecided = current[decided];
+    if (!undecided) return true;
+    // The next page has everything after, even what was found before all was read again.
+    const before = markers[firstFrom(markers, undecided.position) - 1];
+    const end = before && isAfter(before) ? before.position : begin;
+    this.#found = this.#found.filter(({ position }) => compareBytes(position, end) <= 0);
+    this.#resumeAfter = end;
+    return false;
+  }
+}

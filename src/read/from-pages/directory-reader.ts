@@ -1,0 +1,173 @@
+import { GEOHASH_ALPHABET } from '../../geo/geohash.js';
+import type { ZRange } from '../../geo/ranges.js';
+import { compareBytes } from '../../keys/byte-order.js';
+import {
+  type Directory,
+  type DirectoryPart,
+  type PartitionPages,
+  afterPartition,
+  overlaps,
+} from '../../pages/directory.js';
+import { type KnownParts, type Missing, walkDirectory } from '../../pages/walk-directory.js';
+import type { DirectoryParts } from '../../store/page/page-directory.js';
+import type { PagesOf, StoredPage } from '../../store/page/pages.js';
+import type { Budget } from '../../loaders/budget.js';
+import { PagesGone, earliest } from './chain.js';
+import { WHOLE_PARTS, firstPart, readBeginnings } from './directory-beginnings.js';
+import type { DirectoryCache } from './directory-cache.js';
+
+/** Reads parts of a directory from the table. */
+export interface DirectorySource {
+  /** The part that a position belongs to; undefined if none of its partition begins before. */
+  at(position: string): Promise<DirectoryPart | undefined>;
+  /** The first parts that begin from one position to another, both included. */
+  between(from: string, to: string, limit: number): Promise<DirectoryParts>;
+}
+
+export interface DirectoryReaderOptions {
+  readonly source: DirectorySource;
+  readonly directories: DirectoryCache;
+  /** The first characters of the geohashes of a collection's markers. */
+  readonly partitions: (scope: string) => Promise<readonly string[]>;
+  /** The first page of a partition. */
+  readonly firstPage: (partition: string) => Promise<StoredPage | undefined>;
+}
+
+/** The required parts of a directory. */
+export interface KnownDirectory {
+  readonly directory: Directory;
+  /**
+   * Where it ends if it does not cover the requested ranges: there are enough markers before, or the budget is spent.
+   */
+  readonly upTo: string | undefined;
+}
+
+/** Parts that one Query reads after a known one; each further Query reads twice as many. */
+const NEXT_PARTS = 4;
+/** Maximum number of Query calls at a time. */
+const AT_A_TIME = 8;
+
+const before = (a: string, b: string) => compareBytes(a, b) < 0;
+
+/** Reads the parts of the directory of a collection's pages that a request requires and this process does not have. */
+export class DirectoryReader implements KnownParts {
+  readonly #options: DirectoryReaderOptions;
+  readonly #of: PagesOf;
+  /** The parts that this request uses, in order, by partition. Partitions without pages have no list. */
+  readonly #held = new Map<string, readonly DirectoryPart[]>();
+  /** Partitions that this request has asked for and that had no pages then. */
+  readonly others = new Set<string>();
+
+  constructor(options: DirectoryReaderOptions, of: PagesOf) {
+    this.#options = options;
+    this.#of = of;
+  }
+
+  /**
+   * The directory for sorted, disjoint ranges of Z-order at length 10, in all partitions that they overlap: the first parts that
+   * together list `markers` markers in the ranges. Spends at most half of the budget's calls.
+   */
+  async read(cover: readonly ZRange[], markers: number, budget: Budget): Promise<KnownDirectory> {
+    const wanted = Array.from(GEOHASH_ALPHABET).filter((partition) => overlaps(partition, cover));
+    const keptCalls = budget.calls / 2;
+    await this.#begin(wanted, budget);
+    const begun = wanted.filter((partition) => this.#held.has(partition));
+    for (const partition of wanted) if (!this.#held.has(partition)) this.others.add(partition);
+    for (let limit = NEXT_PARTS; ; limit *= 2) {
+      const { missing, upTo } = walkDirectory(begun, cover, markers, this);
+      const calls = Math.min(AT_A_TIME, budget.calls - keptCalls);
+      if (missing.length === 0 || calls < 1) {
+        const directory = new Map(begun.map((partition) => [partition, this.#pagesOf(partition)]));
+        return { directory, upTo: missing[0]?.from ?? upTo };
+      }
+      await Promise.all(missing.slice(0, calls).map((one) => this.#fill(one, limit, budget)));
+    }
+  }
+
+  #named(partition: string) {
+    return { ...this.#of, partition };
+  }
+
+  #hold(part: DirectoryPart): void {
+    const partition = part.begin.charAt(0);
+    const others = (this.#held.get(partition) ?? []).filter(({ begin }) => begin !== part.begin);
+    const all = [...others, part].sort((a, b) => compareBytes(a.begin, b.begin));
+    this.#held.set(partition, all);
+  }
+
+  #add(part: DirectoryPart): void {
+    this.#options.directories.put(this.#named(part.begin.charAt(0)), part);
+    this.#hold(part);
+  }
+
+  find(partition: string, position: string): DirectoryPart | undefined {
+    const held = this.#held.get(partition)?.findLast(({ begin }) => !before(position, begin));
+    if (held && before(position, held.end)) return held;
+    const part = this.#options.directories.find(this.#named(partition), position);
+    if (part) this.#hold(part);
+    return part;
+  }
+
+  next(partition: string, position: string): string {
+    const held = this.#held.get(partition)?.find(({ begin }) => before(position, begin))?.begin;
+    const kept = this.#options.directories.next(this.#named(partition), position);
+    return earliest([held, kept]) ?? afterPartition(partition);
+  }
+
+  /** The pages of a partition that this request requires, or all known ones if they are few. */
+  #pagesOf(partition: string): PartitionPages {
+    const { directories } = this.#options;
+    const held = this.#held.get(partition) ?? [];
+    const all = directories.all(this.#named(partition), WHOLE_PARTS);
+    return directories.pagesOf(partition, held.every((part) => all.includes(part)) ? all : held);
+  }
+
+  /** Reads the first parts of unknown partitions. */
+  async #begin(wanted: readonly string[], budget: Budget): Promise<void> {
+    const { directories, firstPage } = this.#options;
+    for (const partition of wanted) {
+      const isKept = !this.#held.has(partition) && directories.has(this.#named(partition));
+      if (isKept) this.#held.set(partition, []);
+    }
+    const others = wanted.filter((partition) => !this.#held.has(partition));
+    const wereEmpty = others.some((partition) => directories.wasEmpty(this.#named(partition)));
+    const between = (from: string, to: string, limit: number) => this.#between(from, to, limit, budget);
+    const existing = (partitions: readonly string[]) => this.#existing(partitions);
+    const unknown = wereEmpty ? await existing(others) : others;
+    for (const [partition, parts] of await readBeginnings({ between, existing, firstPage }, unknown)) {
+      for (const part of parts) this.#add(part);
+      if (parts.length === 0) directories.noteEmpty(this.#named(partition));
+    }
+  }
+
+  /** The partitions with markers, according to the counts of cells. */
+  async #existing(partitions: readonly string[]): Promise<readonly string[]> {
+    const exist = await this.#options.partitions(this.#of.scope);
+    return partitions.filter((partition) => exist.includes(partition));
+  }
+
+  /** Reads at least the first part of a missing stretch. */
+  async #fill({ partition, from, to, gapEnd, isAdjacent }: Missing, limit: number, budget: Budget): Promise<void> {
+    if (isAdjacent) {
+      const { parts } = await this.#between(from, to, limit, budget);
+      for (const part of parts) this.#add(part);
+      if (parts[0]?.begin === from) return;
+    }
+    budget.debit({ calls: 1 });
+    const found = await this.#once(`at ${from}`, () => this.#options.source.at(from));
+    const part = found ?? (await firstPart(this.#options, partition, gapEnd));
+    // An eventually consistent read may miss the part that follows.
+    if (!before(from, part.end)) throw new PagesGone();
+    this.#add(part);
+  }
+
+  #between(from: string, to: string, limit: number, budget: Budget): Promise<DirectoryParts> {
+    budget.debit({ calls: 1 });
+    return this.#once(`${from} ${to} ${limit}`, () => this.#options.source.between(from, to, limit));
+  }
+
+  #once<T>(name: string, read: () => Promise<T>): Promise<T> {
+    const { scope, generation } = this.#of;
+    return this.#options.directories.once(`${scope}\n${generation}\n${name}`, read);
+  }
+}

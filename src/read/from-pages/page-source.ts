@@ -1,0 +1,142 @@
+import { LONGEST_Z, fromZ, toZ } from '../../geo/geohash.js';
+import { type ZRange, intersect } from '../../geo/ranges.js';
+import { compareBytes } from '../../keys/byte-order.js';
+import type { Budget } from '../../loaders/budget.js';
+import type { OwnWrite } from './own-writes.js';
+import { MARKERS_AN_ITEM, type OpenPages } from './page-loader.js';
+import { positionOf } from '../../pages/directory.js';
+import { type OrderedMarker, firstFrom } from '../../pages/ordered-marker.js';
+import { type PlannedRead, expectedOf, planReads, takeReads } from '../../pages/plan-reads.js';
+import type { MapContext } from '../context.js';
+import type { CursorPosition } from '../cursor.js';
+import type { MarkerSearch, MarkerSource, FoundPart } from '../search.js';
+import { itemsFor } from '../../plan/wave.js';
+
+const ALL = { from: 0, to: 32 ** LONGEST_Z };
+
+type Pages = Pick<OpenPages, 'directory' | 'read' | 'ownWrites'>;
+type PageSearch = Pick<MarkerSearch, 'cover' | 'budget'>;
+
+/** The first reads of a search. */
+export interface PagePlan {
+  readonly reads: readonly PlannedRead[];
+  /** The part of the search that is planned later. */
+  readonly rest: readonly ZRange[];
+}
+
+/** Plans the reads of a cover, up to about `markers` markers. */
+export async function planPages(
+  pages: Pick<Pages, 'directory'>,
+  cover: readonly ZRange[],
+  markers: number,
+  budget: Budget,
+): Promise<PagePlan> {
+  const { directory, upTo } = await pages.directory(cover, markers, budget);
+  const end = upTo === undefined ? ALL.to : positionOf(upTo);
+  return {
+    reads: planReads(directory, intersect(cover, [{ ...ALL, to: end }])),
+    rest: intersect(cover, [{ ...ALL, from: end }]),
+  };
+}
+
+/** Reads a search from pages. */
+export class PageMarkers implements MarkerSource {
+  readonly #pages: Pages;
+  readonly #search: PageSearch;
+  /** What is not planned yet. */
+  #rest: readonly ZRange[] | undefined;
+  #left: readonly PlannedRead[] = [];
+  readonly #done: PlannedRead[] = [];
+  /**
+   * This process's own writes when the search began, as a later one may move a marker to where was already read; and
+   * markers found beyond the reads, in a partition that is not in the directory.
+   */
+  #known: readonly OwnWrite[];
+
+  constructor(pages: Pages, search: PageSearch) {
+    this.#pages = pages;
+    this.#search = search;
+    this.#known = pages.ownWrites;
+  }
+
+  async next(after: CursorPosition, wanted: number): Promise<FoundPart | undefined> {
+    const { cover, budget } = this.#search;
+    this.#rest ??= intersect(cover, [{ ...ALL, from: toZ(after.slice(0, LONGEST_Z)) }]);
+    const most = Math.min(itemsFor(wanted), MARKERS_AN_ITEM * budget.items);
+    if (this.#left.length === 0) {
+      const [begin] = this.#rest;
+      const plan = await planPages(this.#pages, this.#rest, most, budget);
+      this.#left = readsAfter(plan.reads, after);
+      this.#rest = plan.rest;
+      // Of a single call that is left, the directory takes none.
+      if (begin && plan.rest[0]?.from === begin.from) return undefined;
+    }
+    const isSpent = budget.calls < 1 || budget.items < 1;
+    if (isSpent && this.#left.length + this.#rest.length > 0) return undefined;
+    const { taken, left } = takeReads(this.#left, { markers: most, calls: budget.calls });
+    const { entries, again } = await this.#pages.read({ reads: taken, earlier: this.#done, cover }, budget);
+    this.#done.push(...taken);
+    this.#left = left;
+    const rest = this.#rest[0] && fromZ(this.#rest[0].from, LONGEST_Z);
+    const next = left[0]?.pages.hints[left[0].first]?.begin ?? rest;
+    const end = next === undefined ? entries.length : firstFrom(entries, next);
+    const beyond = entries.slice(end).map((entry): OwnWrite => {
+      const { key, mapVersion } = entry.marker;
+      return { key, mapVersion, entry };
+    });
+    this.#known = [...this.#known, ...beyond];
+    const markers = withKnown(entries.slice(0, end), this.#known, after, next);
+    const lastOf = markers.at(-1)?.position ?? after;
+    const last = compareBytes(lastOf, after) > 0 ? lastOf : after;
+    // Pages that stand empty are not read again either.
+    const read = next === undefined ? last : fromZ(positionOf(next), LONGEST_Z);
+    return { markers, again, upTo: compareBytes(read, last) > 0 ? read : last, ended: next === undefined };
+  }
+}
+
+/** Planned reads without the pages that end at or before a position: many may begin within its geohash. */
+function readsAfter(reads: readonly PlannedRead[], after: CursorPosition): readonly PlannedRead[] {
+  return reads.flatMap((read) => {
+    const { pages, last } = read;
+    let { first } = read;
+    const isBefore = (begin: string | undefined) => begin !== undefined && compareBytes(begin, after) <= 0;
+    while (first <= last && isBefore(pages.hints[first + 1]?.begin)) first += 1;
+    return first > last ? [] : [{ ...read, first, expected: pages.markers(first, last) }];
+  });
+}
+
+/** Adds what is known besides to the entries between a position and another one, or the end. */
+function withKnown(
+  entries: readonly OrderedMarker[],
+  known: readonly OwnWrite[],
+  after: CursorPosition,
+  next: string | undefined,
+): readonly OrderedMarker[] {
+  if (known.length === 0) return entries;
+  const newest = new Map(known.toSorted((a, b) => a.mapVersion - b.mapVersion).map((one) => [one.key, one]));
+  const kept = entries.filter(({ marker: { key, mapVersion } }) => mapVersion > (newest.get(key)?.mapVersion ?? -1));
+  const newer = new Set(kept.map(({ marker }) => marker.key));
+  const added = Array.from(newest.values()).flatMap(({ key, entry }) => {
+    const isHere =
+      entry &&
+      compareBytes(entry.position, after) > 0 &&
+      (next === undefined || compareBytes(entry.position, next) < 0);
+    return isHere && !newer.has(key) ? [entry] : [];
+  });
+  return [...kept, ...added].sort((a, b) => compareBytes(a.position, b.position));
+}
+
+/**
+ * Whether the pages of a search have more than about `markers` markers, including those outside the search; false if pages
+ * currently cannot be read.
+ */
+export async function hasMoreThan(
+  { loaders }: MapContext,
+  { collection, cover, budget }: MarkerSearch,
+  markers: number,
+): Promise<boolean> {
+  const pages = await loaders.pages.open(collection);
+  if (!pages) return false;
+  const { reads, rest } = await planPages(pages, cover, markers + 1, budget);
+  return rest.length > 0 || expectedOf(reads) > markers;
+}

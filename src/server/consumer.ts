@@ -1,0 +1,256 @@
+import { systemClock } from '../clock.js';
+import type { Config } from '../config.js';
+import type { Services } from '../graphql/context.js';
+import { type PageCache, pageName } from '../read/from-pages/page-cache.js';
+import type { ConsumerReport } from '../loaders/consumer-trust.js';
+import { type Log, silentLog } from '../log.js';
+import type { Collection } from '../model/collection.js';
+import { type PartitionPrefixes, occupiedLength, occupiedPrefixes } from '../store/cell/partition-prefixes.js';
+import { loadStreamState } from '../store/cell/stream-state.js';
+import { everyCollection } from '../store/collection/collection-changes.js';
+import type { Database } from '../store/database.js';
+import {
+  claimDay,
+  closeDay,
+  forgetDueDay,
+  listDueDays,
+  openDays,
+  readDays,
+  removeDays,
+  summarizeDay,
+} from '../store/reading/kept-days.js';
+import { newCall } from '../store/request/meter.js';
+import { CELLS_LAYOUT, changeOf } from '../stream/change.js';
+import { type ConsumerStatus, createConsumer, reportOf } from '../stream/consume/consumer.js';
+import { firstSince, openCells, openPages, openState } from '../stream/consume/derived-ports.js';
+import { openStream } from '../stream/source/dynamodb.js';
+import { EMBEDDED_LOAD_POLICY } from '../stream/consume/flood.js';
+import { readBeyond } from '../stream/consume/follower.js';
+import { ownName, ownerIsGone } from '../stream/consume/owners.js';
+import type { DaysPort, PagesPort } from '../stream/ports.js';
+import { openRecount } from '../stream/recount/reads.js';
+import type { RecountResult } from '../stream/recount/scan.js';
+import { recount } from '../stream/recount/recount.js';
+import { firstState } from '../stream/state.js';
+import type { StreamBackend } from './backend.js';
+import type { LiveFeed } from './live.js';
+
+/** Opens the summaries of readings in a database. */
+export function openDaysPort(database: Database): DaysPort {
+  const { keys } = database;
+  return {
+    async collections() {
+      const found = new Map<string, Collection>();
+      for await (const some of everyCollection(database, 'in use', newCall(), { consistent: true })) {
+        for (const collection of some) found.set(keys.scope(collection), collection);
+      }
+      return found;
+    },
+    open: (days, epoch) => openDays(database, days, epoch, newCall()),
+    due: (collection, upTo) => listDueDays(database, keys.scope(collection), upTo, newCall()),
+    read: (days) => readDays(database, days, newCall()),
+    claim: (day, seen, epoch) => claimDay(database, day, seen, epoch, newCall()),
+    summarize: (collection, day, now) => summarizeDay(database, collection, day, now, newCall()),
+    close: (day, seen, kept) => closeDay(database, day, seen, kept, newCall()),
+    forget: (due) => forgetDueDay(database, due, newCall()),
+    remove: (days) => removeDays(database, days, newCall()),
+  };
+}
+
+/** The cells of all collections, updated by this process or by the one that holds the lease. */
+export interface Cells {
+  status(): ConsumerStatus;
+  /** Resolves once the cells include every write before the call. Rejects on abort, or if the consumer has failed. */
+  caughtUp(signal: AbortSignal): Promise<void>;
+  /** Stops, and releases the lease so that another process can take over immediately. */
+  stop(): Promise<void>;
+}
+
+/** Name of the consumer's state. */
+export const CONSUMER = 'cells';
+const POLL_MS = 50;
+/** Maximum time for a write to appear in the stream of a table on AWS, in milliseconds. */
+const APPEARS_WITHIN_MS = 300;
+
+/** When every write before the call is in the stream. The embedded engine writes item and record in one transaction. */
+export const inStreamBy = ({ waitsForDisk }: Database): number =>
+  systemClock.now() + (waitsForDisk ? 0 : APPEARS_WITHIN_MS);
+
+/** Dependencies that a stream consumer and a recount share; `consumer` names the stored state. */
+export function consumerParts({ database, streams }: StreamBackend, log: Log, consumer = CONSUMER) {
+  return {
+    stream: openStream(database, streams),
+    state: openState(database, consumer),
+    cells: openCells(database),
+    pages: openPages(database),
+    days: { port: openDaysPort(database) },
+    clock: database.clock,
+    keys: database.keys,
+    log,
+    self: ownName(),
+    since: () => firstSince(database),
+  };
+}
+
+/**
+ * Recounts all markers while servers and writers are running, and repairs the cells; with `checkOnly` it only finds the
+ * blocks that differ. Rejects with the signal's reason on abort.
+ */
+export function recountCells(
+  backend: StreamBackend,
+  log: Log,
+  checkOnly: boolean,
+  signal: AbortSignal,
+): Promise<RecountResult> {
+  const tables = openRecount(backend.database, CONSUMER);
+  return recount({ ...consumerParts(backend, log), tables, checkOnly }, signal);
+}
+
+/**
+ * The prefixes under which a collection may have markers, with every write before the call: those of the cells, and those
+ * of records that the cells may not have yet. Only reads. Undefined if the cells may be wrong; throws if the stream cannot
+ * be read.
+ */
+export async function findOccupied(
+  backend: StreamBackend,
+  collection: Collection,
+  signal: AbortSignal,
+): Promise<PartitionPrefixes | undefined> {
+  const { database } = backend;
+  const { state: port, since, ...parts } = consumerParts(backend, silentLog);
+  const until = inStreamBy(database);
+  // Before the cells: what is complete in this state is in them.
+  const state = (await port.load()) ?? firstState(await parts.stream.identify(), await since());
+  if (state.layout !== CELLS_LAYOUT || state.gap !== null) return undefined;
+  const scope = database.keys.scope(collection);
+  const recent = new Set<string>();
+  await readBeyond(
+    {
+      ...parts,
+      pollMs: POLL_MS,
+      onRecord(record) {
+        const change = changeOf(database.keys, record);
+        if (change?.scope === scope && change.after) recent.add(change.after.cell.slice(0, occupiedLength(collection)));
+      },
+    },
+    state,
+    until,
+    signal,
+  );
+  return occupiedPrefixes(database, collection, newCall(signal), recent);
+}
+
+/** Cells that another process updates: this one does not know whether they are up to date. */
+export function unknownCells(): Cells {
+  const unknown = {
+    behindMs: undefined,
+    gap: null,
+    pages: null,
+    failingWrites: null,
+    deadLetters: 0,
+    batch: 0,
+    complete: 0,
+    endAt: null,
+    summariesSince: null,
+    recordsFolded: 0,
+    blocksWritten: 0,
+  };
+  return {
+    status: () => ({ owner: false, countsExact: false, ...unknown }),
+    caughtUp: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+  };
+}
+
+/** On AWS a recount reads, and pays for, the whole table: that is for its owner to decide. */
+function adviseRecount({ pages }: ConsumerStatus, log: Log): void {
+  if (pages === null)
+    log.warn({}, 'This table has no pages of markers, so maps read its index: run `cellport recount` once');
+}
+
+/** How far the consumer is, whichever process runs it, as it was stored lately; undefined before its first start. */
+export async function storedReport({ database }: Pick<StreamBackend, 'database'>): Promise<ConsumerReport | undefined> {
+  const state = await loadStreamState(database, CONSUMER, newCall(), { consistent: false });
+  return state?.layout === CELLS_LAYOUT ? { ...reportOf(state), gap: state.gap } : undefined;
+}
+
+/** Caches that the stream keeps up to date. */
+export type Caches = Pick<Services, 'cellCache' | 'pageServices'>;
+
+export interface KeepOptions {
+  readonly caches?: Caches | undefined;
+  readonly live?: LiveFeed | undefined;
+  /**
+   * Whether this is the embedded engine, where reads and writes cost nothing: counts of an older layout are accepted, as a
+   * recount may follow, and the first ones of a load come early.
+   */
+  readonly embedded?: boolean | undefined;
+}
+
+/** Pages whose writes are noted in the cache of readers. */
+function noted(pages: PagesPort, generation: string, cache: PageCache | undefined): PagesPort {
+  const write: PagesPort['write'] = async (replacements) => {
+    try {
+      return await pages.write(replacements);
+    } finally {
+      // Even if they failed: a write that fails may have been done.
+      for (const { scope, begin, round } of replacements) cache?.changed(pageName({ scope, generation }, begin), round);
+    }
+  };
+  return { ...pages, write };
+}
+
+/** The cells of all collections for a command: updated by it, unless servers alone do so. */
+export function commandCells(
+  backend: StreamBackend,
+  { consumer, database }: Pick<Config, 'consumer' | 'database'>,
+  log: Log,
+): Cells {
+  return consumer ? keepCells(backend, log, { embedded: database.kind === 'embedded' }) : unknownCells();
+}
+
+/** Starts the stream consumer, which updates the cells and caches and passes changes on. The tables must exist. */
+export function keepCells(backend: StreamBackend, log: Log, { caches, live, embedded }: KeepOptions = {}): Cells {
+  const parts = consumerParts(backend, log);
+  const pageCache = caches?.pageServices.pageCache;
+  const consumer = createConsumer({
+    ...parts,
+    pages: { ...parts.pages, open: (generation) => noted(parts.pages.open(generation), generation, pageCache) },
+    ownerIsGone,
+    upgrade: embedded,
+    ...(embedded === true ? { load: EMBEDDED_LOAD_POLICY } : {}),
+    onRecord: (record) => live?.onRecord(record),
+    onLoss: (reason) => live?.onLoss(reason),
+    onApplied: (batch, changes) => caches?.cellCache.applied(batch, changes),
+    // Entries cached before were not updated meanwhile.
+    onOwnership: (owner) => {
+      if (owner && embedded !== true) adviseRecount(consumer.status(), log);
+      caches?.cellCache.clear();
+      pageCache?.clear();
+      live?.onOwnership(owner);
+    },
+  });
+  const stopping = new AbortController();
+  let failure: { readonly error: unknown } | undefined;
+  const running = consumer.run(stopping.signal).catch((error: unknown) => {
+    failure = { error };
+    log.error({ err: error }, 'The stream consumer has failed; cells are no longer updated');
+  });
+  return {
+    status: () => consumer.status(),
+    async caughtUp(signal) {
+      const from = inStreamBy(backend.database);
+      for (;;) {
+        signal.throwIfAborted();
+        if (failure !== undefined) throw failure.error;
+        const { behindMs } = consumer.status();
+        if (behindMs !== undefined && systemClock.now() - behindMs >= from) return;
+        await systemClock.sleep(POLL_MS, signal);
+      }
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

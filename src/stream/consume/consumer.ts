@@ -1,0 +1,230 @@
+import type { Clock } from '../../clock.js';
+import type { Log } from '../../log.js';
+import type { CellChanges } from '../../model/cell.js';
+import { restartOnFailure } from '../../retry.js';
+import type { BlockWrite } from '../../store/cell/blocks.js';
+import type { PageGeneration, StreamGap, StreamState } from '../../store/cell/stream-state.js';
+import { type Lease, LeaseLost, whileLeased } from '../../store/lease.js';
+import type { PagesOptions } from '../pages/kept-pages.js';
+import { type BlockMemory, createBlockMemory } from '../cells/memory.js';
+import type { StreamRecord } from '../change.js';
+import { LOAD_POLICY, type LoadPolicy } from './flood.js';
+import type { DaysOptions } from '../days/apply.js';
+import { OtherLayout, takeOwnership } from './ownership.js';
+import type { CellsPort, StatePort, StreamPort } from '../ports.js';
+import type { BatchLimits } from './reader.js';
+import type { RecordKeys } from './record-fold.js';
+import { type Progress, Session, type SessionOptions } from './session.js';
+import { firstState } from '../state.js';
+import { type FailingWrites, WriteWatch } from './write-watch.js';
+
+export interface ConsumerOptions {
+  readonly stream: StreamPort;
+  readonly state: StatePort;
+  readonly cells: CellsPort;
+  readonly clock: Clock;
+  readonly keys: RecordKeys;
+  readonly log: Log;
+  /** The name of this process, which no other process ever has. */
+  readonly self: string;
+  /**
+   * Called once, before the very first start. Returns a time, in milliseconds since 1970, before which nothing was
+   * written that the cells have to count. The cells are exact if the stream reaches back to it.
+   */
+  readonly since: () => Promise<number>;
+  /** Whether an owner is known to be dead, so that its lease need not expire first. */
+  readonly ownerIsGone?: (owner: string) => boolean;
+  /**
+   * Called with each record as it is read, before the cells include it; the records of one item are in order. After a
+   * loss or a change of ownership, some records are repeated.
+   */
+  readonly onRecord?: (record: StreamRecord) => void;
+  /** Called if records were lost before `onRecord` got them. */
+  readonly onLoss?: (reason: string) => void;
+  /** Called with each batch once all blocks include it. */
+  readonly onApplied?: (batch: number, changes: CellChanges) => void;
+  readonly onOwnership?: (owner: boolean) => void;
+  /** Whether to accept counts of another layout, inexact until a recount; otherwise they are rejected. */
+  readonly upgrade?: boolean | undefined;
+  readonly leaseMs?: number;
+  readonly pollMs?: number;
+  readonly limits?: BatchLimits;
+  readonly load?: LoadPolicy;
+  readonly memory?: BlockMemory;
+  /** Omitted if pages are not maintained. */
+  readonly pages?: PagesOptions | undefined;
+  /** Omitted if summaries of readings are not kept. */
+  readonly days?: DaysOptions | undefined;
+}
+
+export interface ConsumerStatus {
+  /** Whether this process maintains the cells. */
+  readonly owner: boolean;
+  /** How long ago the cells were last known to be complete; undefined if they never were. */
+  readonly behindMs: number | undefined;
+  /**
+   * False from a gap in the stream until a recount, and until this process has learned that the cells include the whole
+   * stream: it may have lost records that nobody has missed yet.
+   */
+  readonly countsExact: boolean;
+  readonly gap: StreamGap | null;
+  /** The pages that are maintained; null if there are none, as in a table of an earlier release before its recount. */
+  readonly pages: PageGeneration | null;
+  /** Null if this process's last writes have succeeded. */
+  readonly failingWrites: FailingWrites | null;
+  /** Number of dead letters: records that could not be understood. */
+  readonly deadLetters: number;
+  /** The last planned batch. */
+  readonly batch: number;
+  /** The last batch known to be complete. */
+  readonly complete: number;
+  /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if unknown. */
+  readonly endAt: number | null;
+  /** See `StreamState`. */
+  readonly summariesSince: number | null;
+  readonly recordsFolded: number;
+  /** Blocks written by this process. */
+  readonly blocksWritten: number;
+}
+
+export interface Consumer {
+  /** Maintains the cells until the signal is aborted; rejects only if they have another layout. */
+  run(signal: AbortSignal): Promise<void>;
+  status(): ConsumerStatus;
+}
+
+/** Other servers trust pages only for a short time, so the owner writes the state each second. */
+const RENEW_MS = 1_000;
+
+/** A state's report about pages and summaries. States of the previous release have none. */
+export function reportOf(
+  state: StreamState | undefined,
+): Pick<ConsumerStatus, 'complete' | 'pages' | 'endAt' | 'summariesSince'> {
+  const { batch, plan, pages = null, endAt = null, summariesSince = null } = state ?? { batch: 0, plan: null };
+  return { complete: plan === null ? batch : batch - 1, pages, endAt, summariesSince };
+}
+
+/** Tuning that does not change what is counted. */
+const DEFAULTS = {
+  leaseMs: 10_000,
+  pollMs: 200,
+  limits: { records: 200_000, cells: 200_000 },
+  load: LOAD_POLICY,
+};
+
+const nothing = () => undefined;
+
+/**
+ * Creates a consumer that maintains the cells of all collections from the markers' stream. Of all consumers with the
+ * same state one works and the others wait to take over. docs/stream.md explains why every record counts once.
+ */
+export function createConsumer(options: ConsumerOptions): Consumer {
+  return new CellConsumer(options);
+}
+
+class CellConsumer implements Consumer {
+  readonly #options: Omit<ConsumerOptions, 'memory'> & Required<Pick<ConsumerOptions, 'ownerIsGone' | 'leaseMs'>>;
+  readonly #session: SessionOptions;
+  readonly #writes: WriteWatch;
+  readonly #progress: Progress = { latest: undefined, completeAt: undefined, endAt: undefined, blocksWritten: 0 };
+  /** That of the session which is running. */
+  #lease: Lease<StreamState> | undefined;
+  #looked: { readonly version: number; readonly at: number } | undefined;
+
+  constructor(options: ConsumerOptions) {
+    const writes = new WriteWatch(options.clock);
+    const { state, cells } = options;
+    const all = {
+      ...DEFAULTS,
+      ownerIsGone: () => false,
+      ...options,
+      state: { ...state, put: writes.watched('state', (next: StreamState) => state.put(next)) },
+      cells: { ...cells, write: writes.watched('cells', (blocks: readonly BlockWrite[]) => cells.write(blocks)) },
+    };
+    this.#writes = writes;
+    const { onLoss = nothing, onApplied = nothing, memory = createBlockMemory() } = options;
+    this.#options = all;
+    this.#session = { ...all, port: all.stream, onLoss, onApplied, memory };
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    const { log, clock } = this.#options;
+    const onFailure = (error: unknown): void => {
+      if (error instanceof OtherLayout) throw error;
+      if (error instanceof LeaseLost) log.warn({ owner: this.#progress.latest?.owner }, error.message);
+      else log.error({ err: error }, 'cannot read the stream; retrying');
+    };
+    return restartOnFailure(
+      async (progressed) => {
+        while (!signal.aborted) await this.#own(progressed, signal);
+      },
+      { clock, signal, onFailure },
+    );
+  }
+
+  /** Waits for the ownership and works until it is lost or the signal is aborted. */
+  async #own(onOwned: () => void, signal: AbortSignal): Promise<void> {
+    const { stream, since, clock, leaseMs, onOwnership = nothing } = this.#options;
+    const progress = this.#progress;
+    const first = async () => firstState(...(await Promise.all([stream.identify(), since()])));
+    const onLook = (state: StreamState) => this.#look(state);
+    const lease = await takeOwnership({ ...this.#options, first, onLook }, signal);
+    onOwned();
+    progress.latest = lease.current;
+    progress.completeAt = undefined;
+    progress.endAt = undefined;
+    let session: Session | undefined;
+    const work = async (working: AbortSignal) => {
+      session = new Session(this.#session, lease, progress, working);
+      this.#lease = lease;
+      onOwnership(true);
+      try {
+        await session.run();
+      } finally {
+        this.#lease = undefined;
+        onOwnership(false);
+      }
+    };
+    const atEnd = () => progress.completeAt !== undefined && clock.now() - progress.completeAt < leaseMs / 4;
+    const refresh = (state: StreamState) => ({
+      ...(session?.refresh(state) ?? state),
+      atEnd: atEnd(),
+      endAt: progress.endAt ?? state.endAt,
+    });
+    try {
+      await whileLeased(lease, work, signal, { refresh, everyMs: Math.min(RENEW_MS, leaseMs / 4) });
+    } finally {
+      progress.latest = lease.current;
+      this.#writes.clear();
+    }
+  }
+
+  #look(state: StreamState): void {
+    const at = this.#options.clock.now();
+    // A version not seen at the previous read was written after it.
+    if (this.#looked !== undefined && this.#looked.version !== state.version) {
+      this.#writes.clear();
+      // `atEnd` means: at most a quarter of a lease before it was written.
+      if (state.atEnd) this.#progress.completeAt = this.#looked.at - this.#options.leaseMs / 4;
+    }
+    this.#looked = { version: state.version, at };
+    this.#progress.latest = state;
+  }
+
+  status(): ConsumerStatus {
+    const { latest, completeAt, blocksWritten } = this.#progress;
+    return {
+      owner: this.#lease?.holds() === true,
+      behindMs: completeAt === undefined ? undefined : Math.max(0, this.#options.clock.now() - completeAt),
+      countsExact: latest !== undefined && latest.gap === null && completeAt !== undefined,
+      gap: latest?.gap ?? null,
+      failingWrites: this.#writes.failing,
+      deadLetters: latest?.deadLetters ?? 0,
+      batch: latest?.batch ?? 0,
+      ...reportOf(latest),
+      endAt: this.#progress.endAt ?? null,
+      recordsFolded: latest?.records ?? 0,
+      blocksWritten,
+    };
+  }
+}

@@ -1,0 +1,73 @@
+import { wallAt } from '../../clock.js';
+import { readBlocks, replaceBlocks } from '../../store/cell/blocks.js';
+import { putDeadLetters } from '../../store/cell/dead-letters.js';
+import { loadStreamState, putStreamState } from '../../store/cell/stream-state.js';
+import type { Database } from '../../store/database.js';
+import { PACKING, decodePage } from '../../store/page/page-data.js';
+import { findDirectoryPart, putDirectoryPart } from '../../store/page/page-directory.js';
+import { findPage, pagesFrom } from '../../store/page/pages.js';
+import { replacePages } from '../../store/page/replace-pages.js';
+import { type Call, newCall } from '../../store/request/meter.js';
+import { rangeRequest } from '../../store/request/ranges.js';
+import { send } from '../../store/request/send.js';
+import { describeTable } from '../../store/table/tables.js';
+import type { PagesOptions } from '../pages/kept-pages.js';
+import { PageMemory } from '../pages/memory.js';
+import type { CellsPort, StatePort } from '../ports.js';
+
+/** A stream this much younger than its table was enabled later. */
+const STREAM_WITHIN_MS = 60_000;
+
+/** The state of one consumer in the derived table. */
+export function openState(database: Database, consumer: string, call: Call = newCall()): StatePort {
+  return {
+    load: () => loadStreamState(database, consumer, call),
+    put: (next) => putStreamState(database, consumer, next, call),
+    putDeadLetters: (records) => putDeadLetters(database, consumer, records, call),
+  };
+}
+
+/** The blocks of the derived table. */
+export function openCells(database: Database, call: Call = newCall()): CellsPort {
+  return {
+    read: (blocks, consistent) => readBlocks(database, blocks, consistent, call),
+    write: (writes) => replaceBlocks(database, writes, call),
+  };
+}
+
+/** The pages of the derived table. Their markers do not name their collection. */
+export function openPages(database: Database, call: Call = newCall()): PagesOptions {
+  return {
+    open: (generation) => ({
+      find: (scope, position) => findPage(database, { scope, generation }, position, call),
+      from: (scope, begin, limit) => pagesFrom(database, { scope, generation }, begin, limit, call),
+      write: (replacements) => replacePages(database, generation, replacements, call),
+      findDirectoryPart: (scope, position) => findDirectoryPart(database, { scope, generation }, position, true, call),
+      putDirectoryPart: (scope, part) => putDirectoryPart(database, { scope, generation }, part, call),
+    }),
+    memory: new PageMemory(),
+    pack: PACKING,
+    decode: (data) => decodePage(data, ''),
+  };
+}
+
+/** Whether any collection exists, strongly consistent. An invalid item among the collections counts as one. */
+async function hasCollections(database: Database): Promise<boolean> {
+  const range = { index: 'entities', pk: database.keys.collectionsPartition, limit: 1, consistent: true } as const;
+  const { Count = 0 } = await send(database, 'query', rangeRequest(database, range), newCall());
+  return Count > 0;
+}
+
+/**
+ * The time, in milliseconds since 1970, from which a first start has to count writes: now if there is no collection
+ * yet, because markers are created after their collection; otherwise the table's creation; 0 if its stream was enabled
+ * later, so that its first writes are not in the stream.
+ */
+export async function firstSince(database: Database): Promise<number> {
+  const began = database.clock.now();
+  if (!(await hasCollections(database))) return wallAt(began, database.clock);
+  const table = await describeTable(database, database.tables.entities);
+  const created = table?.CreationDateTime?.getTime();
+  const enabled = Date.parse(`${table?.LatestStreamLabel ?? ''}Z`);
+  return created === undefined || Number.isNaN(enabled) || enabled - created > STREAM_WITHIN_MS ? 0 : created;
+}

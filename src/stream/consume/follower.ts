@@ -1,0 +1,117 @@
+import type { Clock } from '../../clock.js';
+import { reasonFor } from '../../errors.js';
+import type { Log } from '../../log.js';
+import { restartOnFailure } from '../../retry.js';
+import type { StreamRecord } from '../change.js';
+import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
+import { NoStream, type StreamPort } from '../ports.js';
+import { StreamReader } from './reader.js';
+import type { StreamState } from '../../store/cell/stream-state.js';
+import type { RecordKeys } from './record-fold.js';
+import { LIST_EVERY_MS } from '../source/shards.js';
+import { KEPT_MS, firstState } from '../state.js';
+
+/** Dependencies for reading a stream without maintaining cells. */
+export interface FollowerOptions {
+  readonly stream: StreamPort;
+  readonly clock: Clock;
+  readonly keys: RecordKeys;
+  readonly log: Log;
+  readonly onRecord: (record: StreamRecord) => void;
+  readonly pollMs?: number;
+}
+
+const POLL_MS = 200;
+/** Small, because a follower does not use the sums of cells, which would only take memory. */
+const LIMITS = { records: 1_000, cells: 1_000 };
+
+async function openReader(options: FollowerOptions, newOnly: boolean, signal: AbortSignal): Promise<StreamReader> {
+  const { stream, clock, pollMs = POLL_MS } = options;
+  const state = firstState(await stream.identify(), clock.wall());
+  return new StreamReader({ ...options, port: stream, pollMs, signal, newOnly }, state);
+}
+
+/**
+ * Reads everything written from now on, as one more reader of each shard, without stored state. Calls `onEnd` each time
+ * that all records up to some moment, by the clock of this process, have been read, and ends if that returns false;
+ * from the first call on no record is missed. Calls `onLoss` if some may have been missed, and starts over. Ends when
+ * it is aborted.
+ */
+export async function followStream(
+  options: FollowerOptions,
+  { onEnd, onLoss }: { readonly onEnd: (at: number) => boolean; readonly onLoss: (reason: string) => void },
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, log, pollMs = POLL_MS } = options;
+  await restartOnFailure(
+    async (progressed) => {
+      const reader = await openReader(options, true, signal);
+      for (;;) {
+        const { records, endAt } = await reader.gather(LIMITS, () => false);
+        if (endAt !== undefined && !onEnd(endAt)) return;
+        progressed();
+        if (records === 0) await clock.sleep(pollMs, signal);
+      }
+    },
+    {
+      clock,
+      signal,
+      async onFailure(error) {
+        log.warn({ err: error }, 'cannot follow the stream; starting over');
+        onLoss(reasonFor(error));
+        if (error instanceof NoStream) await clock.sleep(LIST_EVERY_MS, signal);
+      },
+    },
+  );
+}
+
+/** When a stream was enabled, in milliseconds since 1970: the last part of its name is that time. */
+function enabledAt(stream: string): number {
+  const label = Date.parse(`${stream.slice(stream.lastIndexOf('/') + 1)}Z`);
+  return Number.isNaN(label) ? 0 : label;
+}
+
+/**
+ * Reads all records that the stream currently has, those of one item in order. Returns the time since which none is
+ * missing, in milliseconds since 1970; undefined if it takes longer than `withinMs`, or records were lost meanwhile.
+ */
+export async function readWholeStream(
+  options: FollowerOptions,
+  withinMs: number,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { stream, clock } = options;
+  const from = clock.wall() - KEPT_MS;
+  const late = AbortSignal.timeout(withinMs);
+  try {
+    const enabled = enabledAt(await stream.identify());
+    const reader = await openReader(options, false, AbortSignal.any([signal, late]));
+    for (;;) {
+      const { endAt } = await reader.gather(LIMITS, () => false);
+      if (endAt !== undefined) return Math.max(from, enabled);
+    }
+  } catch (error) {
+    if (late.aborted || error instanceof RecordsLost || error instanceof StreamReplaced) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Reads the records that cells of this state may lack, up to those written by `until`, by the clock of this process;
+ * stores nothing. Throws RecordsLost or StreamReplaced if some are lost.
+ */
+export async function readBeyond(
+  { stream, pollMs = POLL_MS, ...options }: FollowerOptions,
+  state: StreamState,
+  until: number,
+  signal: AbortSignal,
+): Promise<void> {
+  // Some of the blocks may lack the planned batch.
+  const reader = new StreamReader({ ...options, port: stream, pollMs, signal }, { ...state, plan: null });
+  for (;;) {
+    const { endAt = -Infinity } = await reader.gather(LIMITS, () => false);
+    if (endAt >= until) return;
+    await options.clock.sleep(pollMs, signal);
+    signal.throwIfAborted();
+  }
+}

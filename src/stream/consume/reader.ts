@@ -1,0 +1,180 @@
+import { type Clock, wallAt } from '../../clock.js';
+import type { MarkerDay } from '../../keys/derived-keyspace.js';
+import type { CellChanges } from '../../model/cell.js';
+import type { DeadLetter } from '../../store/cell/dead-letters.js';
+import type { SequenceRange, StreamState } from '../../store/cell/stream-state.js';
+import { chunks } from '../../store/request/concurrency.js';
+import { type StreamRecord, isAfter } from '../change.js';
+import type { PageChange } from '../pages/apply.js';
+import { type RecordKeys, RecordFold } from './record-fold.js';
+import { RecordsLost, type ShardCursor, type StreamSource, nextPage, startOf } from '../source/record-batches.js';
+import type { ShardStart, StreamPort } from '../ports.js';
+import { type Shard, Shards } from '../source/shards.js';
+import { type ShardsSeen, mayHaveLost } from '../state.js';
+
+/** Folded records, with everything needed to fold exactly the same ones again. */
+export interface Batch {
+  readonly ranges: Readonly<Record<string, SequenceRange>>;
+  readonly records: number;
+  readonly changes: CellChanges;
+  readonly markers: readonly PageChange[];
+  /** The days of changed readings. */
+  readonly days: readonly MarkerDay[];
+  readonly deadLetters: readonly DeadLetter[];
+  /** When all shards were read to the end, by the clock of this process; undefined if there was more to read. */
+  readonly endAt: number | undefined;
+  /** The same in milliseconds since 1970. */
+  readonly endWall: number | undefined;
+  readonly seen: ShardsSeen;
+}
+
+/** Limits of one batch. */
+export interface BatchLimits {
+  readonly records: number;
+  /** Number of finest cells and places, which determine memory and writes. */
+  readonly cells: number;
+}
+
+export interface ReaderOptions {
+  readonly port: StreamPort;
+  readonly clock: Clock;
+  readonly keys: RecordKeys;
+  readonly pollMs: number;
+  readonly signal: AbortSignal;
+  /** Called with every record read; the records of one item are in order. */
+  readonly onRecord?: ((record: StreamRecord, shard: string) => void) | undefined;
+  /** Whether to skip the existing records of the shards that are found first. Later shards are read from the start. */
+  readonly newOnly?: boolean | undefined;
+}
+
+/** Maximum time that a batch waits for the end of a stream that keeps returning full pages. */
+const LONGEST_GATHERING_MS = 5_000;
+const SHARDS_AT_A_TIME = 16;
+const LATELY_MS = 1_000;
+
+interface Gathering {
+  readonly fold: RecordFold;
+  readonly ranges: Record<string, SequenceRange>;
+}
+
+/** Returns the number of records in the last second, given a running total. */
+function createRecently(clock: Pick<Clock, 'now'>) {
+  const seen: { readonly at: number; readonly total: number }[] = [];
+  return (total: number): number => {
+    const at = clock.now();
+    seen.push({ at, total });
+    while ((seen[1]?.at ?? Infinity) <= at - LATELY_MS) seen.shift();
+    return total - (seen[0]?.total ?? 0);
+  };
+}
+
+/**
+ * Reads the stream from where a state is complete, or from the end of its plan, which must have been replayed by then.
+ */
+export class StreamReader {
+  readonly #options: ReaderOptions;
+  readonly #source: StreamSource;
+  readonly #shards: Shards;
+
+  constructor(options: ReaderOptions, state: StreamState) {
+    this.#options = options;
+    this.#source = { ...options, stream: state.stream };
+    this.#shards = new Shards(this.#source, state, options.newOnly === true);
+  }
+
+  /**
+   * Folds records until there are no more and `more` returns false, or the batch is full. `more` receives the numbers
+   * of records read within the last second and in total.
+   */
+  async gather(limits: BatchLimits, more: (lately: number, gathered: number) => boolean): Promise<Batch> {
+    const { clock, signal, pollMs, keys } = this.#options;
+    const gathering: Gathering = { fold: new RecordFold(keys), ranges: {} };
+    const { fold, ranges } = gathering;
+    const recently = createRecently(clock);
+    let endingSince: number | undefined;
+    for (;;) {
+      signal.throwIfAborted();
+      const begun = clock.now();
+      await this.#shards.refresh();
+      const mayHaveMore = await this.#readPages(gathering);
+      let complete = fold.records >= limits.records || fold.cells() >= limits.cells;
+      if (!complete && !more(recently(fold.records), fold.records)) {
+        endingSince ??= begun;
+        complete = !mayHaveMore || clock.now() - endingSince >= LONGEST_GATHERING_MS;
+      }
+      if (complete) {
+        const { records, deadLetters } = fold;
+        // A shard may become readable only after the next listing.
+        const endAt = mayHaveMore || this.#shards.listingIsDue ? undefined : begun;
+        return {
+          ranges,
+          records,
+          changes: fold.changes(),
+          markers: fold.markers(),
+          days: fold.days(),
+          deadLetters,
+          endAt,
+          endWall: endAt === undefined ? undefined : wallAt(endAt, clock),
+          seen: this.#shards.seen(),
+        };
+      }
+      if (!mayHaveMore) await clock.sleep(pollMs, signal);
+    }
+  }
+
+  /** Reads a page of each readable shard. Returns whether any of them may have more at once. */
+  async #readPages(gathering: Gathering): Promise<boolean> {
+    let mayHaveMore = false;
+    for (const shards of chunks(this.#shards.readable(), SHARDS_AT_A_TIME)) {
+      const answers = await Promise.all(shards.map((shard) => this.#readPage(shard, gathering)));
+      mayHaveMore ||= answers.includes(true);
+    }
+    return mayHaveMore;
+  }
+
+  async #readPage(shard: Shard, { fold, ranges }: Gathering): Promise<boolean> {
+    const { clock, onRecord } = this.#options;
+    this.#shards.opening(shard);
+    const began = clock.now();
+    const page = await nextPage(this.#source, shard, startOf(shard));
+    if (mayHaveLost(shard, clock.wall())) {
+      const since = new Date(shard.since).toISOString();
+      throw new RecordsLost(undefined, `the stream was not read since ${since}, but keeps records only for a day`);
+    }
+    for (const record of page.records) {
+      fold.add(shard.id, record);
+      onRecord?.(record, shard.id);
+    }
+    const [first, last] = [page.records[0], page.records.at(-1)];
+    if (first !== undefined && last !== undefined) {
+      ranges[shard.id] = { first: ranges[shard.id]?.first ?? first.sequence, to: last.sequence };
+    }
+    return this.#shards.advance(shard, page, wallAt(began, clock));
+  }
+
+  /** Folds exactly the planned records. Throws RecordsLost if the stream no longer has all of them. */
+  async replay(plan: Batch['ranges']): Promise<Pick<Batch, 'changes' | 'markers' | 'days' | 'deadLetters'>> {
+    const fold = new RecordFold(this.#options.keys);
+    for (const [id, range] of Object.entries(plan)) await this.#replayShard(id, range, fold);
+    return { changes: fold.changes(), markers: fold.markers(), days: fold.days(), deadLetters: fold.deadLetters };
+  }
+
+  async #replayShard(id: string, { first, to }: SequenceRange, fold: RecordFold): Promise<void> {
+    const lost = new RecordsLost({ shard: id, kind: 'trimmed' }, 'the stream no longer has all planned records');
+    const cursor: ShardCursor = { id, after: undefined, iterator: undefined };
+    let start: ShardStart = { type: 'at', sequence: first };
+    for (;;) {
+      const { records, next } = await nextPage(this.#source, cursor, start);
+      for (const record of records) {
+        if (cursor.after === undefined && record.sequence !== first) throw lost;
+        if (isAfter(record.sequence, to)) throw lost;
+        fold.add(id, record);
+        cursor.after = record.sequence;
+        if (record.sequence === to) return;
+        start = startOf(cursor);
+      }
+      if (next === undefined) throw lost;
+      cursor.iterator = next;
+    }
+  }
+}

@@ -1,0 +1,262 @@
+import type { Log } from '../../log.js';
+import type { CellChanges } from '../../model/cell.js';
+import type { BlockName } from '../../store/cell/blocks.js';
+import type { StreamState } from '../../store/cell/stream-state.js';
+import type { Lease } from '../../store/lease.js';
+import { type Applied, isImpossible } from '../cells/apply.js';
+import { type KeptPages, type PagesOptions, keptPages } from '../pages/kept-pages.js';
+import type { BlockMemory } from '../cells/memory.js';
+import { Flood, type LoadPolicy, type Waits } from './flood.js';
+import { type DaysOptions, MarkerDays } from '../days/apply.js';
+import { RecordsLost, StreamReplaced, currentStream } from '../source/record-batches.js';
+import type { CellsPort, StatePort } from '../ports.js';
+import { LIST_EVERY_MS } from '../source/shards.js';
+import { type Batch, type BatchLimits, type ReaderOptions, StreamReader } from './reader.js';
+import { type ShardsSeen, planned, settled, withGap, withShardsSeen } from '../state.js';
+import { type Folded, applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
+
+export interface SessionOptions extends Omit<ReaderOptions, 'signal'> {
+  readonly state: Pick<StatePort, 'putDeadLetters'>;
+  readonly cells: CellsPort;
+  readonly log: Log;
+  readonly onLoss: (reason: string) => void;
+  readonly onApplied: (batch: number, changes: CellChanges) => void;
+  readonly limits: BatchLimits;
+  readonly load: LoadPolicy;
+  readonly memory: BlockMemory;
+  /** Omitted if pages are not maintained. */
+  readonly pages?: PagesOptions | undefined;
+  /** Omitted if summaries of readings are not kept. */
+  readonly days?: DaysOptions | undefined;
+}
+
+/** A consumer's report about its work, across sessions. */
+export interface Progress {
+  latest: StreamState | undefined;
+  /** When the cells were last known to be complete, by the clock of this process. */
+  completeAt: number | undefined;
+  /** When everything in the stream was last known to be complete, in milliseconds since 1970. */
+  endAt: number | undefined;
+  blocksWritten: number;
+}
+
+const SUSPECTS_AT_A_TIME = 20;
+const MOST_SUSPECTS = 1_000;
+/** Listings and pages of a stream may disagree for this long, during which a suspect count proves nothing. */
+const BELIEVED_AFTER_MS = 30_000;
+
+/** The work of a consumer while it holds the lease. */
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #lease: Lease<StreamState>;
+  readonly #progress: Progress;
+  readonly #signal: AbortSignal;
+  #pages: KeptPages | undefined;
+  readonly #days: MarkerDays | undefined;
+  readonly #ended = new AbortController();
+  #reader: StreamReader;
+  /** The batch being gathered while the previous one is applied. */
+  #ahead: Promise<Batch> | undefined;
+  /** The last complete batch, which is stored with the next write of the state. */
+  #completeBatch: number | undefined;
+  /** What was seen when there was nothing to plan; otherwise it is stored with the plan. */
+  #seen: ShardsSeen | undefined;
+  /** Blocks with a count below zero when they were written, and when that was. */
+  #suspects: readonly (BlockName & { readonly at: number })[] = [];
+  readonly #flood: Flood;
+
+  constructor(options: SessionOptions, lease: Lease<StreamState>, progress: Progress, signal: AbortSignal) {
+    this.#options = options;
+    this.#lease = lease;
+    this.#progress = progress;
+    this.#signal = signal;
+    // Only an owner changes the generation, so it stays for as long as the lease is held, or pages cannot be written.
+    this.#pages = keptPages(lease.current, options.pages);
+    const { days } = options;
+    const holds = () => lease.holds();
+    const working = AbortSignal.any([signal, this.#ended.signal]);
+    this.#days = days && new MarkerDays({ ...options, ...days, signal: working, holds }, lease.current.version);
+    this.#flood = new Flood(options.load, options.clock, options.limits.records);
+    this.#reader = this.#newReader();
+  }
+
+  #newReader(): StreamReader {
+    return new StreamReader({ ...this.#options, signal: this.#signal }, this.#lease.current);
+  }
+
+  /** The state updated with what is now known to be complete. */
+  refresh(state: StreamState): StreamState {
+    const done = this.#completeBatch === state.batch ? settled(state) : state;
+    return this.#seen === undefined ? done : withShardsSeen(done, this.#seen, this.#options.clock.wall());
+  }
+
+  /** Applies batch after batch; ends by throwing when the signal is aborted or something fails. */
+  async run(): Promise<never> {
+    // Another owner has written blocks in between.
+    this.#options.memory.clear();
+    this.#pages?.memory.clear();
+    await this.#checkStream();
+    await this.#noteSummaries();
+    try {
+      await finishPlan(this.#lease, this.#reader, (batch, folded) => this.#apply(batch, folded));
+    } catch (error) {
+      await this.#recover(error);
+    }
+    const closingDays = this.#days?.run();
+    try {
+      for (;;) {
+        this.#signal.throwIfAborted();
+        const batch = await this.#nextBatch();
+        if (batch === undefined) continue;
+        if (batch.records > 0) await this.#takeBatch(batch);
+        else await this.#rest(batch);
+        if (batch.endAt !== undefined) await this.#checkSuspects();
+      }
+    } finally {
+      this.#ended.abort();
+      await closingDays;
+    }
+  }
+
+  /** Notes since when no record of a reading was missed, if a version that keeps no summaries has worked until now. */
+  async #noteSummaries(): Promise<void> {
+    const { summariesSince } = this.#lease.current;
+    const since = this.#days ? (summariesSince ?? this.#options.clock.wall()) : null;
+    if (since !== summariesSince) await this.#update((state) => ({ ...state, summariesSince: since }));
+  }
+
+  async #update(change: (state: StreamState) => StreamState): Promise<StreamState> {
+    return (this.#progress.latest = await this.#lease.update(change));
+  }
+
+  /** Continues with the table's current stream, once it has one. If that is a new one, there is a gap. */
+  async #checkStream(): Promise<void> {
+    const { clock, log, onLoss } = this.#options;
+    for (;;) {
+      const stream = await currentStream({ ...this.#options, signal: this.#signal });
+      const reason = await noteSwitch(this.#lease, stream);
+      if (reason === undefined) break;
+      this.#progress.latest = this.#lease.current;
+      log.error({ stream }, reason);
+      onLoss(reason);
+      if (stream !== undefined) break;
+      await clock.sleep(LIST_EVERY_MS, this.#signal);
+      this.#signal.throwIfAborted();
+    }
+    this.#reader = this.#newReader();
+  }
+
+  /** The next batch; undefined if records were lost, which has then been recorded. */
+  async #nextBatch(): Promise<Batch | undefined> {
+    const { records } = this.#lease.current;
+    try {
+      return await (this.#ahead ?? this.#reader.gather(this.#options.limits, this.#flood.fromRest(records)));
+    } catch (error) {
+      await this.#recover(error);
+      return undefined;
+    } finally {
+      this.#ahead = undefined;
+    }
+  }
+
+  /** Records a gap if records were lost, in the same write that ends the plan, and continues after it. */
+  async #recover(error: unknown): Promise<void> {
+    const { log, onLoss } = this.#options;
+    if (error instanceof StreamReplaced) return this.#checkStream();
+    if (!(error instanceof RecordsLost)) throw error;
+    const { stream } = this.#lease.current;
+    await this.#checkStream();
+    if (this.#lease.current.stream !== stream) return undefined;
+    log.error({ ...error.loss }, error.message);
+    onLoss(error.message);
+    await noteLoss(this.#lease, error);
+    this.#progress.latest = this.#lease.current;
+    this.#reader = this.#newReader();
+  }
+
+  /** Handles an empty batch: there is nothing to plan. */
+  async #rest(batch: Batch): Promise<void> {
+    const { clock, pollMs } = this.#options;
+    this.#seen = batch.seen;
+    this.#complete(batch);
+    await clock.sleep(pollMs, this.#signal);
+  }
+
+  /** Plans a batch and applies it while the next one is gathered. */
+  async #takeBatch(batch: Batch): Promise<void> {
+    const { clock, limits, log } = this.#options;
+    const { ranges, records, deadLetters, seen } = batch;
+    const plan = { ranges, records, deadLetters: deadLetters.length };
+    const state = await this.#update((now) => ({
+      ...planned(withShardsSeen(now, seen, clock.wall()), plan),
+      // While batch follows batch, the lease is not renewed separately, and other servers would stop trusting the pages.
+      endAt: this.#progress.endAt ?? now.endAt,
+    }));
+    this.#seen = undefined;
+    // Records that arrive during the pause join the next batch: the larger a batch, the fewer writes per marker.
+    let busy = true;
+    const more: Waits = (lately, gathered) => busy || this.#flood.goesOn(lately, gathered);
+    this.#ahead = this.#reader.gather(limits, more);
+    this.#ahead.catch(() => undefined);
+    try {
+      const applied = await this.#apply(state.batch, batch);
+      this.#flood.applied(records, applied);
+      log.debug({ batch: state.batch, records, blocks: applied.blocks }, 'applied a batch of the stream');
+    } finally {
+      busy = false;
+    }
+    this.#complete(batch);
+  }
+
+  /** Notes that a batch is complete, and with it the stream if it was read to the end. */
+  #complete({ endAt, endWall }: Batch): void {
+    if (endAt !== undefined) Object.assign(this.#progress, { completeAt: endAt, endAt: endWall });
+  }
+
+  /** Applies a batch to all blocks and pages. */
+  async #apply(batch: number, folded: Folded): Promise<Applied> {
+    const { cells, clock, log, onApplied } = this.#options;
+    const holds = () => this.#lease.holds();
+    const applying = {
+      ...this.#options,
+      port: cells,
+      pages: this.#pages,
+      days: this.#days,
+      signal: this.#signal,
+      holds,
+    };
+    const applied = await applyFolded(applying, batch, folded);
+    const { suspects, pagesFailed } = applied;
+    if (pagesFailed) {
+      log.error({ err: pagesFailed }, 'Cannot write pages of markers; maps read the index until a recount');
+      this.#pages = undefined;
+      await this.#update((state) => ({ ...state, pages: null }));
+    }
+    this.#progress.blocksWritten += applied.blocks;
+    const at = clock.now();
+    if (this.#lease.current.gap === null && this.#suspects.length < MOST_SUSPECTS) {
+      this.#suspects = [...this.#suspects, ...suspects.map((name) => ({ ...name, at }))];
+    }
+    this.#completeBatch = batch;
+    onApplied(batch, folded.changes);
+    return applied;
+  }
+
+  /**
+   * A count below zero shows that the cells have missed something, but only once everything has been read: until then a
+   * child of a shard may have been read before its parent.
+   */
+  async #checkSuspects(): Promise<void> {
+    const { cells, clock, log } = this.#options;
+    const before = clock.now() - BELIEVED_AFTER_MS;
+    const names = this.#suspects.slice(0, SUSPECTS_AT_A_TIME).filter(({ at }) => at <= before);
+    if (names.length === 0) return;
+    const blocks = await cells.read(names, true);
+    this.#suspects = this.#suspects.slice(names.length);
+    const wrong = names.find((_, index) => [...(blocks[index]?.children.values() ?? [])].some(isImpossible));
+    if (wrong === undefined || this.#lease.current.gap !== null) return;
+    log.error({ ...wrong }, 'a count is below zero: the cells have missed changes');
+    const reason = `a count in the block "${wrong.parent}" of ${wrong.scope} is below zero`;
+    await this.#update((state) => withGap(this.refresh(state), reason, clock.wall()));
+  }
+}

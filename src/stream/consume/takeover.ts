@@ -1,0 +1,81 @@
+import { retry } from '../../retry.js';
+import type { StreamState } from '../../store/cell/stream-state.js';
+import type { Lease } from '../../store/lease.js';
+import { type Applied, type ApplyOptions, applyBatch } from '../cells/apply.js';
+import { applyToPages } from '../pages/apply.js';
+import { type KeptPages, PagesFailed } from '../pages/kept-pages.js';
+import type { MarkerDays } from '../days/apply.js';
+import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
+import type { StatePort } from '../ports.js';
+import type { Batch, StreamReader } from './reader.js';
+import { moved, withGap } from '../state.js';
+
+export type Folded = Pick<Batch, 'changes' | 'markers' | 'days' | 'deadLetters'>;
+
+/** Records a gap if the table's stream is not that of the state; returns the reason. */
+export async function noteSwitch(lease: Lease<StreamState>, stream: string | undefined): Promise<string | undefined> {
+  const { stream: before } = lease.current;
+  if (stream === before) return undefined;
+  const { message } = new StreamReplaced(before, stream);
+  await lease.update((state) => moved(state, stream, message, lease.clock.wall()));
+  return message;
+}
+
+/** Records a gap if records were lost, in the same write that ends the plan. Rethrows any other error. */
+export async function noteLoss(lease: Lease<StreamState>, error: unknown): Promise<void> {
+  if (!(error instanceof RecordsLost)) throw error;
+  const { message, loss } = error;
+  await lease.update((state) => withGap(state, message, lease.clock.wall(), loss));
+}
+
+/** The effect of a batch on the blocks, and the reason why pages do not include it, if they cannot. */
+export interface AppliedToAll extends Applied {
+  readonly pagesFailed?: PagesFailed | undefined;
+}
+
+/** Stores the dead letters of a batch, then brings every block and every page to it, and opens the days of its readings. */
+export async function applyFolded(
+  options: ApplyOptions & {
+    readonly state: Pick<StatePort, 'putDeadLetters'>;
+    readonly pages?: KeptPages | undefined;
+    readonly days?: Pick<MarkerDays, 'open'> | undefined;
+  },
+  batch: number,
+  { changes, markers, days: changedDays, deadLetters }: Folded,
+): Promise<AppliedToAll> {
+  const { state, clock, signal, log } = options;
+  const onRetry = (err: unknown) => log.warn({ err, batch }, 'cannot store dead letters; retrying');
+  const store = () => state.putDeadLetters(deadLetters);
+  if (deadLetters.length > 0) await retry(store, { attempts: Infinity, onRetry, clock, signal });
+  const { pages, days } = options;
+  const toPages = pages ? applyToPages({ ...options, ...pages }, batch, markers) : Promise.resolve();
+  const [applied, pagesFailed] = await Promise.all([
+    applyBatch(options, batch, changes),
+    failureOf(toPages),
+    days?.open(changedDays),
+  ]);
+  return { ...applied, pagesFailed };
+}
+
+/** The PagesFailed that the work throws, if any. */
+async function failureOf(work: Promise<void>): Promise<PagesFailed | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    if (error instanceof PagesFailed) return error;
+    throw error;
+  }
+}
+
+/**
+ * Applies the batch that the previous owner had planned: otherwise a block without it could get it later, from a
+ * process that resumes. Throws RecordsLost if the stream no longer has its records.
+ */
+export async function finishPlan(
+  { current: { plan, batch } }: Lease<StreamState>,
+  reader: StreamReader,
+  apply: (batch: number, folded: Folded) => Promise<unknown>,
+): Promise<void> {
+  if (plan !== null) await apply(batch, await reader.replay(plan));
+}

@@ -1,0 +1,210 @@
+import { LRUCache } from 'lru-cache';
+import { isDeepStrictEqual } from 'node:util';
+
+import type { Clock } from '../../clock.js';
+import type { MarkerDay } from '../../keys/derived-keyspace.js';
+import type { Keyspace } from '../../keys/keyspace.js';
+import type { Log } from '../../log.js';
+import type { Collection } from '../../model/collection.js';
+import { isInstant } from '../../model/instant.js';
+import { DAY_MS } from '../../model/reading.js';
+import { dayOf, finalFrom } from '../../model/reading-summary.js';
+import { retry } from '../../retry.js';
+import type { DueDay } from '../../store/reading/kept-days.js';
+import { mapConcurrently } from '../../store/request/concurrency.js';
+import type { StreamRecord } from '../change.js';
+import type { DaysPort } from '../ports.js';
+
+export interface DaysOptions {
+  readonly port: DaysPort;
+  /** How long after its end a day is summarized, for readings that arrive late. */
+  readonly waitMs?: number | undefined;
+  /** Milliseconds between two searches for days that are due. */
+  readonly everyMs?: number | undefined;
+}
+
+export interface MarkerDaysOptions extends DaysOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Whether the lease was ours a moment ago. */
+  readonly holds: () => boolean;
+}
+
+/** Shorter than deleteCollection waits before a collection's key can be used again. */
+const COLLECTIONS_KEPT_MS = 10_000;
+const REMEMBERED_BYTES = 16 * 1024 * 1024;
+const DAYS_AT_A_TIME = 8;
+const WAIT_MS = 3_600_000;
+const EVERY_MS = 60_000;
+/** Longer than it takes to put the readings for which a writer has opened a day. */
+const AWAITED_MS = 900_000;
+
+/** Identifies a day. */
+export const nameOfDay = ({ scope, key, day }: MarkerDay) => `${scope}\n${key}\n${day}`;
+
+/** The day of the reading that has this key; undefined for any other item. */
+export function dayOfReading(keys: Keyspace, pk: string, sk: string): MarkerDay | undefined {
+  const { scope, key, instant } = keys.parseReading({ pk, sk }) ?? {};
+  if (scope === undefined || key === undefined || instant === undefined || !isInstant(instant)) return undefined;
+  return { scope, key, day: dayOf(instant) };
+}
+
+/** The days of the readings in records. */
+export class DayFold {
+  readonly #days = new Map<string, MarkerDay>();
+  readonly #keys: Keyspace;
+
+  constructor(keys: Keyspace) {
+    this.#keys = keys;
+  }
+
+  add({ keys }: Pick<StreamRecord, 'keys'>): void {
+    const { pk, sk } = keys;
+    const day = dayOfReading(this.#keys, String(pk?.['S']), String(sk?.['S']));
+    if (day !== undefined) this.#days.set(nameOfDay(day), day);
+  }
+
+  get size(): number {
+    return this.#days.size;
+  }
+
+  days(): MarkerDay[] {
+    return [...this.#days.values()];
+  }
+}
+
+/**
+ * Keeps the summaries of readings, in one session of the consumer. A day is opened, and listed as due, by the first reading
+ * of a batch in it. When it is over, its summaries are computed from all its readings, and a write that is conditional on
+ * the day being as it was read before closes it: a reading recorded meanwhile opens it again, and the write fails. So
+ * summaries are exact however often, and how late, records are applied.
+ */
+export class MarkerDays {
+  readonly #options: MarkerDaysOptions;
+  /** Grows from session to session: a former owner cannot close what this one has opened. */
+  readonly #epoch: number;
+  /** Days that this session has opened, and not begun to close. */
+  readonly #open = new LRUCache<string, true>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: (_, name) => 150 + 2 * name.length,
+  });
+  #collections: { readonly at: number; readonly byScope: ReadonlyMap<string, Collection> } | undefined;
+
+  constructor(options: MarkerDaysOptions, epoch: number) {
+    this.#options = options;
+    this.#epoch = epoch;
+  }
+
+  /** All collections in use, those of these days included. */
+  async #known(days: readonly MarkerDay[]): Promise<ReadonlyMap<string, Collection>> {
+    const at = this.#options.clock.now();
+    const known = this.#collections;
+    const isRecent = known !== undefined && at - known.at <= COLLECTIONS_KEPT_MS;
+    // A collection that was created since.
+    if (isRecent && days.every(({ scope }) => known.byScope.has(scope))) return known.byScope;
+    this.#collections = { at, byScope: await this.#options.port.collections() };
+    return this.#collections.byScope;
+  }
+
+  /** Those of these days whose readings are summarized, and whose summaries are final or not. */
+  async summarized(days: readonly MarkerDay[], final: boolean): Promise<MarkerDay[]> {
+    const known = await this.#known(days);
+    return days.filter((day) => {
+      const collection = known.get(day.scope);
+      return collection?.readingsSummarized === true && this.#isFinal(day, collection) === final;
+    });
+  }
+
+  /** When the summaries of a day become final, in milliseconds since 1970. */
+  async finalFrom(day: MarkerDay): Promise<number> {
+    return finalFrom(day.day, (await this.#known([day])).get(day.scope)?.readingsTtlDays ?? null);
+  }
+
+  /** The kept days among these whose summaries are not those of their readings. */
+  async wrong(days: readonly MarkerDay[]): Promise<MarkerDay[]> {
+    const { port, clock } = this.#options;
+    const wanted = await this.summarized(days, false);
+    const stored = await port.read(wanted);
+    const known = await this.#known(wanted);
+    const wrong = await mapConcurrently(wanted, DAYS_AT_A_TIME, async (day, index) => {
+      const collection = known.get(day.scope);
+      const found = stored[index]?.kept;
+      if (collection === undefined || found === undefined) return [];
+      const summaries = await port.summarize(collection, day, clock.wall());
+      return isDeepStrictEqual(summaries, found) ? [] : [day];
+    });
+    return wrong.flat();
+  }
+
+  #isFinal({ day }: MarkerDay, { readingsTtlDays }: Collection): boolean {
+    return finalFrom(day, readingsTtlDays) <= this.#options.clock.wall();
+  }
+
+  /**
+   * Opens the days of changed readings, if their collections keep summaries. Retries until it succeeds.
+   */
+  async open(days: readonly MarkerDay[]): Promise<void> {
+    const { port, clock, log, signal } = this.#options;
+    const unknown = days.filter((day) => !this.#open.has(nameOfDay(day)));
+    if (unknown.length === 0) return;
+    const onRetry = (err: unknown) => log.warn({ err }, 'cannot open days of readings; retrying');
+    await retry(
+      async () => {
+        const wanted = await this.summarized(unknown, false);
+        if (wanted.length === 0) return;
+        // Before they are opened: closing forgets them.
+        for (const day of wanted) this.#open.set(nameOfDay(day), true);
+        await port.open(wanted, this.#epoch);
+      },
+      { attempts: Infinity, onRetry, clock, signal },
+    );
+  }
+
+  /** Closes the days that are due, again and again, until the signal is aborted. */
+  async run(): Promise<void> {
+    const { clock, log, signal, everyMs = EVERY_MS } = this.#options;
+    while (!signal.aborted) {
+      try {
+        await this.closeDue();
+      } catch (err) {
+        if (!signal.aborted) log.warn({ err }, 'cannot summarize readings; retrying');
+      }
+      await clock.sleep(everyMs, signal);
+    }
+  }
+
+  /** Summarizes the days that are due. */
+  async closeDue(): Promise<void> {
+    const { port, clock, waitMs = WAIT_MS, signal } = this.#options;
+    // The last day that has been over for long enough.
+    const upTo = dayOf(new Date(clock.wall() - waitMs - DAY_MS).toISOString());
+    for (const collection of (await this.#known([])).values()) {
+      if (!collection.readingsSummarized) continue;
+      for await (const days of port.due(collection, upTo)) {
+        await mapConcurrently(days, DAYS_AT_A_TIME, async (due) => {
+          signal.throwIfAborted();
+          if (this.#options.holds()) await this.#close(collection, due);
+        });
+      }
+    }
+  }
+
+  async #close(collection: Collection, due: DueDay): Promise<void> {
+    const { port, clock, holds } = this.#options;
+    // First: whatever is recorded from now on opens the day again.
+    this.#open.delete(nameOfDay(due));
+    const [found] = await port.read([due]);
+    if (found !== undefined && found.kept === undefined) {
+      if (found.epoch > this.#epoch || clock.wall() - (found.awaits ?? -Infinity) < AWAITED_MS) return;
+      const own = found.epoch === this.#epoch ? found : await port.claim(due, found, this.#epoch);
+      if (own === undefined) return;
+      const summaries = await port.summarize(collection, due, clock.wall());
+      if (!holds()) return;
+      // Some of its readings may have expired meanwhile: better no summary than one without them.
+      const kept = this.#isFinal(due, collection) ? undefined : summaries;
+      if (!(await port.close(due, own, kept))) return;
+    }
+    await port.forget(due);
+  }
+}

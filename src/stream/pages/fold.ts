@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import type { Keyspace } from '../../keys/keyspace.js';
+import { type OrderedMarker, orderedMarker } from '../../pages/ordered-marker.js';
+import { mapMarkerFromIndex } from '../../store/marker/marker-item.js';
+import { attributesOf } from '../../store/request/wire.js';
+import { DRAWN_ATTRIBUTES } from '../../store/table/table-definitions.js';
+import type { PageChange } from './apply.js';
+import type { WireImage } from '../change.js';
+
+const NAMES = ['pk', 'sk', ...DRAWN_ATTRIBUTES];
+
+/** A record of a marker: its images before and after, undefined where it did not exist. */
+interface MarkerRecord {
+  readonly scope: string;
+  readonly key: string;
+  readonly before: WireImage | undefined;
+  readonly after: WireImage | undefined;
+}
+
+interface Net {
+  readonly scope: string;
+  readonly before: OrderedMarker | undefined;
+  readonly after: OrderedMarker | undefined;
+}
+
+/**
+ * The page entry of the marker in an image; undefined if it is not a valid marker. Pages do not store the collection's
+ * key.
+ */
+export function entryOf(keys: Keyspace, image: WireImage | undefined): OrderedMarker | undefined {
+  if (image === undefined) return undefined;
+  const marker = mapMarkerFromIndex(keys, attributesOf(image as Parameters<typeof attributesOf>[0], NAMES), {
+    key: '',
+  });
+  return marker && orderedMarker(marker);
+}
+
+/** The net changes of markers: the first image before and the last image after. */
+export class MarkerFold {
+  readonly #changes = new Map<string, Net>();
+
+  add(keys: Keyspace, { scope, key, before, after }: MarkerRecord): void {
+    const name = `${scope}\n${key}`;
+    const known = this.#changes.get(name);
+    const first = known ? known.before : entryOf(keys, before);
+    this.#changes.set(name, { scope, before: first, after: entryOf(keys, after) });
+  }
+
+  /** Without markers whose page entries stay the same. */
+  changes(): PageChange[] {
+    return [...this.#changes.values()]
+      .filter(({ before, after }) => !isDeepStrictEqual(before, after))
+      .map(({ scope, before, after }) => ({ scope, before: before?.position, after }));
+  }
+}

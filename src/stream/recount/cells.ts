@@ -1,0 +1,53 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import { NO_SUMS } from '../../geo/cell-sums.js';
+import type { CellChanges } from '../../model/cell.js';
+import type { BlockDelta, BlockName, BlockWrite, StoredBlock } from '../../store/cell/blocks.js';
+import { type ApplyOptions, blockChanges, writeBlocks } from '../cells/apply.js';
+
+/** The result of comparing all blocks. */
+export interface ComparedBlocks {
+  readonly blocks: number;
+  /** Blocks that differed from the markers. */
+  readonly drifted: readonly BlockName[];
+}
+
+/** The expected content of the blocks. */
+export interface CountedCells {
+  readonly counted: CellChanges;
+  /** The existing blocks, with or without markers. */
+  readonly stored: readonly BlockName[];
+}
+
+/** Identifies a block. */
+export const nameOfBlock = ({ scope, parent }: BlockName) => `${scope}/${parent}`;
+
+/** All blocks with their counted sums, by `nameOfBlock`; those without markers have none. */
+export function countedBlocks({ counted, stored }: CountedCells): Map<string, BlockDelta> {
+  const blocks = new Map<string, BlockDelta>();
+  for (const name of stored) blocks.set(nameOfBlock(name), { ...name, deltas: new Map() });
+  for (const block of blockChanges(counted)) blocks.set(nameOfBlock(block), block);
+  return blocks;
+}
+
+/** Brings every block, including those without markers, to the counted sums and to a batch. */
+export async function replaceCells(options: ApplyOptions, cells: CountedCells, batch: number): Promise<ComparedBlocks> {
+  const wanted = countedBlocks(cells);
+  const drifted = new Map<string, BlockName>();
+  const replace = (block: BlockDelta, found: StoredBlock): BlockWrite | undefined => {
+    if ((found.batch ?? 0) >= batch) return undefined;
+    const { scope, parent, deltas } = block;
+    if (differs(found.children, deltas)) drifted.set(nameOfBlock(block), { scope, parent });
+    // The block has the counted sums then, and nothing else.
+    return { scope, parent, found, next: { batch, children: deltas } };
+  };
+  await writeBlocks({ ...options, consistent: true }, [...wanted.values()], replace);
+  return { blocks: wanted.size, drifted: [...drifted.values()] };
+}
+
+/** Whether two blocks have different sums. */
+export function differs(a: StoredBlock['children'], b: StoredBlock['children']): boolean {
+  return [...new Set([...a.keys(), ...b.keys()])].some(
+    (child) => !isDeepStrictEqual(a.get(child) ?? NO_SUMS, b.get(child) ?? NO_SUMS),
+  );
+}

@@ -1,0 +1,121 @@
+import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+
+import type { Key } from '../../keys/document-id.js';
+import { type OrderedMarker, firstFrom } from '../../pages/ordered-marker.js';
+import { type PackedPage, type PackOptions, packPages } from '../../pages/pack.js';
+import { type DirectoryPart, type PageHint, afterPartition, partsOfHints } from '../../pages/directory.js';
+import { type RetryOptions, retry } from '../../retry.js';
+import { MOST_HINTS } from '../../store/page/page-directory.js';
+import { type NewPage, type StoredPage, pageBytes } from '../../store/page/pages.js';
+import { chunks } from '../../store/request/concurrency.js';
+
+/** A partition of a generation of a collection's pages. */
+export interface PartitionName {
+  readonly scope: string;
+  readonly generation: string;
+  /** The first character of its geohashes. */
+  readonly partition: string;
+}
+
+/** The entries of one partition of a collection, in order. */
+export interface PartitionEntries extends Omit<PartitionName, 'generation'> {
+  readonly entries: readonly OrderedMarker[];
+}
+
+/** A page, or a part of a directory of pages, among all items of a table. */
+export interface PageItem extends PartitionName {
+  readonly key: Key;
+  readonly of: 'pages' | 'directory';
+}
+
+/** Where a recount reads and writes pages. */
+export interface RecountPages {
+  /** All pages of a partition in order; undefined if one of them has a format that this version does not know. */
+  read(name: PartitionName): Promise<readonly StoredPage[] | undefined>;
+  /** Writes pages that do not exist yet; existing ones stay unchanged. */
+  insert(name: PartitionName, round: number, pages: readonly NewPage[]): Promise<void>;
+  putDirectory(name: PartitionName, part: DirectoryPart): Promise<void>;
+  delete(items: readonly PageItem[]): Promise<void>;
+}
+
+/** A page that does not match the markers, identified by its begin. */
+export interface PageName {
+  readonly scope: string;
+  readonly begin: string;
+}
+
+const PAGES_AT_A_TIME = 100;
+/** Packing a page takes a millisecond or two, between which a server answers requests. */
+const PACKED_AT_A_TIME = 10;
+
+export interface BuildOptions {
+  readonly pages: RecountPages;
+  readonly pack: PackOptions;
+  /** Unique to this build: writes of a process that has stalled are in no page that is read. */
+  readonly generation: string;
+  readonly round: number;
+  readonly retries: RetryOptions;
+}
+
+/** Builds the pages and the directory of a generation; returns the number of pages. */
+export async function buildPages(options: BuildOptions, partitions: AsyncIterable<PartitionEntries>): Promise<number> {
+  const { pages: store, generation, round, retries } = options;
+  let count = 0;
+  for await (const entries of partitions) {
+    const name = { scope: entries.scope, partition: entries.partition, generation };
+    const pages = await packed(options.pack, entries);
+    // An attempt whose response was lost may have written them.
+    for (const some of chunks(pages, PAGES_AT_A_TIME)) await retry(() => store.insert(name, round, some), retries);
+    const hints = pages.map(({ begin, markers, data }): PageHint => ({ begin, markers, bytes: pageBytes(data) }));
+    for (const part of partsOfHints(hints, afterPartition(name.partition), MOST_HINTS))
+      await retry(() => store.putDirectory(name, part), retries);
+    count += pages.length;
+  }
+  return count;
+}
+
+/** The pages of a partition. */
+async function packed(pack: PackOptions, { partition, entries }: PartitionEntries): Promise<NewPage[]> {
+  const all: PackedPage[] = [];
+  for (const page of packPages(partition, entries, pack)) {
+    all.push(page);
+    if (all.length % PACKED_AT_A_TIME === 0) await setImmediate();
+  }
+  return all.map(({ begin, entries: { length: markers }, data }, index) => {
+    return { begin, end: all[index + 1]?.begin, markers, data };
+  });
+}
+
+/** The result of a check. */
+export interface CheckedPages {
+  readonly pages: number;
+  /** Pages that do not match the markers of their stretch, or do not end where the next one begins. */
+  readonly differing: readonly PageName[];
+}
+
+/**
+ * Compares the pages of a partition, undefined if one is of another version, with its markers; returns the begins of
+ * those that match and end where the next one begins, and of those that do not. If there are none, the first page is
+ * wrong. Only pages that are current, with the one after them, are compared.
+ */
+export function comparedPages(
+  { partition, entries }: Pick<PartitionEntries, 'partition' | 'entries'>,
+  pages: readonly StoredPage[] | undefined,
+  isCurrent: (page: StoredPage) => boolean,
+): { readonly right: readonly string[]; readonly wrong: readonly string[] } {
+  const right: string[] = [];
+  const wrong: string[] = [];
+  if (pages === undefined || (pages.length === 0 && entries.length > 0)) wrong.push(partition);
+  for (const [index, page] of (pages ?? []).entries()) {
+    const { begin, end, entries: held } = page;
+    const next = pages?.[index + 1];
+    if (!isCurrent(page) || (next !== undefined && !isCurrent(next))) continue;
+    const from = index === 0 ? 0 : firstFrom(entries, begin);
+    const to = next === undefined ? entries.length : firstFrom(entries, next.begin);
+    const isFirst = index > 0 || begin === partition;
+    const isRight = end === next?.begin && isFirst && isDeepStrictEqual(held, entries.slice(from, to));
+    (isRight ? right : wrong).push(begin);
+  }
+  return { right, wrong };
+}

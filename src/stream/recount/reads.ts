@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Key, Keyspace } from '../../keys/keyspace.js';
+import { placeParent } from '../../model/cell.js';
+import { afterPartition } from '../../pages/directory.js';
+import type { BlockName } from '../../store/cell/blocks.js';
+import type { Database } from '../../store/database.js';
+import { putDirectoryPart } from '../../store/page/page-directory.js';
+import { UnknownPageFormat, queryPages } from '../../store/page/pages.js';
+import { replacePages } from '../../store/page/replace-pages.js';
+import { deleteInBulk } from '../../store/request/batch-delete.js';
+import { merged } from '../../store/request/concurrency.js';
+import { newCall } from '../../store/request/meter.js';
+import { type Operations, send } from '../../store/request/send.js';
+import { DRAWN_ATTRIBUTES } from '../../store/table/table-definitions.js';
+import { listMonths, monthTable } from '../../store/table/month-tables.js';
+import type { WireImage } from '../change.js';
+import { hasMonths } from '../source/month-streams.js';
+import type { RecountPort } from './scan.js';
+import type { PageItem, RecountPages } from './pages.js';
+
+/** Number of segments of a table scanned in parallel. */
+const SEGMENTS = 4;
+/** The fence is of no use once its record has been read. */
+const FENCE_LIVES_S = 3_600;
+
+/** Pages of a whole table in wire format: all segments at once, each page as it arrives. */
+function scan(database: Database, table: string, attributes: readonly string[]): AsyncGenerator<readonly WireImage[]> {
+  const names = Object.fromEntries(attributes.map((name, index) => [`#${index}`, name]));
+  const call = newCall();
+  async function* scanSegment(segment: number): AsyncGenerator<readonly WireImage[], void> {
+    let after: Operations['wireScan']['output']['LastEvaluatedKey'];
+    do {
+      const request = {
+        TableName: table,
+        ConsistentRead: true,
+        Segment: segment,
+        TotalSegments: SEGMENTS,
+        ProjectionExpression: Object.keys(names).join(', '),
+        ExpressionAttributeNames: names,
+        ...(after === undefined ? {} : { ExclusiveStartKey: after }),
+      };
+      const page: Operations['wireScan']['output'] = await send(database, 'wireScan', request, call);
+      yield page.Items ?? [];
+      after = page.LastEvaluatedKey;
+    } while (after !== undefined);
+  }
+  return merged(Array.from({ length: SEGMENTS }, (_, segment) => scanSegment(segment)));
+}
+
+function blocksOf(keys: Keyspace, key: Key): BlockName[] {
+  const place = keys.parsePlaceCount(key);
+  if (place !== undefined) return [{ scope: place.scope, parent: placeParent(place.place) }];
+  const cell = keys.parseCell(key);
+  return cell === undefined ? [] : [{ scope: cell.scope, parent: cell.geohash }];
+}
+
+function pageItemsOf(keys: Keyspace, key: Key): PageItem[] {
+  const partition = key.sk.charAt(0);
+  const page = keys.parsePage(key);
+  if (page !== undefined) return [{ ...page, partition, key, of: 'pages' }];
+  const part = keys.parsePageDirectory(key);
+  return part === undefined ? [] : [{ ...part, partition, key, of: 'directory' }];
+}
+
+/** The pages of a database for a recount. Their markers do not name their collection. */
+function openRecountPages(database: Database): RecountPages {
+  const call = newCall();
+  return {
+    async read({ scope, generation, partition }) {
+      const range = { from: partition, to: afterPartition(partition), consistent: true };
+      try {
+        return await queryPages(database, { scope, collection: '', generation }, range, call);
+      } catch (error) {
+        if (error instanceof UnknownPageFormat) return undefined;
+        throw error;
+      }
+    },
+    async insert({ scope, generation }, round, pages) {
+      const inserts = pages.map((page) => {
+        return { scope, begin: page.begin, seen: undefined, round, lost: undefined, pages: [page] };
+      });
+      await replacePages(database, generation, inserts, call);
+    },
+    putDirectory: (name, part) => putDirectoryPart(database, name, part, call),
+    delete: (items) =>
+      deleteInBulk(
+        database,
+        database.tables.derived,
+        items.map(({ key }) => key),
+        call,
+      ),
+  };
+}
+
+/** Opens what a recount reads and writes in a database. */
+export function openRecount(database: Database, consumer: string): RecountPort {
+  const { keys, tables } = database;
+  const keyOf = ({ pk, sk }: WireImage) => ({ pk: String(pk?.['S']), sk: String(sk?.['S']) });
+  return {
+    async *scanMarkers() {
+      for await (const page of scan(database, tables.entities, ['pk', 'sk', 'place', ...DRAWN_ATTRIBUTES])) {
+        yield page.filter((image) => {
+          const key = keyOf(image);
+          return keys.parseMarker(key) !== undefined || keys.parseReading(key) !== undefined;
+        });
+      }
+      if (!(await hasMonths(database))) return;
+      for (const month of await listMonths(database)) yield* scan(database, monthTable(tables, month), ['pk', 'sk']);
+    },
+    async *listDerived() {
+      for await (const page of scan(database, tables.derived, ['pk', 'sk'])) {
+        const found = page.map(keyOf);
+        yield {
+          blocks: found.flatMap((key) => blocksOf(keys, key)),
+          pages: found.flatMap((key) => pageItemsOf(keys, key)),
+          days: found.flatMap((key) => keys.parseDaySummary(key) ?? []),
+        };
+      }
+    },
+    async writeFence() {
+      const key = keys.streamState(consumer);
+      const ttl = Math.ceil(database.clock.wall() / 1_000) + FENCE_LIVES_S;
+      // Never equal to the stored item, because putting an equal item creates no record.
+      const fence = { ...key, fence: randomUUID(), ttl };
+      await send(database, 'put', { TableName: tables.entities, Item: fence }, newCall());
+      return key;
+    },
+    pages: openRecountPages(database),
+  };
+}

@@ -1,0 +1,160 @@
+import type { RetryOptions } from '../../retry.js';
+import type { StreamState } from '../../store/cell/stream-state.js';
+import { type Lease, whileLeased } from '../../store/lease.js';
+import type { ApplyOptions } from '../cells/apply.js';
+import { roundOf } from '../pages/apply.js';
+import { type StreamRecord, type WireImage, changeOf } from '../change.js';
+import { Check } from './check.js';
+import { createFold } from '../cells/fold.js';
+import { HeldMarkers } from './held-markers.js';
+import { MarkerDays } from '../days/apply.js';
+import { takeOwnership } from '../consume/ownership.js';
+import { type Batch, StreamReader } from '../consume/reader.js';
+import { replaceCells } from './cells.js';
+import { buildPages } from './pages.js';
+import { RecountDays } from './days.js';
+import { type RecountOptions, type RecountResult, counting, listDerived, scanMarkers } from './scan.js';
+import { firstState, passedBy, recounting, settled } from '../state.js';
+import { applyFolded, finishPlan, noteLoss, noteSwitch } from '../consume/takeover.js';
+
+/** A record may come after one that was made later by as much, because shards do not wait for one another. */
+const SETTLE_MS = 3_000;
+const POLL_MS = 200;
+const LIMITS = { records: 100_000, cells: 1_000_000 };
+
+const nameOf = ({ pk, sk }: WireImage) => `${String(pk?.['S'])}#${String(sk?.['S'])}`;
+
+/**
+ * Counts all markers, replaces the cells and rebuilds all pages, while markers are being written: takes the work over from
+ * its owner, reads every marker, then the stream up to a record that was written after the last of them. A marker with a
+ * record in the stream counts as its last image says, any other as it was read. A recount that is interrupted leaves a gap.
+ * Counts of another layout are upgraded. With `checkOnly`, see `Check`. Rejects with LeaseLost if another process takes the work
+ * over, with NoStream if the table has no stream, and with StreamReplaced if it gets another one meanwhile.
+ */
+export async function recount(options: RecountOptions, signal: AbortSignal): Promise<RecountResult> {
+  const { stream, clock, leaseMs = 10_000 } = options;
+  // Without a stream nothing can be recounted: the owner keeps the work then.
+  const identity = await stream.identify();
+  if (options.checkOnly) return new Check(options, identity, signal).run();
+  const first = () => Promise.resolve(firstState(identity, clock.wall()));
+  const taking = { first, leaseMs, ownerIsGone: () => false, force: true, upgrade: true };
+  const lease = await takeOwnership({ ...options, ...taking }, signal);
+  return whileLeased(lease, (working) => new Recount(options, lease, working).run(), signal);
+}
+
+class Recount {
+  readonly #options: RecountOptions;
+  readonly #lease: Lease<StreamState>;
+  readonly #signal: AbortSignal;
+  readonly #markers: HeldMarkers;
+  readonly #opening: MarkerDays;
+  readonly #days: RecountDays;
+  readonly #collecting;
+  #fence: string | undefined;
+  #fenceSeen = false;
+
+  constructor(options: RecountOptions, lease: Lease<StreamState>, signal: AbortSignal) {
+    this.#options = options;
+    this.#lease = lease;
+    this.#signal = signal;
+    this.#markers = new HeldMarkers(options.keys);
+    const { days, keys } = options;
+    const holds = () => lease.holds();
+    this.#opening = new MarkerDays({ ...options, ...days, signal, holds }, lease.current.version);
+    this.#days = new RecountDays({ keys, port: days.port, days: this.#opening, checkOnly: false });
+    this.#collecting = { markers: this.#markers, days: this.#days, signal };
+  }
+
+  async run(): Promise<RecountResult> {
+    const { stream, tables, clock } = this.#options;
+    await noteSwitch(this.#lease, await stream.identify());
+    await this.#finishPlan();
+    await this.#lease.update((state) => recounting(state, clock.wall()));
+
+    await scanMarkers(this.#options, this.#collecting);
+    await clock.sleep(SETTLE_MS, this.#signal);
+    const { pk, sk } = await tables.writeFence();
+    this.#fence = `${pk}#${sk}`;
+    await this.#readToFence();
+    return this.#replace();
+  }
+
+  async #replace(): Promise<RecountResult> {
+    const {
+      clock,
+      log,
+      pages: { pack },
+      tables,
+    } = this.#options;
+    const { batch } = this.#lease.current;
+    // Every recount has a batch of its own.
+    const generation = `r${batch}`;
+    const round = roundOf(batch, true);
+    const onRetry = (err: unknown) => log.warn({ err }, 'cannot write pages; retrying');
+    const retries: RetryOptions = { attempts: Infinity, onRetry, clock, signal: this.#signal };
+    const stored = await listDerived(this.#options, this.#lease.current, this.#collecting);
+    const fold = createFold();
+    const { partitions, count } = counting(this.#markers.take(), fold);
+    const pages = await buildPages({ pages: tables.pages, pack, generation, round, retries }, partitions);
+    const counted = { counted: fold.changes(), stored: stored.blocks };
+    const compared = await replaceCells(this.#applying(), counted, batch);
+    await this.#lease.update((state) => ({ ...state, gap: null, pages: { generation }, summariesSince: 0 }));
+    // Those of recounts that were interrupted, too. If this is interrupted, the next recount deletes the rest.
+    await tables.pages.delete(stored.pages);
+    return { ...compared, ...this.#days.result(), markers: count(), pages, differing: [], undecided: 0 };
+  }
+
+  #newReader(): StreamReader {
+    const onRecord = (record: StreamRecord) => this.#remember(record);
+    const options = { ...this.#options, port: this.#options.stream, pollMs: POLL_MS, signal: this.#signal, onRecord };
+    return new StreamReader(options, this.#lease.current);
+  }
+
+  #remember(record: StreamRecord): void {
+    if (nameOf(record.keys) === this.#fence) this.#fenceSeen = true;
+    const { scope, key } = changeOf(this.#options.keys, record) ?? {};
+    if (scope !== undefined && key !== undefined) this.#markers.override(scope, key, record.after);
+  }
+
+  async #finishPlan(): Promise<void> {
+    const { state } = this.#options;
+    // Pages that cannot even be read must not keep it from rebuilding them.
+    await this.#lease.update((now) => ({ ...now, pages: null }));
+    const applying = { ...this.#applying(), state, days: this.#opening };
+    try {
+      await finishPlan(this.#lease, this.#newReader(), (batch, folded) => applyFolded(applying, batch, folded));
+      if (this.#lease.current.plan !== null) await this.#lease.update(settled);
+    } catch (error) {
+      await noteLoss(this.#lease, error);
+    }
+  }
+
+  /** Reads what changed since the scan began, and everything before that the cells did not have yet. */
+  async #readToFence(): Promise<void> {
+    const { state, clock } = this.#options;
+    const signal = this.#signal;
+    let reader = this.#newReader();
+    for (;;) {
+      signal.throwIfAborted();
+      let batch: Batch;
+      try {
+        batch = await reader.gather(LIMITS, () => false);
+      } catch (error) {
+        // Records lost before the scan are included in the scan.
+        await noteLoss(this.#lease, error);
+        reader = this.#newReader();
+        continue;
+      }
+      await this.#days.addRecords(batch.days);
+      if (batch.deadLetters.length > 0) await state.putDeadLetters(batch.deadLetters);
+      await this.#lease.update((now) => passedBy(now, batch, clock.wall()));
+      if (this.#fenceSeen && batch.endAt !== undefined) return;
+      await clock.sleep(POLL_MS, signal);
+    }
+  }
+
+  #applying(): ApplyOptions {
+    const { cells: port, clock, log } = this.#options;
+    return { port, clock, signal: this.#signal, log, holds: () => this.#lease.holds() };
+  }
+}

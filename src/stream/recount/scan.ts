@@ -1,0 +1,114 @@
+import type { Clock } from '../../clock.js';
+import type { MarkerDay } from '../../keys/derived-keyspace.js';
+import type { Log } from '../../log.js';
+import type { BlockName } from '../../store/cell/blocks.js';
+import type { StreamState } from '../../store/cell/stream-state.js';
+import { type WireImage, changeOf, contributionAt } from '../change.js';
+import type { Fold } from '../cells/fold.js';
+import type { HeldPartition } from './held-markers.js';
+import type { HeldMarkers } from './held-markers.js';
+import type { PagesOptions } from '../pages/kept-pages.js';
+import type { DaysOptions } from '../days/apply.js';
+import type { CellsPort, StatePort, StreamPort } from '../ports.js';
+import type { ComparedBlocks } from './cells.js';
+import type { RecountDays, RecountedDays } from './days.js';
+import type { CheckedPages, PageItem, PartitionEntries, RecountPages } from './pages.js';
+import type { RecordKeys } from '../consume/record-fold.js';
+
+/** What there is in the derived table. */
+export interface DerivedItems {
+  readonly blocks: readonly BlockName[];
+  readonly pages: readonly PageItem[];
+  /** Days with summaries of readings. */
+  readonly days: readonly MarkerDay[];
+}
+
+/** What a recount reads besides what a consumer does. */
+export interface RecountPort {
+  /** Every marker and reading, in wire format; page by page, consistent. */
+  scanMarkers(): AsyncIterable<readonly WireImage[]>;
+  /** The names of all blocks, all items of pages, and all days with summaries of readings. */
+  listDerived(): AsyncIterable<DerivedItems>;
+  /** Writes an item that is not a marker into the table of entities, to wait for its record. Returns its keys. */
+  writeFence(): Promise<{ readonly pk: string; readonly sk: string }>;
+  readonly pages: RecountPages;
+}
+
+export interface RecountOptions {
+  readonly stream: StreamPort;
+  readonly state: StatePort;
+  readonly cells: CellsPort;
+  readonly pages: PagesOptions;
+  readonly days: DaysOptions;
+  readonly tables: RecountPort;
+  readonly clock: Clock;
+  readonly keys: RecordKeys;
+  readonly log: Log;
+  readonly self: string;
+  /** Whether to write nothing and take no lease, and only report what differs. */
+  readonly checkOnly: boolean;
+  readonly leaseMs?: number | undefined;
+}
+
+export interface RecountResult extends ComparedBlocks, CheckedPages, RecountedDays {
+  readonly markers: number;
+  /** Blocks and pages that changed each time they were to be compared. */
+  readonly undecided: number;
+}
+
+/** What a recount collects. */
+interface Collecting {
+  readonly markers: HeldMarkers;
+  readonly days: RecountDays;
+  readonly signal: AbortSignal;
+}
+
+/** Reads every marker and reading. */
+export async function scanMarkers(
+  { tables, keys }: Pick<RecountOptions, 'tables' | 'keys'>,
+  { markers, days, signal }: Collecting,
+): Promise<void> {
+  for await (const page of tables.scanMarkers()) {
+    signal.throwIfAborted();
+    for (const image of page) {
+      const made = { sequence: '0', event: '', at: 0, keys: image, before: undefined, after: image };
+      const scope = changeOf(keys, made)?.scope;
+      if (scope !== undefined) markers.add(scope, image);
+    }
+    await days.addItems(page);
+  }
+}
+
+/** Lists all blocks and pages. */
+export async function listDerived(
+  { tables }: Pick<RecountOptions, 'tables'>,
+  { gap, summariesSince }: StreamState,
+  { days, signal }: Omit<Collecting, 'markers'>,
+): Promise<Pick<DerivedItems, 'blocks' | 'pages'>> {
+  const blocks: BlockName[] = [];
+  const pages: PageItem[] = [];
+  const inexactSince = summariesSince === 0 ? Date.parse(gap?.since ?? '') : -Infinity;
+  for await (const some of tables.listDerived()) {
+    signal.throwIfAborted();
+    blocks.push(...some.blocks);
+    pages.push(...some.pages);
+    await days.addStored(some.days, inexactSince);
+  }
+  return { blocks, pages };
+}
+
+/** The markers by partition, added to a fold as they are taken, and how many they were. */
+export function counting(held: AsyncIterable<HeldPartition>, fold: Fold) {
+  let markers = 0;
+  async function* counted(): AsyncGenerator<PartitionEntries> {
+    for await (const { scope, partition, markers: some } of held) {
+      for (const { entry, place } of some) {
+        const { lng, lat } = entry.marker.position;
+        fold.add(scope, contributionAt(lng, lat, place), 1);
+      }
+      markers += some.length;
+      yield { scope, partition, entries: some.map(({ entry }) => entry) };
+    }
+  }
+  return { partitions: counted(), count: () => markers };
+}

@@ -1,0 +1,148 @@
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+} from '@aws-sdk/client-dynamodb-streams';
+import { Readable } from 'node:stream';
+
+import type { ServerClock } from '../../clock.js';
+import { type Connection, SETTING_CLOCK, clientOptions, settingClock } from '../../connection.js';
+import type { Database } from '../../store/database.js';
+import { isFailure, mapFailure } from '../../store/request/failures.js';
+import { withinTime } from '../../store/request/within-time.js';
+import { describeTable } from '../../store/table/tables.js';
+import type { StreamRecord, WireImage } from '../change.js';
+import { withMonths } from './month-streams.js';
+import { NoStream, StreamFailure, type StreamPort } from '../ports.js';
+
+/** A record as returned by GetRecords and received by an AWS Lambda function. */
+export interface WireRecord {
+  readonly eventName?: string;
+  readonly dynamodb?: {
+    readonly SequenceNumber?: string;
+    /** Seconds since 1970. */
+    readonly ApproximateCreationDateTime?: number;
+    readonly Keys?: WireImage;
+    readonly OldImage?: WireImage;
+    readonly NewImage?: WireImage;
+  };
+}
+
+const RECORDS_IN_A_PAGE = 1_000;
+
+const failureOf = (error: unknown): unknown => {
+  if (isFailure(error, 'TrimmedDataAccessException')) return new StreamFailure('trimmed', { cause: error });
+  if (isFailure(error, 'ExpiredIteratorException')) return new StreamFailure('expired', { cause: error });
+  if (isFailure(error, 'ResourceNotFoundException')) return new StreamFailure('gone', { cause: error });
+  return mapFailure(error);
+};
+
+/** The relevant parts of a record. Throws if it has no sequence number. */
+export function recordOf({ eventName = '', dynamodb = {} }: WireRecord): StreamRecord {
+  const { SequenceNumber, ApproximateCreationDateTime = 0, Keys = {}, OldImage, NewImage } = dynamodb;
+  if (SequenceNumber === undefined) throw new Error('a record of the stream has no sequence number');
+  const at = ApproximateCreationDateTime * 1_000;
+  return { sequence: SequenceNumber, event: eventName, at, keys: Keys, before: OldImage, after: NewImage };
+}
+
+/** A page of records as received: the SDK would rebuild every attribute of both images. */
+async function getRecords(
+  client: DynamoDBStreamsClient,
+  iterator: string,
+  options: { readonly abortSignal: AbortSignal },
+) {
+  const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: RECORDS_IN_A_PAGE });
+  let records: readonly WireRecord[] = [];
+  command.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      const { response } = result as { response: { statusCode: number; body: unknown } };
+      if (response.statusCode !== 200) return result;
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of response.body as AsyncIterable<Uint8Array>) chunks.push(chunk);
+      const { Records, ...rest } = JSON.parse(Buffer.concat(chunks).toString()) as { Records?: readonly WireRecord[] };
+      records = Records ?? [];
+      response.body = Readable.from([Buffer.from(JSON.stringify(rest))]);
+      return result;
+    },
+    // Closest to the wire, so that the SDK parses the response afterwards.
+    { step: 'deserialize', priority: 'low', name: 'keepRecordsAsTheyCame' },
+  );
+  const { NextShardIterator } = await client.send(command, options);
+  return { records, next: NextShardIterator };
+}
+
+const ANSWER_WITHIN_MS = 10_000;
+
+/** Creates a client for DynamoDB Streams, whose answers set `clock`. Nothing is sent before the first command. */
+export function createStreamsClient(connection: Connection, clock?: ServerClock): DynamoDBStreamsClient {
+  const client = new DynamoDBStreamsClient(clientOptions(connection, { attemptMs: ANSWER_WITHIN_MS }));
+  if (clock !== undefined) client.middlewareStack.add(settingClock(clock), SETTING_CLOCK);
+  return client;
+}
+
+/** The stream of a database's entities table, with those of the tables of recent months. */
+export function openStream(database: Database, client: DynamoDBStreamsClient): StreamPort {
+  const ask = <T>(command: (options: { readonly abortSignal: AbortSignal }) => Promise<T>): Promise<T> =>
+    withinTime(database, command, { failure: failureOf });
+  let known: string | undefined;
+
+  /** Whether it is still the table's stream: a table has only one that is enabled. */
+  async function isEnabled(stream: string): Promise<boolean> {
+    const command = new DescribeStreamCommand({ StreamArn: stream, Limit: 1 });
+    try {
+      const { StreamDescription: found } = await ask((options) => client.send(command, options));
+      return found?.StreamStatus === 'ENABLED';
+    } catch (error) {
+      if (error instanceof StreamFailure) return false;
+      throw error;
+    }
+  }
+
+  return withMonths(database, {
+    async identify() {
+      // To describe a table, the embedded engine reads all of it.
+      if (database.waitsForDisk && known !== undefined && (await isEnabled(known))) return known;
+      const table = await describeTable(database, database.tables.entities);
+      const view = table?.StreamSpecification?.StreamViewType;
+      if (table?.LatestStreamArn === undefined || view !== 'NEW_AND_OLD_IMAGES') {
+        throw new NoStream(
+          `table ${database.tables.entities} must have a stream with NEW_AND_OLD_IMAGES; found ${view ?? 'none'}`,
+        );
+      }
+      known = table.LatestStreamArn;
+      return known;
+    },
+    async listShards(stream, after) {
+      const command = new DescribeStreamCommand({
+        StreamArn: stream,
+        ...(after === undefined ? {} : { ExclusiveStartShardId: after }),
+      });
+      const { StreamDescription: found } = await ask((options) => client.send(command, options));
+      const shards = (found?.Shards ?? []).flatMap(({ ShardId, ParentShardId }) =>
+        ShardId === undefined ? [] : [{ id: ShardId, parent: ParentShardId }],
+      );
+      return { shards, more: found?.LastEvaluatedShardId !== undefined };
+    },
+    async openShard(stream, shard, start) {
+      const command = new GetShardIteratorCommand({
+        StreamArn: stream,
+        ShardId: shard,
+        ...(start.type === 'oldest' || start.type === 'newest'
+          ? { ShardIteratorType: start.type === 'oldest' ? 'TRIM_HORIZON' : 'LATEST' }
+          : {
+              ShardIteratorType: start.type === 'at' ? 'AT_SEQUENCE_NUMBER' : 'AFTER_SEQUENCE_NUMBER',
+              SequenceNumber: start.sequence,
+            }),
+      });
+      const { ShardIterator } = await ask((options) => client.send(command, options));
+      if (ShardIterator === undefined) throw new Error(`shard ${shard} returned no iterator`);
+      return ShardIterator;
+    },
+    async readRecords(iterator) {
+      const { records, next } = await ask((options) => getRecords(client, iterator, options));
+      return { records: records.map(recordOf), next };
+    },
+  });
+}

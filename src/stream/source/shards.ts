@@ -1,0 +1,167 @@
+import { wallAt } from '../../clock.js';
+import type { StreamState } from '../../store/cell/stream-state.js';
+import { type ShardCursor, StreamReplaced, type StreamSource, currentStream, untilAnswered } from './record-batches.js';
+import { type ListedShard, type RecordPage, StreamFailure } from '../ports.js';
+import type { ShardsSeen } from '../state.js';
+
+/** How far one shard has been read. */
+export interface Shard extends ShardCursor {
+  parent: string | undefined;
+  /** A time: everything written before it has been read. */
+  since: number;
+  ended: boolean;
+  /** Whether a listing has named it: only then is its parent known. */
+  named: boolean;
+  /** Number of listings that have not shown whether its parent has more records. */
+  unclearFor: number;
+  /** Number of further empty pages before the shard counts as read up to now. */
+  emptyPagesLeft: number;
+}
+
+/** The stream no longer exists. */
+class StreamGone extends Error {
+  override readonly name = 'StreamGone';
+
+  constructor(stream: string, options?: ErrorOptions) {
+    super(`the stream ${stream} does not exist`, options);
+  }
+}
+
+// The simulation verifies the limits that decide what to trust: in its streams a fifth of the pages are empty although
+// records follow, and listings omit young shards and one old shard in twenty. The others only trade calls for delay.
+
+/** A page with fewer records, read at the end of a shard, has all there is: the next call can wait. */
+const FULL_PAGE = 100;
+/** Interval at which the stream is identified and its shards are listed while none of them ends. */
+export const LIST_EVERY_MS = 10_000;
+/**
+ * A page may be empty although records follow, because iterators move through a shard in steps. A new iterator may be
+ * far from the end, so several empty pages are required; one that has just returned records is near the end.
+ */
+const EMPTY_PAGES_WHEN_OPENED = 3;
+/** A listing may lag, so several must agree that a shard is gone. */
+const LISTINGS_TO_BELIEVE = 5;
+
+const isReadUpToNow = ({ emptyPagesLeft }: Shard) => emptyPagesLeft === 0;
+
+/** The shards of a stream, each with its progress. */
+export class Shards {
+  readonly #source: StreamSource;
+  readonly #newOnly: boolean;
+  readonly #shards = new Map<string, Shard>();
+  #listed: readonly ListedShard[] = [];
+  /** When they were last listed, in wall-clock time and by the clock of this process. */
+  #listedWall: number;
+  #listedAt = -Infinity;
+  #listAgain = true;
+
+  /** The shards known to a state. `newOnly`: of the shards listed first, only new records are read. */
+  constructor(source: StreamSource, { shards, plan, listedAt }: StreamState, newOnly: boolean) {
+    this.#source = source;
+    this.#newOnly = newOnly;
+    this.#listedWall = listedAt;
+    for (const [id, { after, since, endedAt }] of Object.entries(shards)) {
+      this.#add({ id, after: plan?.[id]?.to ?? after, since, ended: endedAt !== undefined });
+    }
+  }
+
+  #add(shard: Pick<Shard, 'id' | 'after' | 'since' | 'ended' | 'newOnly'>): Shard {
+    const added = { parent: undefined, iterator: undefined, named: false, unclearFor: 0, emptyPagesLeft: 0, ...shard };
+    this.#shards.set(shard.id, added);
+    return added;
+  }
+
+  /** Whether a listing may lack a shard that should be read now. */
+  get listingIsDue(): boolean {
+    return this.#listAgain;
+  }
+
+  /**
+   * Lists the shards if one has ended since, or some time has passed. Throws StreamReplaced if the table has another
+   * stream by then, and StreamGone if this one cannot be listed: all shards of a stream end when it is disabled.
+   */
+  async refresh(): Promise<void> {
+    const { clock, stream } = this.#source;
+    const now = clock.now();
+    if (!this.#listAgain && now - this.#listedAt < LIST_EVERY_MS) return;
+    const named = await currentStream(this.#source);
+    if (named !== stream) throw new StreamReplaced(stream, named);
+    const listed = await this.#list().catch((error: unknown) => {
+      throw error instanceof StreamFailure ? new StreamGone(stream, { cause: error }) : error;
+    });
+    const newOnly = this.#newOnly && this.#listedAt === -Infinity;
+    for (const { id, parent } of listed) {
+      // It was not in the previous listing, so nothing in it is older.
+      const fresh = { id, newOnly, after: undefined, since: this.#listedWall, ended: false };
+      Object.assign(this.#shards.get(id) ?? this.#add(fresh), { parent, named: true });
+    }
+    const unclear = [...this.#shards.values()].filter((shard) => !shard.ended && !this.#isClear(shard));
+    for (const shard of unclear) shard.unclearFor += 1;
+    this.#listed = listed;
+    this.#listedWall = wallAt(now, clock);
+    this.#listedAt = now;
+    this.#listAgain = unclear.some(({ unclearFor }) => unclearFor < LISTINGS_TO_BELIEVE);
+  }
+
+  async #list(): Promise<ListedShard[]> {
+    const { port, stream } = this.#source;
+    const found: ListedShard[] = [];
+    for (let more = true; more;) {
+      const page = await untilAnswered(this.#source, () => port.listShards(stream, found.at(-1)?.id));
+      found.push(...page.shards);
+      more = page.more;
+    }
+    return found;
+  }
+
+  /** Whether it is known that a shard has no parent, or what its parent still has. */
+  #isClear({ after, named, parent }: Shard): boolean {
+    // If it was read before, then after the end of its parent.
+    return after !== undefined || (named && (parent === undefined || this.#shards.has(parent)));
+  }
+
+  /** Shards whose parents have no more records, so that the records of an item are in order. */
+  readable(): Shard[] {
+    return [...this.#shards.values()].filter((shard) => {
+      if (shard.ended) return false;
+      // Its parent is gone, unless listings have just omitted it.
+      if (!this.#isClear(shard)) return shard.unclearFor >= LISTINGS_TO_BELIEVE;
+      const parent = shard.parent === undefined ? undefined : this.#shards.get(shard.parent);
+      return parent === undefined || parent.ended;
+    });
+  }
+
+  /** Call before a page of a shard is read. */
+  opening(shard: Shard): void {
+    if (shard.iterator === undefined) shard.emptyPagesLeft = EMPTY_PAGES_WHEN_OPENED;
+  }
+
+  /** Moves a shard past a page requested at `wall`. Returns whether it may have more at once. */
+  advance(shard: Shard, { records, next }: RecordPage, wall: number): boolean {
+    const last = records.at(-1);
+    if (last === undefined) shard.emptyPagesLeft = Math.max(0, shard.emptyPagesLeft - 1);
+    else {
+      shard.after = last.sequence;
+      shard.since = Math.max(shard.since, last.at);
+      if (records.length >= FULL_PAGE || !isReadUpToNow(shard)) shard.emptyPagesLeft = 1;
+    }
+    if (isReadUpToNow(shard)) shard.since = Math.max(shard.since, wall);
+    shard.iterator = next;
+    if (next !== undefined) return !isReadUpToNow(shard);
+    shard.ended = true;
+    // If it was split, its children must be listed.
+    this.#listAgain = true;
+    return true;
+  }
+
+  /** What the state should record about the shards. */
+  seen(): ShardsSeen {
+    const all = [...this.#shards.values()];
+    return {
+      listedAt: this.#listedWall,
+      shards: this.#listed,
+      ended: new Set(all.filter(({ ended }) => ended).map(({ id }) => id)),
+      since: new Map(all.map(({ id, since }) => [id, since])),
+    };
+  }
+}
