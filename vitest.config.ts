@@ -4,39 +4,12 @@ import { defineConfig } from 'vitest/config';
 
 import { ProjectSequencer } from './test/support/project-sequencer.js';
 
-/** Long tests: test/support/rounds.ts says how many rounds they run. */
-const SOAK = [
-  'test/stream/simulation/*.test.ts',
-  'test/stream/kill/*.test.ts',
-  'test/map/{model,near-layouts}.test.ts',
-  'test/jobs/repartition.test.ts',
-  'test/fuzz/*.test.ts',
-];
-/** They need Chromium. */
-const BROWSER = ['test/web/{examples,explain,first-load,graphiql,import,map}.test.ts'];
-/** Neither DynamoDB Local nor a browser. */
-const UNIT = [
-  'test/{arrivals,clock,layers,log,test-report,turns}.test.ts',
-  'test/{capacity,geo,graphql,keys,pages,plan}/**/*.test.ts',
-  'test/cli/{config,progress,stop}.test.ts',
-  'test/client/{access,bundle,interrupted,tile-cache,tiles}.test.ts',
-  'test/http/admission.test.ts',
-  'test/geolibrary/plan.test.ts',
-  'test/ingest/{as-people-write,hostile-rows,order,output,read-file,seen-keys,write-format}.test.ts',
-  'test/live/{change,hub,memory}.test.ts',
-  'test/loaders/{cell-cache,directory-reader,marker-cache,marker-loader,range-union}.test.ts',
-  'test/search/{embedded,line}.test.ts',
-  'test/server/caches.test.ts',
-  'test/map/{cells,features,filter,inside,known-counts,paging,runs,stalls,viewport}.test.ts',
-  'test/stream/{apply,first-load,fold,status}.test.ts',
-  'test/store/consumption/{sampler,top-keys}.test.ts',
-  'test/store/readers.test.ts',
-  'test/support/rfc7946.test.ts',
-  'test/web/{accents,base-tiles,connection,coordinates,edit-forms,explain-cells,follow-load,heat,import-files,largest-part,url-hash}.test.ts',
-];
-
-/** They need OpenSearch, and most of them DynamoDB Local. */
-const OPENSEARCH = ['test/search/opensearch/*.test.ts'];
+/**
+ * What a test needs is in its name: `x.test.ts` neither DynamoDB Local nor a browser, `x.engine.test.ts` DynamoDB Local,
+ * `x.browser.test.ts` Chromium too, `x.opensearch.test.ts` OpenSearch. `x.soak.test.ts` needs DynamoDB Local for a number
+ * of rounds that test/support/rounds.ts says.
+ */
+const named = (kind: string) => [`test/**/*.${kind}.test.ts`];
 
 const ENGINE_SETUP = 'test/support/start-engine.ts';
 
@@ -70,27 +43,26 @@ export default defineConfig({
       JDK_JAVA_OPTIONS: process.env['JDK_JAVA_OPTIONS'] ?? '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC',
     },
     projects: [
-      { extends: true, test: { name: 'unit', include: UNIT } },
+      {
+        extends: true,
+        test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: named('{engine,browser,opensearch,soak}') },
+      },
       // Before the others that need an engine: it starts while the pages are built.
       {
         extends: true,
-        test: { name: 'browser', include: BROWSER, globalSetup: ['test/support/build-pages.ts', ENGINE_SETUP] },
-      },
-      {
-        extends: true,
         test: {
-          name: 'engine',
-          include: ['test/**/*.test.ts'],
-          exclude: [...UNIT, ...BROWSER, ...SOAK, ...OPENSEARCH],
-          globalSetup: ENGINE_SETUP,
+          name: 'browser',
+          include: named('browser'),
+          globalSetup: ['test/support/build-pages.ts', ENGINE_SETUP],
         },
       },
-      { extends: true, test: { name: 'soak', include: SOAK, globalSetup: ENGINE_SETUP } },
+      { extends: true, test: { name: 'engine', include: named('engine'), globalSetup: ENGINE_SETUP } },
+      { extends: true, test: { name: 'soak', include: named('soak'), globalSetup: ENGINE_SETUP } },
       {
         extends: true,
         test: {
           name: 'opensearch',
-          include: OPENSEARCH,
+          include: named('opensearch'),
           globalSetup: [ENGINE_SETUP, 'test/support/start-opensearch.ts'],
         },
       },

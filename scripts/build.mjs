@@ -32,8 +32,8 @@ const parts = [
     name: 'GraphiQL',
     stamp: 'dist/.built-graphiql',
     result: 'dist/graphiql/index.html',
-    sources: ['web/graphiql', 'examples/sensors', 'vite.config.ts', 'package-lock.json'],
-    command: ['node_modules/vite/bin/vite.js', 'build'],
+    sources: ['web/graphiql', 'examples/sensors', 'package-lock.json'],
+    command: ['node_modules/vite/bin/vite.js', 'build', '--config', 'web/graphiql/vite.config.ts'],
   },
 ];
 

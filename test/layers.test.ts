@@ -12,19 +12,23 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   plan: ['pages', 'keys', 'geo', 'model'],
   pages: ['keys', 'geo', 'model'],
   capacity: ['plan', 'pages', 'geo', 'model'],
+  scheduling: [],
   objects: [],
   store: ['objects', 'pages', 'keys', 'geo', 'model'],
-  loaders: ['store', 'pages', 'plan', 'keys', 'geo', 'model'],
-  map: ['search', 'plan', 'pages', 'loaders', 'keys', 'geo', 'model'],
-  stream: ['store', 'pages', 'keys', 'geo', 'model'],
-  search: ['stream', 'store', 'keys', 'geo', 'model'],
+  loaders: ['scheduling', 'store', 'pages', 'plan', 'keys', 'geo', 'model'],
+  read: ['scheduling', 'loaders', 'store', 'pages', 'plan', 'keys', 'geo', 'model'],
+  map: ['scheduling', 'search', 'plan', 'pages', 'read', 'loaders', 'keys', 'geo', 'model'],
+  stream: ['scheduling', 'store', 'pages', 'keys', 'geo', 'model'],
+  search: ['scheduling', 'stream', 'store', 'keys', 'geo', 'model'],
   live: ['stream', 'store', 'keys', 'geo', 'model'],
   jobs: ['store', 'objects', 'keys', 'geo', 'model'],
-  ingest: ['map', 'plan', 'store', 'keys', 'geo', 'model'],
-  geolibrary: ['ingest', 'map', 'plan', 'loaders', 'store', 'geo', 'model'],
+  ingest: ['map', 'read', 'plan', 'store', 'keys', 'geo', 'model'],
+  geolibrary: ['scheduling', 'ingest', 'map', 'read', 'plan', 'loaders', 'store', 'geo', 'model'],
   graphql: [
+    'scheduling',
     'geolibrary',
     'map',
+    'read',
     'search',
     'plan',
     'pages',
@@ -36,12 +40,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'geo',
     'model',
   ],
-  http: ['graphql', 'map', 'model'],
+  http: ['scheduling', 'graphql', 'map', 'model'],
   engine: [],
   lambda: ['store', 'stream'],
   // Runs in browsers, and knows only the schema of the server.
   client: [],
   server: [
+    'scheduling',
     'geo',
     'model',
     'keys',
@@ -49,6 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'store',
     'objects',
     'loaders',
+    'read',
     'map',
     'stream',
     'search',
@@ -70,6 +76,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'store',
     'objects',
     'loaders',
+    'read',
     'map',
     'stream',
     'jobs',
@@ -82,7 +89,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files directly under src/ and who may import them. */
-const FOR_ANYONE = ['arrivals', 'clock', 'connection', 'disk', 'errors', 'log', 'private-files', 'retry', 'turns'];
+const FOR_ANYONE = ['clock', 'connection', 'disk', 'errors', 'log', 'private-files', 'retry'];
 const FOR_ROOTS_ONLY = ['config', 'log-output'];
 /** What the environment says, and what it may say. */
 const CONFIGURATION = ['config.ts', 'settings.ts'];
@@ -169,6 +176,21 @@ function cycles(imports: ReadonlyMap<string, readonly string[]>): string[][] {
   return found;
 }
 
+/** Which subfolders the files of each subfolder import. What lies beside subfolders is shared by them, or puts them together. */
+function foldersOf(imports: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
+  const folders = new Map<string, string[]>();
+  for (const [file, to] of imports) {
+    const folder = dirname(file);
+    const isShared = (other: string) => other === folder || folder.startsWith(`${other}/`);
+    const others = to.map((each) => dirname(each)).filter((each) => !isShared(each));
+    folders.set(folder, [...(folders.get(folder) ?? []), ...others]);
+  }
+  const shared = (folder: string) =>
+    folder === '.' || [...folders.keys()].some((other) => other.startsWith(`${folder}/`));
+  for (const folder of folders.keys()) if (shared(folder)) folders.delete(folder);
+  return folders;
+}
+
 describe('the direction of imports', () => {
   test('every folder of the table has source, and no folder is outside it', () => {
     const folders = new Set(files.filter((file) => file.includes('/')).map((file) => file.split('/')[0]));
@@ -198,6 +220,11 @@ describe('the direction of imports', () => {
     expect(cycles(new Map(files.map((file) => [file.replace(/\.ts$/, ''), targetsOf(file)])))).toEqual([]);
   });
 
+  test('no subfolders are circular, except for the files beside them', () => {
+    const imports = new Map(files.map((file) => [file, targetsOf(file)]));
+    expect(cycles(foldersOf(imports))).toEqual([]);
+  });
+
   test('no files or folders of the map page import each other in circles, except for those that put it together', () => {
     const page = resolve(SOURCE, '../web/map');
     const byFile = new Map(
@@ -210,14 +237,7 @@ describe('the direction of imports', () => {
     );
     expect(byFile.size).toBeGreaterThan(100);
     expect(cycles(byFile)).toEqual([]);
-    const folders = new Map<string, string[]>();
-    for (const [file, to] of byFile) {
-      const folder = dirname(file);
-      if (folder === '.') continue;
-      const others = to.map((each) => dirname(each)).filter((each) => each !== folder);
-      folders.set(folder, [...(folders.get(folder) ?? []), ...others]);
-    }
-    expect(cycles(folders)).toEqual([]);
+    expect(cycles(foldersOf(byFile))).toEqual([]);
   });
 
   test.each(Object.entries(ONE_DOOR))('%s is named only in its designated files', (name, door) => {
@@ -230,7 +250,9 @@ describe('the direction of imports', () => {
 
   test('each AWS client is constructed in one file, and only server/ and lambda/ request one', () => {
     const constructing = files.filter((file) => /new (?:DynamoDB(?:Streams)?|S3)Client\b/.test(text(file)));
-    expect(new Set(constructing)).toEqual(new Set(['store/database.ts', 'stream/dynamodb.ts', 'objects/s3-store.ts']));
+    expect(new Set(constructing)).toEqual(
+      new Set(['store/database.ts', 'stream/source/dynamodb.ts', 'objects/s3-store.ts']),
+    );
     const asking = files.filter(
       (file) => /\bcreate(?:Database|S3Store)\(/.test(text(file)) && !constructing.includes(file),
     );
@@ -245,7 +267,7 @@ describe('the direction of imports', () => {
         'store/request/send.ts',
         'store/table/tables.ts',
         'store/table/month-tables.ts',
-        'stream/dynamodb.ts',
+        'stream/source/dynamodb.ts',
         'objects/s3-store.ts',
       ]),
     );

@@ -3,7 +3,7 @@ import type { Distribution } from './distribution.js';
 import type { PageSizes } from './page-model.js';
 
 /**
- * Number of times per second that the consumer polls for changes (src/stream/consumer.ts); changes found together form
+ * Number of times per second that the consumer polls for changes (src/stream/consume/consumer.ts); changes found together form
  * one batch.
  */
 const BATCHES_A_SECOND = 5;

@@ -11,7 +11,7 @@ export interface Place {
 }
 
 /**
- * Requests of a kind in progress at a time. In the simulation of test/http/admission.test.ts, 4 answer as many as 64; at
+ * Requests of a kind in progress at a time. In the simulation of test/scheduling/admission.test.ts, 4 answer as many as 64; at
  * three times the capacity, the slowest hundredth takes 1.5 s with 16, 1.9 s with 32 and 3.5 s with 64. Fewer would leave
  * the event loop idle where DynamoDB takes long.
  */

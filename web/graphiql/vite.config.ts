@@ -5,11 +5,11 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 
 /** GraphiQL as static files that need no other host: `dist/graphiql`, served under `/graphiql/`. */
 export default defineConfig({
-  root: here('web/graphiql'),
+  root: here('.'),
   base: '/graphiql/',
   logLevel: 'warn',
   build: {
-    outDir: here('dist/graphiql'),
+    outDir: here('../../dist/graphiql'),
     emptyOutDir: true,
     target: 'es2022',
     // Everything is a file of its own, so that the page runs under a content security policy without data: and inline code.

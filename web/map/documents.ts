@@ -1,6 +1,6 @@
 import type { Bounds } from '../../src/client/public.js';
 
-// The operations of the page, in addition to those of the client. test/web/map.test.ts validates them against the schema.
+// The operations of the page, in addition to those of the client. test/web/map.browser.test.ts validates them against the schema.
 
 /** A collection as the list of layers shows it. */
 export interface Collection {

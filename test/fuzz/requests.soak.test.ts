@@ -27,7 +27,7 @@ import { type Known, choosing } from './values.js';
 const schema = buildSchema();
 const CONCURRENT = 16;
 /**
- * One in this many documents is sent over HTTP, which takes most of the time; test/fuzz/raw-inputs.test.ts covers the
+ * One in this many documents is sent over HTTP, which takes most of the time; test/fuzz/raw-inputs.soak.test.ts covers the
  * rest.
  */
 const OVER_HTTP = 50;

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { createKeyspace } from '../../src/keys/keyspace.js';
+import { createKeyspace } from '../../../src/keys/keyspace.js';
 import {
   type StreamRecord,
   type WireImage,
   changeOf,
   contributionAt,
   contributionOf,
-} from '../../src/stream/change.js';
-import { createFold } from '../../src/stream/cells/fold.js';
+} from '../../../src/stream/change.js';
+import { createFold } from '../../../src/stream/cells/fold.js';
 
 const keys = createKeyspace('readable');
 const point = fc.record({

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 
-import { systemClock } from '../../src/clock.js';
-import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
-import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import { type Database, type Item, createDatabase } from '../../src/store/database.js';
-import { decodePage, encodePage } from '../../src/store/page/page-data.js';
-import { putInBulk } from '../../src/store/request/batch-write.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { send } from '../../src/store/request/send.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
-import { recount } from '../../src/stream/recount/recount.js';
-import { openRecount } from '../../src/stream/recount/reads.js';
-import { recordCalls } from '../support/record-calls.js';
-import { engine, testDatabase } from '../support/test-database.js';
-import { pagesOfTable } from './pages-of-table.js';
-import { markerItem, streamParts, untilRead, whileConsuming } from './support.js';
+import { systemClock } from '../../../src/clock.js';
+import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../../src/store/cell/blocks.js';
+import { loadStreamState } from '../../../src/store/cell/stream-state.js';
+import { type Database, type Item, createDatabase } from '../../../src/store/database.js';
+import { decodePage, encodePage } from '../../../src/store/page/page-data.js';
+import { putInBulk } from '../../../src/store/request/batch-write.js';
+import { newCall } from '../../../src/store/request/meter.js';
+import { send } from '../../../src/store/request/send.js';
+import { createConsumer } from '../../../src/stream/consume/consumer.js';
+import { recount } from '../../../src/stream/recount/recount.js';
+import { openRecount } from '../../../src/stream/recount/reads.js';
+import { recordCalls } from '../../support/record-calls.js';
+import { engine, testDatabase } from '../../support/test-database.js';
+import { pagesOfTable } from '../pages-of-table.js';
+import { markerItem, streamParts, untilRead, whileConsuming } from '../support.js';
 
 const db = await testDatabase('readable', { stream: true });
 

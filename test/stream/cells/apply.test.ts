@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 
-import type { Clock } from '../../src/clock.js';
-import { silentLog } from '../../src/log.js';
-import { applyBatch } from '../../src/stream/cells/apply.js';
-import { createBlockMemory } from '../../src/stream/cells/memory.js';
-import type { BlockName } from '../../src/store/cell/blocks.js';
-import { takeOwnership } from '../../src/stream/consume/ownership.js';
-import { firstState } from '../../src/stream/state.js';
-import { DerivedModel } from './simulation/derived-model.js';
+import type { Clock } from '../../../src/clock.js';
+import { silentLog } from '../../../src/log.js';
+import { applyBatch } from '../../../src/stream/cells/apply.js';
+import { createBlockMemory } from '../../../src/stream/cells/memory.js';
+import type { BlockName } from '../../../src/store/cell/blocks.js';
+import { takeOwnership } from '../../../src/stream/consume/ownership.js';
+import { firstState } from '../../../src/stream/state.js';
+import { DerivedModel } from '../simulation/derived-model.js';
 
 const { signal } = new AbortController();
 

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 
-import { systemClock } from '../../src/clock.js';
-import { placeParent } from '../../src/model/cell.js';
-import { putInBulk } from '../../src/store/request/batch-write.js';
-import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { send } from '../../src/store/request/send.js';
-import { loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
-import { CELLS_LAYOUT } from '../../src/stream/change.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
-import { recount } from '../../src/stream/recount/recount.js';
-import { openRecount } from '../../src/stream/recount/reads.js';
-import { OtherLayout } from '../../src/stream/consume/ownership.js';
-import { testDatabase } from '../support/test-database.js';
+import { systemClock } from '../../../src/clock.js';
+import { placeParent } from '../../../src/model/cell.js';
+import { putInBulk } from '../../../src/store/request/batch-write.js';
+import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../../src/store/cell/blocks.js';
+import { newCall } from '../../../src/store/request/meter.js';
+import { send } from '../../../src/store/request/send.js';
+import { loadStreamState, putStreamState } from '../../../src/store/cell/stream-state.js';
+import { CELLS_LAYOUT } from '../../../src/stream/change.js';
+import { createConsumer } from '../../../src/stream/consume/consumer.js';
+import { recount } from '../../../src/stream/recount/recount.js';
+import { openRecount } from '../../../src/stream/recount/reads.js';
+import { OtherLayout } from '../../../src/stream/consume/ownership.js';
+import { testDatabase } from '../../support/test-database.js';
 import {
   allItems,
   countedCells,
@@ -22,7 +22,7 @@ import {
   storedPlaces,
   streamParts,
   untilRead,
-} from './support.js';
+} from '../support.js';
 
 const MARKERS = 120;
 const db = await testDatabase('readable', { stream: true });

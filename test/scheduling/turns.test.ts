@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { spliced, stringify } from '../src/graphql/execution/json-text.js';
-import { afterTurns, takeTurn } from '../src/scheduling/turns.js';
+import { spliced, stringify } from '../../src/graphql/execution/json-text.js';
+import { afterTurns, takeTurn } from '../../src/scheduling/turns.js';
 
 /** Blocks the thread for some milliseconds. */
 function work(ms: number): void {

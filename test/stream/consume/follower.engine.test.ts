@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 
-import { newCall } from '../../src/store/request/meter.js';
-import { send } from '../../src/store/request/send.js';
-import type { StreamRecord } from '../../src/stream/change.js';
-import { followStream, readWholeStream } from '../../src/stream/consume/follower.js';
-import { until } from '../live/support.js';
-import { testDatabase } from '../support/test-database.js';
-import { markerItem, streamParts } from './support.js';
+import { newCall } from '../../../src/store/request/meter.js';
+import { send } from '../../../src/store/request/send.js';
+import type { StreamRecord } from '../../../src/stream/change.js';
+import { followStream, readWholeStream } from '../../../src/stream/consume/follower.js';
+import { until } from '../../live/support.js';
+import { testDatabase } from '../../support/test-database.js';
+import { markerItem, streamParts } from '../support.js';
 
 const db = await testDatabase('readable', { stream: true });
 const put = (key: string) =>

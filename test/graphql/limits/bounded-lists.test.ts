@@ -2,8 +2,8 @@ import { makeExecutableSchema } from '@graphql-tools/schema';
 import { graphql } from 'graphql';
 import { expect, test } from 'vitest';
 
-import { boundFields } from '../../src/graphql/limits/bounded-lists.js';
-import { startWork } from '../../src/graphql/work.js';
+import { boundFields } from '../../../src/graphql/limits/bounded-lists.js';
+import { startWork } from '../../../src/graphql/work.js';
 
 /** The answer to a query, and how many times each field was resolved. */
 async function ask(source: string, { maxNodes = 1_000, variables = {} } = {}) {

@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest';
 
-import { documentReader } from '../../src/graphql/execution/documents.js';
-import { errorFormatter } from '../../src/graphql/error-format.js';
-import { buildSchema } from '../../src/graphql/schema.js';
-import { silentLog } from '../../src/log.js';
-import { DEFAULT_LIMITS } from '../../src/model/limits.js';
+import { documentReader } from '../../../src/graphql/execution/documents.js';
+import { errorFormatter } from '../../../src/graphql/error-format.js';
+import { buildSchema } from '../../../src/graphql/schema.js';
+import { silentLog } from '../../../src/log.js';
+import { DEFAULT_LIMITS } from '../../../src/model/limits.js';
 
 const schema = buildSchema();
 const reader = (format = errorFormatter(silentLog)) =>

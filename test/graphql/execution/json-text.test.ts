@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { JsonText, spliced, stringify } from '../../src/graphql/execution/json-text.js';
+import { JsonText, spliced, stringify } from '../../../src/graphql/execution/json-text.js';
 
 const UNLIMITED = 1_000_000_000;
 const textOf = (value: unknown) => new JsonText(Buffer.from(JSON.stringify(value)));

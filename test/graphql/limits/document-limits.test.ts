@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
 
-import { CellportError } from '../../src/errors.js';
-import { readDocument } from '../../src/graphql/limits/document-limits.js';
-import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
+import { CellportError } from '../../../src/errors.js';
+import { readDocument } from '../../../src/graphql/limits/document-limits.js';
+import { DEFAULT_LIMITS, type Limits } from '../../../src/model/limits.js';
 
 function refusal(source: string, limits: Partial<Limits> = {}): CellportError | undefined {
   try {

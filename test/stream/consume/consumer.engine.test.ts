@@ -1,14 +1,14 @@
 import { expect, test, vi } from 'vitest';
 
-import { putInBulk } from '../../src/store/request/batch-write.js';
-import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { send } from '../../src/store/request/send.js';
-import { readDeadLetters } from '../../src/store/cell/dead-letters.js';
-import { loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
-import { firstState } from '../../src/stream/state.js';
-import { testDatabase } from '../support/test-database.js';
+import { putInBulk } from '../../../src/store/request/batch-write.js';
+import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../../src/store/cell/blocks.js';
+import { newCall } from '../../../src/store/request/meter.js';
+import { send } from '../../../src/store/request/send.js';
+import { readDeadLetters } from '../../../src/store/cell/dead-letters.js';
+import { loadStreamState, putStreamState } from '../../../src/store/cell/stream-state.js';
+import { createConsumer } from '../../../src/stream/consume/consumer.js';
+import { firstState } from '../../../src/stream/state.js';
+import { testDatabase } from '../../support/test-database.js';
 import {
   countedCells,
   countedPlaces,
@@ -17,7 +17,7 @@ import {
   storedPlaces,
   streamParts,
   untilRead,
-} from './support.js';
+} from '../support.js';
 
 const db = await testDatabase('readable', { stream: true });
 

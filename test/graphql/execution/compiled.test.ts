@@ -10,10 +10,10 @@ import {
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
 
-import { compileOperation } from '../../src/graphql/execution/compiled.js';
-import type { RequestContext } from '../../src/graphql/context.js';
-import { compiling, interpreting } from '../../src/graphql/execution/executor.js';
-import { comparing, newComparison } from '../support/compare-executors.js';
+import { compileOperation } from '../../../src/graphql/execution/compiled.js';
+import type { RequestContext } from '../../../src/graphql/context.js';
+import { compiling, interpreting } from '../../../src/graphql/execution/executor.js';
+import { comparing, newComparison } from '../../support/compare-executors.js';
 
 /** Has everything that the real schema has: async values, failures, nested lists, arguments that are returned. */
 const schema = makeExecutableSchema({

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 
-import { systemClock } from '../../src/clock.js';
-import type { Item } from '../../src/store/database.js';
-import { orderedMarker } from '../../src/pages/ordered-marker.js';
-import { decodePage, encodePage } from '../../src/store/page/page-data.js';
-import { putInBulk } from '../../src/store/request/batch-write.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { send } from '../../src/store/request/send.js';
-import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import { recount } from '../../src/stream/recount/recount.js';
-import { openRecount } from '../../src/stream/recount/reads.js';
-import { randomFrom } from '../support/random.js';
-import { recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
-import { markersOfTable, pagesOfTable } from './pages-of-table.js';
-import { countedCells, markerItem, storedCells, streamParts, untilRead, whileConsuming } from './support.js';
+import { systemClock } from '../../../src/clock.js';
+import type { Item } from '../../../src/store/database.js';
+import { orderedMarker } from '../../../src/pages/ordered-marker.js';
+import { decodePage, encodePage } from '../../../src/store/page/page-data.js';
+import { putInBulk } from '../../../src/store/request/batch-write.js';
+import { newCall } from '../../../src/store/request/meter.js';
+import { send } from '../../../src/store/request/send.js';
+import { loadStreamState } from '../../../src/store/cell/stream-state.js';
+import { recount } from '../../../src/stream/recount/recount.js';
+import { openRecount } from '../../../src/stream/recount/reads.js';
+import { randomFrom } from '../../support/random.js';
+import { recordCalls } from '../../support/record-calls.js';
+import { testDatabase } from '../../support/test-database.js';
+import { markersOfTable, pagesOfTable } from '../pages-of-table.js';
+import { countedCells, markerItem, storedCells, streamParts, untilRead, whileConsuming } from '../support.js';
 
 const MARKERS = 300;
 const SCOPES = ['parks', 'cafés'];

@@ -2,9 +2,9 @@ import { type Socket, connect } from 'node:net';
 
 import { afterEach, expect, test, vi } from 'vitest';
 
-import { afterArrivals } from '../src/scheduling/arrivals.js';
-import { createHttpServer, createServices } from '../src/server/services.js';
-import { memoryDatabase } from './support/memory-store.js';
+import { afterArrivals } from '../../src/scheduling/arrivals.js';
+import { createHttpServer, createServices } from '../../src/server/services.js';
+import { memoryDatabase } from '../support/memory-store.js';
 
 const CLIENTS = 50;
 
