@@ -3,7 +3,7 @@ import type { Collection } from '../model/collection.js';
 import { getBlocks } from '../store/cell/blocks.js';
 import { emptyingJob, releaseCollection } from '../store/collection/collection-changes.js';
 import { mapConcurrently } from '../store/request/concurrency.js';
-import { removePartition } from '../store/marker/marker-removal.js';
+import { removePartition } from '../store/removal/partition.js';
 import { type Call, newCall } from '../store/request/meter.js';
 import {
   type PartitionPrefixes,
@@ -11,7 +11,7 @@ import {
   hasFewPartitions,
   occupiedPrefixes,
 } from '../store/cell/partition-prefixes.js';
-import { removeLeftReadings } from '../store/marker/reading-removal.js';
+import { removeLeftReadings } from '../store/removal/readings.js';
 import { removeZones } from '../store/zone/zone-removal.js';
 import type { Sighting } from '../store/lease.js';
 import { type OwnJob, type Worker, doJob } from './job.js';

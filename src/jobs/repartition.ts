@@ -9,7 +9,7 @@ import { LayoutChanged, whileLayoutStays } from '../store/collection/watch-colle
 import type { Sighting } from '../store/lease.js';
 import { mapConcurrently } from '../store/request/concurrency.js';
 import { type Meter, newCall } from '../store/request/meter.js';
-import { queryPages } from '../store/request/query-pages.js';
+import { queryResponses } from '../store/table/query-responses.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { fitMarkers } from './fit-markers.js';
 import { type OwnJob, doJob } from './job.js';
@@ -59,7 +59,7 @@ async function walkOnce(now: Phase, layout: GeoLayout): Promise<number> {
 
   async function walkPartition(pk: string): Promise<void> {
     const request = rangeRequest(database, { index: geoIndexOf(layout.geoSlot), pk, limit: ENTRIES_A_PAGE });
-    for await (const entries of queryPages(database, request, call)) {
+    for await (const entries of queryResponses(database, request, call)) {
       const changes = await fitMarkers(now, entries);
       changed += changes;
       markers += entries.length;

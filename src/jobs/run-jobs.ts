@@ -5,7 +5,7 @@ import { everyCollection } from '../store/collection/collection-changes.js';
 import { completeSpread } from '../store/collection/spread.js';
 import type { Database } from '../store/database.js';
 import type { Sighting } from '../store/lease.js';
-import { removeLeftReadings } from '../store/marker/reading-removal.js';
+import { removeLeftReadings } from '../store/removal/readings.js';
 import { newCall } from '../store/request/meter.js';
 import { type EmptyingOptions, emptyCollection } from './emptying.js';
 import { MonthKeeper } from './month-tables.js';

@@ -7,7 +7,7 @@ import type { Database, Item } from '../store/database.js';
 import { mapMarkerFromIndex } from '../store/marker/marker-item.js';
 import { type PlacePage, type PlaceQuery, readPlacePage } from '../store/marker/place-index.js';
 import type { Call } from '../store/request/meter.js';
-import { queryPages } from '../store/request/query-pages.js';
+import { queryResponses } from '../store/table/query-responses.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { send } from '../store/request/send.js';
 import { BlockLoader } from '../loaders/block-loader.js';
@@ -120,7 +120,7 @@ async function readPlaceCounts(
   const found: PlaceCount[] = [];
   let items = 0;
   const request = rangeRequest(database, { index: 'cells', pk: keys.placesPartition(scope, under) });
-  for await (const page of queryPages(database, request, call, most + 1)) {
+  for await (const page of queryResponses(database, request, call, most + 1)) {
     items += page.length;
     if (items > most) return undefined;
     for (const { pk, sk, n } of page) {

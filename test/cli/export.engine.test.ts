@@ -11,7 +11,7 @@ import { loadStreamState, putStreamState } from '../../src/store/cell/stream-sta
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarker, putMarkersInBulk } from '../../src/store/marker/markers.js';
-import { deleteMarker } from '../../src/store/marker/marker-changes.js';
+import { deleteMarker } from '../../src/store/removal/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { startStallingProxy } from '../support/proxy.js';

@@ -7,7 +7,7 @@ import { silentLog } from '../../src/log.js';
 import { openOwnSearch } from '../../src/server/search.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { deleteMarker } from '../../src/store/marker/marker-changes.js';
+import { deleteMarker } from '../../src/store/removal/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { until } from '../live/support.js';

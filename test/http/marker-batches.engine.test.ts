@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { queryAll } from '../../src/store/request/query-pages.js';
+import { queryAll } from '../../src/store/table/query-responses.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
 import { injectFaults } from '../support/faults.js';
 import { testPages } from '../support/page-services.js';

@@ -13,7 +13,7 @@ import { deleteCollection } from '../../src/store/collection/collection-changes.
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
 import { createCollection, getCollections, listCollections } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
-import { deleteMarker } from '../../src/store/marker/marker-changes.js';
+import { deleteMarker } from '../../src/store/removal/markers.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarker, createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';

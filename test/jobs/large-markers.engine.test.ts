@@ -5,7 +5,7 @@ import { repartition } from '../../src/jobs/repartition.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
 import { type WantedLayout, beginLayoutChange, undoLayoutChange } from '../../src/store/collection/layout-change.js';
 import { allPrefixes } from '../../src/store/cell/partition-prefixes.js';
-import { updateMarker } from '../../src/store/marker/marker-changes.js';
+import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { readItem } from '../../src/store/request/conditional-change.js';
 import { itemBytes } from '../../src/store/request/item-size.js';

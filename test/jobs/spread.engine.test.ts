@@ -20,7 +20,7 @@ import type { CollectionInput } from '../../src/store/collection/collection-item
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
 import { beginLayoutChange } from '../../src/store/collection/layout-change.js';
 import { beginSpread } from '../../src/store/collection/spread.js';
-import { updateMarker } from '../../src/store/marker/marker-changes.js';
+import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';

@@ -5,7 +5,7 @@ import { markersInPlace, placesUnder } from '../../src/map/places.js';
 import { placeParent } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Database } from '../../src/store/database.js';
-import { updateMarker } from '../../src/store/marker/marker-changes.js';
+import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';

@@ -8,7 +8,7 @@ import { blockFromItem } from '../../src/store/cell/cells.js';
 import { applyRecords, comparable } from '../../src/store/cell/apply-records.js';
 import { packSums, unpackSums } from '../../src/store/cell/cells.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { queryAll } from '../../src/store/request/query-pages.js';
+import { queryAll } from '../../src/store/table/query-responses.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
 import { send } from '../../src/store/request/send.js';
 import { addCells } from '../support/add-cells.js';

@@ -9,7 +9,8 @@ import type { CollectionInput } from '../../src/store/collection/collection-item
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
 import { readItem } from '../../src/store/request/conditional-change.js';
 import type { Database } from '../../src/store/database.js';
-import { deleteMarker, updateMarker } from '../../src/store/marker/marker-changes.js';
+import { deleteMarker } from '../../src/store/removal/markers.js';
+import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { createMarker, createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';

@@ -15,7 +15,7 @@ import {
 } from '../../src/store/marker/marker-item.js';
 import { createMarker, createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { queryAll } from '../../src/store/request/query-pages.js';
+import { queryAll } from '../../src/store/table/query-responses.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
 import { send } from '../../src/store/request/send.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Collection } from '../../src/model/collection.js';
 import type { SummaryPeriod } from '../../src/model/reading-summary.js';
 import { createCollection } from '../../src/store/collection/collections.js';
-import { deleteMarker } from '../../src/store/marker/marker-changes.js';
+import { deleteMarker } from '../../src/store/removal/markers.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { type SummariesWanted, type SummaryBudget, readSummaries } from '../../src/store/reading/reading-summaries.js';
 import { recordReadings } from '../../src/store/reading/readings.js';

@@ -12,7 +12,7 @@ import type { SummaryPeriod } from '../../src/model/reading-summary.js';
 import { CONSUMER, storedReport } from '../../src/server/consumer.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Item } from '../../src/store/database.js';
-import { deleteMarker } from '../../src/store/marker/marker-changes.js';
+import { deleteMarker } from '../../src/store/removal/markers.js';
 import { createMarkers, getMarkers } from '../../src/store/marker/markers.js';
 import {
   closeDay,

@@ -11,7 +11,7 @@ import type { Database } from '../../store/database.js';
 import { type MarkerInput, markerFromBase } from '../../store/marker/marker-item.js';
 import { batchGet } from '../../store/request/batch-get.js';
 import { type Call, newCall } from '../../store/request/meter.js';
-import { queryPages } from '../../store/request/query-pages.js';
+import { queryResponses } from '../../store/table/query-responses.js';
 import { rangeRequest } from '../../store/request/ranges.js';
 import { findCollection } from '../find-collection.js';
 import type { AdviseSource } from './from-rows.js';
@@ -83,7 +83,7 @@ async function sampleOf(
     for (const pk of keys.spreadPartitions(keys.scope(collection), collection, prefix).flat()) {
       if (left <= 0) break;
       const request = rangeRequest(database, { index: `geo${geoSlot}`, pk, from, to });
-      for await (const items of queryPages(database, request, call, left)) {
+      for await (const items of queryResponses(database, request, call, left)) {
         left -= items.length;
         for (const item of items) {
           const key = { pk: String(item['pk']), sk: String(item['sk']) };

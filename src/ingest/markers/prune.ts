@@ -1,7 +1,7 @@
 import { CellportError } from '../../errors.js';
 import type { Marker } from '../../model/marker.js';
 import { whileCollectionExists } from '../../store/collection/watch-collection.js';
-import { deleteMarker } from '../../store/marker/marker-changes.js';
+import { deleteMarker } from '../../store/removal/markers.js';
 import { mapConcurrently } from '../../store/request/concurrency.js';
 import type { Call } from '../../store/request/meter.js';
 import { retryInBackground } from '../../store/request/retries.js';

@@ -1,7 +1,7 @@
 import { putInBulk } from '../request/batch-write.js';
 import type { Database } from '../database.js';
 import type { Call } from '../request/meter.js';
-import { queryPages } from '../request/query-pages.js';
+import { queryResponses } from '../table/query-responses.js';
 import { rangeRequest } from '../request/ranges.js';
 
 /** A record that could not be understood, stored for inspection. */
@@ -57,7 +57,7 @@ export async function readDeadLetters(
   const request = rangeRequest(database, rangeOf(database, consumer), behind);
   const letters: DeadLetter[] = [];
   // One more tells whether there is another page.
-  for await (const items of queryPages(database, request, call, first + 1))
+  for await (const items of queryResponses(database, request, call, first + 1))
     letters.push(...items.map(({ pk: _pk, sk: _sk, ...letter }) => letter as unknown as DeadLetter));
   const page = letters.slice(0, first);
   const last = page.at(-1);
@@ -68,6 +68,6 @@ export async function readDeadLetters(
 export async function countDeadLetters(database: Database, consumer: string, call: Call): Promise<number> {
   const request = rangeRequest(database, { ...rangeOf(database, consumer), attributes: ['sk'] });
   let count = 0;
-  for await (const items of queryPages(database, request, call)) count += items.length;
+  for await (const items of queryResponses(database, request, call)) count += items.length;
   return count;
 }

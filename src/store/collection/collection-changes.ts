@@ -10,7 +10,7 @@ import type { Database, Item } from '../database.js';
 import { isFailure } from '../request/failures.js';
 import { counterKey } from '../marker/marker-keys.js';
 import type { Call } from '../request/meter.js';
-import { queryPages } from '../request/query-pages.js';
+import { queryResponses } from '../table/query-responses.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 
@@ -61,7 +61,7 @@ export async function* everyCollection(
   { consistent = false }: BatchGetOptions = {},
 ): AsyncGenerator<readonly Collection[]> {
   const request = rangeRequest(database, { index: 'entities', pk: database.keys.collectionsPartition, consistent });
-  for await (const items of queryPages(database, request, call)) {
+  for await (const items of queryResponses(database, request, call)) {
     const wanted = items.filter((item) => (item[EMPTYING] !== undefined) === (state === 'emptying'));
     yield wanted.flatMap((item) => anyCollectionFromItem(database, item) ?? []);
   }

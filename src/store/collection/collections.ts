@@ -5,7 +5,7 @@ import type { Database, Item } from '../database.js';
 import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
 import { putIfAbsent, putIfAbsentRequest } from '../request/conditional-put.js';
 import type { Call } from '../request/meter.js';
-import { queryPages } from '../request/query-pages.js';
+import { queryResponses } from '../table/query-responses.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { transact } from '../request/transact.js';
@@ -95,7 +95,7 @@ export async function listCollections(
   // One more than requested shows whether there are more.
   const range = { index: 'entities', pk: keys.collectionsPartition, behind, limit: first + 1 } as const;
   const collections: Collection[] = [];
-  for await (const items of queryPages(database, rangeRequest(database, range), call)) {
+  for await (const items of queryResponses(database, rangeRequest(database, range), call)) {
     collections.push(...items.flatMap((item) => collectionFromItem(database, item) ?? []));
     if (collections.length > first) break;
   }

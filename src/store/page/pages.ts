@@ -3,7 +3,7 @@ import type { OrderedMarker } from '../../pages/ordered-marker.js';
 import type { Database, Item } from '../database.js';
 import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
 import type { Call } from '../request/meter.js';
-import { queryAll } from '../request/query-pages.js';
+import { queryAll } from '../table/query-responses.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { decodePage } from './page-data.js';

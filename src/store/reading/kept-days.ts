@@ -14,7 +14,7 @@ import { deleteInBulk } from '../request/batch-delete.js';
 import { isFailure } from '../request/failures.js';
 import { MAX_ITEM_BYTES, itemBytes } from '../request/item-size.js';
 import type { Call } from '../request/meter.js';
-import { queryPages } from '../request/query-pages.js';
+import { queryResponses } from '../table/query-responses.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { readingFromItem } from './reading-item.js';
@@ -79,7 +79,7 @@ export async function* listDueDays(
 ): AsyncGenerator<readonly DueDay[]> {
   for (const range of database.keys.dueDayRanges(scope, upTo)) {
     const request = rangeRequest(database, { index: 'cells', ...range });
-    for await (const items of queryPages(database, request, call)) {
+    for await (const items of queryResponses(database, request, call)) {
       yield items.flatMap(({ pk, sk, t }) => {
         const day = database.keys.parseDueDay({ pk: String(pk), sk: String(sk) });
         return day ? [{ ...day, token: String(t) }] : [];
@@ -161,7 +161,7 @@ export async function summarizeDay(
   const partitions = partitionsDown(database, reference, `${day}T00:00:00.000Z`, `${day}T23:59:59.999Z`, now);
   for (const { range } of partitions.toReversed()) {
     const request = rangeRequest(database, { ...range, consistent: true });
-    for await (const items of queryPages(database, request, call)) {
+    for await (const items of queryResponses(database, request, call)) {
       for (const item of items) {
         const reading = readingFromItem(database.keys, item, incarnation, now);
         if (reading !== undefined) fold.add(reading);
@@ -224,7 +224,7 @@ export async function removeSummaries(
   const { keys, tables } = database;
   const range = keys.daySummaryRange(keys.scope(collection), key, '0', '9:');
   const request = rangeRequest(database, { index: 'cells', ...range, attributes: ['pk', 'sk', 'of'] });
-  for await (const items of queryPages(database, request, call)) {
+  for await (const items of queryResponses(database, request, call)) {
     const own = incarnation === 'all' ? items : items.filter(({ of }) => of === (incarnation ?? ''));
     await deleteInBulk(database, tables.derived, own as unknown as readonly Key[], call);
   }

@@ -5,7 +5,7 @@ import { takeTurn } from '../../scheduling/turns.js';
 import type { Database, Item } from '../database.js';
 import type { MarkerReference } from '../marker/markers.js';
 import type { Call } from '../request/meter.js';
-import { queryPage } from '../request/query-pages.js';
+import { queryResponse } from '../table/query-responses.js';
 import { type StoredRange, rangeRequest } from '../request/ranges.js';
 import { readingFromItem } from './reading-item.js';
 import { partitionsDown } from './reading-partitions.js';
@@ -69,7 +69,7 @@ export async function* itemsUp(
     // Reserved, as other summaries are read meanwhile.
     budget.items -= limit;
     const request = rangeRequest(database, { ...range, limit }, after);
-    const { Items = [], LastEvaluatedKey } = await queryPage(database, request, call);
+    const { Items = [], LastEvaluatedKey } = await queryResponse(database, request, call);
     budget.items += limit - Items.length;
     await takeTurn(call.signal);
     yield* Items;

@@ -9,7 +9,7 @@ import { markerFromBase } from '../marker/marker-item.js';
 import { type MarkerReference, getMarkers } from '../marker/markers.js';
 import type { Call } from '../request/meter.js';
 import { newReadingItem, readValues, readingFromItem } from './reading-item.js';
-import { queryPage } from '../request/query-pages.js';
+import { queryResponse } from '../table/query-responses.js';
 import { type StoredRange, rangeRequest } from '../request/ranges.js';
 import { openPastDays, putReadings } from './put-readings.js';
 import { partitionsDown } from './reading-partitions.js';
@@ -104,7 +104,7 @@ async function* itemsDown(
   let after: Item | undefined;
   for (let read = 0, limit = first; ; limit = Math.min(FURTHER_ITEMS, mostPassed)) {
     const down = { ...range, limit, consistent, descending: true };
-    const page = await queryPage(database, rangeRequest(database, down, after), call);
+    const page = await queryResponse(database, rangeRequest(database, down, after), call);
     const items = page.Items ?? [];
     yield* items;
     read += items.length;

@@ -3,7 +3,7 @@ import type { Collection } from '../../model/collection.js';
 import type { Zone } from '../../model/zone.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
-import { queryPages } from '../request/query-pages.js';
+import { queryResponses } from '../table/query-responses.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { type ZoneEntry, zoneEntryOf, zoneFromItem } from './zone-item.js';
@@ -16,7 +16,12 @@ export async function readZoneEntries(
   call: Call,
 ): Promise<ZoneEntry[] | undefined> {
   const entries: ZoneEntry[] = [];
-  for await (const items of queryPages(database, rangeRequest(database, { index: 'geoA', ...range }), call, most + 1)) {
+  for await (const items of queryResponses(
+    database,
+    rangeRequest(database, { index: 'geoA', ...range }),
+    call,
+    most + 1,
+  )) {
     entries.push(...items.flatMap((item) => zoneEntryOf(database.keys, item) ?? []));
   }
   return entries.length > most ? undefined : entries;

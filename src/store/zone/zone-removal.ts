@@ -3,7 +3,7 @@ import type { Collection } from '../../model/collection.js';
 import { deleteReadItems } from '../request/conditional-delete.js';
 import type { Database } from '../database.js';
 import type { Call } from '../request/meter.js';
-import { queryPages } from '../request/query-pages.js';
+import { queryResponses } from '../table/query-responses.js';
 import { rangeRequest } from '../request/ranges.js';
 import { dropGeometry, scopeOfObject } from './zone-geometry.js';
 import { readZonePage } from './zone-index.js';
@@ -42,7 +42,7 @@ async function objectsIn(database: Database, scope: string, call: Call): Promise
   const pk = database.keys.zonesPartition(scope);
   const attributes = ['geometry.object'];
   const request = rangeRequest(database, { index: 'entities', pk, consistent: true, attributes });
-  for await (const items of queryPages(database, request, call)) {
+  for await (const items of queryResponses(database, request, call)) {
     for (const { geometry } of items) {
       const { object } = (geometry ?? {}) as { readonly object?: unknown };
       if (typeof object === 'string') names.add(object);

@@ -2,57 +2,20 @@ import { CellportError, notFound } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import { areApart } from '../../model/reading.js';
 import { mapConcurrently } from '../request/concurrency.js';
-import { changeItem, checkVersion, readItem } from '../request/conditional-change.js';
+import { changeItem, checkVersion } from '../request/conditional-change.js';
 import type { Database, Item } from '../database.js';
-import { type MarkerUpdate, updatedMarkerItem } from './marker-update.js';
-import { markerFromBase } from './marker-item.js';
+import { describeMarker, requireMarker } from '../marker/update-marker.js';
 import {
   type MarkerFailure,
   type MarkerReference,
   type MarkerWrite,
   failuresIn,
   independentWrites,
-} from './markers.js';
+} from '../marker/markers.js';
 import type { Call } from '../request/meter.js';
-import { forget, remember, removeReadingsNow } from './reading-removal.js';
+import { forget, remember, removeReadingsNow } from './readings.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
-
-const nameOf = ({ key }: MarkerReference) => `marker ${JSON.stringify(key)}`;
-
-/** The marker in its item. Throws NOT_FOUND if there is no valid one. */
-function requireMarker(database: Database, { collection, key }: MarkerReference, item: Item | undefined) {
-  const marker = item && markerFromBase(database.keys, item, collection);
-  if (item === undefined || marker === undefined) throw notFound('marker', key);
-  return { item, marker };
-}
-
-/**
- * Updates a marker by one conditional write that sets only attributes that differ, index keys included; `now` is RFC 3339
- * in UTC. Raises the version even if nothing differs. Throws NOT_FOUND, BAD_USER_INPUT naming the field, or CONFLICT
- * with the current version if it is not the expected one.
- */
-export async function updateMarker(
-  database: Database,
-  reference: MarkerReference,
-  update: MarkerUpdate,
-  { now, expectedVersion }: { readonly now: string; readonly expectedVersion?: number | null | undefined },
-  call: Call,
-): Promise<MarkerWrite> {
-  const { collection, key } = reference;
-  const { keys } = database;
-  const change = await changeItem(
-    database,
-    () => readItem(database, keys.marker(keys.scope(collection), key), call),
-    (current) => {
-      const { item } = requireMarker(database, reference, current);
-      checkVersion(nameOf(reference), item, expectedVersion);
-      return { found: item, next: updatedMarkerItem(database, collection, item, update, now) };
-    },
-    call,
-  );
-  return { ...change, marker: requireMarker(database, reference, change.after).marker };
-}
 
 /** Reads a marker's item, if it exists, and whether the marker has readings, in one strongly consistent Query. */
 async function readWithLatestReading(
@@ -85,7 +48,7 @@ export async function deleteMarker(
   const read = await readWithLatestReading(database, collection, key, call);
   const checked = (current: Item | undefined) => {
     const { item } = requireMarker(database, reference, current);
-    checkVersion(nameOf(reference), item, expectedVersion);
+    checkVersion(describeMarker(reference), item, expectedVersion);
     // Another incarnation than the one to be deleted.
     if (read.item !== undefined && item['life'] !== read.item['life']) throw notFound('marker', key);
     return { found: item, next: undefined };

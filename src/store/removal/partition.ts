@@ -5,10 +5,10 @@ import { mapConcurrently } from '../request/concurrency.js';
 import { INCARNATION_ATTRIBUTES, deleteReadItems } from '../request/conditional-delete.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
-import { queryPages } from '../request/query-pages.js';
+import { queryResponses } from '../table/query-responses.js';
 import { type StoredRange, rangeRequest } from '../request/ranges.js';
 import { removeSummaries } from '../reading/kept-days.js';
-import { readingPartitions } from './reading-removal.js';
+import { readingPartitions } from './readings.js';
 
 type Partition = Pick<StoredRange, 'table' | 'pk'>;
 
@@ -31,7 +31,7 @@ async function removeIn(database: Database, { table, pk }: Partition, call: Call
   let own: Item | undefined;
   const attributes = ['pk', 'sk', ...INCARNATION_ATTRIBUTES];
   const request = rangeRequest(database, { index: 'entities', table, pk, consistent: true, attributes });
-  for await (const items of queryPages(database, request, call)) {
+  for await (const items of queryResponses(database, request, call)) {
     own ??= items.find(({ sk }) => sk === SELF);
     const others = items.filter(({ sk }) => sk !== SELF);
     await deleteReadItems(database, others, call, table);
@@ -53,7 +53,7 @@ export async function removePartition(
   const index = geoIndexOf(collection.geoSlot);
   const request = rangeRequest(database, { index, pk, limit: ENTRIES_A_PAGE });
   let removed = 0;
-  for await (const items of queryPages(database, request, call)) {
+  for await (const items of queryResponses(database, request, call)) {
     const names = items.flatMap(
       (item) => database.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) }) ?? [],
     );

@@ -1,17 +1,17 @@
 import type { QueryCommandInput, QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 
 import type { Database, Item } from '../database.js';
-import { monthFaults } from '../table/month-tables.js';
-import { isOfKey, refuse } from '../table/table-differences.js';
-import { isMissingTable } from './failures.js';
-import type { Call } from './meter.js';
-import { send } from './send.js';
+import { monthFaults } from './month-tables.js';
+import { isOfKey, refuse } from './table-differences.js';
+import { isMissingTable } from '../request/failures.js';
+import type { Call } from '../request/meter.js';
+import { send } from '../request/send.js';
 
 /**
  * One page of a Query. A month without a table is empty, and so is one whose table has another key, as none of our readings
  * can be in it. Throws like `refuse` if its table has our key, but is not Cellport's otherwise.
  */
-export async function queryPage(
+export async function queryResponse(
   database: Database,
   request: QueryCommandInput,
   call: Call,
@@ -34,7 +34,7 @@ export async function queryPage(
  * Yields the items of a Query page by page as DynamoDB returns them (up to 1 MB each, some of them empty), until there
  * are no more, or `most` items were returned. Each page is requested when the previous one has been consumed.
  */
-export async function* queryPages(
+export async function* queryResponses(
   database: Database,
   request: QueryCommandInput,
   call: Call,
@@ -44,7 +44,7 @@ export async function* queryPages(
   let after: Item | undefined;
   do {
     const limit = Math.min(left, request.Limit ?? Infinity);
-    const page = await queryPage(
+    const page = await queryResponse(
       database,
       {
         ...request,
@@ -64,6 +64,6 @@ export async function* queryPages(
 /** All items of a Query that cannot have many. */
 export async function queryAll(database: Database, request: QueryCommandInput, call: Call): Promise<Item[]> {
   const found: Item[] = [];
-  for await (const items of queryPages(database, request, call)) found.push(...items);
+  for await (const items of queryResponses(database, request, call)) found.push(...items);
   return found;
 }

@@ -6,7 +6,7 @@ import { readItem } from '../request/conditional-change.js';
 import { deleteReadItems } from '../request/conditional-delete.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
-import { queryAll, queryPages } from '../request/query-pages.js';
+import { queryAll, queryResponses } from '../table/query-responses.js';
 import { type StoredRange, rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { removeSummaries } from '../reading/kept-days.js';
@@ -73,7 +73,7 @@ async function removeFrom(
   const attributes = ['pk', 'sk', 'of'];
   const request = rangeRequest(database, { index: 'entities', table, pk, limit: Math.min(most, AT_ONCE), attributes });
   let found = 0;
-  for await (const items of queryPages(database, request, call)) {
+  for await (const items of queryResponses(database, request, call)) {
     const readings = items.filter(({ sk }) => sk !== SELF);
     const own = readings.filter(({ of }) => of === incarnation || of === undefined);
     await deleteReadItems(database, own, call, table);

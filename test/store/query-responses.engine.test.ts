@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Item } from '../../src/store/database.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { queryPages } from '../../src/store/request/query-pages.js';
+import { queryResponses } from '../../src/store/table/query-responses.js';
 import { type StoredRange, rangeRequest } from '../../src/store/request/ranges.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
@@ -33,7 +33,7 @@ async function keysOf(pages: AsyncIterable<readonly Item[]>): Promise<unknown[]>
 describe('the range of a Query', () => {
   test('is read completely over pages of 1 MB, in order', async () => {
     const call = newCall();
-    expect(await keysOf(queryPages(database, rangeRequest(database, all), call))).toEqual(
+    expect(await keysOf(queryResponses(database, rangeRequest(database, all), call))).toEqual(
       entries.map(({ gskA }) => gskA),
     );
     expect(call.meter.queries).toBeGreaterThan(2);
@@ -42,16 +42,16 @@ describe('the range of a Query', () => {
 
   test('includes both of its bounds, and nothing beyond them', async () => {
     expect(
-      await keysOf(queryPages(database, rangeRequest(database, { ...all, from: name(7), to: name(9) }), newCall())),
+      await keysOf(queryResponses(database, rangeRequest(database, { ...all, from: name(7), to: name(9) }), newCall())),
     ).toEqual([name(7), name(8), name(9)]);
-    expect(await keysOf(queryPages(database, rangeRequest(database, { ...all, pk: 'another' }), newCall()))).toEqual(
-      [],
-    );
+    expect(
+      await keysOf(queryResponses(database, rangeRequest(database, { ...all, pk: 'another' }), newCall())),
+    ).toEqual([]);
   });
 
   test('ends at its limit, across pages too', async () => {
     const call = newCall();
-    expect(await keysOf(queryPages(database, rangeRequest(database, all), call, 500))).toEqual(
+    expect(await keysOf(queryResponses(database, rangeRequest(database, all), call, 500))).toEqual(
       entries.slice(0, 500).map(({ gskA }) => gskA),
     );
     expect(call.meter.itemsScanned).toBe(500);
@@ -66,12 +66,12 @@ describe('the range of a Query', () => {
         ? { Items: [], Count: 0, ScannedCount: 0, LastEvaluatedKey: input['ExclusiveStartKey'] }
         : ask({ ...input, Limit: 100 });
     });
-    expect(await keysOf(queryPages(db, rangeRequest(db, all), newCall()))).toHaveLength(entries.length);
+    expect(await keysOf(queryResponses(db, rangeRequest(db, all), newCall()))).toHaveLength(entries.length);
   });
 
   test('requests no page before the previous one was consumed', async () => {
     const call = newCall();
-    for await (const page of queryPages(database, rangeRequest(database, all), call)) {
+    for await (const page of queryResponses(database, rangeRequest(database, all), call)) {
       expect(page.length).toBeGreaterThan(0);
       break;
     }
@@ -81,7 +81,7 @@ describe('the range of a Query', () => {
   test('fails if one of its pages fails', async () => {
     const db = client();
     injectFaults(db, 'Query', [undefined, ...Array<'refused'>(20).fill('refused')]);
-    await expect(keysOf(queryPages(db, rangeRequest(db, all), newCall()))).rejects.toMatchObject({
+    await expect(keysOf(queryResponses(db, rangeRequest(db, all), newCall()))).rejects.toMatchObject({
       code: 'UNAVAILABLE',
     });
   });
