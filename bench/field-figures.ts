@@ -40,7 +40,7 @@ async function neighbors(rig: Rig, collection: Collection, count: number) {
   const query = await timed(rig, () =>
     db.client.send(
       new QueryCommand({
-        ...rangeRequest(db, { index: 'cells', pk, ...bounds }, undefined),
+        ...rangeRequest(db, { index: 'derived', pk, ...bounds }, undefined),
         ReturnConsumedCapacity: 'TOTAL',
       }),
     ),

@@ -163,7 +163,7 @@ async function bareSdk({ url, bare, database }: Bench, place: Place): Promise<()
   const { ranges } = (await ask(url, question(PLAN, place))).data.viewport.plan;
   // Pages are items of the derived table, as cells are.
   const requests = ranges.map(({ index, ...range }) =>
-    rangeRequest(database, { index: index === 'pages' ? 'cells' : index, ...range }),
+    rangeRequest(database, { index: index === 'pages' ? 'derived' : index, ...range }),
   );
   return () => bare.ask<SdkRun>({ do: 'query', requests } satisfies BareOrder);
 }

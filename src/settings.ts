@@ -81,7 +81,7 @@ const LIMIT_VARIABLES = {
   maxAnswerBytes: ['CELLPORT_MAX_ANSWER_BYTES', 100_000, 400_000_000],
   deadlineMs: ['CELLPORT_DEADLINE_MS', 100, 600_000],
   // A page that needs base items for its filter keeps some for them.
-  rangesPerPage: ['CELLPORT_MAX_RANGES', LAYOUT_LIMITS.writeShards + 8, 10_000],
+  queryCalls: ['CELLPORT_MAX_RANGES', LAYOUT_LIMITS.writeShards + 8, 10_000],
   itemsPerField: ['CELLPORT_MAX_ITEMS', 100, 10_000_000],
   inlineGeometryBytes: ['CELLPORT_INLINE_GEOMETRY_BYTES', 0, 300_000],
   readingQueries: ['CELLPORT_MAX_READING_QUERIES', 1, 1_000_000],

@@ -10,7 +10,7 @@ import { type BenchMarker, cityMarkers } from '../rig/points.js';
 import { serveCities } from '../rig/serve-cities.js';
 import type { Row } from '../section.js';
 import { startEventSource } from './event-source.js';
-import { CELLS_LAYOUT } from '../../src/stream/change.js';
+import { DERIVED_FORMAT } from '../../src/stream/change.js';
 import { pan } from './clients.js';
 import { CLIENTS, type Fleet, type Run, SECONDS, nameOf, rowsOf, textOf } from './killed-report.js';
 import { startRedis } from './redis.js';
@@ -43,7 +43,7 @@ const handOver = (database: Database) =>
       UpdateExpression: 'SET #layout = :layout',
       ConditionExpression: 'attribute_exists(pk)',
       ExpressionAttributeNames: { '#layout': 'layout' },
-      ExpressionAttributeValues: { ':layout': `${CELLS_LAYOUT} by records` },
+      ExpressionAttributeValues: { ':layout': `${DERIVED_FORMAT} by records` },
     }),
   );
 

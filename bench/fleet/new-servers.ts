@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createGraphqlServer } from '../../src/graphql/server.js';
 import { silentLog } from '../../src/log.js';
-import { keepCells, storedReport } from '../../src/server/consumer.js';
+import { startConsumer, storedReport } from '../../src/server/consumer.js';
 import { createServices } from '../../src/server/services.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { type Database, createDatabase } from '../../src/store/database.js';
@@ -54,7 +54,10 @@ function watchChains({ client }: Database): { longest: number } {
 }
 
 /** A new server with empty caches, which does not maintain pages. */
-async function newServer({ options }: FreshTables, owner?: () => ReturnType<ReturnType<typeof keepCells>['status']>) {
+async function newServer(
+  { options }: FreshTables,
+  owner?: () => ReturnType<ReturnType<typeof startConsumer>['status']>,
+) {
   const database = createDatabase(options);
   const { wire } = watchWire(database);
   const chain = watchChains(database);
@@ -83,7 +86,7 @@ async function newServer({ options }: FreshTables, owner?: () => ReturnType<Retu
 async function newServers(views: readonly View[], cities: readonly BenchMarker[], say: (line: string) => void) {
   const tables = await openFreshTables({ table: 'bench-fleet' });
   const { database, engine } = tables;
-  const cells = keepCells({ database, streams: createStreamsClient(engine) }, silentLog);
+  const cells = startConsumer({ database, streams: createStreamsClient(engine) }, silentLog);
   try {
     const now = new Date().toISOString();
     const input = { key: 'cities', name: 'Cities', mapProperties: ['population'] };

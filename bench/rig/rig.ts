@@ -21,7 +21,7 @@ import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { storedReport } from '../../src/server/consumer.js';
 import { putStreamState } from '../../src/store/cell/stream-state.js';
 import { firstState } from '../../src/stream/state.js';
-import { PageTrust } from '../../src/loaders/consumer-trust.js';
+import { ConsumerTrust } from '../../src/loaders/consumer-trust.js';
 import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { createServices } from '../../src/server/services.js';
 
@@ -89,7 +89,7 @@ export async function startRig(): Promise<Rig> {
   let usesPages = true;
   // The clock of the state and its readers stands still, so that it is read once.
   const report = async () => (usesPages ? storedReport({ database: db }) : undefined);
-  const trust = new PageTrust({ own: () => undefined, stored: report, wall: () => 0 });
+  const trust = new ConsumerTrust({ own: () => undefined, stored: report, wall: () => 0 });
   const pageServices = { ...testPages({ trusted: true, directories }), trust };
   await putStreamState(db, 'cells', { ...firstState('', 0), version: 1, endAt: 0 }, newCall());
   const services = createServices(

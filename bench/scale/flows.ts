@@ -1,4 +1,4 @@
-import type { IndexLayout } from './lines.js';
+import type { Partitioning } from './lines.js';
 import type { DerivedLine } from './lines.js';
 import type { PlannedMap } from './maps.js';
 import { activityAt } from './world.js';
@@ -55,7 +55,7 @@ export interface Flows {
   readonly peak: number;
 }
 
-export function flowsOf(maps: Iterable<PlannedMap>, derived: DerivedLine, { writeShards }: IndexLayout): Flows {
+export function flowsOf(maps: Iterable<PlannedMap>, derived: DerivedLine, { writeShards }: Partitioning): Flows {
   const length = derived.line.stretches.length;
   const [blocks, pages, directories] = [new Flow(length), new Flow(length), new Flow(length)];
   const index = new Flow(derived.areas.all.length * writeShards);

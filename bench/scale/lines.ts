@@ -91,14 +91,14 @@ export function derivedLine(distribution: Distribution, page: PageSizes): Derive
 }
 
 /** The layout of a geo index, and the size of an entry in bytes. */
-export interface IndexLayout {
+export interface Partitioning {
   readonly prefixLength: number;
   readonly writeShards: number;
   readonly entryBytes: number;
 }
 
 /** The geo index: the entries of each area, shard by shard. */
-export function indexLine(areas: Cells, layout: IndexLayout, splitsKeys = true): KeyLine {
+export function indexLine(areas: Cells, layout: Partitioning, splitsKeys = true): KeyLine {
   const { prefixLength, writeShards, entryBytes } = layout;
   if (prefixLength > AREA_LENGTH)
     throw new Error(`prefix lengths above ${AREA_LENGTH} are finer than what is simulated`);

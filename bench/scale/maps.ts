@@ -19,7 +19,7 @@ import { planBlocks } from '../../src/plan/blocks.js';
 import { unitsOf } from '../../src/model/read-cost.js';
 import { precisionForZoom } from '../../src/plan/precision.js';
 import { MOST_HINTS } from '../../src/store/page/page-directory.js';
-import { type Cells, type DerivedLine, type IndexLayout, PART_BYTES, partIn } from './lines.js';
+import { type Cells, type DerivedLine, type Partitioning, PART_BYTES, partIn } from './lines.js';
 import type { Visited } from './world.js';
 
 /**
@@ -102,7 +102,7 @@ export function* planMaps(
   distribution: Distribution,
   derived: DerivedLine,
   page: PageSizes,
-  layout: IndexLayout,
+  layout: Partitioning,
   visited: readonly Visited[],
 ): Generator<PlannedMap> {
   for (const { lng, lat, share } of visited) {

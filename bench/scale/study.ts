@@ -4,7 +4,7 @@ import type { Point } from '../../src/geo/point.js';
 import { type Day, replay } from './day.js';
 import { type Fleet, fleetMisses } from './fleet.js';
 import { type Flows, flowsOf } from './flows.js';
-import { type DerivedLine, type IndexLayout, derivedLine, entityLine, indexLine } from './lines.js';
+import { type DerivedLine, type Partitioning, derivedLine, entityLine, indexLine } from './lines.js';
 import { planMaps } from './maps.js';
 import { vehicleWrites } from './vehicles.js';
 import type { Visited } from './world.js';
@@ -17,7 +17,7 @@ export interface MeanBytes {
 }
 
 /** The layout of a collection's geo index. */
-export type Layout = Pick<IndexLayout, 'prefixLength' | 'writeShards'>;
+export type Layout = Pick<Partitioning, 'prefixLength' | 'writeShards'>;
 
 /** A scenario to replay on a world of markers. */
 export interface Case {

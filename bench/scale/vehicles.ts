@@ -1,7 +1,7 @@
 import { LONGEST_Z, encode, toZ } from '../../src/geo/geohash.js';
 import type { PageSizes } from '../../src/capacity/page-model.js';
 import type { Point } from '../../src/geo/point.js';
-import type { DerivedLine, IndexLayout } from './lines.js';
+import type { DerivedLine, Partitioning } from './lines.js';
 
 /** Number of vehicles in a city, each of which moves once a second. */
 export const VEHICLES_A_CITY = 10_000;
@@ -29,7 +29,7 @@ export function vehicleWrites(
   cities: readonly Point[],
   derived: DerivedLine,
   page: PageSizes | undefined,
-  { writeShards, entryBytes }: IndexLayout,
+  { writeShards, entryBytes }: Partitioning,
   itemBytes: number,
 ): VehicleWrites {
   const changes = cities.length * VEHICLES_A_CITY;

@@ -19,7 +19,7 @@ const figure = (value: number) =>
     : Math.round(value).toLocaleString('en-US');
 const percent = (part: number) => `${figure(part * 100)}%`;
 const shards = (count: number) => `${count} write shard${count === 1 ? '' : 's'}`;
-const nameOf = (prefix: string) => (prefix === '' ? 'the whole world' : `prefix ${prefix}`);
+const describePrefix = (prefix: string) => (prefix === '' ? 'the whole world' : `prefix ${prefix}`);
 
 function ofKey({ best }: Grounds): string {
   const { prefixLength, writeShards, hottest, hottestKey, fits } = best;
@@ -28,7 +28,7 @@ function ofKey({ best }: Grounds): string {
   const bears =
     `${figure(hottestKey.writeUnits)} of ${writeUnits} write units, ${figure(hottestKey.readUnits)} of ${readUnits} ` +
     `read units per second and ${figure(hottestKey.gigabytes)} of ${gigabytes} GB`;
-  const key = `With prefixLength ${prefixLength} the hottest partition key (${nameOf(hottest.prefix)}, ${percent(hottest.share)} of the markers${shard}) uses ${bears}.`;
+  const key = `With prefixLength ${prefixLength} the hottest partition key (${describePrefix(hottest.prefix)}, ${percent(hottest.share)} of the markers${shard}) uses ${bears}.`;
   return fits
     ? key
     : `${key} No layout stays within the limits, even with the maximum of ${LAYOUT_LIMITS.writeShards} shards. Split these markers into several collections.`;

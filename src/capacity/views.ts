@@ -91,13 +91,13 @@ function firstOf(distribution: Distribution, cover: readonly ZRange[], markers: 
 export function costOnPages(distribution: Distribution, { cover }: View, page: PageSizes): ReadCost {
   const wanted = firstOf(distribution, cover, 2 * PORTION);
   const directory = modelDirectory(distribution, wanted, page);
-  const portion = { markers: PORTION, calls: DEFAULT_LIMITS.rangesPerPage };
+  const portion = { markers: PORTION, calls: DEFAULT_LIMITS.queryCalls };
   const { taken } = takeReads(planReads(directory, wanted), portion);
   return { calls: requestsOf(taken), units: readUnitsOf(taken) };
 }
 
 /** The layout of a collection's geo index. */
-export interface IndexLayout {
+export interface Partitioning {
   readonly prefixLength: number;
   readonly writeShards: number;
   /** Size of an index entry in bytes. */
@@ -108,9 +108,9 @@ export interface IndexLayout {
  * The cost of reading the first page of a map's markers from the geo index, which is used while pages are not up to
  * date.
  */
-export function costOnIndex(distribution: Distribution, { cover }: View, layout: IndexLayout): ReadCost {
+export function costOnIndex(distribution: Distribution, { cover }: View, layout: Partitioning): ReadCost {
   const { prefixLength, writeShards, entryBytes } = layout;
-  const ceiling = Math.max(1, Math.floor(DEFAULT_LIMITS.rangesPerPage / writeShards));
+  const ceiling = Math.max(1, Math.floor(DEFAULT_LIMITS.queryCalls / writeShards));
   const { ranges } = planMarkers({ cover, prefixLength, ceiling });
   const costs: ReadCost[] = [];
   let left: number = MOST_MARKERS;

@@ -32,8 +32,8 @@ Settings are environment variables. The most common ones:
 Without any AWS variable, the embedded DynamoDB Local is started. See docs/configuration.md for all settings.`;
 
 /** The full name of a command, for example `cellport table create`. */
-function nameOf(command: Command): string {
-  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
+function commandPath(command: Command): string {
+  return command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;
 }
 
 /** Names the required options in a command's usage: who leaves one out, or gives its value alone, sees what is meant. */
@@ -82,7 +82,7 @@ function buildProgram(): Command {
   ];
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...commands, ...commands.flatMap((each) => each.commands)]) {
-    const name = nameOf(command);
+    const name = commandPath(command);
     command.helpCommand(false).exitOverride();
     showRequired(command);
     command.showHelpAfterError(`Usage: ${name} ${command.usage()}\n(see ${name} --help)`);

@@ -8,11 +8,11 @@ import { type CommandSession, resumed, withDatabase } from './session.js';
 
 async function recount(session: CommandSession, check: boolean): Promise<void> {
   const { database, log, signal } = session;
-  const { recountCells } = await import('../server/consumer.js');
+  const { recountDerived } = await import('../server/consumer.js');
   const { checkTables } = await import('../store/table/table-check.js');
   await checkTables(database);
   const began = systemClock.now();
-  const counted = await resumed(signal, () => recountCells(session, log, check, signal));
+  const counted = await resumed(signal, () => recountDerived(session, log, check, signal));
   const { markers, blocks, drifted, pages, differing, days, wrongDays, undecided } = counted;
   const took = duration(systemClock.now() - began);
   const blocksWrong = `${grouped(drifted.length)} of ${grouped(blocks)} blocks`;

@@ -100,10 +100,10 @@ async function markersIn(
   const { layout, limits } = context;
   const plan = planOf(viewport, layout);
   const advice = 'use a smaller bounding box, or page through its markers';
-  if (plan.hashKeys > BigInt(limits.rangesPerPage)) {
+  if (plan.hashKeys > BigInt(limits.queryCalls)) {
     // Each hash key takes at least one Query call, so the limit is checked before the first one.
     const given = `spread over ${plan.hashKeys} hash keys`;
-    throw limitExceeded(field, given, `${limits.rangesPerPage} Query calls`, advice);
+    throw limitExceeded(field, given, `${limits.queryCalls} Query calls`, advice);
   }
   const accept = ({ position }: MapMarker) => areaContains(viewport.area, position);
   const { found, ended } = await readMarkers(context, { plan, accept, filter, wanted, budget: Budget.of(limits) });

@@ -34,13 +34,13 @@ export class Spreader {
   /** Looks at collections as they were read since the call before. */
   async look(collections: readonly Collection[]): Promise<void> {
     const { database, clock, settleMs, log } = this.#options;
-    const nameOf = ({ key, createdAt }: Collection, { prefix, geoSlot }: SpreadPrefix) =>
+    const spreadKey = ({ key, createdAt }: Collection, { prefix, geoSlot }: SpreadPrefix) =>
       [key, createdAt, geoSlot, prefix].join('\n');
     const gathered = new Set<string>();
     for (const collection of collections) {
       const gathering = (collection.spread ?? []).filter(({ phase }) => phase === 'GATHER');
       const known = gathering.filter((each) => {
-        const name = nameOf(collection, each);
+        const name = spreadKey(collection, each);
         gathered.add(name);
         const seen = this.#seen.get(name) ?? clock.now();
         this.#seen.set(name, seen);

@@ -63,7 +63,7 @@ export interface ReadingEvent extends Event {
 
 export type LiveEvent = MarkerEvent | ReadingEvent;
 
-const textOf = (image: WireImage, name: string) => {
+const textAttribute = (image: WireImage, name: string) => {
   const text = image[name]?.['S'];
   return typeof text === 'string' ? text : undefined;
 };
@@ -96,8 +96,8 @@ export function eventOf(
     after: image,
   }: Pick<StreamRecord, 'keys' | 'at' | 'sequence' | 'before' | 'after'>,
 ): LiveEvent | undefined {
-  const pk = textOf(named, 'pk');
-  const sk = textOf(named, 'sk');
+  const pk = textAttribute(named, 'pk');
+  const sk = textAttribute(named, 'sk');
   if (pk === undefined || sk === undefined) return undefined;
   const marker = keys.parseMarker({ pk, sk });
   if (marker !== undefined) {
@@ -105,7 +105,7 @@ export function eventOf(
     const after = positionIn(image);
     if (before === undefined && after === undefined) return undefined;
     if (old !== undefined && image !== undefined && isSameContent(old, image)) return undefined;
-    const createdAt = textOf(image ?? old ?? {}, 'createdAt');
+    const createdAt = textAttribute(image ?? old ?? {}, 'createdAt');
     return { type: 'marker', ...marker, at, before, after, sequence, createdAt, image };
   }
   const reading = image === undefined ? undefined : keys.parseReading({ pk, sk });
@@ -192,7 +192,7 @@ export function recordedReading({ instant, image = {} }: ReadingEvent, now: numb
  * readings.
  */
 export function incarnationOf({ image = {} }: ReadingEvent): string | undefined {
-  return textOf(image, 'of');
+  return textAttribute(image, 'of');
 }
 
 /** The approximate memory of an event, in bytes. */

@@ -96,7 +96,7 @@ export interface Watcher {
   readonly earliest: string;
 }
 
-const nameOf = ({ scope, key }: { readonly scope: string; readonly key: string }) => `${scope}\n${key}`;
+const markerKey = ({ scope, key }: { readonly scope: string; readonly key: string }) => `${scope}\n${key}`;
 
 /** The queues of all subscriptions, by what they are subscribed to. */
 export class Listeners {
@@ -121,7 +121,7 @@ export class Listeners {
   }
 
   emitReading(event: ReadingEvent, bytes: number): void {
-    const watching = this.#readings.get(nameOf(event));
+    const watching = this.#readings.get(markerKey(event));
     const reading = watching && recordedReading(event, this.#now());
     if (reading === undefined) return;
     const of = incarnationOf(event);
@@ -159,7 +159,7 @@ export class Listeners {
 
   /** The same for the readings of one marker. */
   watchReadings(scope: string, { key, incarnation }: Marker, queue: Queue<RecordedReading>): () => void {
-    const name = nameOf({ scope, key });
+    const name = markerKey({ scope, key });
     const watching = this.#readings.get(name) ?? new Map<Queue<RecordedReading>, string>();
     this.#readings.set(name, watching);
     watching.set(queue, incarnation);

@@ -94,7 +94,7 @@ export class BlockLoader {
   async #loadRange(scope: string, length: number, { from, to }: ZRange, budget: Budget) {
     const token = this.#cache.begin();
     const { pk, ...bounds } = this.#db.keys.cellRange(scope, fromZ(from, length), fromZ(to - 1, length));
-    const answer = await this.#range({ range: { index: 'cells', pk, ...bounds }, limit: Infinity, budget });
+    const answer = await this.#range({ range: { index: 'derived', pk, ...bounds }, limit: Infinity, budget });
     if (!answer.complete) return undefined;
     const blocks = new Map<string, CellBlock>();
     if (to - from <= MOST_LOOKED_UP) {

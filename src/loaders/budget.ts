@@ -15,8 +15,8 @@ export class Budget {
   }
 
   /** The budget of a page, or of a field without pages. */
-  static of(limits: { readonly rangesPerPage: number; readonly itemsPerField: number }): Budget {
-    return new Budget(limits.rangesPerPage, limits.itemsPerField);
+  static of(limits: { readonly queryCalls: number; readonly itemsPerField: number }): Budget {
+    return new Budget(limits.queryCalls, limits.itemsPerField);
   }
 
   /** Query calls left. */

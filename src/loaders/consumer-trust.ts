@@ -26,7 +26,7 @@ export interface TrustedSummaries extends KeptTrust {
   readonly since: number;
 }
 
-export interface PageTrustOptions {
+export interface ConsumerTrustOptions {
   /** This process's own report, if it maintains the pages. */
   readonly own: () => ConsumerReport | undefined;
   /** Reads the stored report; undefined if there is none. */
@@ -42,13 +42,13 @@ const READ_EVERY_MS = 1_000;
  * Decides whether pages may be read instead of the geo index. Every server can: the one that maintains the pages knows,
  * and any other reads the report, which its owner renews each second.
  */
-export class PageTrust {
-  readonly #options: PageTrustOptions;
+export class ConsumerTrust {
+  readonly #options: ConsumerTrustOptions;
   #report: { at: number; readonly read: Promise<ConsumerReport | undefined> } | undefined;
   /** Complete batches, and when this was learned; oldest first. */
   readonly #complete: { readonly batch: number; readonly at: number }[] = [];
 
-  constructor(options: PageTrustOptions) {
+  constructor(options: ConsumerTrustOptions) {
     this.#options = options;
   }
 

@@ -47,7 +47,7 @@ interface Group {
 
 const NOTHING: MarkerWithReadings = { marker: null, readings: [] };
 
-const nameOf = ({ collection, key }: MarkerReference) => `${collection.key}\n${key}`;
+const referenceKey = ({ collection, key }: MarkerReference) => `${collection.key}\n${key}`;
 
 const comesWithMarker = ({ collection }: MarkerReference, { to }: ReadingsWanted) =>
   to === undefined && !areApart(collection);
@@ -63,10 +63,10 @@ const canBe = ({ keys }: Database, { collection, key }: MarkerReference) =>
   ifPossible(() => keys.marker(keys.scope(collection), key)) !== undefined;
 
 const keyOf = ({ name, wanted }: Asked) =>
-  wanted === undefined ? nameOf(name) : JSON.stringify([nameOf(name), wanted.last, wanted.from, wanted.to]);
+  wanted === undefined ? referenceKey(name) : JSON.stringify([referenceKey(name), wanted.last, wanted.from, wanted.to]);
 
 function groupsOf(asked: readonly Asked[]): Group[] {
-  return Array.from(groupBy(asked, ({ name }) => nameOf(name)).values(), (members) => ({
+  return Array.from(groupBy(asked, ({ name }) => referenceKey(name)).values(), (members) => ({
     name: members[0].name,
     asked: members,
     latest: members.flatMap(({ name, wanted }) => (wanted && comesWithMarker(name, wanted) ? [wanted] : [])),
@@ -88,9 +88,9 @@ type KnownMarkers = Map<string, Marker | null>;
 
 /** Reads the markers of groups that are not known, without readings; returns all that are known. */
 async function readAlone(db: Database, groups: readonly Group[], known: KnownMarkers, call: Call) {
-  const names = groups.map(({ name }) => name).filter((name) => !known.has(nameOf(name)));
+  const names = groups.map(({ name }) => name).filter((name) => !known.has(referenceKey(name)));
   const markers = await getMarkers(db, names, call);
-  names.forEach((name, index) => known.set(nameOf(name), markers[index] ?? null));
+  names.forEach((name, index) => known.set(referenceKey(name), markers[index] ?? null));
   return known;
 }
 
@@ -109,7 +109,7 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     for (const one of asked) {
       const { name, wanted } = one;
       if (wanted === undefined) continue;
-      const key = comesWithMarker(name, wanted) ? nameOf(name) : keyOf(one);
+      const key = comesWithMarker(name, wanted) ? referenceKey(name) : keyOf(one);
       queries.set(key, mostQueries(name, wanted, now().getTime()));
     }
     const most = limits.readingQueries;
@@ -139,9 +139,9 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     const { name, asked, latest } = group;
     const read = latest.length === 0 ? await alone : undefined;
     if (excess && asked.some(({ wanted }) => wanted !== undefined)) throw excess;
-    if (read !== undefined) return { marker: read.get(nameOf(name)) ?? null, readings: [] };
+    if (read !== undefined) return { marker: read.get(referenceKey(name)) ?? null, readings: [] };
     const found = await slots(() => readMarkerWithReadings(db, name, unionOf(latest), optionsOf(group)));
-    known.set(nameOf(name), found.marker);
+    known.set(referenceKey(name), found.marker);
     return found;
   }
 

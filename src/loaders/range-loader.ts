@@ -107,14 +107,14 @@ export interface RangeLoader {
 const NOTHING: RangeAnswer = { items: [], complete: true, calls: 0 };
 
 /** The sort key attribute of an index, or of the table of cells. */
-const SORT_ATTRIBUTE = { geoA: INDEXES.geoA.sk, geoB: INDEXES.geoB.sk, cells: 'sk' } as const;
+const SORT_ATTRIBUTE = { geoA: INDEXES.geoA.sk, geoB: INDEXES.geoB.sk, derived: 'sk' } as const;
 
 /** The sort key of an item in a range. */
 export function sortKeyOf(index: KeyRange['index'], item: Item): string {
   return String(item[SORT_ATTRIBUTE[index]]);
 }
 
-const nameOf = ({ range: { index, pk, from, to }, limit, maxCalls }: RangeRequest) =>
+const requestKey = ({ range: { index, pk, from, to }, limit, maxCalls }: RangeRequest) =>
   JSON.stringify([index, pk, from, to, String(limit), String(maxCalls)]);
 
 /**
@@ -135,7 +135,7 @@ export function createRangeLoader(read: ReadPage, slots: LimitFunction): RangeLo
       }
       return settled(requests.map((request) => answers.get(request) ?? NOTHING));
     },
-    { cacheKeyFn: nameOf, batchScheduleFn: afterTurns },
+    { cacheKeyFn: requestKey, batchScheduleFn: afterTurns },
   );
   const load = async ({ range, limit, budget }: BudgetedRange) => {
     const { calls, ...answer } = await loader.load({ range, limit, maxCalls: budget.calls });

@@ -8,10 +8,10 @@ import type { Collection } from '../model/collection.js';
 import { type KeptTrust, readKeptSummaries } from '../store/reading/kept-summaries.js';
 import type { MarkerReference } from '../store/marker/markers.js';
 import type { MarkerLoader, MarkerLoaderOptions } from './marker-loader.js';
-import type { PageTrust } from './consumer-trust.js';
+import type { ConsumerTrust } from './consumer-trust.js';
 
 export interface SummaryLoaderOptions extends MarkerLoaderOptions {
-  readonly trust: Pick<PageTrust, 'summaries'>;
+  readonly trust: Pick<ConsumerTrust, 'summaries'>;
 }
 
 const CLOCKS_DIFFER_MS = 3_600_000;

@@ -56,7 +56,7 @@ export async function viewportPlan(
     source: 'PAGES',
     ranges: explainPages(reads, (begin) => keys.page(scope, generation, begin)),
     requests: requestsOf(reads),
-    more: rest.length > 0 || requestsOf(reads) > limits.rangesPerPage,
+    more: rest.length > 0 || requestsOf(reads) > limits.queryCalls,
     readUnits: readUnitsOf(reads),
   };
 }

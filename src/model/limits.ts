@@ -19,7 +19,7 @@ export const DEFAULT_LIMITS = {
   /** Milliseconds from the arrival of a request, with its body, to its response; time in line counts. */
   deadlineMs: 10_000,
   /** Query calls of one page, or of one field without pages. */
-  rangesPerPage: 64,
+  queryCalls: 64,
   /** Items that one page, or one field without pages, may read or return. */
   itemsPerField: 20_000,
   /** Maximum gzipped size in bytes of a geometry that is stored in the zone's item. */

@@ -38,15 +38,15 @@ export function bucketOf(bucket: ReadingsBucket, instant: string): string | unde
 }
 
 /** How the readings of a collection are divided. */
-export type ReadingsLayout = Pick<Collection, 'readingsBucket' | 'readingsTable'>;
+export type ReadingsPartitioning = Pick<Collection, 'readingsBucket' | 'readingsTable'>;
 
 /** Whether readings are in other partitions than their marker. */
-export function areApart({ readingsBucket, readingsTable }: ReadingsLayout): boolean {
+export function areApart({ readingsBucket, readingsTable }: ReadingsPartitioning): boolean {
   return readingsBucket !== 'NONE' || readingsTable === 'MONTHLY';
 }
 
 /** The last instant, in milliseconds since 1970, accepted at `now`: clocks may be ahead by one bucket, or by a day. */
-export function latestInstant(layout: ReadingsLayout, now: number): number {
+export function latestInstant(layout: ReadingsPartitioning, now: number): number {
   const { readingsBucket: bucket } = layout;
   if (bucket !== 'NONE') return now + BUCKETS[bucket].ms;
   return areApart(layout) ? now + DAY_MS : Infinity;
@@ -94,7 +94,11 @@ const EPOCH = new Date(0).toISOString();
 const completed = (instant: string) => instant + EPOCH.slice(instant.length);
 
 /** The parts from one instant to another (milliseconds since 1970), both included, latest first. */
-export function partsDown({ readingsBucket, readingsTable }: ReadingsLayout, from: number, to: number): ReadingsPart[] {
+export function partsDown(
+  { readingsBucket, readingsTable }: ReadingsPartitioning,
+  from: number,
+  to: number,
+): ReadingsPart[] {
   const monthly = readingsTable === 'MONTHLY';
   if (readingsBucket !== 'NONE') {
     return bucketsDown(readingsBucket, from, to).map((bucket) => {
@@ -106,7 +110,7 @@ export function partsDown({ readingsBucket, readingsTable }: ReadingsLayout, fro
 }
 
 /** Number of partitions that can hold unexpired readings of a marker, in months of 28 days. */
-export function partitionsOf(layout: ReadingsLayout, ttlDays: number): number {
+export function partitionsOf(layout: ReadingsPartitioning, ttlDays: number): number {
   if (!areApart(layout)) return 1;
   const { readingsBucket: bucket } = layout;
   const ms = bucket === 'NONE' ? SHORTEST_MONTH_MS : BUCKETS[bucket].ms;

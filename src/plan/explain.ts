@@ -31,7 +31,7 @@ export function rangeKeys(range: PlannedRange, collection: ScopedCollection, key
 /** The key ranges read for a plan of blocks: one per range. */
 export function blockKeyRanges(plan: BlockPlan, scope: string, keys: Keyspace): KeyRange[] {
   return plan.ranges.map(({ from, to }) => ({
-    index: 'cells',
+    index: 'derived',
     ...keys.cellRange(scope, fromZ(from, plan.length), fromZ(to - 1, plan.length)),
   }));
 }

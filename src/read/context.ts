@@ -6,7 +6,7 @@ import type { Limits } from '../model/limits.js';
 import type { Turn } from '../scheduling/turns.js';
 
 /** The limits that make up the budget of one field or page. */
-export type MapLimits = Pick<Limits, 'maxFirst' | 'rangesPerPage' | 'itemsPerField'>;
+export type MapLimits = Pick<Limits, 'maxFirst' | 'queryCalls' | 'itemsPerField'>;
 
 /** The context for answering a map's queries; one per request. */
 export interface MapContext {

@@ -78,7 +78,7 @@ const sortedKeys = (_key: string, value: unknown) =>
     : value;
 
 /** Canonical JSON: the same text for equal values, whatever the order of their keys. */
-const textOf = (value: unknown): string =>
+const comparableText = (value: unknown): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value, sortedKeys) : `${typeof value} ${String(value)}`;
 
 /** Texts of lists already checked: the aliases of a query share a variable. */
@@ -89,7 +89,7 @@ function readValues(field: string, list: readonly unknown[]): ReadonlySet<string
   if (known) return known;
   checkLength(field, list, MOST_VALUES, 'JSON values');
   checkSize(field, list);
-  const texts = new Set(list.map(textOf));
+  const texts = new Set(list.map(comparableText));
   textsOfLists.set(list, texts);
   return texts;
 }
@@ -100,14 +100,14 @@ function readTest(field: string, comparison: ComparisonName, wanted: unknown): (
     case 'eq':
     case 'ne': {
       checkSize(field, wanted);
-      const text = textOf(wanted);
-      const isEqual = (value: unknown) => typeof value === typeof wanted && textOf(value) === text;
+      const text = comparableText(wanted);
+      const isEqual = (value: unknown) => typeof value === typeof wanted && comparableText(value) === text;
       return comparison === 'eq' ? isEqual : (value) => !isEqual(value);
     }
     case 'in': {
       if (!Array.isArray(wanted)) throw badInput(field, wanted, 'a list of JSON values');
       const texts = readValues(field, wanted);
-      return (value) => texts.has(textOf(value));
+      return (value) => texts.has(comparableText(value));
     }
     case 'contains':
       if (typeof wanted !== 'string') throw badInput(field, wanted, 'a string');

@@ -66,7 +66,7 @@ class Finding {
     this.#after = query.after ?? fromZ(0, LONGEST_Z);
     this.#resumeAfter = this.#after;
     if (!query.filter) return;
-    const batches = Math.ceil(context.limits.rangesPerPage * KEPT_FOR_LOOKUPS);
+    const batches = Math.ceil(context.limits.queryCalls * KEPT_FOR_LOOKUPS);
     query.budget.debit({ calls: batches });
     this.#lookups = batches * REQUEST_LIMITS.batchGet;
   }

@@ -119,7 +119,7 @@ async function readPlaceCounts(
   const { keys } = database;
   const found: PlaceCount[] = [];
   let items = 0;
-  const request = rangeRequest(database, { index: 'cells', pk: keys.placesPartition(scope, under) });
+  const request = rangeRequest(database, { index: 'derived', pk: keys.placesPartition(scope, under) });
   for await (const page of queryResponses(database, request, call, most + 1)) {
     items += page.length;
     if (items > most) return undefined;

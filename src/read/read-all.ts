@@ -28,9 +28,9 @@ export async function readAll(
 /** LIMIT_EXCEEDED for a field that would exceed its budget. */
 export function tooMuch(
   field: string,
-  { rangesPerPage, itemsPerField }: Pick<MapLimits, 'rangesPerPage' | 'itemsPerField'>,
+  { queryCalls, itemsPerField }: Pick<MapLimits, 'queryCalls' | 'itemsPerField'>,
   advice: string,
 ) {
-  const allowed = `${rangesPerPage} Query calls or ${itemsPerField} items`;
+  const allowed = `${queryCalls} Query calls or ${itemsPerField} items`;
   return limitExceeded(field, 'more than one field may read', allowed, advice);
 }

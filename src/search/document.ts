@@ -70,19 +70,20 @@ export function scopeOf(keys: Keyspace, key: Key): string | undefined {
   return keys.parseMarker(key)?.scope ?? keys.parseZone(key)?.scope ?? keys.parseCollection(key);
 }
 
-const textOf = (image: WireImage | undefined, name: string) => {
+const textAttribute = (image: WireImage | undefined, name: string) => {
   const text = image?.[name]?.['S'];
   return typeof text === 'string' ? text : '';
 };
 
 /** The change to the index for a record; undefined for items that are not searched. */
 export function searchChange(keys: Keyspace, record: StreamRecord, rankBy: RankBy): SearchChange | undefined {
-  const key = { pk: textOf(record.keys, 'pk'), sk: textOf(record.keys, 'sk') };
+  const key = { pk: textAttribute(record.keys, 'pk'), sk: textAttribute(record.keys, 'sk') };
   if (scopeOf(keys, key) === undefined) return undefined;
   const document = record.after && documentOf(keys, itemOfImage(record.after), rankBy);
   if (document) return { type: 'put', document };
   // An item that is no longer valid, or a collection that is being emptied, must not be found either.
   const image = record.before ?? record.after;
-  const incarnation = keys.parseCollection(key) === undefined ? textOf(image, 'life') : textOf(image, 'createdAt');
+  const incarnation =
+    keys.parseCollection(key) === undefined ? textAttribute(image, 'life') : textAttribute(image, 'createdAt');
   return { type: 'remove', key, incarnation };
 }

@@ -20,9 +20,9 @@ import {
   summarizeDay,
 } from '../store/reading/kept-days.js';
 import { newCall } from '../store/request/meter.js';
-import { CELLS_LAYOUT, changeOf } from '../stream/change.js';
+import { DERIVED_FORMAT, changeOf } from '../stream/change.js';
 import { type ConsumerStatus, createConsumer, reportOf } from '../stream/consume/consumer.js';
-import { firstSince, openCells, openPages, openState } from '../stream/consume/derived-ports.js';
+import { firstSince, openBlocks, openPages, openState } from '../stream/consume/derived-ports.js';
 import { openStream } from '../stream/source/dynamodb.js';
 import { EMBEDDED_LOAD_POLICY } from '../stream/consume/flood.js';
 import { readBeyond } from '../stream/consume/follower.js';
@@ -81,7 +81,7 @@ export function consumerParts({ database, streams }: StreamBackend, log: Log, co
   return {
     stream: openStream(database, streams),
     state: openState(database, consumer),
-    cells: openCells(database),
+    cells: openBlocks(database),
     pages: openPages(database),
     days: { port: openDaysPort(database) },
     clock: database.clock,
@@ -96,7 +96,7 @@ export function consumerParts({ database, streams }: StreamBackend, log: Log, co
  * Recounts all markers while servers and writers are running, and repairs the cells; with `checkOnly` it only finds the
  * blocks that differ. Rejects with the signal's reason on abort.
  */
-export function recountCells(
+export function recountDerived(
   backend: StreamBackend,
   log: Log,
   checkOnly: boolean,
@@ -121,7 +121,7 @@ export async function findOccupied(
   const until = inStreamBy(database);
   // Before the cells: what is complete in this state is in them.
   const state = (await port.load()) ?? firstState(await parts.stream.identify(), await since());
-  if (state.layout !== CELLS_LAYOUT || state.gap !== null) return undefined;
+  if (state.layout !== DERIVED_FORMAT || state.gap !== null) return undefined;
   const scope = database.keys.scope(collection);
   const recent = new Set<string>();
   await readBeyond(
@@ -141,7 +141,7 @@ export async function findOccupied(
 }
 
 /** Cells that another process updates: this one does not know whether they are up to date. */
-export function unknownCells(): Cells {
+export function noConsumer(): Cells {
   const unknown = {
     behindMs: undefined,
     gap: null,
@@ -171,7 +171,7 @@ function adviseRecount({ pages }: ConsumerStatus, log: Log): void {
 /** How far the consumer is, whichever process runs it, as it was stored lately; undefined before its first start. */
 export async function storedReport({ database }: Pick<StreamBackend, 'database'>): Promise<ConsumerReport | undefined> {
   const state = await loadStreamState(database, CONSUMER, newCall(), { consistent: false });
-  return state?.layout === CELLS_LAYOUT ? { ...reportOf(state), gap: state.gap } : undefined;
+  return state?.layout === DERIVED_FORMAT ? { ...reportOf(state), gap: state.gap } : undefined;
 }
 
 /** Caches that the stream keeps up to date. */
@@ -206,11 +206,11 @@ export function commandCells(
   { consumer, database }: Pick<Config, 'consumer' | 'database'>,
   log: Log,
 ): Cells {
-  return consumer ? keepCells(backend, log, { embedded: database.kind === 'embedded' }) : unknownCells();
+  return consumer ? startConsumer(backend, log, { embedded: database.kind === 'embedded' }) : noConsumer();
 }
 
 /** Starts the stream consumer, which updates the cells and caches and passes changes on. The tables must exist. */
-export function keepCells(backend: StreamBackend, log: Log, { caches, live, embedded }: KeepOptions = {}): Cells {
+export function startConsumer(backend: StreamBackend, log: Log, { caches, live, embedded }: KeepOptions = {}): Cells {
   const parts = consumerParts(backend, log);
   const pageCache = caches?.pageServices.pageCache;
   const consumer = createConsumer({

@@ -3,7 +3,7 @@ import type { Log } from '../log.js';
 import { restartOnFailure } from '../retry.js';
 import { NoStream } from '../stream/ports.js';
 import type { StreamBackend } from './backend.js';
-import { type Cells, recountCells } from './consumer.js';
+import { type Cells, recountDerived } from './consumer.js';
 
 /** How often to check whether a recount is needed. */
 const LOOK_EVERY_MS = 1_000;
@@ -26,7 +26,7 @@ export function keepExact(backend: StreamBackend, cells: Cells, log: Log): Exact
       await systemClock.sleep(LOOK_EVERY_MS, signal);
       const { owner, gap, pages } = cells.status();
       if (!owner || (gap === null && pages !== null)) continue;
-      const built = await recountCells(backend, log, false, signal);
+      const built = await recountDerived(backend, log, false, signal);
       log.info({ markers: built.markers, pages: built.pages, gap }, 'recounted all markers and built all pages');
       progressed();
     }

@@ -8,7 +8,7 @@ import type { Log } from '../log.js';
 import type { Backend } from './backend.js';
 import type { Demo } from './demo.js';
 import { watchClock } from './clock-watch.js';
-import { type Cells, keepCells, storedReport, unknownCells } from './consumer.js';
+import { type Cells, startConsumer, storedReport, noConsumer } from './consumer.js';
 import { type ExactCounts, keepExact } from './exact-counts.js';
 import { metricsOf, watchHotKeys } from './hot-keys.js';
 import type { HotKey } from '../http/metrics.js';
@@ -89,8 +89,8 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
   });
   const embedded = config.database.kind === 'embedded';
   const cells = config.consumer
-    ? keepCells(backend, log, { caches: services, live: live.feed, embedded })
-    : unknownCells();
+    ? startConsumer(backend, log, { caches: services, live: live.feed, embedded })
+    : noConsumer();
   const { consumption, keys } = backend.database;
   const metrics = consumption && metricsOf(consumption, keys);
   // DynamoDB Local has no partitions.

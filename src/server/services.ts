@@ -15,7 +15,7 @@ import { DirectoryCache } from '../read/from-pages/directory-cache.js';
 import { OwnWrites } from '../read/from-pages/own-writes.js';
 import { PageCache } from '../read/from-pages/page-cache.js';
 import type { PageServices } from '../read/from-pages/page-loader.js';
-import { type ConsumerReport, PageTrust } from '../loaders/consumer-trust.js';
+import { type ConsumerReport, ConsumerTrust } from '../loaders/consumer-trust.js';
 import { type Log, silentLog } from '../log.js';
 import { listCollections } from '../store/collection/collections.js';
 import { newCall } from '../store/request/meter.js';
@@ -86,7 +86,7 @@ function pageServices({ maxBytes, now, wall, trusted, consumerStatus, storedRepo
     return owner ? { pages, gap, complete, endAt, summariesSince } : undefined;
   };
   return {
-    trust: new PageTrust({ own, stored: storedReport, wall }),
+    trust: new ConsumerTrust({ own, stored: storedReport, wall }),
     directories: new DirectoryCache(),
     pageCache: new PageCache({ maxBytes, trusted, now }),
     ownWrites: new OwnWrites(wall),

@@ -54,9 +54,9 @@ export function isAfter(sequence: string, other: string): boolean {
  * crash and must give the same result, so change this name whenever you change what an image contributes, or how that is
  * stored.
  */
-export const CELLS_LAYOUT = `blocks-${LONGEST_BLOCK}.3`;
+export const DERIVED_FORMAT = `blocks-${LONGEST_BLOCK}.3`;
 
-const textOf = (value: WireValue | undefined) => (typeof value?.['S'] === 'string' ? value['S'] : undefined);
+const textValue = (value: WireValue | undefined) => (typeof value?.['S'] === 'string' ? value['S'] : undefined);
 
 /** A number of degrees from `-most` to `most`; undefined for anything else. */
 export function degrees(value: WireValue | undefined, most: number): number | undefined {
@@ -86,7 +86,7 @@ function placeOf(value: WireValue | undefined): Place {
   try {
     const place = readPlace(
       'place',
-      names.map((name: WireValue) => textOf(name)),
+      names.map((name: WireValue) => textValue(name)),
     );
     // Otherwise its count would have no key, and the consumer would be stuck.
     checkPlaceFits(place, '');
@@ -109,8 +109,8 @@ export function changeOf(
   keys: Pick<Keyspace, 'parseMarker' | 'isUnderMarker'>,
   record: StreamRecord,
 ): RecordChange | undefined {
-  const pk = textOf(record.keys['pk']);
-  const sk = textOf(record.keys['sk']);
+  const pk = textValue(record.keys['pk']);
+  const sk = textValue(record.keys['sk']);
   if (pk === undefined || sk === undefined) return undefined;
   const marker = keys.parseMarker({ pk, sk });
   if (marker === undefined) {

@@ -1,5 +1,5 @@
 import type { SequenceRange, ShardProgress, StreamState } from '../store/cell/stream-state.js';
-import { CELLS_LAYOUT } from './change.js';
+import { DERIVED_FORMAT } from './change.js';
 import type { ListedShard } from './ports.js';
 
 /** DynamoDB keeps records for 24 hours; an hour less allows for differing clocks and lagging listings. */
@@ -40,7 +40,7 @@ export function firstState(stream: string, since: number): StreamState {
     version: 0,
     token: '',
     owner: '',
-    layout: CELLS_LAYOUT,
+    layout: DERIVED_FORMAT,
     stream,
     batch: 0,
     shards: {},
@@ -127,12 +127,12 @@ export function recounting(state: StreamState, wall: number): StreamState {
 }
 
 /**
- * The state for counts of another layout, accepted by this version: only a recount can add what they lack. A plan in
+ * The state for counts in another format, accepted by this version: only a recount can add what they lack. A plan in
  * progress cannot be folded as before, so its records are part of the gap. That recount also rebuilds the pages.
  */
 export function upgraded(state: StreamState, wall: number): StreamState {
-  const reason = `the counts had layout ${state.layout} and now have ${CELLS_LAYOUT}`;
-  return { ...withGap(state, reason, wall), layout: CELLS_LAYOUT, pages: null };
+  const reason = `the counts had format ${state.layout} and now have ${DERIVED_FORMAT}`;
+  return { ...withGap(state, reason, wall), layout: DERIVED_FORMAT, pages: null };
 }
 
 /** The state once the table has a new stream, or none any more. */

@@ -15,7 +15,7 @@ describe('the configuration', () => {
       http: { host: '127.0.0.1', port: 4000 },
       cacheBytes: 64 * 1024 * 1024,
       introspection: true,
-      limits: { maxFirst: 5000, maxAliases: 200, deadlineMs: 10_000, rangesPerPage: 64 },
+      limits: { maxFirst: 5000, maxAliases: 200, deadlineMs: 10_000, queryCalls: 64 },
     });
   });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { getCollections, createCollection } from '../../src/store/collection/collections.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { keepCells } from '../../src/server/consumer.js';
+import { startConsumer } from '../../src/server/consumer.js';
 import { silentLog } from '../../src/log.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { CellportError } from '../../src/errors.js';
@@ -28,7 +28,7 @@ beforeAll(async () => {
     }));
     await createMarkers(db, collection, markers, NOW, newCall());
   }
-  const cells = keepCells({ database: db, streams }, silentLog);
+  const cells = startConsumer({ database: db, streams }, silentLog);
   await cells.caughtUp(new AbortController().signal);
   await cells.stop();
 });

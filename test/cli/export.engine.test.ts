@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 
 import { readMarkers } from '../../src/ingest/export/read-markers.js';
 import { silentLog } from '../../src/log.js';
-import { findOccupied, keepCells } from '../../src/server/consumer.js';
+import { findOccupied, startConsumer } from '../../src/server/consumer.js';
 import { loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
@@ -139,7 +139,7 @@ describe('cellport export', () => {
     const { signal } = new AbortController();
     await put('a', 10);
     await put('b', 90);
-    const cells = keepCells(backend, silentLog);
+    const cells = startConsumer(backend, silentLog);
     await cells.caughtUp(signal);
     await cells.stop();
     await put('c', -90);

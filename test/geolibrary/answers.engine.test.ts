@@ -16,7 +16,7 @@ import { LIBRARY, POSITIONS, type Written, libraryItems, makeGeoTable } from './
 import { someOf } from '../support/rounds.js';
 
 const database = newMemoryDatabase();
-const LIMITS = { maxFirst: 5000, rangesPerPage: 64, itemsPerField: 20_000 };
+const LIMITS = { maxFirst: 5000, queryCalls: 64, itemsPerField: 20_000 };
 
 const TABLES: readonly (Written & { readonly name: string })[] = LIBRARY.lengths.flatMap((length) =>
   (['longitude first', 'latitude first'] as const).map((order) => ({
@@ -138,7 +138,7 @@ describe('a bounding box', () => {
 
   test('of the whole world is paged within the limit of Query calls, however low it is', async () => {
     const world = { west: -180, south: -90, east: 180, north: 90 };
-    const { keys, most } = await allPages(EASY, world, 50, { ...LIMITS, rangesPerPage: 4 });
+    const { keys, most } = await allPages(EASY, world, 50, { ...LIMITS, queryCalls: 4 });
     expect(sorted(keys)).toEqual(POSITIONS.map((_, index) => index));
     expect(most).toBeLessThanOrEqual(4);
     const few = await allPages(EASY, world, 50, { ...LIMITS, itemsPerField: 5 });

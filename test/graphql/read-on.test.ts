@@ -143,7 +143,7 @@ describe('a page is not empty while there is more', () => {
     const { key, properties } = byPosition.at(-1)!;
     const filter = `filter: { properties: [{ name: "rank", eq: ${String(properties['rank'])} }] }`;
     const field = ofWorld(`markers(collection: "cities", first: 3, after: $after, ${filter})`);
-    const found = await pagesOf(field, { trusted: true, limits: { rangesPerPage: 40, itemsPerField: 100 } });
+    const found = await pagesOf(field, { trusted: true, limits: { queryCalls: 40, itemsPerField: 100 } });
     expect(found.some(isEmptyInBetween)).toBe(false);
     expect(keysOf(found)).toEqual([key]);
   });
@@ -192,7 +192,7 @@ describe('a page is not empty while there is more', () => {
 
 describe('a short page says why', () => {
   test('if it has found nothing in half of the time for the request', async () => {
-    const limits = { deadlineMs: 3_000, rangesPerPage: 40 };
+    const limits = { deadlineMs: 3_000, queryCalls: 40 };
     const options = { limits, mostCalls: Infinity };
     const [first] = await pagesOf(ofCollection('fine', 'markers(first: 10, after: $after)'), options, 1);
     expect(first).toMatchObject({ nodes: [], pageInfo: { hasNextPage: true, shortBecause: 'DEADLINE' } });

@@ -179,7 +179,7 @@ export class Fleet {
     const trust = random() < 0.5 ? services.pageServices.trust : none;
     const pageServices = { ...services.pageServices, trust };
     const loaders = createLoaders({ ...services, pageServices, collectionCache, call });
-    const context = { loaders, keys: this.#db.keys, limits: { ...LIMITS, rangesPerPage: 100_000 }, turn: takeTurn };
+    const context = { loaders, keys: this.#db.keys, limits: { ...LIMITS, queryCalls: 100_000 }, turn: takeTurn };
     const viewport = readViewport({ bounds, zoom: 8 });
     const least = random() < 0.5 ? undefined : { name: random() < 0.5 ? 'a' : 'b', gte: 5 };
     const filter = least && { properties: [least] };

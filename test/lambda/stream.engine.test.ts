@@ -195,7 +195,7 @@ describe('the owner of the cells', async () => {
     const stop = new AbortController();
     const consumer = createConsumer({ ...streamParts(ofServer), onOwnership: (owner) => owner && stop.abort() });
     await consumer.run(stop.signal);
-    await expect(createHandler(config, () => ofServer)({ Records: [] })).rejects.toMatchObject({ name: 'OtherLayout' });
+    await expect(createHandler(config, () => ofServer)({ Records: [] })).rejects.toMatchObject({ name: 'OtherFormat' });
     ofLambda.client.destroy();
     ofServer.client.destroy();
   });

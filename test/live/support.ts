@@ -1,7 +1,7 @@
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 
-import { type Caches, keepCells } from '../../src/server/consumer.js';
+import { type Caches, startConsumer } from '../../src/server/consumer.js';
 import { openLive } from '../../src/server/live.js';
 import { silentLog } from '../../src/log.js';
 import type { Database } from '../../src/store/database.js';
@@ -16,7 +16,7 @@ export function followChanges(
   const streams = createStreamsClient(engine());
   const backend = { database: db, streams };
   const live = openLive(backend, redisUrl, silentLog);
-  const cells = keepCells(backend, silentLog, { live: live.feed, caches });
+  const cells = startConsumer(backend, silentLog, { live: live.feed, caches });
   return {
     hub: live.hub,
     cells,

@@ -78,7 +78,7 @@ describe('a cell', () => {
   });
 
   test('in a bounding box that takes too many reads are rejected with advice', async () => {
-    const { context } = requestContext(database, { limits: { rangesPerPage: 2 } });
+    const { context } = requestContext(database, { limits: { queryCalls: 2 } });
     await expect(viewportCells(context, WORLD, 'cities', 9)).rejects.toMatchObject({
       code: 'LIMIT_EXCEEDED',
       details: { field: 'cells' },

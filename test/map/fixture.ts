@@ -149,7 +149,7 @@ export async function makeCollection(
   return collection;
 }
 
-export const LIMITS: MapLimits = { maxFirst: 5_000, rangesPerPage: 64, itemsPerField: 20_000 };
+export const LIMITS: MapLimits = { maxFirst: 5_000, queryCalls: 64, itemsPerField: 20_000 };
 
 export interface ContextOptions {
   /** Whether markers are read from pages; otherwise from the geo index. */

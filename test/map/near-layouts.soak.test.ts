@@ -88,7 +88,7 @@ async function pages(
     const before = count();
     const { context } = requestContext(database, options);
     const page: NearbyPage = await markersWithin(context, collection, { center, radius }, { first, after }, filter);
-    expect(count() - before).toBeLessThanOrEqual(options.limits?.rangesPerPage ?? 64);
+    expect(count() - before).toBeLessThanOrEqual(options.limits?.queryCalls ?? 64);
     found.push(...page.edges.map(({ node: { key }, distance: meters }) => ({ key, distance: meters })));
     if (!page.pageInfo.hasNextPage) return { found, number };
     expect(page.pageInfo.endCursor).not.toBe(after);
@@ -173,7 +173,7 @@ describe('a ring that exceeds the budget of a page', () => {
       { key: 'shards', code: 'Sh', prefixLength: 2, writeShards: 32 },
       wide.slice(0, 9),
     );
-    const limits = { rangesPerPage: 16 };
+    const limits = { queryCalls: 16 };
     await expect(pages(collection, { center, radius: FARTHEST }, { limits, trusted: false })).rejects.toMatchObject({
       code: 'LIMIT_EXCEEDED',
       message: expect.stringMatching(/32 write shards.*16 Query calls/) as string,

@@ -152,7 +152,7 @@ describe('pages', () => {
   });
 
   test('end when their budget is used up, with a cursor that resumes there, even if the page is empty', async () => {
-    const { context } = requestContext(database, { trusted: false, limits: { rangesPerPage: 3, itemsPerField: 40 } });
+    const { context } = requestContext(database, { trusted: false, limits: { queryCalls: 3, itemsPerField: 40 } });
     const keys = await readThrough((after) => viewportMarkers(context, europe, 'cities', { first: 5000, after }));
     expect(keys.toSorted()).toEqual(inEurope.map(({ key }) => key).toSorted());
   });

@@ -291,7 +291,7 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
     const sent = requestsMade();
     const read = sent.flat();
     const planned = ranges.map(({ index, ...range }) => ({
-      range: { ...range, index: index === 'pages' ? ('cells' as const) : index },
+      range: { ...range, index: index === 'pages' ? ('derived' as const) : index },
       limit: Infinity,
       maxCalls: Infinity,
     }));

@@ -17,7 +17,7 @@ import { GENERATION, testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';
 
 const database = memoryDatabase();
-const LEAST_LIMITS = { rangesPerPage: 40, itemsPerField: 100 };
+const LEAST_LIMITS = { queryCalls: 40, itemsPerField: 100 };
 
 const placed = (position: Made['position'], index: number): Made => ({
   key: `m${index}`,

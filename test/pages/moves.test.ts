@@ -62,7 +62,7 @@ function contextOf(reads: Reading[], most: number, begins = ['s', MIDDLE], own: 
     /** Base items: all whose key begins with m have a property. */
     marker: async ({ key }: { readonly key: string }) => ({ properties: key.startsWith('m') ? { p: 1 } : {} }),
   };
-  const limits = { rangesPerPage: 64, itemsPerField: 1e6, maxFirst: 1_000 };
+  const limits = { queryCalls: 64, itemsPerField: 1e6, maxFirst: 1_000 };
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
   return { loaders, limits, turn } as unknown as MapContext;
 }

@@ -56,7 +56,7 @@ test('a page read while a marker moves to a part of the world without markers sk
   });
   const contextOf = (isOld: boolean): MapContext => {
     const loaders = { pages: { read: (_: Collection, from: (p: Partial<OpenPages>) => unknown) => from(open(isOld)) } };
-    const limits = { rangesPerPage: 64, itemsPerField: 20_000, maxFirst: 5_000 };
+    const limits = { queryCalls: 64, itemsPerField: 20_000, maxFirst: 5_000 };
     return { loaders, limits, turn: () => Promise.resolve() } as unknown as MapContext;
   };
   const collection = { key: SCOPE, mapProperties: [] } as unknown as Collection;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { OwnWrites } from '../../src/read/from-pages/own-writes.js';
 import { PageCache, pageName } from '../../src/read/from-pages/page-cache.js';
-import { type ConsumerReport, PageTrust } from '../../src/loaders/consumer-trust.js';
+import { type ConsumerReport, ConsumerTrust } from '../../src/loaders/consumer-trust.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { StoredPage } from '../../src/store/page/pages.js';
 import { SCOPE, markerAt } from './support.js';
@@ -37,7 +37,7 @@ describe('pages are trusted', () => {
       world.reads += 1;
       return state.fails ? Promise.reject(new Error('unavailable')) : Promise.resolve(state.stored);
     };
-    const trust = new PageTrust({ own: () => state.own, stored, wall: () => world.wall });
+    const trust = new ConsumerTrust({ own: () => state.own, stored, wall: () => world.wall });
     return { trust, world, state };
   }
 

@@ -55,7 +55,7 @@ function contextOf(open: Partial<OpenPages>): MapContext {
     pages: { read: (_: Collection, fromPages: (found: Partial<OpenPages>) => unknown) => fromPages(open) },
     marker: ({ key }: { readonly key: string }) => Promise.resolve({ key, properties: { size: 1 } }),
   };
-  const limits = { rangesPerPage: 16, itemsPerField: 1e6, maxFirst: 1e6 };
+  const limits = { queryCalls: 16, itemsPerField: 1e6, maxFirst: 1e6 };
   return { loaders, limits, turn: () => Promise.resolve() } as unknown as MapContext;
 }
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import { silentLog } from '../../src/log.js';
-import { keepCells, storedReport } from '../../src/server/consumer.js';
+import { startConsumer, storedReport } from '../../src/server/consumer.js';
 import { createServices } from '../../src/server/services.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createDatabase } from '../../src/store/database.js';
@@ -50,7 +50,7 @@ async function serverOn(machine: { aheadMs: number }, { consumer = false } = {})
       name: 'dead',
     });
   }
-  const cells = consumer ? keepCells(backend, silentLog) : undefined;
+  const cells = consumer ? startConsumer(backend, silentLog) : undefined;
   const caches = createServices(backend, {
     consumerStatus: () => cells?.status(),
     storedReport: () => storedReport(backend),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
-import { type Cells, keepCells, storedReport } from '../../src/server/consumer.js';
+import { type Cells, startConsumer, storedReport } from '../../src/server/consumer.js';
 import { type ServerServices, createServices } from '../../src/server/services.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
@@ -39,7 +39,7 @@ function servicesOf(status?: () => ReturnType<Cells['status']>): ServerServices 
 
 beforeAll(async () => {
   const services = servicesOf(() => cells.status());
-  cells = keepCells(backend, silentLog, { caches: services });
+  cells = startConsumer(backend, silentLog, { caches: services });
   const { pageServices, cellCache } = services;
   owner = await startServer(db, { pageServices, cellCache, status: () => cells.status() });
   const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());

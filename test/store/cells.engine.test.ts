@@ -89,7 +89,7 @@ describe.each([
   test('is found by a range over its neighbors of the same length, and by no other', async () => {
     for (const parent of ['g00', 'g0z', 'gzz', 'g0', 'g0z0', 'h00']) await apply(parent, 1, { d: 1 });
     const { pk, from, to } = database.keys.cellRange(scope, 'g00', 'gzz');
-    const range = rangeRequest(database, { index: 'cells', pk, from, to, consistent: true });
+    const range = rangeRequest(database, { index: 'derived', pk, from, to, consistent: true });
     const items = await queryAll(database, range, newCall());
     expect(items.map((item) => blockFromItem(database.keys, item)?.parent)).toEqual(['g00', 'g0z', 'gzz']);
   });

@@ -2,7 +2,7 @@ import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
-import { keepCells } from '../../src/server/consumer.js';
+import { startConsumer } from '../../src/server/consumer.js';
 import { keepExact } from '../../src/server/exact-counts.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { newCall } from '../../src/store/request/meter.js';
@@ -38,7 +38,7 @@ async function switchStream(on: boolean): Promise<void> {
 
 test('disabling and enabling the stream leaves a gap at once; a recount counts the markers in between, and counts are never reported as exact before', async () => {
   const backend = { database: db, streams: createStreamsClient(engine()) };
-  const cells = keepCells(backend, silentLog);
+  const cells = startConsumer(backend, silentLog);
   const exact = keepExact(backend, cells, silentLog);
   await put('before');
   await until(() => cells.status().countsExact && (cells.status().behindMs ?? Infinity) < 1_000);
@@ -97,7 +97,7 @@ test('a follower reports a loss when the stream is disabled and enabled, and con
 
 test('the stream is identified once in ten seconds while its shards do not end', async () => {
   const before = calls.commands.length;
-  const cells = keepCells({ database: db, streams: createStreamsClient(engine()) }, silentLog);
+  const cells = startConsumer({ database: db, streams: createStreamsClient(engine()) }, silentLog);
   await until(() => cells.status().owner);
   await new Promise((resolve) => setTimeout(resolve, 3_000));
   const described = calls.commands.slice(before).filter(({ name }) => name === 'DescribeTable');

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 
 import { type Clock, systemClock } from '../../src/clock.js';
 import { createMarkerLoader } from '../../src/loaders/marker-loader.js';
-import { PageTrust } from '../../src/loaders/consumer-trust.js';
+import { ConsumerTrust } from '../../src/loaders/consumer-trust.js';
 import { createSummaryLoader } from '../../src/loaders/reading-summaries.js';
 import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
@@ -325,7 +325,7 @@ describe('kept summaries of readings', () => {
     const reader = newDatabase('readable', { tables: db.tables });
     const calls = recordCalls(reader);
     const report = await storedReport({ database: db });
-    const trust = new PageTrust({
+    const trust = new ConsumerTrust({
       own: () => undefined,
       stored: () => Promise.resolve(report),
       // However long it takes on a busy machine.

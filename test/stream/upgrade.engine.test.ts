@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 
 import { type Log, silentLog } from '../../src/log.js';
-import { keepCells } from '../../src/server/consumer.js';
+import { startConsumer } from '../../src/server/consumer.js';
 import { keepExact } from '../../src/server/exact-counts.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { PAGE_FORMAT } from '../../src/store/page/page-data.js';
@@ -61,7 +61,7 @@ test('pages are not trusted after a release that maintains none, or others, has 
 test('a table without pages is served without them on AWS, and the log advises a recount', async () => {
   const warned: unknown[] = [];
   const log: Log = { ...silentLog, warn: (...message: unknown[]) => void warned.push(message.at(-1)) };
-  const cells = keepCells(backend, log);
+  const cells = startConsumer(backend, log);
   await put(100, 20);
   await cells.caughtUp(new AbortController().signal);
   expect(cells.status()).toMatchObject({ owner: true, countsExact: true, pages: null });
@@ -72,7 +72,7 @@ test('a table without pages is served without them on AWS, and the log advises a
 }, 60_000);
 
 test('with the embedded engine, missing pages are built automatically', async () => {
-  const cells = keepCells(backend, silentLog, { embedded: true });
+  const cells = startConsumer(backend, silentLog, { embedded: true });
   const exact = keepExact(backend, cells, silentLog);
   await vi.waitUntil(() => cells.status().pages !== null && cells.status().countsExact, { timeout: 60_000 });
   await put(120, 20);

@@ -3,7 +3,7 @@ import type { CellSums } from '../../src/geo/cell-sums.js';
 import { silentLog } from '../../src/log.js';
 import type { Database } from '../../src/store/database.js';
 import { applyBatch } from '../../src/stream/cells/apply.js';
-import { openCells } from '../../src/stream/consume/derived-ports.js';
+import { openBlocks } from '../../src/stream/consume/derived-ports.js';
 
 /**
  * Adds to the blocks of a collection, by parent and child, like the stream's consumer; returns the number of blocks
@@ -16,7 +16,7 @@ export async function addCells(
   blocks: ReadonlyMap<string, ReadonlyMap<string, CellSums>>,
 ): Promise<number> {
   const { signal } = new AbortController();
-  const options = { port: openCells(database), clock: systemClock, signal, log: silentLog, holds: () => true };
+  const options = { port: openBlocks(database), clock: systemClock, signal, log: silentLog, holds: () => true };
   const applied = await applyBatch(options, batch, new Map([[scope, blocks]]));
   return applied.blocks;
 }

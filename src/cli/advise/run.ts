@@ -6,7 +6,7 @@ import { badInput } from '../../errors.js';
 import { withDatabase } from '../session.js';
 import { type AdviseSource, fromCities, fromFile } from './from-rows.js';
 import type { AdviseOptions } from './options.js';
-import { sectionsOf, textOf } from './sections.js';
+import { sectionsOf, sectionsAsText } from './sections.js';
 import { sizesOf } from './sizes.js';
 
 async function sourceOf(file: string | undefined, options: AdviseOptions): Promise<AdviseSource> {
@@ -60,6 +60,6 @@ export async function advise(file: string | undefined, options: AdviseOptions): 
     const whole = { partitions, source: source.what, current: source.current ?? null, ...rest, priceList: list };
     return console.log(JSON.stringify(whole, rounded, 2));
   }
-  console.log(textOf(sections));
+  console.log(sectionsAsText(sections));
   if (options.html !== undefined) console.log(`\nreport written to ${options.html}`);
 }

@@ -145,7 +145,7 @@ export function sectionsOf(advice: Advice, what: string, current?: { readonly pr
 }
 
 /** The report for a terminal. */
-export function textOf(sections: readonly Section[]): string {
+export function sectionsAsText(sections: readonly Section[]): string {
   return sections
     .map(({ title, text, rows = [] }) => {
       const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

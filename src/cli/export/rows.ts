@@ -82,7 +82,7 @@ class Tally {
 }
 
 /** The file's text, in pieces. */
-async function textOf(
+async function exportedText(
   session: CommandSession,
   collection: Collection,
   { zones = false, format, escapeFormulas = false }: ExportJob,
@@ -126,7 +126,7 @@ export async function exportRows(job: ExportJob): Promise<void> {
     await withDatabase(async (session) => {
       const { database, signal, where } = session;
       const collection = await findCollection(database, key, signal);
-      const text = await textOf(session, collection, job, area, tally);
+      const text = await exportedText(session, collection, job, area, tally);
       if (out === undefined) await writeToStream(process.stdout, process.stdout.isTTY ? shownIn(text) : text, signal);
       else await writeToFile(out, isGzip(out) ? zipped(text) : text, signal);
       bar?.end();

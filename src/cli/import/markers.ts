@@ -69,7 +69,7 @@ export async function importMarkerRows(
     const { config, database, signal } = session;
     const { source, done, notes } = await open(session);
     let cells: Promise<Cells> | undefined;
-    const openCells = () => (cells ??= openCellsOf(session));
+    const openBlocks = () => (cells ??= openCellsOf(session));
     let rows = 0;
     try {
       const began = systemClock.now();
@@ -113,7 +113,7 @@ export async function importMarkerRows(
           prune = await planPrune(session, collection, checked, { name, yes: options.yes === true });
         },
         async onProgress(progress) {
-          if (rows > FEW_ROWS) await openCells();
+          if (rows > FEW_ROWS) await openBlocks();
           onProgress(progress);
         },
       });
@@ -125,7 +125,7 @@ export async function importMarkerRows(
       if (served && options.wait !== true && (await cells)?.status().owner !== true) {
         console.log('the running server updates counts and clusters within seconds');
       } else {
-        await (await openCells()).caughtUp(signal);
+        await (await openBlocks()).caughtUp(signal);
         console.log('counts and clusters include all rows');
       }
       console.log(whereToSee(config, loaded.collection, extent.at, served));

@@ -41,7 +41,7 @@ function quotesIn(bytes: Buffer): number {
 const NEWLINE = Buffer.from('\n');
 
 /** The text of a record without its line ending; undefined if it is not UTF-8. */
-function textOf(bytes: Buffer): string | undefined {
+function lineText(bytes: Buffer): string | undefined {
   const text = decodeUtf8(bytes);
   return text?.endsWith('\r') === true ? text.slice(0, -1) : text;
 }
@@ -50,7 +50,7 @@ function recordOf(lines: readonly Line[]): CsvRecord {
   const [first, ...more] = lines.map(({ bytes }) => bytes);
   if (first === undefined) throw new Error('a record has no line');
   const bytes = more.length === 0 ? first : Buffer.concat([first, ...more.flatMap((part) => [NEWLINE, part])]);
-  return { lines, bytes, text: textOf(bytes) };
+  return { lines, bytes, text: lineText(bytes) };
 }
 
 /**
@@ -257,7 +257,7 @@ export function tableReader<C>(path: string, kind: TableKind<C>, encoding?: stri
     contents(rows) {
       if (opened === undefined) throw new Error('rows() must run first: it reads the header');
       const { header, table } = opened;
-      const texts = rows.map((bytes) => textOf(bytes) ?? '');
+      const texts = rows.map((bytes) => lineText(bytes) ?? '');
       return chunks(texts, BATCH).flatMap((batch) => contentsOf(batch, header, table));
     },
   };

@@ -111,7 +111,7 @@ export async function contentSize(path: string): Promise<number> {
   return end;
 }
 
-async function* textOf(path: string, form: TextForm): AsyncGenerator<Buffer> {
+async function* decodedText(path: string, form: TextForm): AsyncGenerator<Buffer> {
   for await (const { bytes } of readText(path, form)) yield bytes;
 }
 
@@ -127,6 +127,6 @@ export async function openFile<C extends object>(
   const size = await fileSize(path);
   const form = await reader.form();
   if (isPlain(form) && !isGzip(path)) return new FileSource(path, size, reader);
-  const unpacked = await keepIn(folder, isPlain(form) ? unzipped(path) : textOf(path, form));
+  const unpacked = await keepIn(folder, isPlain(form) ? unzipped(path) : decodedText(path, form));
   return new FileSource(path, (await unpacked.stat()).size, reader, unpacked);
 }

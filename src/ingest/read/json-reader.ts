@@ -1,7 +1,7 @@
 import { badInput } from '../../errors.js';
 import { parseExactly } from '../rows/exact-json.js';
 import { type ReadOptions, type RowFields, isFields } from '../rows/fields.js';
-import { RECORD_SEPARATOR, jsonLayout } from '../rows/json-layout.js';
+import { RECORD_SEPARATOR, jsonShape } from '../rows/json-shape.js';
 import { type Chunk, LONGEST_ROW, NOT_UTF8, decodeUtf8 } from './bytes.js';
 import { type Element, readElements } from './element-splitter.js';
 import type { FileFormat } from './file-format.js';
@@ -121,7 +121,7 @@ export function jsonReader<C>(
     async *rows() {
       const { beginning } = await form();
       const text = readText(path, await form());
-      const layout = jsonLayout(beginning, format === 'ndjson');
+      const layout = jsonShape(beginning, format === 'ndjson');
       if (layout === 'whole' || layout === 'concatenated') {
         const isOneLine = !beginning.trim().includes('\n');
         let row = 0;

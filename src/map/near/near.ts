@@ -147,12 +147,12 @@ export async function nearestMarkers(
   asked: { readonly center: Point; readonly count: number; readonly maxRadius?: number | null | undefined },
   filterInput?: MarkerFilterInput | null,
 ): Promise<readonly NearbyEdge[]> {
-  const { rangesPerPage, itemsPerField } = context.limits;
+  const { queryCalls, itemsPerField } = context.limits;
   const wanted = readWhole('count', asked.count, 1, MOST_NEAREST);
   const center = readPoint('center', asked.center.lng, asked.center.lat);
   const radius = readMeters('maxRadius', asked.maxRadius ?? HALF_AROUND);
   const filter = readFilter(filterInput);
-  const limits = { rangesPerPage: 2 * rangesPerPage, itemsPerField };
+  const limits = { queryCalls: 2 * queryCalls, itemsPerField };
   const cursor = { resumeAfter: BEGIN };
   const query = { collection, center, radius, cursor, filter, wanted, budget: Budget.of(limits) };
   const { found, rest } = await walkOutward(context, query);
@@ -200,7 +200,7 @@ async function walkIndex(context: MapContext, query: NearQuery): Promise<NearRes
     throw limitExceeded(
       'within',
       `in a collection of ${collection.writeShards} write shards, each of which takes a Query call`,
-      `${context.limits.rangesPerPage} Query calls`,
+      `${context.limits.queryCalls} Query calls`,
       'raise CELLPORT_MAX_RANGES',
     );
   }

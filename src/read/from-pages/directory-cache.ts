@@ -18,7 +18,7 @@ export interface PagePartition {
 export const KEPT_DIRECTORIES = { bytes: 32 * 1024 * 1024, hintBytes: 200 } as const;
 const EMPTY_BYTES = 1024 * 1024;
 
-const nameOf = ({ scope, generation, partition }: PagePartition) => `${scope}\n${generation}\n${partition}`;
+const partitionKey = ({ scope, generation, partition }: PagePartition) => `${scope}\n${generation}\n${partition}`;
 
 /**
  * The parts of directories that this process has read. They never expire: pages keep their begins, so an old directory hides
@@ -47,38 +47,38 @@ export class DirectoryCache {
 
   /** Whether any part of a partition's directory is cached. */
   has(of: PagePartition): boolean {
-    return this.#parts.begins(nameOf(of)).length > 0;
+    return this.#parts.begins(partitionKey(of)).length > 0;
   }
 
   /** Whether an unknown partition had no pages when last read. It may have some now. */
   wasEmpty(of: PagePartition): boolean {
-    return this.#empty.has(nameOf(of));
+    return this.#empty.has(partitionKey(of));
   }
 
   noteEmpty(of: PagePartition): void {
-    this.#empty.set(nameOf(of), true);
+    this.#empty.set(partitionKey(of), true);
   }
 
   put(of: PagePartition, part: DirectoryPart): void {
-    this.#parts.put(nameOf(of), part.begin, part);
+    this.#parts.put(partitionKey(of), part.begin, part);
   }
 
   /** The known part that a position belongs to. */
   find(of: PagePartition, position: string): DirectoryPart | undefined {
-    const part = this.#parts.upTo(nameOf(of), position);
+    const part = this.#parts.upTo(partitionKey(of), position);
     return part && compareBytes(position, part.end) < 0 ? part : undefined;
   }
 
   /** Where the next known part after a position begins. */
   next(of: PagePartition, position: string): string | undefined {
-    const begins = this.#parts.begins(nameOf(of));
+    const begins = this.#parts.begins(partitionKey(of));
     return begins[beginsUpTo(begins, position)];
   }
 
   /** All known parts of a partition, in order; none if there are more than `most`. */
   all(of: PagePartition, most: number): readonly DirectoryPart[] {
-    const begins = this.#parts.begins(nameOf(of));
-    return begins.length > most ? [] : begins.flatMap((begin) => this.#parts.peek(nameOf(of), begin) ?? []);
+    const begins = this.#parts.begins(partitionKey(of));
+    return begins.length > most ? [] : begins.flatMap((begin) => this.#parts.peek(partitionKey(of), begin) ?? []);
   }
 
   /** The pages of sorted parts of a partition. */

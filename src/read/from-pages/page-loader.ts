@@ -30,14 +30,14 @@ import type { DirectoryCache } from './directory-cache.js';
 import { DirectoryReader, type DirectorySource, type KnownDirectory } from './directory-reader.js';
 import type { OwnWrite, OwnWrites } from './own-writes.js';
 import { type PageCache, pageName } from './page-cache.js';
-import type { PageTrust, TrustedPages } from '../../loaders/consumer-trust.js';
+import type { ConsumerTrust, TrustedPages } from '../../loaders/consumer-trust.js';
 
 /** Number of markers that can be decoded for the cost of one index item. */
 export const MARKERS_AN_ITEM = 5;
 
 /** State for reading pages that all requests of a process share. */
 export interface PageServices {
-  readonly trust: Pick<PageTrust, 'pages' | 'summaries' | 'forget'>;
+  readonly trust: Pick<ConsumerTrust, 'pages' | 'summaries' | 'forget'>;
   readonly directories: DirectoryCache;
   readonly pageCache: PageCache;
   readonly ownWrites: OwnWrites;
@@ -209,7 +209,7 @@ export class OpenPages {
         const token = pageCache.begin();
         const { pk } = db.keys.page(scope, generation, from);
         const { items } = await range({
-          range: { index: 'cells', pk, from, to },
+          range: { index: 'derived', pk, from, to },
           limit: Infinity,
           budget: budget.upTo(Infinity),
         });

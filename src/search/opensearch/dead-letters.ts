@@ -12,7 +12,7 @@ const LONGEST_REASON = 1_000;
 const AT_A_TIME = 500;
 
 /** Dead letters of the search index are about a document, not a record: a hash takes the place of the sequence number. */
-const nameOf = (key: Key) => ({
+const letterNameOf = (key: Key) => ({
   shard: 'document',
   sequence: createHash('sha256').update(documentId(key)).digest('hex'),
 });
@@ -20,7 +20,7 @@ const nameOf = (key: Key) => ({
 /** Stores documents that OpenSearch rejects, as one dead letter each. */
 export async function putRefusals(database: Database, refusals: readonly Refusal[]): Promise<void> {
   const letters = refusals.map(({ key, reason }) => ({
-    ...nameOf(key),
+    ...letterNameOf(key),
     reason: reason.slice(0, LONGEST_REASON),
     item: JSON.stringify(key),
     event: 'put',
@@ -41,6 +41,6 @@ export async function* refusalsIn(database: Database, signal: AbortSignal): Asyn
 
 /** Removes the dead letters of documents. */
 export async function dropRefusals(database: Database, keys: readonly Key[]): Promise<void> {
-  const letters = keys.map((key) => deadLetterKey(database, IN_USE, nameOf(key)));
+  const letters = keys.map((key) => deadLetterKey(database, IN_USE, letterNameOf(key)));
   await deleteInBulk(database, database.tables.derived, letters, newCall());
 }

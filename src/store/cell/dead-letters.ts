@@ -26,7 +26,7 @@ export interface DeadLetterPage {
 const positionOf = ({ sequence, shard }: Pick<DeadLetter, 'sequence' | 'shard'>) => `${sequence}.${shard}`;
 
 const rangeOf = ({ keys }: Database, consumer: string) =>
-  ({ index: 'cells', ...keys.deadLetterPartition(consumer) }) as const;
+  ({ index: 'derived', ...keys.deadLetterPartition(consumer) }) as const;
 
 /** The key of a dead letter. */
 export const deadLetterKey = (

@@ -11,7 +11,7 @@ import type {
   ReadingsTable,
   SpreadPrefix,
 } from '../../model/collection.js';
-import { type ReadingsLayout, areApart, partitionsOf } from '../../model/reading.js';
+import { type ReadingsPartitioning, areApart, partitionsOf } from '../../model/reading.js';
 import type { Database, Item } from '../database.js';
 import { checkItemSize } from '../request/item-size.js';
 import { LAYOUT_LIMITS } from '../../model/limits.js';
@@ -97,7 +97,7 @@ export function readText(field: string, value: unknown): string {
 type ReadingsSettings = 'readingsTtlDays' | 'readingsBucket' | 'readingsTable' | 'readingsSummarized';
 
 /** Throws BAD_USER_INPUT if there would be too many partitions to search, as if readings were kept forever. */
-function checkPartitions(layout: ReadingsLayout, ttlDays: number | null): void {
+function checkPartitions(layout: ReadingsPartitioning, ttlDays: number | null): void {
   if (!areApart(layout)) return;
   const { readingsBucket: bucket } = layout;
   const most = bucket === 'NONE' ? MOST_MONTHS : MOST_BUCKETS;

@@ -49,7 +49,7 @@ class Sum implements Units {
   }
 }
 
-const nameOf = (...parts: readonly string[]) => parts.join('\n');
+const counterKey = (...parts: readonly string[]) => parts.join('\n');
 
 /** Names of tables and indexes have no line breaks; keys may. */
 function partsOf(name: string): { readonly table: string; readonly index: string | null; readonly key: string } {
@@ -77,10 +77,10 @@ export class ConsumptionSampler {
     this.#turn();
     attribute(request, answer, (table, index = '', pk, amount) => {
       const units = { readUnits: writes ? 0 : amount, writeUnits: writes ? amount : 0 };
-      this.#totalOf(nameOf(table, index)).add(units);
+      this.#totalOf(counterKey(table, index)).add(units);
       this.#current.all.add(units);
       if (typeof pk === 'string' || typeof pk === 'number' || typeof pk === 'bigint') {
-        this.#current.top.add(nameOf(table, index, String(pk)), units);
+        this.#current.top.add(counterKey(table, index, String(pk)), units);
       }
     });
   }

@@ -47,7 +47,7 @@ export async function readDirectory(
   const { Items = [], LastEvaluatedKey } = await send(
     database,
     'query',
-    rangeRequest(database, { index: 'cells', pk, ...range }),
+    rangeRequest(database, { index: 'derived', pk, ...range }),
     call,
   );
   return { parts: Items.flatMap(partOf), isWhole: LastEvaluatedKey === undefined };

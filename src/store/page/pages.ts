@@ -110,7 +110,7 @@ export async function findPage(
   call: Call,
 ): Promise<RawPage | undefined> {
   const { pk, sk: from } = database.keys.page(scope, generation, position.charAt(0));
-  const range = { index: 'cells', pk, from, to: position, descending: true, limit: 1, consistent: true } as const;
+  const range = { index: 'derived', pk, from, to: position, descending: true, limit: 1, consistent: true } as const;
   const { Items: [item] = [] } = await send(database, 'query', rangeRequest(database, range), call);
   return item && rawPageOf(item);
 }
@@ -125,7 +125,7 @@ export async function pagesFrom(
 ): Promise<RawPage[]> {
   const { pk } = database.keys.page(scope, generation, begin);
   const to = afterPartition(begin);
-  const request = rangeRequest(database, { index: 'cells', pk, from: begin, to, limit, consistent: true });
+  const request = rangeRequest(database, { index: 'derived', pk, from: begin, to, limit, consistent: true });
   const { Items = [] } = await send(database, 'query', request, call);
   return Items.map(rawPageOf).filter((page) => page !== undefined);
 }
@@ -151,6 +151,6 @@ export async function queryPages(
   call: Call,
 ): Promise<StoredPage[]> {
   const { pk } = database.keys.page(scope, generation, from);
-  const request = rangeRequest(database, { index: 'cells', pk, from, to, consistent });
+  const request = rangeRequest(database, { index: 'derived', pk, from, to, consistent });
   return (await queryAll(database, request, call)).map((item) => pageOfItem(item, collection));
 }

@@ -78,7 +78,7 @@ export async function* listDueDays(
   call: Call,
 ): AsyncGenerator<readonly DueDay[]> {
   for (const range of database.keys.dueDayRanges(scope, upTo)) {
-    const request = rangeRequest(database, { index: 'cells', ...range });
+    const request = rangeRequest(database, { index: 'derived', ...range });
     for await (const items of queryResponses(database, request, call)) {
       yield items.flatMap(({ pk, sk, t }) => {
         const day = database.keys.parseDueDay({ pk: String(pk), sk: String(sk) });
@@ -223,7 +223,7 @@ export async function removeSummaries(
   if (!collection.readingsSummarized) return;
   const { keys, tables } = database;
   const range = keys.daySummaryRange(keys.scope(collection), key, '0', '9:');
-  const request = rangeRequest(database, { index: 'cells', ...range, attributes: ['pk', 'sk', 'of'] });
+  const request = rangeRequest(database, { index: 'derived', ...range, attributes: ['pk', 'sk', 'of'] });
   for await (const items of queryResponses(database, request, call)) {
     const own = incarnation === 'all' ? items : items.filter(({ of }) => of === (incarnation ?? ''));
     await deleteInBulk(database, tables.derived, own as unknown as readonly Key[], call);

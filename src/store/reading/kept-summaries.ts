@@ -156,7 +156,7 @@ class KeptReader {
     const { keys } = this.#database;
     const { collection, key } = this.#reference;
     const range = keys.daySummaryRange(keys.scope(collection), key, from, to);
-    const items = itemsUp(this.#database, { index: 'cells', consistent: true, ...range }, this.#options);
+    const items = itemsUp(this.#database, { index: 'derived', consistent: true, ...range }, this.#options);
     let next = from;
     let step = await items.next();
     for (; step.done !== true && !this.#page.isFull; step = await items.next()) {

@@ -29,7 +29,7 @@ function batchGetRequest(
   };
 }
 
-const nameOf = (pk: unknown, sk: unknown) => `${String(pk)}\n${String(sk)}`;
+const keyText = (pk: unknown, sk: unknown) => `${String(pk)}\n${String(sk)}`;
 
 async function getBatch(
   database: Database,
@@ -60,10 +60,10 @@ export async function batchGet(
   call: Call,
   options: BatchGetOptions = {},
 ): Promise<(Item | undefined)[]> {
-  const unique = [...new Map(keys.map((key) => [nameOf(key.pk, key.sk), key])).values()];
+  const unique = [...new Map(keys.map((key) => [keyText(key.pk, key.sk), key])).values()];
   const found = await mapConcurrently(chunks(unique, REQUEST_LIMITS.batchGet), BATCHES_AT_A_TIME, (batch) =>
     getBatch(database, table, batch, call, options),
   );
-  const byName = new Map(found.flat().map((item) => [nameOf(item['pk'], item['sk']), item]));
-  return keys.map((key) => byName.get(nameOf(key.pk, key.sk)));
+  const byName = new Map(found.flat().map((item) => [keyText(item['pk'], item['sk']), item]));
+  return keys.map((key) => byName.get(keyText(key.pk, key.sk)));
 }

@@ -5,8 +5,8 @@ import type { Database, Item } from '../database.js';
 
 /** Items of one partition of a table or an index, between two sort keys. */
 export interface StoredRange {
-  /** An index of the entities table, or a table itself: `entities`, or `cells` for the derived table. */
-  readonly index: IndexName | 'entities' | 'cells';
+  /** An index of the entities table, or a table itself: `entities` or `derived`. */
+  readonly index: IndexName | 'entities' | 'derived';
   /** The table, if it is not one of the two: that of a month of readings, which is empty if it does not exist. */
   readonly table?: string | undefined;
   readonly pk: string;
@@ -46,7 +46,7 @@ export function rangeRequest(
   { index, table, pk, from, to, behind, limit, consistent = false, descending = false, attributes }: StoredRange,
   after?: Item,
 ): QueryCommandInput {
-  const isTable = index === 'entities' || index === 'cells';
+  const isTable = index === 'entities' || index === 'derived';
   const keys: IndexAttributes = isTable ? { pk: 'pk', sk: 'sk' } : INDEXES[index];
   const [bounds, values] =
     behind !== undefined
@@ -56,7 +56,7 @@ export function rangeRequest(
         : ['', {}];
   const { names, ...projected } = attributes === undefined ? { names: {} } : projection(attributes);
   return {
-    TableName: table ?? (index === 'cells' ? tables.derived : tables.entities),
+    TableName: table ?? (index === 'derived' ? tables.derived : tables.entities),
     ...(isTable ? {} : { IndexName: index }),
     KeyConditionExpression: `#pk = :pk${bounds}`,
     ExpressionAttributeNames: { '#pk': keys.pk, ...(bounds === '' ? {} : { '#sk': keys.sk ?? '' }), ...names },

@@ -21,7 +21,7 @@ export interface ZoneChange {
   readonly expectedVersion?: number | null | undefined;
 }
 
-const nameOf = ({ key }: ZoneReference) => `zone ${JSON.stringify(key)}`;
+const describeZone = ({ key }: ZoneReference) => `zone ${JSON.stringify(key)}`;
 
 /** The content of a zone after an update. */
 function contentAfter({ name, properties }: ZoneUpdate, zone: Zone): ZoneContent {
@@ -48,7 +48,7 @@ export async function updateWithGeometry(
   const { keys, tables } = database;
   const current = async () => {
     const found = requireZone(database, reference, await readZoneItem(database, reference, call));
-    checkVersion(nameOf(reference), found.item, expectedVersion);
+    checkVersion(describeZone(reference), found.item, expectedVersion);
     return found;
   };
   let before = await current();
@@ -107,7 +107,7 @@ export async function updateZone(
     () => readZoneItem(database, reference, call),
     (current) => {
       const { item, zone } = requireZone(database, reference, current);
-      checkVersion(nameOf(reference), item, change.expectedVersion);
+      checkVersion(describeZone(reference), item, change.expectedVersion);
       return { found: item, next: updatedZoneItem(item, contentAfter(update, zone), undefined, change.now) };
     },
     call,
@@ -131,7 +131,7 @@ export async function deleteZone(
   return retry(
     async () => {
       const { item, zone } = requireZone(database, reference, await readZoneItem(database, reference, call));
-      checkVersion(nameOf(reference), item, expectedVersion);
+      checkVersion(describeZone(reference), item, expectedVersion);
       // Another incarnation than the one to be deleted.
       incarnation ??= zone.incarnation;
       if (zone.incarnation !== incarnation) throw notFound('zone', reference.key);

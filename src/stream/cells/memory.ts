@@ -20,7 +20,7 @@ const BLOCK_BYTES = 300;
 const CHILD_BYTES = 120;
 const MAX_BYTES = 48 * 1024 * 1024;
 
-const nameOf = ({ scope, parent }: BlockName) => `${scope}\n${parent}`;
+const blockKey = ({ scope, parent }: BlockName) => `${scope}\n${parent}`;
 
 /** Creates a memory of about `maxBytes` that evicts the least recently written blocks; with 0 it stores nothing. */
 export function createBlockMemory(maxBytes = MAX_BYTES): BlockMemory {
@@ -33,12 +33,12 @@ export function createBlockMemory(maxBytes = MAX_BYTES): BlockMemory {
         });
   return {
     take(name) {
-      const block = blocks?.peek(nameOf(name));
-      if (block !== undefined) blocks?.delete(nameOf(name));
+      const block = blocks?.peek(blockKey(name));
+      if (block !== undefined) blocks?.delete(blockKey(name));
       return block;
     },
     remember(name, block) {
-      blocks?.set(nameOf(name), block);
+      blocks?.set(blockKey(name), block);
     },
     clear() {
       blocks?.clear();

@@ -40,7 +40,7 @@ const MOST_ATTEMPTS = 9;
 /** AWS Lambda does not tell which shard its records are from. */
 const SHARD = 'lambda';
 
-const nameOf = ({ scope, key }: Pick<Effect, 'scope' | 'key'>) => `${scope}\n${key}`;
+const markerKey = ({ scope, key }: Pick<Effect, 'scope' | 'key'>) => `${scope}\n${key}`;
 
 /** Names of the items that an effect may change: blocks, and the last record of its marker. */
 function touched({ scope, key, before, after }: Effect): string[] {
@@ -52,7 +52,7 @@ function touched({ scope, key, before, after }: Effect): string[] {
           ...contribution.place.map((_, index) => `${scope}/${placeParent(contribution.place.slice(0, index + 1))}`),
         ],
   );
-  return [nameOf({ scope, key }), ...blocks];
+  return [markerKey({ scope, key }), ...blocks];
 }
 
 /** Splits effects, in order, into chunks that each fit into one transaction. */
@@ -77,7 +77,7 @@ function transactionOf(effects: readonly Effect[]) {
   const fold = createFold();
   const markers = new Map<string, MarkerRecords>();
   for (const { scope, key, sequence, before, after } of effects) {
-    const name = nameOf({ scope, key });
+    const name = markerKey({ scope, key });
     const first = markers.get(name)?.first ?? sequence;
     markers.set(name, { scope, key, first, last: sequence });
     if (before !== undefined) fold.add(scope, before, -1);
@@ -97,8 +97,8 @@ async function applyPiece(options: ApplyRecordsOptions, piece: readonly Effect[]
       const outcome = await apply(markers, blocks);
       if (outcome === 'applied') return;
       if (outcome === 'busy') throw new Error('too many concurrent updates of the same cells');
-      const until = new Map([...outcome].map(([marker, last]) => [nameOf(marker), last]));
-      const fresh = left.filter((effect) => effect.sequence > (until.get(nameOf(effect)) ?? ''));
+      const until = new Map([...outcome].map(([marker, last]) => [markerKey(marker), last]));
+      const fresh = left.filter((effect) => effect.sequence > (until.get(markerKey(effect)) ?? ''));
       if (fresh.length === left.length) throw new Error('DynamoDB did not report which records were applied before');
       left = fresh;
     }

@@ -10,7 +10,7 @@ import { type BlockMemory, createBlockMemory } from '../cells/memory.js';
 import type { StreamRecord } from '../change.js';
 import { LOAD_POLICY, type LoadPolicy } from './flood.js';
 import type { DaysOptions } from '../days/apply.js';
-import { OtherLayout, takeOwnership } from './ownership.js';
+import { OtherFormat, takeOwnership } from './ownership.js';
 import type { CellsPort, StatePort, StreamPort } from '../ports.js';
 import type { BatchLimits } from './reader.js';
 import type { RecordKeys } from './record-fold.js';
@@ -44,7 +44,7 @@ export interface ConsumerOptions {
   /** Called with each batch once all blocks include it. */
   readonly onApplied?: (batch: number, changes: CellChanges) => void;
   readonly onOwnership?: (owner: boolean) => void;
-  /** Whether to accept counts of another layout, inexact until a recount; otherwise they are rejected. */
+  /** Whether to accept counts in another format, inexact until a recount; otherwise they are rejected. */
   readonly upgrade?: boolean | undefined;
   readonly leaseMs?: number;
   readonly pollMs?: number;
@@ -88,7 +88,7 @@ export interface ConsumerStatus {
 }
 
 export interface Consumer {
-  /** Maintains the cells until the signal is aborted; rejects only if they have another layout. */
+  /** Maintains the cells until the signal is aborted; rejects only if they have another format. */
   run(signal: AbortSignal): Promise<void>;
   status(): ConsumerStatus;
 }
@@ -119,10 +119,10 @@ const nothing = () => undefined;
  * same state one works and the others wait to take over. docs/stream.md explains why every record counts once.
  */
 export function createConsumer(options: ConsumerOptions): Consumer {
-  return new CellConsumer(options);
+  return new StreamConsumer(options);
 }
 
-class CellConsumer implements Consumer {
+class StreamConsumer implements Consumer {
   readonly #options: Omit<ConsumerOptions, 'memory'> & Required<Pick<ConsumerOptions, 'ownerIsGone' | 'leaseMs'>>;
   readonly #session: SessionOptions;
   readonly #writes: WriteWatch;
@@ -150,7 +150,7 @@ class CellConsumer implements Consumer {
   run(signal: AbortSignal): Promise<void> {
     const { log, clock } = this.#options;
     const onFailure = (error: unknown): void => {
-      if (error instanceof OtherLayout) throw error;
+      if (error instanceof OtherFormat) throw error;
       if (error instanceof LeaseLost) log.warn({ owner: this.#progress.latest?.owner }, error.message);
       else log.error({ err: error }, 'cannot read the stream; retrying');
     };

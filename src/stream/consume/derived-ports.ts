@@ -28,7 +28,7 @@ export function openState(database: Database, consumer: string, call: Call = new
 }
 
 /** The blocks of the derived table. */
-export function openCells(database: Database, call: Call = newCall()): CellsPort {
+export function openBlocks(database: Database, call: Call = newCall()): CellsPort {
   return {
     read: (blocks, consistent) => readBlocks(database, blocks, consistent, call),
     write: (writes) => replaceBlocks(database, writes, call),

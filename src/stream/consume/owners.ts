@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /** The text of a small system file; empty if it does not exist (systems other than Linux). */
-function textOf(read: () => string): string {
+function textOrEmpty(read: () => string): string {
   try {
     return read().trim();
   } catch {
@@ -18,8 +18,8 @@ function textOf(read: () => string): string {
 function processSpace(): string {
   return [
     hostname(),
-    textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
-    textOf(() => readlinkSync('/proc/self/ns/pid')),
+    textOrEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
+    textOrEmpty(() => readlinkSync('/proc/self/ns/pid')),
   ].join(',');
 }
 

@@ -1,40 +1,40 @@
 import { CellportError } from '../../errors.js';
 import type { StreamGap, StreamState } from '../../store/cell/stream-state.js';
 import { type Contender, type Lease, takeLease } from '../../store/lease.js';
-import { CELLS_LAYOUT } from '../change.js';
+import { DERIVED_FORMAT } from '../change.js';
 import type { StatePort } from '../ports.js';
 import { StreamReplaced } from '../source/record-batches.js';
 import { firstState, moved, upgraded } from '../state.js';
 
 /** The cells were written by another version of this program, whose batches this one cannot continue. */
-export class OtherLayout extends CellportError {
-  override readonly name = 'OtherLayout';
+export class OtherFormat extends CellportError {
+  override readonly name = 'OtherFormat';
 
-  constructor(layout: string) {
+  constructor(format: string) {
     super(
       'UNAVAILABLE',
-      layout === LAYOUT_OF_RECORDS
+      format === FORMAT_OF_RECORDS
         ? 'an AWS Lambda function maintains the cells; set CELLPORT_CONSUMER=off, or see docs/stream.md for how to hand them over'
-        : `the cells have layout ${layout}, but this version of Cellport needs ${CELLS_LAYOUT}: run \`cellport recount\`, or ` +
+        : `the derived table has format ${format}, but this version of Cellport needs ${DERIVED_FORMAT}: run \`cellport recount\`, or ` +
             'start the version that wrote them',
     );
   }
 }
 
 /**
- * The layout of cells that an AWS Lambda function maintains record by record: no server's consumer may write to them.
+ * The format of cells that an AWS Lambda function maintains record by record: no server's consumer may write to them.
  */
-const LAYOUT_OF_RECORDS = `${CELLS_LAYOUT} by records`;
+const FORMAT_OF_RECORDS = `${DERIVED_FORMAT} by records`;
 
 /**
  * Ensures that the cells are maintained record by record, and by no server, from their first record on. `wall` is the
- * current time. Throws OtherLayout if a server's consumer maintains them.
+ * current time. Throws OtherFormat if a server's consumer maintains them.
  */
 export async function claimForRecords(port: StatePort, wall: number): Promise<void> {
-  const first = { ...firstState('', wall), layout: LAYOUT_OF_RECORDS, version: 1, pages: null, summariesSince: null };
+  const first = { ...firstState('', wall), layout: FORMAT_OF_RECORDS, version: 1, pages: null, summariesSince: null };
   for (;;) {
     const found = (await port.load()) ?? ((await port.put(first)) ? first : await port.load());
-    if (found?.layout !== LAYOUT_OF_RECORDS) throw new OtherLayout(found?.layout ?? 'unknown');
+    if (found?.layout !== FORMAT_OF_RECORDS) throw new OtherFormat(found?.layout ?? 'unknown');
     // A server that hands over the cells leaves pages behind, which get no more records.
     if (found.pages === null || (await port.put({ ...found, pages: null, version: found.version + 1 }))) return;
   }
@@ -64,22 +64,22 @@ export interface OwnershipOptions extends Contender {
   readonly first: () => Promise<StreamState>;
   /** Called with the state each time it is read. */
   readonly onLook?: ((state: StreamState) => void) | undefined;
-  /** Whether to accept counts of another layout, with a gap; otherwise they are rejected. */
+  /** Whether to accept counts in another format, with a gap; otherwise they are rejected. */
   readonly upgrade?: boolean | undefined;
   /** Whether to take over at once, even from a live owner. */
   readonly force?: boolean | undefined;
 }
 
 /**
- * Waits until this process owns the work. Throws OtherLayout if the cells have another layout and should not be
+ * Waits until this process owns the work. Throws OtherFormat if the cells have another format and should not be
  * upgraded, and the signal's reason when it is aborted.
  */
 export function takeOwnership(options: OwnershipOptions, signal: AbortSignal): Promise<Lease<StreamState>> {
   const { state: store, clock, first, onLook, upgrade } = options;
   const prepare = async (found: StreamState | undefined): Promise<StreamState> => {
     const state = found ?? (await first());
-    if (state.layout !== CELLS_LAYOUT && upgrade !== true) throw new OtherLayout(state.layout);
-    const usable = state.layout === CELLS_LAYOUT ? state : upgraded(state, clock.wall());
+    if (state.layout !== DERIVED_FORMAT && upgrade !== true) throw new OtherFormat(state.layout);
+    const usable = state.layout === DERIVED_FORMAT ? state : upgraded(state, clock.wall());
     onLook?.(usable);
     return { ...usable, atEnd: false };
   };

@@ -20,7 +20,7 @@ const PARTITIONS_AT_A_TIME = 8;
 const FIRST_REACH = 4;
 const LONGEST_REACH = 64;
 
-const nameOf = ({ scope, position }: CollectionPosition) => `${scope}\n${partitionOf(position)}`;
+const partitionKey = ({ scope, position }: CollectionPosition) => `${scope}\n${partitionOf(position)}`;
 
 /**
  * Finds the pages of some positions; returns a function from a position to its page. Pages that are not remembered are
@@ -32,8 +32,8 @@ export async function locatePages(
 ): Promise<(place: CollectionPosition) => KnownPage> {
   const partitions = new Map<string, CollectionPosition[]>();
   for (const place of places) {
-    const inside = partitions.get(nameOf(place)) ?? [];
-    partitions.set(nameOf(place), inside);
+    const inside = partitions.get(partitionKey(place)) ?? [];
+    partitions.set(partitionKey(place), inside);
     inside.push(place);
   }
   const located = new Map<string, Located>();
@@ -41,7 +41,7 @@ export async function locatePages(
     located.set(name, new Located(await locateIn(locating, inside)));
   });
   return (place) => {
-    const page = located.get(nameOf(place))?.find(place.position);
+    const page = located.get(partitionKey(place))?.find(place.position);
     if (page === undefined) throw new Error('pages have changed while they were located');
     return page;
   };

@@ -23,7 +23,7 @@ export const isIn = ({ begin, end }: Pick<KnownPage, 'begin' | 'end'>, position:
   compareBytes(begin, position) <= 0 &&
   (end === undefined || compareBytes(position, end) < 0);
 
-const nameOf = (scope: string, position: string) => `${scope}\n${partitionOf(position)}`;
+const partitionKey = (scope: string, position: string) => `${scope}\n${partitionOf(position)}`;
 
 /**
  * Pages as this process wrote or read them, so that they need not be located and read before they are written again. A
@@ -43,32 +43,32 @@ export class PageMemory {
 
   /** The page for a position, if it is known. */
   find(scope: string, position: string): KnownPage | undefined {
-    const page = this.#pages.upTo(nameOf(scope, position), position);
+    const page = this.#pages.upTo(partitionKey(scope, position), position);
     return page && isIn(page, position) ? page : undefined;
   }
 
   put(scope: string, page: RawPage): void {
-    this.#pages.put(nameOf(scope, page.begin), page.begin, page);
+    this.#pages.put(partitionKey(scope, page.begin), page.begin, page);
   }
 
   /** Forgets a page that another process has written. */
   forget(scope: string, begin: string): void {
-    this.#pages.delete(nameOf(scope, begin), begin);
+    this.#pages.delete(partitionKey(scope, begin), begin);
   }
 
   /** The part of the directory that a position belongs to, if it is known. */
   directoryPart(scope: string, position: string): DirectoryPart | undefined {
-    const part = this.#directory.upTo(nameOf(scope, position), position);
+    const part = this.#directory.upTo(partitionKey(scope, position), position);
     return part && isIn(part, position) ? part : undefined;
   }
 
   putDirectoryPart(scope: string, part: DirectoryPart): void {
-    this.#directory.put(nameOf(scope, part.begin), part.begin, part);
+    this.#directory.put(partitionKey(scope, part.begin), part.begin, part);
   }
 
   /** Forgets the directory of the partition of a position. */
   forgetDirectory(scope: string, position: string): void {
-    this.#directory.deleteGroups(nameOf(scope, position));
+    this.#directory.deleteGroups(partitionKey(scope, position));
   }
 
   /**
@@ -76,7 +76,7 @@ export class PageMemory {
    * end.
    */
   hints(scope: string, from: string, to: string | undefined): PageHint[] {
-    const name = nameOf(scope, from);
+    const name = partitionKey(scope, from);
     const begins = this.#pages.begins(name).filter((begin) => isIn({ begin: from, end: to }, begin));
     return begins.flatMap((begin) => {
       const page = this.#pages.peek(name, begin);

@@ -8,11 +8,11 @@ import type { StoredPage } from '../../store/page/pages.js';
 import { chunks, mapConcurrently } from '../../store/request/concurrency.js';
 import { blockChanges } from '../cells/apply.js';
 import { roundOf } from '../pages/apply.js';
-import { CELLS_LAYOUT, type StreamRecord, changeOf, isAfter } from '../change.js';
+import { DERIVED_FORMAT, type StreamRecord, changeOf, isAfter } from '../change.js';
 import { createFold } from '../cells/fold.js';
 import { HeldMarkers } from './held-markers.js';
 import { MarkerDays } from '../days/apply.js';
-import { OtherLayout } from '../consume/ownership.js';
+import { OtherFormat } from '../consume/ownership.js';
 import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { StreamReader } from '../consume/reader.js';
 import { countedBlocks, differs, nameOfBlock } from './cells.js';
@@ -37,7 +37,7 @@ interface Read {
 /** A partition of a collection's pages. */
 type Partition = Omit<PartitionName, 'generation'>;
 
-const nameOf = ({ scope, partition }: Partition) => `${scope}/${partition}`;
+const partitionKey = ({ scope, partition }: Partition) => `${scope}/${partition}`;
 
 /** Whether the cells of a state include a record. */
 function includes({ shards }: StreamState, { shard, record }: Read): boolean {
@@ -50,7 +50,7 @@ function includes({ shards }: StreamState, { shard, record }: Read): boolean {
  * Each block and page names the last batch that changed it, and the state the records of each batch. So of what is read
  * after a state, all that no later batch has changed must be what the records up to there give; the rest is compared
  * again with a later state. A marker is as its last record up to there left it or, without one, as its first record
- * since found it or, without any, as it was scanned. Throws OtherLayout if the counts have another layout, and CONFLICT
+ * since found it or, without any, as it was scanned. Throws OtherFormat if the counts have another format, and CONFLICT
  * if a recount or a gap intervenes.
  */
 export class Check {
@@ -98,10 +98,11 @@ export class Check {
       fold,
     );
     for await (const { scope, partition } of partitions)
-      this.#partitions.set(nameOf({ scope, partition }), { scope, partition });
+      this.#partitions.set(partitionKey({ scope, partition }), { scope, partition });
     this.#expected = countedBlocks({ counted: fold.changes(), stored: stored.blocks });
     for (const each of stored.pages)
-      if (each.of === 'pages' && each.generation === begun.pages?.generation) this.#partitions.set(nameOf(each), each);
+      if (each.of === 'pages' && each.generation === begun.pages?.generation)
+        this.#partitions.set(partitionKey(each), each);
     for (const [name, block] of this.#expected) this.#blocks.set(name, block);
     const blocks = this.#blocks.size;
     if (begun.pages === null) this.#partitions.clear();
@@ -129,7 +130,7 @@ export class Check {
   async #load(begun?: StreamState): Promise<StreamState> {
     const { state: port, clock } = this.#options;
     const found = (await port.load()) ?? firstState(this.#stream, clock.wall());
-    if (found.layout !== CELLS_LAYOUT) throw new OtherLayout(found.layout);
+    if (found.layout !== DERIVED_FORMAT) throw new OtherFormat(found.layout);
     const { message } = new StreamReplaced(found.stream, this.#stream);
     const state = found.stream === this.#stream ? found : moved(found, this.#stream, message, clock.wall());
     const hasChanged = begun?.gap?.reason !== state.gap?.reason || begun?.pages?.generation !== state.pages?.generation;
@@ -242,10 +243,10 @@ export class Check {
       if (isDone) this.#partitions.delete(name);
     };
     const empty = new Map(this.#partitions);
-    for await (const each of this.#markers.take((one) => this.#partitions.has(nameOf(one)))) {
-      empty.delete(nameOf(each));
+    for await (const each of this.#markers.take((one) => this.#partitions.has(partitionKey(one)))) {
+      empty.delete(partitionKey(each));
       await compare(
-        nameOf(each),
+        partitionKey(each),
         each,
         each.markers.map(({ entry }) => entry),
       );

@@ -69,12 +69,12 @@ export class HeldMarkers {
 
   /** Whether an image overrides what a scan finds of a marker. */
   isOverridden(scope: string, key: string): boolean {
-    return this.#overrides.has(nameOf(scope, key));
+    return this.#overrides.has(markerKey(scope, key));
   }
 
   /** Overrides what a scan finds of a marker with an image; undefined if the marker does not exist. */
   override(scope: string, key: string, image: WireImage | undefined): void {
-    this.#overrides.set(nameOf(scope, key), image && this.#textOf(scope, image));
+    this.#overrides.set(markerKey(scope, key), image && this.#textOf(scope, image));
   }
 
   #textOf(scope: string, image: WireImage): Text | undefined {
@@ -117,4 +117,4 @@ export class HeldMarkers {
   }
 }
 
-const nameOf = (scope: string, key: string) => `${scope}\n${key}`;
+const markerKey = (scope: string, key: string) => `${scope}\n${key}`;

@@ -22,13 +22,13 @@ const SETTLE_MS = 3_000;
 const POLL_MS = 200;
 const LIMITS = { records: 100_000, cells: 1_000_000 };
 
-const nameOf = ({ pk, sk }: WireImage) => `${String(pk?.['S'])}#${String(sk?.['S'])}`;
+const itemKey = ({ pk, sk }: WireImage) => `${String(pk?.['S'])}#${String(sk?.['S'])}`;
 
 /**
  * Counts all markers, replaces the cells and rebuilds all pages, while markers are being written: takes the work over from
  * its owner, reads every marker, then the stream up to a record that was written after the last of them. A marker with a
  * record in the stream counts as its last image says, any other as it was read. A recount that is interrupted leaves a gap.
- * Counts of another layout are upgraded. With `checkOnly`, see `Check`. Rejects with LeaseLost if another process takes the work
+ * Counts in another format are upgraded. With `checkOnly`, see `Check`. Rejects with LeaseLost if another process takes the work
  * over, with NoStream if the table has no stream, and with StreamReplaced if it gets another one meanwhile.
  */
 export async function recount(options: RecountOptions, signal: AbortSignal): Promise<RecountResult> {
@@ -111,7 +111,7 @@ class Recount {
   }
 
   #remember(record: StreamRecord): void {
-    if (nameOf(record.keys) === this.#fence) this.#fenceSeen = true;
+    if (itemKey(record.keys) === this.#fence) this.#fenceSeen = true;
     const { scope, key } = changeOf(this.#options.keys, record) ?? {};
     if (scope !== undefined && key !== undefined) this.#markers.override(scope, key, record.after);
   }

@@ -198,7 +198,7 @@ test(`cells, places, pages and summaries are exact after kill -9 at random momen
     const cells = await viewportCells(context, near, 'parks', length);
     expect(cells.length).toBeGreaterThan(0);
     expect(counted).toMatchObject(byName(cells));
-    const { context: patient } = requestContext(db, { limits: { rangesPerPage: 5_000 } });
+    const { context: patient } = requestContext(db, { limits: { queryCalls: 5_000 } });
     const all = Object.entries(counted).filter(([name]) => name.length === 'parks/'.length + length);
     expect(byName(await viewportCells(patient, WORLD, 'parks', length))).toEqual(Object.fromEntries(all));
   }

@@ -7,11 +7,11 @@ import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../../src/store/cell
 import { newCall } from '../../../src/store/request/meter.js';
 import { send } from '../../../src/store/request/send.js';
 import { loadStreamState, putStreamState } from '../../../src/store/cell/stream-state.js';
-import { CELLS_LAYOUT } from '../../../src/stream/change.js';
+import { DERIVED_FORMAT } from '../../../src/stream/change.js';
 import { createConsumer } from '../../../src/stream/consume/consumer.js';
 import { recount } from '../../../src/stream/recount/recount.js';
 import { openRecount } from '../../../src/stream/recount/reads.js';
-import { OtherLayout } from '../../../src/stream/consume/ownership.js';
+import { OtherFormat } from '../../../src/stream/consume/ownership.js';
 import { testDatabase } from '../../support/test-database.js';
 import {
   allItems,
@@ -133,13 +133,13 @@ test('counts of another layout are rejected; a recount replaces them, and an upg
     const older = { ...state, layout: 'older', plan, version: state.version + 1, token: 'older' };
     expect(await putStreamState(db, 'cells', older, newCall())).toBe(true);
 
-    await expect(createConsumer(streamParts(db)).run(new AbortController().signal)).rejects.toThrow(OtherLayout);
-    await expect(recounting(true)).rejects.toThrow(OtherLayout);
+    await expect(createConsumer(streamParts(db)).run(new AbortController().signal)).rejects.toThrow(OtherFormat);
+    await expect(recounting(true)).rejects.toThrow(OtherFormat);
     expect(await loadStreamState(db, 'cells', newCall())).toEqual(older);
     expect(await storedPlaces(db)).toEqual({});
     await upgrade();
     expect(await loadStreamState(db, 'cells', newCall())).toMatchObject({
-      layout: CELLS_LAYOUT,
+      layout: DERIVED_FORMAT,
       gap: null,
       plan: null,
     });

@@ -1,7 +1,7 @@
 import { CellportError } from '../../../src/errors.js';
 import { parseExactly } from '../../../src/ingest/rows/exact-json.js';
 import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
-import { RECORD_SEPARATOR, jsonLayout } from '../../../src/ingest/rows/json-layout.js';
+import { RECORD_SEPARATOR, jsonShape } from '../../../src/ingest/rows/json-shape.js';
 import { markerOfValue } from '../../../src/ingest/rows/marker-row.js';
 import { featuresOf } from './features.js';
 import { type Lines, linesOf, readText, textForm } from './lines.js';
@@ -52,7 +52,7 @@ export async function openRecords(file: File, onRead?: (bytes: number) => void):
   const { encoding } = form;
   const text = readText(file, form, onRead);
   if (kind === 'table') return { kind, lines: recordsOf(linesOf(text)), encoding };
-  const layout = jsonLayout(form.beginning, ending !== '.geojson' && ending !== '.json');
+  const layout = jsonShape(form.beginning, ending !== '.geojson' && ending !== '.json');
   if (layout === 'whole' || layout === 'concatenated') {
     const isOneLine = !form.beginning.trim().includes('\n');
     const elements = featuresOf(text, layout === 'concatenated');

@@ -2,14 +2,14 @@ import { jsonIn } from './exact-json.js';
 import { isFields } from './fields.js';
 
 /** How values stand: one on each line, after separators, one after another, or in a list or object, the whole file. */
-export type JsonLayout = 'lines' | 'sequence' | 'concatenated' | 'whole';
+export type JsonShape = 'lines' | 'sequence' | 'concatenated' | 'whole';
 
 /** Begins each text of a sequence, RFC 8142. */
 export const RECORD_SEPARATOR = '\x1e';
 const COLLECTION = /^\{[^{}[\]]*"(?:FeatureCollection"|(?:features|Items)"\s*:\s*\[)/;
 
 /** The layout of a file from its beginning, whatever its name; where both are possible, as lines if `byLine`. */
-export function jsonLayout(beginning: string, byLine: boolean): JsonLayout {
+export function jsonShape(beginning: string, byLine: boolean): JsonShape {
   const text = beginning.trim();
   if (text.startsWith(RECORD_SEPARATOR)) return 'sequence';
   const lines = text.split(/\r\n?|\n/, 100);
