@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { ViewportError } from '../../src/client/public.js';
-import { createConnection } from '../../web/map/connection.js';
+import { createConnection } from '../../web/map/api/connection.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

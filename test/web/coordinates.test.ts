@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { positionText } from '../../web/map/position-text.js';
+import { positionText } from '../../web/map/text/position-text.js';
 import { readCoordinates } from '../../web/map/search/coordinates.js';
 
 const positions = (text: string) => readCoordinates(text).map(({ position: { lat, lng } }) => [lat, lng]);

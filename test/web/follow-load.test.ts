@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { createLoadText } from '../../web/map/follow-load.js';
+import { createLoadText } from '../../web/map/api/follow-load.js';
 
 test('the first load of the demo says what it does, and how long that takes once its pace is known', () => {
   const textOf = createLoadText();

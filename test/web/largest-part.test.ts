@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { atOnce } from '../../src/geo/steps.js';
 import { readZoneGeometry } from '../../src/geo/zone-geometry.js';
 import { openCountries } from '../../src/ingest/zones/countries.js';
-import { largestPart } from '../../web/map/largest-part.js';
+import { largestPart } from '../../web/map/view/largest-part.js';
 
 const countries = openCountries();
 

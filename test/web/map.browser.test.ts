@@ -11,7 +11,7 @@ import { encode } from '../../src/geo/geohash.js';
 import { openCities } from '../../src/ingest/markers/cities.js';
 import { openCountries } from '../../src/ingest/zones/countries.js';
 import { BUILT_PAGES } from '../../src/server/services.js';
-import * as documents from '../../web/map/documents.js';
+import * as documents from '../../web/map/api/documents.js';
 import { rounds } from '../support/rounds.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';

@@ -2,7 +2,7 @@ import 'maplibre-gl/dist/maplibre-gl.css';
 import './style.css';
 
 import { addFonts } from './base-map/fonts.js';
-import { startPage } from './start.js';
+import { startPage } from './app/start.js';
 
 addFonts();
 startPage().catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
-import { button, byId, element } from '../element.js';
-import { icon } from '../icons.js';
+import { button, byId, element } from '../dom/element.js';
+import { icon } from '../dom/icons.js';
 import { COARSE_FROM_ZOOM } from './ground.js';
 
 const STORAGE_KEY = 'cellport-base-note';

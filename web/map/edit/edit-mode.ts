@@ -2,12 +2,12 @@ import type { Map as MapLibre } from 'maplibre-gl';
 
 import type { MapMarker } from '../../../src/client/public.js';
 import { ViewportError } from '../../../src/client/public.js';
-import { DETAILS, type Marker, type MarkerDetails } from '../documents.js';
-import { button, element } from '../element.js';
-import { request } from '../graphql.js';
-import { icon } from '../icons.js';
+import { DETAILS, type Marker, type MarkerDetails } from '../api/documents.js';
+import { button, element } from '../dom/element.js';
+import { request } from '../api/graphql.js';
+import { icon } from '../dom/icons.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
-import type { Status } from '../status.js';
+import type { Status } from '../dom/status.js';
 import { allowDrag } from './drag.js';
 import { History, type Step } from './history.js';
 import { MarkerForm } from './marker-form.js';

@@ -1,7 +1,7 @@
 import './marker-form.css';
-import type { MarkerDetails } from '../documents.js';
-import { button, element } from '../element.js';
-import { icon } from '../icons.js';
+import type { MarkerDetails } from '../api/documents.js';
+import { button, element } from '../dom/element.js';
+import { icon } from '../dom/icons.js';
 import { type Fields, differences } from './merge.js';
 import { textFor, valueFrom } from './property-text.js';
 

@@ -1,4 +1,4 @@
-import { button, element } from '../element.js';
+import { button, element } from '../dom/element.js';
 
 /** The form that asks for the name of a new marker, and its input field. */
 export function nameForm(collection: string, onAdd: (name: string) => void, onCancel: () => void) {

@@ -1,5 +1,5 @@
-import { CREATE, type Collection, DELETE, type Marker, UPDATE } from '../documents.js';
-import { request } from '../graphql.js';
+import { CREATE, type Collection, DELETE, type Marker, UPDATE } from '../api/documents.js';
+import { request } from '../api/graphql.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { Step } from './history.js';
 

@@ -1,5 +1,5 @@
-import { svgElement } from '../element.js';
-import { formatNumber } from '../numbers.js';
+import { svgElement } from '../dom/element.js';
+import { formatNumber } from '../text/numbers.js';
 import type { ViewCost } from './view-cost.js';
 
 /** Number of views in the chart. */

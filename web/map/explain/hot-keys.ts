@@ -2,8 +2,8 @@ import type { Map as MapLibre } from 'maplibre-gl';
 
 import { ringOf } from '../../../src/client/geojson.js';
 import type { Bounds } from '../../../src/client/public.js';
-import { element } from '../element.js';
-import { formatNumber } from '../numbers.js';
+import { element } from '../dom/element.js';
+import { formatNumber } from '../text/numbers.js';
 
 /** What the page uses of a key in the answer of /hot-keys. */
 interface HotKey {

@@ -1,6 +1,6 @@
 import type { Read } from '../../../src/client/public.js';
-import { element } from '../element.js';
-import { countOf, formatNumber } from '../numbers.js';
+import { element } from '../dom/element.js';
+import { countOf, formatNumber } from '../text/numbers.js';
 import { historyBars } from './history.js';
 import { type ViewCost, holds } from './view-cost.js';
 

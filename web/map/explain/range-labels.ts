@@ -1,7 +1,7 @@
 import type { Feature } from 'geojson';
 import type { Map as MapLibre } from 'maplibre-gl';
 
-import { countOf, formatNumber } from '../numbers.js';
+import { countOf, formatNumber } from '../text/numbers.js';
 import type { Shape } from './view-cost.js';
 
 /** Size of a label in px: drawn if a cell of its range has that much room on the screen. */

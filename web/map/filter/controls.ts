@@ -1,5 +1,5 @@
-import { element } from '../element.js';
-import { countOf } from '../numbers.js';
+import { element } from '../dom/element.js';
+import { countOf } from '../text/numbers.js';
 import type { ChoiceField, LearnedField, NumberField } from './learn.js';
 import { type Condition, type Field, type Range, type Rules, isRange } from '../rules/rules.js';
 

@@ -1,8 +1,8 @@
 import './filter.css';
-import { button, element } from '../element.js';
-import { icon } from '../icons.js';
+import { button, element } from '../dom/element.js';
+import { icon } from '../dom/icons.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
-import type { Seen } from '../seen.js';
+import type { Seen } from '../view/seen.js';
 import { checkboxes, fieldSelect, labelOf, rangeInputs } from './controls.js';
 import { type LearnedField, type NumberField, learnFields } from './learn.js';
 import { COLORS } from '../rules/look.js';

@@ -1,7 +1,7 @@
-import { byId } from '../element.js';
+import { byId } from '../dom/element.js';
 import type { Theme } from '../base-map/palette.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
-import type { Seen } from '../seen.js';
+import type { Seen } from '../view/seen.js';
 import { FilterPanel } from './filter-panel.js';
 import { drawLegend } from './legend.js';
 import type { Rules } from '../rules/rules.js';

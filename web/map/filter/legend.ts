@@ -1,7 +1,7 @@
 import './filter.css';
 import type { Theme } from '../base-map/palette.js';
-import { button, element } from '../element.js';
-import { icon } from '../icons.js';
+import { button, element } from '../dom/element.js';
+import { icon } from '../dom/icons.js';
 import { gradientOf } from '../heat/draw.js';
 import { ticksOf, unitText } from '../heat/text.js';
 import type { Heat } from '../heat/heat-drawing.js';

@@ -1,5 +1,5 @@
-import { CHILDREN, COARSE_CELLS } from '../documents.js';
-import { request } from '../graphql.js';
+import { CHILDREN, COARSE_CELLS } from '../api/documents.js';
+import { request } from '../api/graphql.js';
 import { levelOf } from './kernel.js';
 
 interface Counted {

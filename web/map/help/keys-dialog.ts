@@ -1,6 +1,6 @@
 import './keys-dialog.css';
-import { button, element } from '../element.js';
-import { icon } from '../icons.js';
+import { button, element } from '../dom/element.js';
+import { icon } from '../dom/icons.js';
 
 const KEYS: readonly (readonly [keys: readonly string[], does: string])[] = [
   [['/'], 'Search'],

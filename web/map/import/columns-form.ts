@@ -1,4 +1,4 @@
-import { element } from '../element.js';
+import { element } from '../dom/element.js';
 import type { Choice, Columns } from './columns.js';
 
 type Part = keyof Choice;

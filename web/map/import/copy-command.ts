@@ -1,4 +1,4 @@
-import { button, element } from '../element.js';
+import { button, element } from '../dom/element.js';
 
 /** A command with a button that copies it, or selects it where the browser does not allow copying. */
 export function copyCommand(command: string): HTMLElement {

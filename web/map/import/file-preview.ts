@@ -1,7 +1,7 @@
-import type { Collection } from '../documents.js';
-import { button, element } from '../element.js';
-import { fitWithoutAnimation } from '../fly.js';
-import { countOf } from '../numbers.js';
+import type { Collection } from '../api/documents.js';
+import { button, element } from '../dom/element.js';
+import { fitWithoutAnimation } from '../view/fly.js';
+import { countOf } from '../text/numbers.js';
 import { type Columns, optionsOf, readColumns } from './columns.js';
 import { type ColumnsForm, columnsForm } from './columns-form.js';
 import { copyCommand } from './copy-command.js';

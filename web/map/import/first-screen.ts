@@ -1,7 +1,7 @@
 import './import.css';
 
-import { button, element } from '../element.js';
-import { icon } from '../icons.js';
+import { button, element } from '../dom/element.js';
+import { icon } from '../dom/icons.js';
 import { copyCommand } from './copy-command.js';
 
 /** Shows how to create the first collection on a server without any. */

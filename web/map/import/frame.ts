@@ -2,8 +2,8 @@ import './import.css';
 
 import type { Map as MapLibre } from 'maplibre-gl';
 
-import { button, element } from '../element.js';
-import { icon } from '../icons.js';
+import { button, element } from '../dom/element.js';
+import { icon } from '../dom/icons.js';
 import { previewPoints } from './preview-points.js';
 
 export interface FrameOptions {

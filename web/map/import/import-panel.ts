@@ -1,4 +1,4 @@
-import { button, element } from '../element.js';
+import { button, element } from '../dom/element.js';
 import { collectionFields, createCollection, refusal } from './collection-fields.js';
 import type { PreviewOptions } from './file-preview.js';
 import { Frame, type FrameOptions, fault, note } from './frame.js';

@@ -1,5 +1,5 @@
-import { button, element } from '../element.js';
-import { countOf, formatNumber } from '../numbers.js';
+import { button, element } from '../dom/element.js';
+import { countOf, formatNumber } from '../text/numbers.js';
 import { messageOf } from './failure-text.js';
 import { type Frame, fault, note } from './frame.js';
 import { previewPoints } from './preview-points.js';

@@ -1,5 +1,5 @@
-import { byId, element } from '../element.js';
-import type { Sheet } from '../sheets.js';
+import { byId, element } from '../dom/element.js';
+import type { Sheet } from '../dom/sheets.js';
 import { drawFirstScreen } from './first-screen.js';
 import { type ImportOptions, createImportPanel } from './import-panel.js';
 

@@ -1,4 +1,4 @@
-import { element } from '../element.js';
+import { element } from '../dom/element.js';
 import { type Survey, positionOf } from './survey.js';
 
 /** Number of properties shown. */

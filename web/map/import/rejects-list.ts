@@ -1,5 +1,5 @@
-import { element } from '../element.js';
-import { countOf, formatNumber } from '../numbers.js';
+import { element } from '../dom/element.js';
+import { countOf, formatNumber } from '../text/numbers.js';
 import type { Rejects } from './survey.js';
 
 /** Number of rejects in the list; the download may have more. */

@@ -1,5 +1,5 @@
-import type { Collection } from '../documents.js';
-import { element } from '../element.js';
+import type { Collection } from '../api/documents.js';
+import { element } from '../dom/element.js';
 import { collectionFields, createCollection, nameOf } from './collection-fields.js';
 
 /** Inputs for the target of an import. */

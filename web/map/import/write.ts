@@ -2,7 +2,7 @@ import { ViewportError } from '../../../src/client/public.js';
 import { send } from '../../../src/client/request.js';
 import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
 import { retry } from '../../../src/retry.js';
-import { UPSERT } from '../documents.js';
+import { UPSERT } from '../api/documents.js';
 import type { ImportRow } from './row.js';
 import { readRows } from './rows.js';
 import type { Rejects, Survey } from './survey.js';

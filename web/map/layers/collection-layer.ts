@@ -10,7 +10,7 @@ import {
 } from '../../../src/client/public.js';
 import type { Theme } from '../base-map/palette.js';
 import type { Sketch } from '../base-map/sketch.js';
-import type { Collection } from '../documents.js';
+import type { Collection } from '../api/documents.js';
 import { lookOf } from '../rules/look.js';
 import { NO_RULES, type Rules, filterOf, passes } from '../rules/rules.js';
 import { cellSketches, heatSketches } from '../heat/draw.js';

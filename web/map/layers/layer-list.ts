@@ -1,7 +1,7 @@
 import { type Theme, accentOf } from '../base-map/palette.js';
-import { button, element } from '../element.js';
-import { icon } from '../icons.js';
-import { countOf } from '../numbers.js';
+import { button, element } from '../dom/element.js';
+import { icon } from '../dom/icons.js';
+import { countOf } from '../text/numbers.js';
 import type { CollectionLayer, Drawn } from './collection-layer.js';
 
 function countText({ collection: { count, zones } }: CollectionLayer): string {

@@ -1,6 +1,6 @@
 import { type Map as MapLibre, Marker } from 'maplibre-gl';
 
-import { element } from '../element.js';
+import { element } from '../dom/element.js';
 
 const DURATION_MS = 1_400;
 /** Maximum number of rings at once: an import would fill the map with them. */

@@ -1,7 +1,7 @@
-import type { MarkerDetails, ZoneDetails } from '../documents.js';
-import { button, element } from '../element.js';
-import { icon } from '../icons.js';
-import { positionText } from '../position-text.js';
+import type { MarkerDetails, ZoneDetails } from '../api/documents.js';
+import { button, element } from '../dom/element.js';
+import { icon } from '../dom/icons.js';
+import { positionText } from '../text/position-text.js';
 import { charts } from './chart.js';
 
 const NUMBER = Intl.NumberFormat('en');

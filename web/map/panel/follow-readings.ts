@@ -1,4 +1,4 @@
-import { READINGS } from '../documents.js';
+import { READINGS } from '../api/documents.js';
 
 /** Readings that arrive within this time are drawn together: sensors send several at once. */
 const BATCH_MS = 300;

@@ -1,6 +1,6 @@
 import './search.css';
-import { element } from '../element.js';
-import { icon } from '../icons.js';
+import { element } from '../dom/element.js';
+import { icon } from '../dom/icons.js';
 import type { Result, Results } from './results.js';
 
 /** Each keystroke restarts this delay, so that several make one request. */

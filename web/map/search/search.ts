@@ -1,12 +1,12 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
 import type { Bounds } from '../../../src/client/public.js';
-import { readBounds } from '../collections.js';
-import { byId } from '../element.js';
-import { POSITION_ZOOM, flyToBounds, flyToPosition } from '../fly.js';
+import { readBounds } from '../api/collections.js';
+import { byId } from '../dom/element.js';
+import { POSITION_ZOOM, flyToBounds, flyToPosition } from '../view/fly.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { Selection } from '../panel/selection.js';
-import type { Seen } from '../seen.js';
+import type { Seen } from '../view/seen.js';
 import { type SearchOptions, findResults } from './results.js';
 import { createResultsOnMap } from './results-on-map.js';
 import { SearchBox } from './search-box.js';

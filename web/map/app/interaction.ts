@@ -1,16 +1,16 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
-import type { MapCluster } from '../../src/client/public.js';
-import type { Address } from './address.js';
-import { EditMode } from './edit/edit-mode.js';
-import { byId } from './element.js';
-import { flyInto } from './fly.js';
-import { createHover } from './hover.js';
-import type { CollectionLayer } from './layers/collection-layer.js';
-import { Selection } from './panel/selection.js';
-import { type PlacesPanel, createPlacesPanel } from './places-panel.js';
-import { followPointer } from './pointer.js';
-import type { Status } from './status.js';
+import type { MapCluster } from '../../../src/client/public.js';
+import type { Address } from '../address/address.js';
+import { EditMode } from '../edit/edit-mode.js';
+import { byId } from '../dom/element.js';
+import { flyInto } from '../view/fly.js';
+import { createHover } from '../pointer/hover.js';
+import type { CollectionLayer } from '../layers/collection-layer.js';
+import { Selection } from '../panel/selection.js';
+import { type PlacesPanel, createPlacesPanel } from '../places/places-panel.js';
+import { followPointer } from '../pointer/pointer.js';
+import type { Status } from '../dom/status.js';
 
 export interface InteractionOptions {
   readonly map: MapLibre;

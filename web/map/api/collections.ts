@@ -1,4 +1,4 @@
-import type { Bounds } from '../../src/client/public.js';
+import type { Bounds } from '../../../src/client/public.js';
 import { BOUNDS, COLLECTIONS, COLLECTION_DETAILS, COUNTS, type Collection } from './documents.js';
 import { request } from './graphql.js';
 

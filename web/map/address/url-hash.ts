@@ -1,5 +1,5 @@
-import { readRules, writeRules } from './rules/rules-in-hash.js';
-import type { Rules } from './rules/rules.js';
+import { readRules, writeRules } from '../rules/rules-in-hash.js';
+import type { Rules } from '../rules/rules.js';
 
 /** The part of the page's state that is kept in its address. */
 export interface PageState {

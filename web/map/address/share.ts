@@ -1,4 +1,4 @@
-import type { Status } from './status.js';
+import type { Status } from '../dom/status.js';
 
 /** Shares the page's address through the system's dialog if there is one, otherwise by copying it. */
 export async function shareLink(status: Status): Promise<void> {

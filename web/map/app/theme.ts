@@ -1,4 +1,4 @@
-import type { Theme } from './base-map/palette.js';
+import type { Theme } from '../base-map/palette.js';
 
 const STORAGE_KEY = 'cellport-theme';
 

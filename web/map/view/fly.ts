@@ -1,7 +1,7 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
-import type { Bounds, MapCluster } from '../../src/client/public.js';
-import { SMALL } from './sheets.js';
+import type { Bounds, MapCluster } from '../../../src/client/public.js';
+import { SMALL } from '../dom/sheets.js';
 
 /** A cluster that never splits has all its markers at one position: zooming in further shows nothing new. */
 const CLOSE_ENOUGH = 16;

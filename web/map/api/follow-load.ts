@@ -1,5 +1,5 @@
-import type { LoadReadiness as Load } from '../../src/http/health.js';
-import { formatNumber } from './numbers.js';
+import type { LoadReadiness as Load } from '../../../src/http/health.js';
+import { formatNumber } from '../text/numbers.js';
 
 const EVERY_MS = 3_000;
 /** A pace measured over less time says little. */

@@ -1,8 +1,8 @@
-import type { Bounds, MapCluster, MapMarker } from '../../src/client/public.js';
-import type { CollectionLayer } from './layers/collection-layer.js';
-import { button, element } from './element.js';
-import { largestIn } from './layers/largest.js';
-import { countOf, formatNumber } from './numbers.js';
+import type { Bounds, MapCluster, MapMarker } from '../../../src/client/public.js';
+import type { CollectionLayer } from '../layers/collection-layer.js';
+import { button, element } from '../dom/element.js';
+import { largestIn } from '../layers/largest.js';
+import { countOf, formatNumber } from '../text/numbers.js';
 
 /** Maximum number of rows: as many as are practical to step through with the Tab key. */
 const MAX_ROWS = 50;

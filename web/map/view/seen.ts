@@ -1,5 +1,5 @@
-import type { MapMarker } from '../../src/client/public.js';
-import type { CollectionLayer } from './layers/collection-layer.js';
+import type { MapMarker } from '../../../src/client/public.js';
+import type { CollectionLayer } from '../layers/collection-layer.js';
 
 /** Maximum number of remembered markers per collection, most recent first. */
 const MOST = 5_000;

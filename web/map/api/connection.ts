@@ -1,4 +1,4 @@
-import { ViewportError } from '../../src/client/public.js';
+import { ViewportError } from '../../../src/client/public.js';
 
 /** How long the map waits for an answer before it says so. */
 const SLOW_MS = 10_000;

@@ -1,9 +1,9 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
-import { button, element } from './element.js';
-import { type IconName, icon } from './icons.js';
+import { button, element } from '../dom/element.js';
+import { type IconName, icon } from '../dom/icons.js';
 import { type MoreActions, createMore } from './more.js';
-import { SMALL } from './sheets.js';
+import { SMALL } from '../dom/sheets.js';
 
 /** A button that is on or off. */
 export interface Toggle {

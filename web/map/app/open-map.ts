@@ -9,14 +9,14 @@ import {
 } from 'maplibre-gl';
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
 
-import { baseLayers, baseStyle } from './base-map/style.js';
-import { addGraticule } from './base-map/graticule.js';
-import { sayWhatIsMissing, sayWhereItEnds, showNote } from './base-map/note.js';
-import type { OwnBase } from './base-map/own-base.js';
-import type { Theme } from './base-map/palette.js';
-import { byId } from './element.js';
-import { paintLayer } from './base-map/sketch.js';
-import { MIN_ZOOM, type PageState } from './url-hash.js';
+import { baseLayers, baseStyle } from '../base-map/style.js';
+import { addGraticule } from '../base-map/graticule.js';
+import { sayWhatIsMissing, sayWhereItEnds, showNote } from '../base-map/note.js';
+import type { OwnBase } from '../base-map/own-base.js';
+import type { Theme } from '../base-map/palette.js';
+import { byId } from '../dom/element.js';
+import { paintLayer } from '../base-map/sketch.js';
+import { MIN_ZOOM, type PageState } from '../address/url-hash.js';
 
 // MapLibre looks for its worker next to its own file, which has another name in the build.
 setWorkerUrl(new URL(workerUrl, location.href).href);
@@ -48,7 +48,7 @@ async function readOwnBase(theme: Theme): Promise<OwnBase | undefined> {
   const url = document.querySelector<HTMLMetaElement>('meta[name="cellport-style"]')?.content;
   if (url === undefined) return undefined;
   try {
-    return await (await import('./base-map/own-base.js')).readOwnBase(url, theme);
+    return await (await import('../base-map/own-base.js')).readOwnBase(url, theme);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     showNote(`Could not load the base map of CELLPORT_STYLE_URL (${message}). Using the built-in one.`);

@@ -1,7 +1,7 @@
 import { type Map as MapLibre, Marker } from 'maplibre-gl';
 
-import { element } from './element.js';
-import type { Status } from './status.js';
+import { element } from '../dom/element.js';
+import type { Status } from '../dom/status.js';
 
 /** Width in meters of 512 px at zoom 0. */
 const WORLD_M = 40_075_017;

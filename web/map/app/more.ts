@@ -1,5 +1,5 @@
-import { button, element } from './element.js';
-import { icon } from './icons.js';
+import { button, element } from '../dom/element.js';
+import { icon } from '../dom/icons.js';
 
 export interface MoreActions {
   readonly onKeys: () => void;

@@ -1,10 +1,10 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
-import { boundsOf } from '../../src/client/maplibre.js';
-import type { MapCluster, MapMarker } from '../../src/client/public.js';
-import { byId } from './element.js';
-import { valueText } from './heat/text.js';
-import type { CollectionLayer } from './layers/collection-layer.js';
+import { boundsOf } from '../../../src/client/maplibre.js';
+import type { MapCluster, MapMarker } from '../../../src/client/public.js';
+import { byId } from '../dom/element.js';
+import { valueText } from '../heat/text.js';
+import type { CollectionLayer } from '../layers/collection-layer.js';
 import { drawPlaces, placesIn, summary } from './places-list.js';
 
 /** How long the map must be still before the summary is announced. */

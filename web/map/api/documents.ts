@@ -1,4 +1,4 @@
-import type { Bounds } from '../../src/client/public.js';
+import type { Bounds } from '../../../src/client/public.js';
 
 // The operations of the page, in addition to those of the client. test/web/map.browser.test.ts validates them against the schema.
 

@@ -1,6 +1,6 @@
 import type { Geometry, Position } from 'geojson';
 
-import type { Bounds } from '../../src/client/public.js';
+import type { Bounds } from '../../../src/client/public.js';
 
 /** From this share of the largest part's area on, a part counts as much: Malaysia has two, New Zealand too. */
 const AS_LARGE = 0.25;
