@@ -31,11 +31,15 @@ viewport.subscribe(({ clusters, markers }) => {
     );
   }
   for (const { position, name } of markers) {
-    add(
-      circleMarker(position, { radius: 5, color: '#fff', weight: 1.5, fillColor: '#dc2626', fillOpacity: 1 }).bindPopup(
-        name ?? '',
-      ),
-    );
+    const circle = circleMarker(position, {
+      radius: 5,
+      color: '#fff',
+      weight: 1.5,
+      fillColor: '#dc2626',
+      fillOpacity: 1,
+    });
+    // As a string, it would be HTML.
+    add(circle.bindPopup(Object.assign(document.createElement('span'), { textContent: name })));
   }
 });
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,8 @@ import { makeCollection, realMarkers } from '../map/fixture.js';
 import { testDatabase } from '../support/test-database.js';
 import { differingPixels, hasChromium, openBrowser } from './browser.js';
 
-const configFile = fileURLToPath(new URL('../../examples/maps/vite.config.ts', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const configFile = join(root, 'examples/maps/vite.config.ts');
 const SIZE = { width: 700, height: 500 };
 const SCREEN = { viewport: SIZE, deviceScaleFactor: 0.5 };
 
@@ -27,11 +28,12 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
   beforeAll(async () => {
     outDir = await mkdtemp(join(tmpdir(), 'cellport-examples-'));
     await makeCollection(db, { key: 'cities' }, realMarkers(100));
-    server = await startServer(db);
+    server = await startServer(db, { allowedOrigins: ['*'] });
     await build({ configFile, build: { outDir } });
     const proxy = { '/graphql': { target: server.url, ws: true } };
     pages = await preview({ configFile, build: { outDir }, preview: { host: '127.0.0.1', port: 0, proxy } });
     url = pages.resolvedUrls?.local[0] ?? '';
+    await addStandalone(outDir, url, server.url);
     browser = await openBrowser();
   }, 300_000);
   afterAll(async () => {
@@ -49,11 +51,11 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
     const elsewhere: string[] = [];
     const faults: string[] = [];
     page.on('request', (request) => {
-      if (!request.url().startsWith(url) && !request.url().startsWith('blob:')) elsewhere.push(request.url());
+      if (![url, server.url, 'blob:'].some((known) => request.url().startsWith(known))) elsewhere.push(request.url());
     });
     page.on('response', async (response) => {
       const request = response.request();
-      if (request.url() !== `${url}graphql`) return;
+      if (!request.url().endsWith('/graphql') || request.method() !== 'POST') return;
       const { query, variables } = request.postDataJSON() as { query: string; variables: { zoom: number } };
       if (query.includes('ClientExpand')) seen.isExpanded = true;
       else {
@@ -77,23 +79,58 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
     return picture;
   }
 
-  it.each(['maplibre', 'leaflet'])('%s draws the server’s response, and zooms into a cluster', async (name) => {
-    const empty = await emptyPage(`${name}.html`);
-    const { page, seen, elsewhere, faults } = await watched(`${name}.html`);
-    await until(() => seen.zooms.length > 0);
-    expect(seen.zooms[0]).toBe(4);
-    await until(async () => (await differingPixels(browser, empty, await page.screenshot())) > 1_250, 500);
-    const { x, y } = freeCluster(seen.contents);
-    // Drawn features can be clicked only a moment later. The map then flies into the cluster.
-    while (!seen.isExpanded) {
-      await page.mouse.click(x, y);
-      await page.waitForTimeout(1_000);
-    }
-    await until(() => Math.max(...seen.zooms) > 4);
-    expect([elsewhere, faults]).toEqual([[], []]);
-    await page.close();
-  });
+  it.each(['maplibre.html', 'leaflet.html', 'standalone/maplibre.html', 'standalone/leaflet.html'])(
+    '%s draws the server’s response, and zooms into a cluster',
+    async (path) => {
+      const empty = await emptyPage(path);
+      const { page, seen, elsewhere, faults } = await watched(path);
+      await until(() => seen.zooms.length > 0);
+      expect(seen.zooms[0]).toBe(4);
+      await until(async () => (await differingPixels(browser, empty, await page.screenshot())) > 1_250, 500);
+      const { x, y } = freeCluster(seen.contents);
+      // Drawn features can be clicked only a moment later. The map then flies into the cluster.
+      while (!seen.isExpanded) {
+        await page.mouse.click(x, y);
+        await page.waitForTimeout(1_000);
+      }
+      await until(() => Math.max(...seen.zooms) > 4);
+      expect([elsewhere, faults]).toEqual([[], []]);
+      await page.close();
+    },
+  );
 });
+
+/** One gray pixel. */
+const GRAY_TILE =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGN4BwAA8ADv8GkuoQAAAABJRU5ErkJggg==';
+
+/** Adds the pages to copy for a server at another origin. What they load from unpkg is that of `node_modules`. */
+async function addStandalone(outDir: string, url: string, api: string): Promise<void> {
+  const folder = join(outDir, 'standalone');
+  await cp(join(root, 'examples/standalone'), folder, { recursive: true });
+  await symlink(join(root, 'node_modules'), join(outDir, 'npm'));
+  for (const name of ['maplibre', 'leaflet']) {
+    const page = join(folder, `${name}.html`);
+    const html = (await readFile(page, 'utf8'))
+      .replace('http://127.0.0.1:4000', api)
+      .replace('https://tile.openstreetmap.org/{z}/{x}/{y}.png', GRAY_TILE)
+      .replaceAll(/https:\/\/unpkg\.com\/([\w-]+)@[\d.]+/g, `${url}npm/$1`);
+    await writeFile(page, html);
+  }
+  await build({
+    configFile: false,
+    logLevel: 'silent',
+    build: {
+      outDir: folder,
+      emptyOutDir: false,
+      rolldownOptions: {
+        input: join(root, 'src/client/public.ts'),
+        preserveEntrySignatures: 'strict',
+        output: { entryFileNames: 'cellport.js' },
+      },
+    },
+  });
+}
 
 interface LngLat {
   readonly lng: number;
