@@ -122,6 +122,7 @@ async function measureClients(url: string, body: string, when: string): Promise<
       measured: `${shareRefused([{ accepted, refused }]).toFixed(0)}% refused`,
       against: `${goodput.toFixed(0)}/s, p99 ${ms(quantile(accepted, 0.99))}`,
       holds: few ? refused.length === 0 : undefined,
+      isDetail: true,
     });
   }
   return rows;
@@ -178,7 +179,13 @@ async function measure(urls: Urls, say: (line: string) => void): Promise<Row[]> 
       against: `${shareRefused(threes).toFixed(0)}% of all`,
       holds: refusedP99 < 20,
     },
-    { what: '/healthz p99', bar: '', measured: p99Of('health'), against: `an idle process: ${p99Of('floor')}` },
+    {
+      what: '/healthz p99',
+      bar: '',
+      measured: p99Of('health'),
+      against: `an idle process: ${p99Of('floor')}`,
+      isDetail: true,
+    },
     ...cold,
     ...warm,
   ];

@@ -115,7 +115,8 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         holds: failed === 0,
       },
     ],
-    text: `${CONNECTIONS} connections, seed ${SEED}.`,
+    text: '',
+    details: `${CONNECTIONS} connections, seed ${SEED}.`,
   };
 }
 

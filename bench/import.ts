@@ -166,7 +166,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
           holds: peakBytes < MOST_BYTES,
         },
       ],
-      text: 'The tables of the million have no stream.',
+      text: 'The tables of the million rows have no stream.',
     };
   } finally {
     await rm(folder, { recursive: true, force: true });

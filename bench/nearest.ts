@@ -98,6 +98,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
           measured: String(most),
           against: `p90 ${quantile(calls, 0.9)}`,
           holds: most <= 8,
+          isDetail: true,
         },
         {
           what: 'read units, mean',

@@ -113,7 +113,7 @@ export const vehicles: Benchmark = {
       text: [
         table([['vehicles', 'pages', 'markers and geo index', 'cells', 'pages, written', 'more for pages'], ...rows]),
         '',
-        'At 15 m/s and one batch a second; with more, cells and pages are written as often.',
+        'They move at 15 m/s, and the consumer applies one batch a second.',
       ].join('\n'),
     };
   },
