@@ -67,6 +67,9 @@ export async function writeReport(sections: ReadonlyMap<string, Section>): Promi
       parts[found < 0 ? parts.length : found] = body(name, section, isWhole);
     }
     const text = [head, ...parts].join('\n\n');
-    await writeFile(path, await format(text, { ...(await resolveConfig(path)), parser: 'markdown' }));
+    await writeFile(
+      path,
+      await format(text, { ...(await resolveConfig(path)), parser: 'markdown', proseWrap: 'always' }),
+    );
   }
 }
