@@ -62,7 +62,7 @@ export async function writeReport(sections: ReadonlyMap<string, Section>): Promi
     const report = await readFile(path, 'utf8').catch(() => '');
     const [, ...parts] = report.split(/^(?=## )/m);
     for (const [name, section] of sections) {
-      if (section.text === undefined) continue;
+      if (section.text === undefined || (section.isDetail && !isWhole)) continue;
       const found = parts.findIndex((part) => part.includes(runOf(name)));
       parts[found < 0 ? parts.length : found] = body(name, section, isWhole);
     }

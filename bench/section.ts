@@ -21,6 +21,8 @@ export interface Section {
   readonly text: string | undefined;
   /** More of it, for those who work on Cellport: not in docs/benchmarks.md. */
   readonly details?: string;
+  /** Whether all of it is. */
+  readonly isDetail?: boolean;
 }
 
 export interface BenchOptions {
