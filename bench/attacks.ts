@@ -115,8 +115,8 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         holds: failed === 0,
       },
     ],
-    text: '',
-    details: `${CONNECTIONS} connections, seed ${SEED}.`,
+    isDetail: true,
+    text: `${CONNECTIONS} connections, seed ${SEED}.`,
   };
 }
 

@@ -76,8 +76,8 @@ async function run({ say }: BenchOptions): Promise<Section> {
           holds: worst.waitMs <= HEALTH_MS,
         },
       ],
-      text: '',
-      details: `The worst of ${ROUNDS} rounds of \`bench/attacks/expensive.ts\`.`,
+      isDetail: true,
+      text: `The worst of ${ROUNDS} rounds of \`bench/attacks/expensive.ts\`.`,
     };
   } finally {
     await engine.close();

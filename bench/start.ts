@@ -148,14 +148,13 @@ async function run({ say }: BenchOptions): Promise<Section> {
           measured: String(warnings),
           against: '',
           holds: warnings === 0,
-          isDetail: true,
         },
         row('second start until the page answers', again, 6),
         row(`import of ${ROWS} rows`, imported, 4),
         row('export of 2 markers', exported, 2),
       ],
-      text: 'With the embedded database on disk.',
-      details: `Right after a restart: import ${shown(cold.imported, 1)} s, export ${shown(cold.exported, 1)} s.`,
+      isDetail: true,
+      text: `With the embedded database on disk. Right after a restart: import ${shown(cold.imported, 1)} s, export ${shown(cold.exported, 1)} s.`,
     };
   } finally {
     if (child !== undefined && child.exitCode === null) await stop(child);
