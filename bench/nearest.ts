@@ -98,7 +98,6 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
           measured: String(most),
           against: `p90 ${quantile(calls, 0.9)}`,
           holds: most <= 8,
-          isDetail: true,
         },
         {
           what: 'read units, mean',
@@ -107,6 +106,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
           against: `p90 ${shown(quantile(units, 0.9))}`,
         },
       ],
+      isDetail: true,
       text: 'No pages are cached.',
     };
   } finally {

@@ -39,6 +39,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
   }
   return {
     title: 'Prefix lengths',
+    isDetail: true,
     rows: [],
     text: [
       `Means of ${views.length} maps around random ones of ${markers.length.toLocaleString('en')} cities, with up to ${MOST_INSIDE.toLocaleString('en')} markers inside, read from the geo index:\n`,

@@ -58,6 +58,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
   const whole = (value: number) => Math.round(value).toLocaleString('en');
   return {
     title: 'Scale, measured',
+    isDetail: true,
     rows: [],
     text: [
       `${MAPS} maps at zooms 2 to 18 over points around cities ask for \`auto\` a second time, with no pages cached. The lag is the time`,

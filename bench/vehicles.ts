@@ -109,6 +109,7 @@ export const vehicles: Benchmark = {
     }
     return {
       title: `${VEHICLES.toLocaleString('en')} vehicles that report every second: write units a second`,
+      isDetail: true,
       rows: [],
       text: [
         table([['vehicles', 'pages', 'markers and geo index', 'cells', 'pages, written', 'more for pages'], ...rows]),
