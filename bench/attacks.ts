@@ -115,6 +115,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         holds: failed === 0,
       },
     ],
+    isDetail: true,
     text: `${CONNECTIONS} connections, seed ${SEED}.`,
   };
 }

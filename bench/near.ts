@@ -204,9 +204,9 @@ async function run(options: BenchOptions): Promise<Section> {
         holds: postgis?.compared.every(({ total, agreed }) => agreed === total),
       },
     ],
-    text: [
-      `${RADII.map((radius) => radius / 1000).join(', ')} km around ${CENTERS.length} centers; Cellport also sorts. Costs are of circles that all answer correctly, to 0.2% of`,
-      'the radius.\n',
+    text: `Circles of ${RADII.map((radius) => radius / 1000).join(', ')} km around ${CENTERS.length} centers; in brackets the length of hash keys. Cellport also sorts by distance.`,
+    details: [
+      'Costs are of circles that all answer correctly, to 0.2% of the radius.\n',
       table([
         ['', 'correct', 'Query mean', 'max', 'read units, sum', 'time / ours, cold'],
         summary('Cellport, cold', cold, byAll, cold),

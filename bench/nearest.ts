@@ -106,6 +106,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
           against: `p90 ${shown(quantile(units, 0.9))}`,
         },
       ],
+      isDetail: true,
       text: 'No pages are cached.',
     };
   } finally {

@@ -39,10 +39,11 @@ async function run({ say }: BenchOptions): Promise<Section> {
   }
   return {
     title: 'Prefix lengths',
+    isDetail: true,
     rows: [],
     text: [
-      `${views.length} maps around random ones of ${markers.length.toLocaleString('en')} cities, up to ${MOST_INSIDE.toLocaleString('en')} markers inside, from the geo index:\n`,
-      table([['P', 'Query calls', 'read units / floor'], ...rows]),
+      `Means of ${views.length} maps around random ones of ${markers.length.toLocaleString('en')} cities, with up to ${MOST_INSIDE.toLocaleString('en')} markers inside, read from the geo index:\n`,
+      table([['prefix length', 'Query calls', 'read units / yardstick'], ...rows]),
     ].join('\n'),
   };
 }

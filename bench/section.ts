@@ -1,14 +1,16 @@
-/** One figure in docs/benchmarks.md with its bar, the target that it must meet. */
+/** One figure in the reports with its bar, the target that it must meet. */
 export interface Row {
   /** What was measured. */
   readonly what: string;
   /** The bar in words, for example `at most 5`; empty if there is none. */
   readonly bar: string;
   readonly measured: string;
-  /** The peer or the floor in the same run. */
+  /** The peer or the yardstick in the same run. */
   readonly against: string;
   /** Whether the bar holds; undefined if there is none, or if only a full run can check it. */
   readonly holds?: boolean | undefined;
+  /** Whether only those who work on Cellport need it, so that it is not in docs/benchmarks.md. */
+  readonly isDetail?: boolean;
 }
 
 /** The results of a benchmark. */
@@ -17,6 +19,10 @@ export interface Section {
   readonly rows: readonly Row[];
   /** Markdown below the rows: tables and explanations. Undefined if the results are only printed in the terminal. */
   readonly text: string | undefined;
+  /** More of it, for those who work on Cellport: not in docs/benchmarks.md. */
+  readonly details?: string;
+  /** Whether all of it is. */
+  readonly isDetail?: boolean;
 }
 
 export interface BenchOptions {

@@ -58,10 +58,11 @@ async function run({ say }: BenchOptions): Promise<Section> {
   const whole = (value: number) => Math.round(value).toLocaleString('en');
   return {
     title: 'Scale, measured',
+    isDetail: true,
     rows: [],
     text: [
-      `${MAPS} maps at zooms 2 to 18 over points around cities, requested with \`auto\` a second time; no pages cached. Lag: from the`,
-      'last write until cells and pages include it.\n',
+      `${MAPS} maps at zooms 2 to 18 over points around cities ask for \`auto\` a second time, with no pages cached. The lag is the time`,
+      'from the last write until counts and pages include it.\n',
       table([
         [
           'markers',

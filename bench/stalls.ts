@@ -76,6 +76,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
           holds: worst.waitMs <= HEALTH_MS,
         },
       ],
+      isDetail: true,
       text: `The worst of ${ROUNDS} rounds of \`bench/attacks/expensive.ts\`.`,
     };
   } finally {

@@ -153,7 +153,8 @@ async function run({ say }: BenchOptions): Promise<Section> {
         row(`import of ${ROWS} rows`, imported, 4),
         row('export of 2 markers', exported, 2),
       ],
-      text: `The embedded engine on disk, beside its server. Right after a restart: import ${shown(cold.imported, 1)} s, export ${shown(cold.exported, 1)} s.`,
+      isDetail: true,
+      text: `With the embedded database on disk. Right after a restart: import ${shown(cold.imported, 1)} s, export ${shown(cold.exported, 1)} s.`,
     };
   } finally {
     if (child !== undefined && child.exitCode === null) await stop(child);

@@ -23,14 +23,14 @@ async function costRows(most: typeof BARS): Promise<Row[]> {
   const each = batch / IN_ONE_CITY;
   return [
     {
-      what: 'write units that follow a marker created alone',
+      what: 'write units that the consumer adds for a marker created alone',
       bar: `at most ${most.one}`,
       measured: `${one}`,
       against: 'its 5 blocks: 5',
       holds: one <= most.one,
     },
     {
-      what: `each of ${whole(IN_ONE_CITY)} created together in one city`,
+      what: `for each of ${whole(IN_ONE_CITY)} created together in one city`,
       bar: `at most ${most.each}`,
       measured: each.toFixed(3),
       against: '',
@@ -48,7 +48,7 @@ async function firstLoadRow(say: (line: string) => void): Promise<Row> {
     `${whole(cities.length)} cities at ${rate}/s in ${batches} batches; folded ${whole(foldedMs - loadedMs)} ms later`,
   );
   return {
-    what: `each of a first load of ${whole(cities.length)} cities`,
+    what: `for each of a first load of ${whole(cities.length)} cities`,
     bar: `at most ${MOST_UNITS_OF_A_LOAD}`,
     measured: each.toFixed(3),
     against: '',
@@ -79,6 +79,7 @@ async function rateRow(say: (line: string) => void): Promise<Row> {
       `written ${whole(median(rounds.map((round) => round.writtenPerSecond)))}/s, ` +
       `without a consumer ${whole(median(alone))}/s, of which ${ofAlone.toFixed(2)} is counted`,
     holds: ratio >= LEAST_RATIO,
+    isDetail: true,
   };
 }
 

@@ -109,11 +109,12 @@ export const vehicles: Benchmark = {
     }
     return {
       title: `${VEHICLES.toLocaleString('en')} vehicles that report every second: write units a second`,
+      isDetail: true,
       rows: [],
       text: [
         table([['vehicles', 'pages', 'markers and geo index', 'cells', 'pages, written', 'more for pages'], ...rows]),
         '',
-        'At 15 m/s and one batch a second; with more, cells and pages are written as often.',
+        'They move at 15 m/s, and the consumer applies one batch a second.',
       ].join('\n'),
     };
   },
