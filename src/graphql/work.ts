@@ -1,8 +1,8 @@
-import { systemClock } from '../clock.js';
 import { CellportError, limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
 import { type Call, newMeter } from '../store/request/meter.js';
-import { type Turn, takeTurn } from '../scheduling/turns.js';
+import type { Scheduler } from '../scheduling/scheduler.js';
+import type { Turn } from '../scheduling/turns.js';
 
 /** One request from arrival to response: its cost, and the signal to stop. */
 export interface Work extends Call {
@@ -49,7 +49,8 @@ export interface Reported {
  * UNAVAILABLE.
  */
 export function startWork(
-  { deadlineMs, maxNodes }: Pick<Limits, 'deadlineMs' | 'maxNodes'>,
+  { deadlineMs, maxNodes }: Limits,
+  { clock, takeTurn }: Scheduler,
   { cost, reads }: Reported = { cost: true, reads: false },
   waitedMs = 0,
 ): Work {
@@ -57,7 +58,7 @@ export function startWork(
   // Created on demand, because an error captures the stack.
   const late = () =>
     new CellportError('UNAVAILABLE', `the request took longer than its deadline of ${deadlineMs} ms`, { deadlineMs });
-  const begun = systemClock.now() - waitedMs;
+  const begun = clock.now() - waitedMs;
   const deadline = setTimeout(() => stop.abort(late()), deadlineMs - waitedMs);
   let lastCall: NodeJS.Timeout | undefined;
   const overdue = new Promise<CellportError>((resolve) => {
@@ -82,7 +83,7 @@ export function startWork(
     refusal: () => refusal,
     meter: newMeter(),
     signal: stop.signal,
-    isLate: () => systemClock.now() - begun > deadlineMs / 2,
+    isLate: () => clock.now() - begun > deadlineMs / 2,
     unpriced: !cost && !reads,
     reads: reads ? [] : undefined,
     pages: reads ? [] : undefined,

@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import { type FastifyInstance, fastify } from 'fastify';
 
-import { connectionAccepted } from '../scheduling/arrivals.js';
 import { asksForNothing } from '../graphql/extensions.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
 import { createAdmission } from '../scheduling/admission.js';
+import type { Scheduler } from '../scheduling/scheduler.js';
 import { admitRequests } from './admit.js';
 import { compressText } from './compression.js';
 import { handleErrors } from './errors.js';
@@ -54,6 +54,7 @@ function endConnectionsOnClose(server: FastifyInstance, timeoutMs: number): void
 
 export interface HttpOptions extends HostOptions, OwnStyle {
   readonly graphql: GraphqlServer;
+  readonly scheduler: Scheduler;
   readonly limits: Limits;
   readonly ready: () => Promise<Readiness>;
   /** Folder of the built GraphiQL page. */
@@ -99,6 +100,7 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
  */
 export function buildHttp({
   graphql,
+  scheduler,
   limits,
   ready,
   staticDir,
@@ -121,20 +123,19 @@ export function buildHttp({
     forceCloseConnections: false,
     return503OnClosing: true,
   });
-  server.server.on('connection', connectionAccepted);
+  server.server.on('connection', () => scheduler.connectionAccepted());
   const checkHost = hostChecker({ host, allowedHosts });
   checkHosts(server, checkHost);
   if (!explain) server.addHook('onRequest', async ({ headers }) => asksForNothing(headers));
   // Only JSON is accepted: any page on the web can send forms and plain text without a preflight request.
   server.removeContentTypeParser('text/plain');
-  const admission = createAdmission(limits.deadlineMs);
+  const admission = createAdmission(scheduler, limits.deadlineMs);
   const admit = admitRequests(server, admission, limits, log);
   server.addHook('onSend', async (_request, reply) => {
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
   });
   compressText(server);
-  const { subscribe, recent } = graphql;
-  const subscriptions = { subscribe, recent, admission, limits, allowedOrigins, checkHost, log };
+  const subscriptions = { graphql, admission, limits, allowedOrigins, checkHost, log };
   // Before connections are closed, so that clients receive the reason.
   server.addHook('preClose', async () => endSubscriptions?.());
   addWebsockets(server, subscriptions);

@@ -151,7 +151,7 @@ function serveConnection(
 /** Serves operations over WebSockets at `/graphql`, in the graphql-ws protocol. */
 export function addWebsockets(server: FastifyInstance, options: SubscriptionsOptions): void {
   const { admission, limits, allowedOrigins, checkHost, log } = options;
-  const answers = new SocketAnswers(limits.maxAnswerBytes);
+  const answers = new SocketAnswers(options.graphql);
   const protocol = createProtocol(options, answers);
   const sockets = new WebSocketServer({
     noServer: true,

@@ -13,7 +13,7 @@ export async function oneQuery<T>(
   signal: AbortSignal,
   query: (map: MapContext) => Promise<T>,
 ): Promise<T> {
-  const work = startWork(limits);
+  const work = startWork(limits, backend.database.scheduler);
   signal.addEventListener('abort', work.abandon, { once: true });
   try {
     const services = createServices(backend, { cacheBytes: 0, limits, storedReport: () => storedReport(backend) });

@@ -4,7 +4,8 @@ import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { type Services, type StreamStatus, isFollowing } from '../graphql/context.js';
 import { DEFAULT_CACHE_MB, DEFAULT_LIMITS } from '../model/limits.js';
-import { type GraphqlServer, createGraphqlServer } from '../graphql/server.js';
+import { AnswerWriter } from '../graphql/execution/json-text.js';
+import { GraphqlServer } from '../graphql/server.js';
 import { type LoadReadiness, type Readiness, type StreamReadiness, checkReadiness } from '../http/health.js';
 import { type HttpOptions, buildHttp } from '../http/server.js';
 import type { LiveHub } from '../live/hub.js';
@@ -49,7 +50,7 @@ export interface ServiceOverrides extends Partial<Omit<ServerServices, 'db'>> {
  */
 export function createServices(
   { database }: Pick<Backend, 'database'>,
-  { cacheBytes = DEFAULT_CACHE_MB * 1024 * 1024, ...overrides }: ServiceOverrides = {},
+  { cacheBytes = DEFAULT_CACHE_MB * 1024 * 1024, limits = DEFAULT_LIMITS, ...overrides }: ServiceOverrides = {},
 ): ServerServices {
   const { consumerStatus = () => undefined, storedReport = () => Promise.resolve(undefined) } = overrides;
   const now = () => systemClock.now();
@@ -63,7 +64,8 @@ export function createServices(
     geometryCache: createGeometryCache({ maxBytes: Math.floor(cacheBytes / 4) }),
     collectionCache: createCollectionCache({ now }),
     consumerStatus,
-    limits: DEFAULT_LIMITS,
+    answerWriter: new AnswerWriter(database.scheduler, limits.maxAnswerBytes),
+    limits,
     now: () => new Date(database.clock.wall()),
     ...overrides,
   };
@@ -110,7 +112,7 @@ export interface HttpServerOptions extends Pick<
    * elsewhere.
    */
   readonly drainMs?: number | undefined;
-  readonly executor?: Parameters<typeof createGraphqlServer>[2];
+  readonly executor?: Parameters<typeof GraphqlServer.open>[2];
   readonly pages?: Pages;
   readonly log?: Log;
 }
@@ -127,7 +129,7 @@ export async function createHttpServer(
   services: ServerServices,
   { executor, pages = BUILT_PAGES, log = silentLog, drainMs = 0, ...access }: HttpServerOptions = {},
 ): Promise<HttpServer> {
-  const graphql = await createGraphqlServer(services, log, executor);
+  const graphql = await GraphqlServer.open(services, log, executor);
   let stopping = false;
   const ready = async (): Promise<Readiness> => {
     const status = services.consumerStatus();
@@ -150,6 +152,7 @@ export async function createHttpServer(
     ...pages,
     ...access,
     graphql,
+    scheduler: services.db.scheduler,
     limits: services.limits,
     ready,
     log,
