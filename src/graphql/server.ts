@@ -12,7 +12,7 @@ import type { Failed, OperationResult } from './execution/operation-result.js';
 import { type OperationRequest, Pipeline } from './execution/pipeline.js';
 import { buildSchema } from './schema.js';
 import { type Caller, type Subscription, Subscriptions } from './execution/subscriptions.js';
-import { type Work, startWork } from './work.js';
+import { Work } from './work.js';
 
 /** A request in the form that any HTTP server can provide. */
 export interface GraphqlRequest {
@@ -86,7 +86,7 @@ export class GraphqlServer {
   async answer(request: GraphqlRequest, gone: AbortSignal, waitedMs = 0): Promise<GraphqlAnswer> {
     const { limits, db } = this.#services;
     const reported = { cost: asksForCost(request.headers), reads: asksForReads(request.headers) };
-    const work = startWork(limits, db.scheduler, reported, waitedMs);
+    const work = new Work(limits, db.scheduler, reported, waitedMs);
     gone.addEventListener('abort', work.abandon);
     if (gone.aborted) work.abandon();
     const overdue = work.overdue.then((error) => {

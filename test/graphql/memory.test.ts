@@ -7,7 +7,7 @@ import { documentBytes, readDocument } from '../../src/graphql/limits/document-l
 import { buildSchema } from '../../src/graphql/schema.js';
 import { HeldRequests } from '../../src/graphql/execution/subscriptions.js';
 import { GraphqlServer } from '../../src/graphql/server.js';
-import { startWork } from '../../src/graphql/work.js';
+import { Work } from '../../src/graphql/work.js';
 import { silentLog } from '../../src/log.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { createServices } from '../../src/server/services.js';
@@ -53,7 +53,7 @@ describe.each(Object.entries(GREATEST))('%s', (_, text) => {
       for (let run = 0; run < 3; run++) {
         const context = createContext(
           services,
-          startWork(DEFAULT_LIMITS, services.db.scheduler, { cost: false, reads: false }),
+          new Work(DEFAULT_LIMITS, services.db.scheduler, { cost: false, reads: false }),
         );
         for (const { compiled } of all) await compiled?.run(context, {});
         context.work.end();

@@ -92,7 +92,7 @@ export class Pipeline {
       await context.work.turn();
       if (operation?.operation === 'mutation') context.work.startWriting();
       const { data, errors } = await this.#executor(execution);
-      const refusal = context.work.refusal();
+      const { refusal } = context.work;
       if (refusal) return this.#failed(refusal);
       return { ...(data === undefined ? {} : { data }), ...(errors && { errors: listed(errors, this.format) }) };
     } catch (error) {
@@ -121,7 +121,7 @@ export class Pipeline {
     const errors = variableErrors(schema, operation, variables, { hideSuggestions: !this.#introspection });
     if (errors.length > 0) return { errors: errors.map(this.format) };
     try {
-      checkAnswerSize({ schema, document, operation, variables, limits });
+      checkAnswerSize(schema, document, operation, variables, limits);
       return { ...given, variables };
     } catch (error) {
       return this.#failed(error);

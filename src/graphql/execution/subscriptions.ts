@@ -8,7 +8,7 @@ import { type FormatError, formatted } from '../error-format.js';
 import type { Execution } from './executor.js';
 import type { Failed, OperationResult } from './operation-result.js';
 import type { OperationRequest, Pipeline } from './pipeline.js';
-import { type Work, startWork } from '../work.js';
+import { Work } from '../work.js';
 
 /** Memory for the requests of all subscriptions of a server, with their documents. */
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -123,7 +123,7 @@ export class Subscriptions {
     { waitedMs = 0, gone, forbidsWrites }: Caller = {},
   ): Promise<Subscription | Failed> {
     const { limits, db } = this.#services;
-    const work = startWork(limits, db.scheduler, undefined, waitedMs);
+    const work = new Work(limits, db.scheduler, undefined, waitedMs);
     gone?.addEventListener('abort', work.abandon);
     if (gone?.aborted === true) work.abandon();
     try {
@@ -184,7 +184,7 @@ export class Subscriptions {
 
   /** Answers one event in its own context: data read for the previous event may have changed. */
   #answer(execution: Execution, root: unknown): Promise<OperationResult> {
-    const work = startWork(this.#services.limits, this.#services.db.scheduler);
+    const work = new Work(this.#services.limits, this.#services.db.scheduler);
     return this.#execute({ ...execution, context: createContext(this.#services, work), root }, work);
   }
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 import { systemClock } from '../../../src/clock.js';
 import { boundFields } from '../../../src/graphql/limits/bounded-lists.js';
-import { startWork } from '../../../src/graphql/work.js';
+import { Work } from '../../../src/graphql/work.js';
 import { DEFAULT_LIMITS } from '../../../src/model/limits.js';
 import { Scheduler } from '../../../src/scheduling/scheduler.js';
 
@@ -35,7 +35,7 @@ async function ask(source: string, { maxNodes = 1_000, variables = {} } = {}) {
     },
   });
   boundFields(schema);
-  const work = startWork({ ...DEFAULT_LIMITS, maxNodes }, new Scheduler(systemClock));
+  const work = new Work({ ...DEFAULT_LIMITS, maxNodes }, new Scheduler(systemClock));
   const { data, errors = [] } = await graphql({ schema, source, variableValues: variables, contextValue: { work } });
   work.end();
   return { data, errors: errors.map(({ message }) => message), resolved, aborted: work.signal.aborted };
