@@ -52,15 +52,26 @@ function endConnectionsOnClose(server: FastifyInstance, timeoutMs: number): void
   });
 }
 
-export interface HttpOptions extends HostOptions, OwnStyle {
+/** What an HTTP server consists of. */
+export interface HttpParts {
   readonly graphql: GraphqlServer;
   readonly scheduler: Scheduler;
   readonly limits: Limits;
   readonly ready: () => Promise<Readiness>;
-  /** Folder of the built GraphiQL page. */
+  readonly log: Log;
+  /** Ends all subscriptions with a reason when the server closes. */
+  readonly endSubscriptions: () => void;
+}
+
+/** The folders of built files. */
+export interface StaticFolders {
+  /** That of GraphiQL. */
   readonly staticDir: string;
-  /** Folder of the built map page; if undefined, `/` redirects to GraphiQL. */
+  /** That of the map app; if undefined, `/` redirects to GraphiQL. */
   readonly mapDir?: string | undefined;
+}
+
+export interface HttpOptions extends HostOptions, OwnStyle {
   /** Origins of other sites whose pages may send requests and subscribe; `*` for any. */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Undefined for a server that samples no capacity. */
@@ -68,9 +79,6 @@ export interface HttpOptions extends HostOptions, OwnStyle {
   /** Whether clients may request the cost and the reads of a request, and see hot keys; true by default. */
   readonly explain?: boolean | undefined;
   readonly requestTimeoutMs?: number | undefined;
-  readonly log: Log;
-  /** Ends all subscriptions with a reason when the server closes. */
-  readonly endSubscriptions?: (() => void) | undefined;
 }
 
 /** A whole request must arrive within this time, so that slow senders do not accumulate. */
@@ -98,24 +106,12 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
  * /healthz, /readyz, /metrics, /hot-keys. It does not listen yet. Closing it lets requests in progress finish and closes all other
  * connections at once.
  */
-export function buildHttp({
-  graphql,
-  scheduler,
-  limits,
-  ready,
-  staticDir,
-  mapDir,
-  styleUrl,
-  styleOrigins,
-  host,
-  allowedHosts,
-  allowedOrigins = [],
-  metrics,
-  explain = true,
-  requestTimeoutMs = REQUEST_TIMEOUT_MS,
-  log,
-  endSubscriptions,
-}: HttpOptions): FastifyInstance {
+export function buildHttp(
+  { graphql, scheduler, limits, ready, log, endSubscriptions }: HttpParts,
+  { staticDir, mapDir }: StaticFolders,
+  options: HttpOptions,
+): FastifyInstance {
+  const { allowedOrigins = [], metrics, explain = true, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const server = fastify({
     bodyLimit: limits.maxBodyBytes,
     requestTimeout: requestTimeoutMs,
@@ -124,7 +120,7 @@ export function buildHttp({
     return503OnClosing: true,
   });
   server.server.on('connection', () => scheduler.connectionAccepted());
-  const checkHost = hostChecker({ host, allowedHosts });
+  const checkHost = hostChecker(options);
   checkHosts(server, checkHost);
   if (!explain) server.addHook('onRequest', async ({ headers }) => asksForNothing(headers));
   // Only JSON is accepted: any page on the web can send forms and plain text without a preflight request.
@@ -137,7 +133,7 @@ export function buildHttp({
   compressText(server);
   const subscriptions = { graphql, admission, limits, allowedOrigins, checkHost, log };
   // Before connections are closed, so that clients receive the reason.
-  server.addHook('preClose', async () => endSubscriptions?.());
+  server.addHook('preClose', async () => endSubscriptions());
   addWebsockets(server, subscriptions);
   endConnectionsOnClose(server, limits.deadlineMs + 1_000);
   handleErrors(server, limits, log);
@@ -146,7 +142,7 @@ export function buildHttp({
   if (metrics !== undefined) addMetrics(server, metrics, explain);
   addGraphql(server, { graphql, admit, admission, allowedOrigins });
   addEventStreams(server, { ...subscriptions, admit });
-  addMap(server, mapDir, { styleUrl, styleOrigins });
+  addMap(server, mapDir, options);
   addGraphiql(server, staticDir);
   return server;
 }

@@ -79,7 +79,8 @@ function serveConnection(
   answers: SocketAnswers,
   socket: WebSocket,
   { admission, limits, log }: SubscriptionsOptions,
-  { gone, greeted }: Pick<Connection, 'gone' | 'greeted'>,
+  gone: AbortSignal,
+  greeted: () => void,
 ): void {
   const pinging = pinged(socket);
   // Any error closes the connection, so nothing else needs to be done.
@@ -185,7 +186,7 @@ export function addWebsockets(server: FastifyInstance, options: SubscriptionsOpt
     else {
       sockets.handleUpgrade(request, socket, head, (opened) => {
         if (place !== undefined) {
-          serveConnection(protocol, answers, opened, options, { gone: gone.signal, greeted: () => greeted() });
+          serveConnection(protocol, answers, opened, options, gone.signal, () => greeted());
           return;
         }
         // Clients of graphql-ws do not connect again after a status of 503.

@@ -13,6 +13,7 @@ import { readingReader } from '../../src/ingest/readings/reading-row.js';
 import { isZoneFile, openZones } from '../../src/ingest/zones/zone-row.js';
 import { newCollection } from '../../src/store/collection/collection-item.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { draftZone } from '../../src/store/zone/zone-draft.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { someOf } from '../support/rounds.js';
@@ -78,7 +79,7 @@ async function checked<C extends { readonly key: string }>(source: RowSource<C>,
   const rejects = new RejectsFile(join(folder, 'rejects.ndjson'));
   try {
     const { offsets, rejected } = await checkRows(
-      { collection, source, rejects, call: {}, onChecked: () => undefined },
+      { collection, source, rejects, call: newCall(), onChecked: () => undefined },
       check,
     );
     if (rejected > 0) {

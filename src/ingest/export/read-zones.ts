@@ -14,7 +14,7 @@ import { zoneFromItem } from '../../store/zone/zone-item.js';
 import { retryInBackground } from '../../store/request/retries.js';
 import { checkStillThere } from './read-markers.js';
 
-const ZONES_A_PAGE = 100;
+const ZONES_A_RESPONSE = 100;
 /** A small number, because a zone can have megabytes. */
 const ZONES_AHEAD = 4;
 
@@ -35,7 +35,7 @@ export interface WholeZone {
 async function* zonesOf({ database, collection, call }: ReadZonesJob): AsyncGenerator<Zone> {
   let after: string | undefined;
   do {
-    const from = { after, limit: ZONES_A_PAGE };
+    const from = { after, limit: ZONES_A_RESPONSE };
     const { zones, next } = await retryInBackground(() => readZonePage(database, collection, from, call), call.signal);
     yield* zones;
     after = next;
@@ -78,5 +78,5 @@ export async function* readZones(job: ReadZonesJob): AsyncGenerator<WholeZone> {
   for await (const whole of mapAhead(zonesOf(job), ZONES_AHEAD, read)) {
     if (whole !== undefined) yield whole;
   }
-  await checkStillThere(job);
+  await checkStillThere(job.database, job.collection, job.call);
 }
