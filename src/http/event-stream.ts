@@ -59,7 +59,8 @@ const NEEDS_POST = new CellportError('BAD_USER_INPUT', 'mutations need POST; got
  */
 export function addEventStreams(
   server: FastifyInstance,
-  { graphql, admit, allowedOrigins, log }: SubscriptionsOptions & { readonly admit: Admit },
+  { graphql, allowedOrigins, log }: SubscriptionsOptions,
+  admit: Admit,
 ): void {
   async function send(
     response: ServerResponse,

@@ -140,8 +140,8 @@ export function buildHttp(
   allowOrigins(server, allowedOrigins);
   addHealth(server, ready);
   if (metrics !== undefined) addMetrics(server, metrics, explain);
-  addGraphql(server, { graphql, admit, admission, allowedOrigins });
-  addEventStreams(server, { ...subscriptions, admit });
+  addGraphql(server, graphql, admit, admission, allowedOrigins);
+  addEventStreams(server, subscriptions, admit);
   addMap(server, mapDir, options);
   addGraphiql(server, staticDir);
   return server;

@@ -26,14 +26,17 @@ const MARKERS_A_BATCH = 100;
 const BATCHES_AHEAD = 3;
 const WORLD = normalizeBounds('bounds', { west: -180, south: -90, east: 180, north: 90 });
 
-export interface MarkersJob {
+export interface ExportJob {
   readonly database: Database;
   readonly collection: Collection;
-  /** Exports only markers inside it or on its edge; all by default. */
+  /** Exports only what is inside it, crosses it or touches its edge; everything by default. */
   readonly area?: Area | undefined;
+  readonly call: Call;
+}
+
+export interface MarkersJob extends ExportJob {
   /** The prefixes that may have markers. Default: all, which is possible only if there are few. */
   readonly prefixes?: PartitionPrefixes | undefined;
-  readonly call: Call;
   /** Called with the fraction of key ranges completed, 0 to 1. */
   readonly onPart?: ((part: number) => void) | undefined;
 }
@@ -97,7 +100,7 @@ async function* readAllKeys(job: MarkersJob): AsyncGenerator<readonly string[]> 
 }
 
 /** Throws CONFLICT if the collection was deleted or its layout changed. */
-export async function checkStillThere(database: Database, collection: Collection, call: Call): Promise<void> {
+export async function checkStillThere({ database, collection, call }: ExportJob): Promise<void> {
   const [now] = await retryInBackground(
     () => getCollections(database, [collection.key], call, { consistent: true }),
     call.signal,
@@ -133,5 +136,5 @@ export async function* readMarkers(job: MarkersJob): AsyncGenerator<readonly Mar
   for await (const markers of mapAhead(readAllKeys(job), BATCHES_AHEAD, read)) {
     if (markers.length > 0) yield markers;
   }
-  await checkStillThere(database, collection, call);
+  await checkStillThere(job);
 }
