@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { createGraphqlServer } from '../../src/graphql/server.js';
+import { GraphqlServer } from '../../src/graphql/server.js';
 import { silentLog } from '../../src/log.js';
 import { startConsumer, storedReport } from '../../src/server/consumer.js';
 import { createServices } from '../../src/server/services.js';
@@ -66,7 +66,7 @@ async function newServer(
     { database },
     { cacheBytes: 0, consumerStatus, storedReport: () => storedReport({ database }) },
   );
-  const server = await createGraphqlServer(services, silentLog);
+  const server = await GraphqlServer.open(services, silentLog);
   const draw = async ({ bounds, zoom }: View) => {
     const body = { query: MAP, variables: { bounds, zoom } };
     const request = { method: 'POST', headers: { 'content-type': 'application/json' }, search: '', body };

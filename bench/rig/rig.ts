@@ -1,6 +1,6 @@
 import { type CellSums, NO_SUMS, addSums, sumsOf } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
-import { createGraphqlServer } from '../../src/graphql/server.js';
+import { GraphqlServer } from '../../src/graphql/server.js';
 import { silentLog } from '../../src/log.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
@@ -103,7 +103,7 @@ export async function startRig(): Promise<Rig> {
       consumerStatus: () => ({ owner: true, behindMs: 0, countsExact: true }),
     },
   );
-  const server = await createGraphqlServer(services, silentLog);
+  const server = await GraphqlServer.open(services, silentLog);
   const post = async (body: unknown, headers: Readonly<Record<string, string>> = {}) => {
     const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, search: '', body };
     const answer = await server.answer(request, new AbortController().signal);

@@ -3,17 +3,9 @@ import { type Candidate, type IndexLoad, bestOf, candidatesOf } from './candidat
 import { derivedWrites } from './derived-writes.js';
 import type { Distribution } from './distribution.js';
 import type { PageSizes } from './page-model.js';
-import { type MonthlyCost, type Prices, onDemandCost, provisionedCost } from './prices.js';
+import { type Demand, type MonthlyCost, type Prices, onDemandCost, provisionedCost } from './prices.js';
 import { reasonsOf } from './reasons.js';
 import { MOST_MARKERS, type ReadCost, ZOOMS, costOfCells, costOnIndex, costOnPages, meanOf, viewsAt } from './views.js';
-
-/** Peak load of a table per second, and its stored size. */
-export interface Demand {
-  readonly rcu: number;
-  readonly wcu: number;
-  /** In units of 2^30 bytes. */
-  readonly gb: number;
-}
 
 interface Partitions {
   readonly byThroughput: number;
@@ -25,7 +17,7 @@ interface Partitions {
 }
 
 /**
- * The number of partitions that DynamoDB creates for a table: by throughput ceil(RCU / 3,000 + WCU / 1,000), by storage
+ * The number of partitions that DynamoDB creates for a table with this peak load: by throughput ceil(RCU / 3,000 + WCU / 1,000), by storage
  * ceil(GB / 10), in total the larger of the two, and at least one. (AWS published this for provisioned tables;
  * on-demand tables split by the same limits.)
  */
@@ -93,6 +85,7 @@ export interface ZoomCost {
 
 export interface Advice {
   readonly markers: number;
+  /** At the peak. */
   readonly demand: Demand;
   readonly partitions: Partitions;
   readonly recommendation: {

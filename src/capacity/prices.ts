@@ -32,10 +32,11 @@ export const HOURS_A_MONTH = 730;
 const SECONDS_A_MONTH = HOURS_A_MONTH * 3_600;
 const MILLION = 1_000_000;
 
-/** Units per second, and stored GB. */
-export interface Use {
+/** Load of a table in units per second, and its stored size. */
+export interface Demand {
   readonly rcu: number;
   readonly wcu: number;
+  /** In units of 2^30 bytes. */
   readonly gb: number;
 }
 
@@ -54,13 +55,13 @@ const costOf = (reads: number, writes: number, storage: number): MonthlyCost => 
 });
 
 /** USD per month on demand, for the mean units used. */
-export function onDemandCost({ rcu, wcu, gb }: Use, prices: Prices): MonthlyCost {
+export function onDemandCost({ rcu, wcu, gb }: Demand, prices: Prices): MonthlyCost {
   const millions = (units: number) => (units * SECONDS_A_MONTH) / MILLION;
   return costOf(millions(rcu) * prices.onDemandRead, millions(wcu) * prices.onDemandWrite, gb * prices.storage);
 }
 
 /** USD per month for provisioned units that cover the peak around the clock. */
-export function provisionedCost({ rcu, wcu, gb }: Use, prices: Prices): MonthlyCost {
+export function provisionedCost({ rcu, wcu, gb }: Demand, prices: Prices): MonthlyCost {
   const hours = (units: number) => Math.ceil(units) * HOURS_A_MONTH;
   return costOf(hours(rcu) * prices.provisionedRead, hours(wcu) * prices.provisionedWrite, gb * prices.storage);
 }

@@ -18,11 +18,7 @@ export type Entity =
   | { readonly kind: 'cell'; readonly collection: string; readonly geohash: string };
 
 /** The keys of an entity by attribute, with its IDs first. Throws BAD_USER_INPUT for invalid input. */
-export function keysOf(
-  entity: Entity,
-  options: Omit<KeyOptions, 'json' | 'style'>,
-  style: KeyStyle,
-): Record<string, string> {
+export function keysOf(entity: Entity, options: KeyOptions, style: KeyStyle): Record<string, string> {
   const keyspace = createKeyspace(style);
   const collection = readCollectionKey('collection', entity.collection);
   const code = options.code === undefined ? null : readCode('--code', options.code);

@@ -1,24 +1,16 @@
 import { Command, Option } from 'commander';
 
 import { badInput } from '../errors.js';
-import { FILE_FORMATS, type FileFormat, formatOf } from '../ingest/read/file-format.js';
-import { type BoundsOption, EXIT_CODES, boundsOption } from './options.js';
+import { FILE_FORMATS, formatOf } from '../ingest/read/file-format.js';
+import type { ExportOptions } from './export/rows.js';
+import { EXIT_CODES, boundsOption } from './options.js';
 
-export interface ExportOptions {
-  readonly collection: string;
-  readonly zones?: boolean;
-  readonly bounds?: BoundsOption;
-  readonly format?: FileFormat;
-  readonly out?: string;
-  readonly escapeFormulas?: boolean;
-}
-
-async function run({ format: given, ...options }: ExportOptions): Promise<void> {
+async function run(options: ExportOptions): Promise<void> {
   const { out, zones, escapeFormulas } = options;
-  const format = given ?? (out === undefined ? 'geojson' : formatOf(out));
+  const format = options.format ?? (out === undefined ? 'geojson' : formatOf(out));
   if (zones === true && format === 'csv') throw badInput('--format', format, 'geojson or ndjson for zones');
   if (escapeFormulas === true && format !== 'csv') throw badInput('--escape-formulas', format, 'for csv');
-  await (await import('./export/rows.js')).exportRows({ ...options, format });
+  await (await import('./export/rows.js')).exportRows(options, format);
 }
 
 export function exportCommand(): Command {

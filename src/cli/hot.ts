@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 
 import { CellportError, badInput } from '../errors.js';
-import { isLoopback } from '../http/loopback.js';
+import { isLoopback, urlOf } from '../http/loopback.js';
 import type { HotKeys } from '../http/metrics.js';
 import { EXIT_CODES } from './options.js';
 import { readSettings, withDatabase } from './session.js';
@@ -18,7 +18,7 @@ const ANSWERS_WITHIN_MS = 10_000;
 /** The server of these settings on this machine. */
 async function ownUrl(): Promise<string> {
   const { host, port } = (await readSettings()).config.http;
-  return `http://${isLoopback(host) ? (host.includes(':') ? `[${host}]` : host) : '127.0.0.1'}:${port}`;
+  return urlOf(isLoopback(host) ? host : '127.0.0.1', port);
 }
 
 async function askServer(url: string): Promise<HotKeys> {

@@ -28,7 +28,8 @@ function print(plan: PrintedPlan, json = false): void {
     console.log(`  ${pk}  ${from} .. ${to}  (${edges(covered)})`);
 }
 
-async function printPlan({ live = false, json, ...options }: PlanOptions): Promise<void> {
+async function printPlan(options: PlanOptions): Promise<void> {
+  const { live = false, json } = options;
   const { livePlan, planOf } = await import('./viewport-plan.js');
   if (live) return withDatabase(async (session) => print(await livePlan(session, options), json));
   print(planOf(options, await keyStyle(options)), json);

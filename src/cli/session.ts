@@ -68,12 +68,12 @@ export async function readSettings(options: { readonly demo?: boolean } = {}): P
   silenceSdkAdvice();
   const config = readConfig(options);
   const log = createLog(config.logLevel);
-  for (const name of config.unknown) log.warn({ setting: name }, `ignoring unknown setting ${name}`);
+  for (const name of config.unknown) log.warn({ setting: name }, `Ignoring unknown setting ${name}`);
   return { config, log };
 }
 
 /** The key style for a command. */
-export async function keyStyle({ style }: Pick<KeyOptions, 'style'>): Promise<KeyStyle> {
+export async function keyStyle({ style }: KeyOptions): Promise<KeyStyle> {
   return style ?? (await readSettings()).config.keyStyle;
 }
 
@@ -108,7 +108,7 @@ export async function withSettings(
   options: { readonly demo?: boolean } = {},
 ): Promise<void> {
   const settings = await readSettings(options);
-  const onError = (err: unknown) => settings.log.error({ err }, 'an error that nothing has handled: stopping');
+  const onError = (err: unknown) => settings.log.error({ err }, 'An error that nothing has handled stops the command');
   const { signal, ...stop } = onStop(onError);
   try {
     await work({ ...settings, signal });

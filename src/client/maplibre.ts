@@ -25,7 +25,7 @@ export interface ViewportSource {
 }
 
 /** The bounds of a map's screen, in degrees; longitudes may exceed 180. */
-export function boundsOf(map: Pick<MapLibreMap, 'getBounds'>): Bounds {
+export function boundsOf(map: MapLibreMap): Bounds {
   const bounds = map.getBounds();
   return { west: bounds.getWest(), south: bounds.getSouth(), east: bounds.getEast(), north: bounds.getNorth() };
 }

@@ -20,9 +20,20 @@ export type Content = 'auto' | 'markers' | 'cells' | 'zones';
 
 type Headers = Readonly<Record<string, string>>;
 
-export interface ViewportOptions {
+/** The server, and how to ask it. */
+export interface ServerOptions {
   /** URL of Cellport's /graphql. */
   readonly url: string;
+  /** Whether to request cost and reads, which then appear in `state.answer` (default false). */
+  readonly explain?: boolean | undefined;
+  /**
+   * Headers to send with each request and as the payload of `connection_init`, or a function that returns them each time,
+   * for tokens that expire.
+   */
+  readonly headers?: Headers | (() => Headers | Promise<Headers>) | undefined;
+}
+
+export interface ViewportOptions extends ServerOptions {
   /** Key of the collection. */
   readonly collection: string;
   /** Default: `auto`. */
@@ -42,13 +53,6 @@ export interface ViewportOptions {
   readonly debounce?: number | undefined;
   /** Whether to follow live changes (default true). If false, content older than a minute is reloaded. */
   readonly live?: boolean | undefined;
-  /** Whether to request cost and reads, which then appear in `state.answer` (default false). */
-  readonly explain?: boolean | undefined;
-  /**
-   * Headers to send with each request and as the payload of `connection_init`, or a function that returns them each time,
-   * for tokens that expire.
-   */
-  readonly headers?: Headers | (() => Headers | Promise<Headers>) | undefined;
   /**
    * Whether positions, cells and zones are moved by whole turns into the copy of the world that the view shows, for map
    * libraries that draw each once, such as Leaflet. Default: false, longitudes of -180 to 180.

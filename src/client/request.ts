@@ -1,4 +1,4 @@
-import type { Cost, PageRead, RangeRead, ViewportOptions } from './options.js';
+import type { Cost, PageRead, RangeRead, ServerOptions } from './options.js';
 
 /** An error from the server, or a missing response. */
 export class ViewportError extends Error {
@@ -21,7 +21,7 @@ export interface GraphqlResponse {
     readonly message: string;
     readonly extensions?: { readonly code?: string; readonly retryAfterMs?: number };
   }[];
-  readonly extensions?: { readonly cost?: Cost } & Partial<Pick<Reply, 'reads' | 'readsLeftOut' | 'pages'>>;
+  readonly extensions?: Partial<Reply>;
 }
 
 /** A response: fields that failed are null in `data`, and `error` is the first error. */
@@ -51,7 +51,7 @@ export function errorOf([first]: GraphqlResponse['errors'] = [], code: string): 
 }
 
 /** The headers to send now. Rejects with ViewportError if the application cannot provide them. */
-export async function headersOf(headers: ViewportOptions['headers']) {
+export async function headersOf(headers: ServerOptions['headers']) {
   try {
     return typeof headers === 'function' ? await headers() : headers;
   } catch (error) {
@@ -61,7 +61,7 @@ export async function headersOf(headers: ViewportOptions['headers']) {
 
 /** Sends an operation. Rejects with ViewportError if the response has no data, and with AbortError if aborted. */
 export async function send(
-  { url, headers, explain }: Pick<ViewportOptions, 'url' | 'headers' | 'explain'>,
+  { url, headers, explain }: ServerOptions,
   query: string,
   variables: object,
   signal?: AbortSignal,

@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.js';
 import { backoffMs } from '../retry.js';
-import { type ChangeFeed, type MarkerChange, createChangeFeed } from './change-feed.js';
+import { ChangeFeed, type MarkerChange } from './change-feed.js';
 import { EXPAND_QUERY } from './documents.js';
 import type { ClientExpandQuery } from './generated.js';
 import { loadTiles } from './load-tiles.js';
@@ -17,7 +17,7 @@ import {
   tileKeys,
   tilesOver,
 } from './tiles.js';
-import { createTimer } from './timer.js';
+import { Timer } from './timer.js';
 
 const DEFAULT_PADDING = 64;
 const DEFAULT_DEBOUNCE = 100;
@@ -76,9 +76,9 @@ class TiledViewport implements Viewport {
   readonly #merge = createMerge();
   readonly #listeners = new Set<(state: ViewportState) => void>();
   readonly #requests = new Set<Request>();
-  readonly #moveTimer = createTimer(() => void this.#loadMissing());
-  readonly #loadTimer = createTimer(() => void this.#loadMissing());
-  readonly #drawTimer = createTimer(() => this.#draw());
+  readonly #moveTimer = new Timer(() => void this.#loadMissing());
+  readonly #loadTimer = new Timer(() => void this.#loadMissing());
+  readonly #drawTimer = new Timer(() => this.#draw());
   #state: ViewportState = { ...EMPTY, loading: false, error: null, answer: null };
   #view: View | undefined;
   /** Where the copy of the world begins to which content is moved; undefined if it is not. */
@@ -205,10 +205,7 @@ class TiledViewport implements Viewport {
     if (keys.every((key) => this.#watched.has(key))) return;
     this.#cache.expireOutside(tileBounds(wide));
     this.#watched = new Set(keys);
-    this.#feed ??= createChangeFeed({
-      url: this.#options.url,
-      collection: this.#options.collection,
-      headers: this.#options.headers,
+    this.#feed ??= new ChangeFeed(this.#options, {
       onFailure: (error) => {
         if (!isRefusal(error)) return;
         this.#stopFeed();

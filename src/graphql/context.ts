@@ -13,6 +13,7 @@ import type { Collection } from '../model/collection.js';
 import { type Limits, STALE_AFTER_MS } from '../model/limits.js';
 import type { TextSearch } from '../search/engine.js';
 import type { Database } from '../store/database.js';
+import type { AnswerWriter } from './execution/json-text.js';
 import type { Work } from './work.js';
 
 /** All collections of a server, in either kind of table. */
@@ -60,6 +61,7 @@ export interface Services {
   readonly pageServices: PageServices;
   readonly geometryCache: GeometryCache;
   readonly collectionCache: CollectionCache;
+  readonly answerWriter: AnswerWriter;
   /** Undefined if no consumer runs. */
   readonly consumerStatus: () => StreamStatus | undefined;
   /** Source of changes for subscriptions; undefined if this process does not follow changes. */
@@ -105,7 +107,7 @@ export function createContext(services: Services, work: Work): RequestContext {
   const { db, limits, geoTable, readOnly = false } = services;
   const loaders = createLoaders({ ...services, call: work });
   const { turn } = work;
-  const map = { loaders, keys: db.keys, limits, turn };
+  const map = { loaders, keys: db.keys, limits, turn, scheduler: db.scheduler };
   const stored = storedCollections(map);
   const collections = geoTable ? withForeign(stored, geoTable.collection, geoTable.answers(work, limits)) : stored;
   return { services, work, map, ...collections, forbidsWrites: readOnly ? READ_ONLY : undefined };

@@ -35,7 +35,7 @@ function shortMessage(message: string): string {
 function answered(
   message: string,
   details: Readonly<Record<string, unknown>>,
-  place: Pick<GraphQLFormattedError, 'locations' | 'path'> = {},
+  place: Partial<GraphQLFormattedError> = {},
 ): GraphQLFormattedError {
   const extensions = Object.fromEntries(
     Object.entries(details).map(([name, value]) => [
@@ -47,7 +47,7 @@ function answered(
 }
 
 /** The location and path of an error. See `readDocument` for why graphql-js is not asked for the location. */
-function placeOf({ nodes, locations, path }: GraphQLError): Pick<GraphQLFormattedError, 'locations' | 'path'> {
+function placeOf({ nodes, locations, path }: GraphQLError): Partial<GraphQLFormattedError> {
   const places = nodes?.flatMap(({ loc }) =>
     loc ? [{ line: loc.startToken.line, column: loc.startToken.column }] : [],
   );

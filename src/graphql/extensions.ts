@@ -121,7 +121,7 @@ export function asksForNothing(headers: Record<string, unknown>): void {
 
 /** A request that was executed, and the key convention of what it read. */
 interface Executed {
-  readonly call: Pick<Call, 'meter' | 'reads' | 'pages'>;
+  readonly call: Call;
   readonly keys: Keyspace;
 }
 

@@ -1,17 +1,18 @@
-import { HeaderMap } from '@apollo/server';
+import { type ApolloServer, HeaderMap } from '@apollo/server';
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 
 import type { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
-import { spliced } from './execution/json-text.js';
-import { type Services, createContext } from './context.js';
+import { type RequestContext, type Services, createContext } from './context.js';
+import { startApollo } from './execution/apollo.js';
 import { formatted } from './error-format.js';
 import { type Executor, compiling } from './execution/executor.js';
 import { asksForCost, asksForReads, withExtensions } from './extensions.js';
-import { createPipeline } from './execution/pipeline.js';
+import type { Failed, OperationResult } from './execution/operation-result.js';
+import { type OperationRequest, Pipeline } from './execution/pipeline.js';
 import { buildSchema } from './schema.js';
-import { type Subscribe, createSubscribe } from './execution/subscriptions.js';
-import { type Work, startWork } from './work.js';
+import { type Caller, type Subscription, Subscriptions } from './execution/subscriptions.js';
+import { Work } from './work.js';
 
 /** A request in the form that any HTTP server can provide. */
 export interface GraphqlRequest {
@@ -32,25 +33,12 @@ export interface GraphqlAnswer {
   readonly body: string | Buffer;
 }
 
-export interface GraphqlServer {
-  /**
-   * Answers one request within the deadline, of which `waitedMs` have passed already; never rejects. `gone` is aborted
-   * when the client has disconnected.
-   */
-  readonly answer: (request: GraphqlRequest, gone: AbortSignal, waitedMs?: number) => Promise<GraphqlAnswer>;
-  /** Starts an operation of a WebSocket or an event stream. */
-  readonly subscribe: Subscribe;
-  /** For the acknowledgement of a connection, see `LiveChanges`; undefined if this server does not follow changes. */
-  readonly recent: () => Promise<{ readonly changesFrom: string; readonly now: string } | undefined>;
-  readonly stop: () => Promise<void>;
-}
-
 /** Apollo Server answers an error with these extensions with this status. */
 const BAD_REQUEST = { code: 'BAD_REQUEST', http: { status: 400 } };
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The document of a request, if it is a string. */
-function sourceOf({ method, body, search }: Pick<GraphqlRequest, 'method' | 'body' | 'search'>): string | undefined {
+function sourceOf({ method, body, search }: GraphqlRequest): string | undefined {
   if (method === 'GET') return new URLSearchParams(search).get('query') ?? undefined;
   const query = typeof body === 'object' && body !== null && 'query' in body ? body.query : undefined;
   return typeof query === 'string' ? query : undefined;
@@ -64,68 +52,101 @@ function headerMap(headers: GraphqlRequest['headers']): HeaderMap {
   return map;
 }
 
-/** Creates a GraphQL server over these services, ready to answer. `executor` creates the executor of operations. */
-export async function createGraphqlServer(
-  services: Services,
-  log: Log,
-  executor: (schema: GraphQLSchema) => Executor = compiling,
-): Promise<GraphqlServer> {
-  const { limits, introspection = true } = services;
-  const schema = buildSchema();
-  const pipeline = await createPipeline({ schema, executor: executor(schema), limits, introspection, log });
-  const extended = (body: string, { headers }: GraphqlRequest, call: Work) =>
-    withExtensions(body, headers, { call, keys: services.db.keys });
+/** Answers operations over these services. */
+export class GraphqlServer {
+  readonly #services: Services;
+  readonly #log: Log;
+  readonly #pipeline: Pipeline;
+  readonly #apollo: ApolloServer<RequestContext>;
+  readonly #subscriptions: Subscriptions;
 
-  async function execute(request: GraphqlRequest, work: Work): Promise<GraphqlAnswer> {
-    const { method, search, body, forbidsWrites } = request;
-    let refused: readonly GraphQLFormattedError[] | undefined;
-    const answer = await pipeline.apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: { method, headers: headerMap(request.headers), search, body },
-      // Called after the check for cross-site request forgery and before the document is needed.
-      context: async () => {
-        const source = sourceOf(request);
-        refused = source === undefined ? undefined : pipeline.read(source).errors;
-        // Apollo Server chooses the content type for an answer with one error; there may be several.
-        if (refused) throw new GraphQLError('the document is invalid', { extensions: BAD_REQUEST });
-        return { ...createContext(services, work), ...(forbidsWrites && { forbidsWrites }) };
-      },
-    });
-    if (answer.body.kind !== 'complete') throw new Error('incremental answers are not supported');
-    const { status = 200, headers } = answer;
-    const text = refused ? JSON.stringify({ errors: refused }) : answer.body.string;
-    return { status, headers, body: spliced(extended(text, request, work)) };
+  private constructor(services: Services, log: Log, pipeline: Pipeline, apollo: ApolloServer<RequestContext>) {
+    this.#services = services;
+    this.#log = log;
+    this.#pipeline = pipeline;
+    this.#apollo = apollo;
+    this.#subscriptions = new Subscriptions(services, pipeline);
   }
 
-  async function answer(request: GraphqlRequest, gone: AbortSignal, waitedMs = 0): Promise<GraphqlAnswer> {
+  /** Opens a server that is ready to answer. `executor` creates the executor of operations. */
+  static async open(
+    services: Services,
+    log: Log,
+    executor: (schema: GraphQLSchema) => Executor = compiling,
+  ): Promise<GraphqlServer> {
+    const schema = buildSchema();
+    const pipeline = new Pipeline(schema, executor(schema), services.limits, services.introspection ?? true, log);
+    return new GraphqlServer(services, log, pipeline, await startApollo(pipeline, services.answerWriter, log));
+  }
+
+  /**
+   * Answers one request within the deadline, of which `waitedMs` have passed already; never rejects. `gone` is aborted
+   * when the client has disconnected.
+   */
+  async answer(request: GraphqlRequest, gone: AbortSignal, waitedMs = 0): Promise<GraphqlAnswer> {
+    const { limits, db } = this.#services;
     const reported = { cost: asksForCost(request.headers), reads: asksForReads(request.headers) };
-    const work = startWork(limits, reported, waitedMs);
+    const work = new Work(limits, db.scheduler, reported, waitedMs);
     gone.addEventListener('abort', work.abandon);
     if (gone.aborted) work.abandon();
     const overdue = work.overdue.then((error) => {
-      log.warn({ err: error }, 'A request did not stop at its deadline');
+      this.#log.warn({ err: error }, 'A request did not stop at its deadline');
       return {
         status: 503,
         headers: [['content-type', JSON_TYPE]] as const,
-        body: extended(JSON.stringify({ errors: [formatted(error)] }), request, work),
+        body: this.#extended(JSON.stringify({ errors: [formatted(error)] }), request, work),
       };
     });
     try {
-      return await Promise.race([execute(request, work), overdue]);
+      return await Promise.race([this.#execute(request, work), overdue]);
     } finally {
       work.end();
       gone.removeEventListener('abort', work.abandon);
     }
   }
 
-  return {
-    answer,
-    subscribe: createSubscribe(services, schema, pipeline),
-    async recent() {
-      const from = await services.live?.recentFrom();
-      return from === undefined
-        ? undefined
-        : { changesFrom: new Date(from).toISOString(), now: services.now().toISOString() };
-    },
-    stop: () => pipeline.apollo.stop(),
-  };
+  /** Starts an operation of a WebSocket or an event stream. */
+  subscribe(request: OperationRequest, caller?: Caller): Promise<Subscription | Failed> {
+    return this.#subscriptions.start(request, caller);
+  }
+
+  /** The JSON of the answer to an event of such an operation. */
+  write(answer: OperationResult): Promise<string> {
+    return this.#services.answerWriter.write(answer);
+  }
+
+  /** For the acknowledgement of a connection, see `LiveChanges`; undefined if this server does not follow changes. */
+  async recent(): Promise<{ readonly changesFrom: string; readonly now: string } | undefined> {
+    const { live, now } = this.#services;
+    const from = await live?.recentFrom();
+    return from === undefined ? undefined : { changesFrom: new Date(from).toISOString(), now: now().toISOString() };
+  }
+
+  stop(): Promise<void> {
+    return this.#apollo.stop();
+  }
+
+  async #execute(request: GraphqlRequest, work: Work): Promise<GraphqlAnswer> {
+    const { method, search, body, forbidsWrites } = request;
+    let refused: readonly GraphQLFormattedError[] | undefined;
+    const answer = await this.#apollo.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: { method, headers: headerMap(request.headers), search, body },
+      // Called after the check for cross-site request forgery and before the document is needed.
+      context: async () => {
+        const source = sourceOf(request);
+        refused = source === undefined ? undefined : this.#pipeline.read(source).errors;
+        // Apollo Server chooses the content type for an answer with one error; there may be several.
+        if (refused) throw new GraphQLError('the document is invalid', { extensions: BAD_REQUEST });
+        return { ...createContext(this.#services, work), ...(forbidsWrites && { forbidsWrites }) };
+      },
+    });
+    if (answer.body.kind !== 'complete') throw new Error('incremental answers are not supported');
+    const { status = 200, headers } = answer;
+    const text = refused ? JSON.stringify({ errors: refused }) : answer.body.string;
+    return { status, headers, body: this.#services.answerWriter.spliced(this.#extended(text, request, work)) };
+  }
+
+  #extended(body: string, { headers }: GraphqlRequest, call: Work): string {
+    return withExtensions(body, headers, { call, keys: this.#services.db.keys });
+  }
 }

@@ -1,31 +1,9 @@
-import { systemClock } from '../clock.js';
 import { CellportError, limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
 import { type Call, newMeter } from '../store/request/meter.js';
-import { type Turn, takeTurn } from '../scheduling/turns.js';
-
-/** One request from arrival to response: its cost, and the signal to stop. */
-export interface Work extends Call {
-  readonly signal: AbortSignal;
-  /** Whether half of the time until the deadline has passed. */
-  readonly isLate: () => boolean;
-  /** Call when the client disconnects. Stops reads; a mutation continues, so that its outcome is certain. */
-  readonly abandon: () => void;
-  /** Call before the first write of a mutation. */
-  readonly startWriting: () => void;
-  /** Await between steps of long work; rejects as soon as `signal` is aborted. */
-  readonly turn: Turn;
-  /** Counts objects of the answer. Throws LIMIT_EXCEEDED above the limit, and then stops all reads of the request. */
-  readonly charge: (objects: number) => void;
-  /** Resets the count, because the answer is produced again. */
-  readonly recount: () => void;
-  /** The error with which the whole request is refused; undefined if it is not. */
-  readonly refusal: () => CellportError | undefined;
-  /** Resolves shortly after the deadline with the error to send, even if work is still running. */
-  readonly overdue: Promise<CellportError>;
-  /** Clears the timers. */
-  readonly end: () => void;
-}
+import type { PageRead, RangeRead } from '../store/request/read-log.js';
+import type { Scheduler } from '../scheduling/scheduler.js';
+import type { Turn } from '../scheduling/turns.js';
 
 /** Time for reads that stop at the deadline to return their errors, so that the client gets a partial answer. */
 const GRACE_MS = 250;
@@ -44,58 +22,92 @@ export interface Reported {
   readonly reads: boolean;
 }
 
-/**
- * Starts a request that has waited this long already. At its deadline everything that listens to `signal` fails with
- * UNAVAILABLE.
- */
-export function startWork(
-  { deadlineMs, maxNodes }: Pick<Limits, 'deadlineMs' | 'maxNodes'>,
-  { cost, reads }: Reported = { cost: true, reads: false },
-  waitedMs = 0,
-): Work {
-  const stop = new AbortController();
-  // Created on demand, because an error captures the stack.
-  const late = () =>
-    new CellportError('UNAVAILABLE', `the request took longer than its deadline of ${deadlineMs} ms`, { deadlineMs });
-  const begun = systemClock.now() - waitedMs;
-  const deadline = setTimeout(() => stop.abort(late()), deadlineMs - waitedMs);
-  let lastCall: NodeJS.Timeout | undefined;
-  const overdue = new Promise<CellportError>((resolve) => {
-    lastCall = setTimeout(() => resolve(late()), deadlineMs - waitedMs + GRACE_MS);
-  });
-  let writing = false;
-  let objects = 0;
-  let refusal: CellportError | undefined;
-  return {
-    turn: () => takeTurn(stop.signal),
-    charge: (more) => {
-      objects += more;
-      // A mutation has already written, so its answer is not refused.
-      if (objects <= maxNodes || writing) return;
-      refusal ??= limitExceeded('number of objects in the answer', `more than ${maxNodes}`, maxNodes, SHORTER);
-      stop.abort(refusal);
-      throw refusal;
-    },
-    recount: () => {
-      objects = 0;
-    },
-    refusal: () => refusal,
-    meter: newMeter(),
-    signal: stop.signal,
-    isLate: () => systemClock.now() - begun > deadlineMs / 2,
-    unpriced: !cost && !reads,
-    reads: reads ? [] : undefined,
-    pages: reads ? [] : undefined,
-    abandon: () => {
-      if (!writing) stop.abort(new ClientGone('the client has disconnected'));
-    },
-    startWriting: () => {
-      writing = true;
-    },
-    overdue,
-    end: () => {
-      clearTimeout(deadline);
-      clearTimeout(lastCall);
-    },
+/** One request from arrival to response: its cost, and the signal to stop. */
+export class Work implements Call {
+  readonly meter = newMeter();
+  readonly unpriced: boolean;
+  readonly reads: RangeRead[] | undefined;
+  readonly pages: PageRead[] | undefined;
+  readonly signal: AbortSignal;
+  /** Resolves shortly after the deadline with the error to send, even if work is still running. */
+  readonly overdue: Promise<CellportError>;
+  readonly #limits: Limits;
+  readonly #scheduler: Scheduler;
+  readonly #began: number;
+  readonly #stop = new AbortController();
+  readonly #deadline: NodeJS.Timeout;
+  #lastCall: NodeJS.Timeout | undefined;
+  #writing = false;
+  #objects = 0;
+  #refusal: CellportError | undefined;
+
+  /**
+   * Starts a request that has waited this long already. At its deadline everything that listens to `signal` fails with
+   * UNAVAILABLE.
+   */
+  constructor(
+    limits: Limits,
+    scheduler: Scheduler,
+    { cost, reads }: Reported = { cost: true, reads: false },
+    waitedMs = 0,
+  ) {
+    const { deadlineMs } = limits;
+    this.unpriced = !cost && !reads;
+    this.reads = reads ? [] : undefined;
+    this.pages = reads ? [] : undefined;
+    this.signal = this.#stop.signal;
+    this.#limits = limits;
+    this.#scheduler = scheduler;
+    this.#began = scheduler.clock.now() - waitedMs;
+    // Created on demand, because an error captures the stack.
+    const late = () =>
+      new CellportError('UNAVAILABLE', `the request took longer than its deadline of ${deadlineMs} ms`, { deadlineMs });
+    this.#deadline = setTimeout(() => this.#stop.abort(late()), deadlineMs - waitedMs);
+    this.overdue = new Promise<CellportError>((resolve) => {
+      this.#lastCall = setTimeout(() => resolve(late()), deadlineMs - waitedMs + GRACE_MS);
+    });
+  }
+
+  /** The error with which the whole request is refused; undefined if it is not. */
+  get refusal(): CellportError | undefined {
+    return this.#refusal;
+  }
+
+  /** Await between steps of long work; rejects as soon as `signal` is aborted. */
+  readonly turn: Turn = () => this.#scheduler.takeTurn(this.signal);
+
+  /** Whether half of the time until the deadline has passed. */
+  readonly isLate = (): boolean => this.#scheduler.clock.now() - this.#began > this.#limits.deadlineMs / 2;
+
+  /** Call when the client disconnects. Stops reads; a mutation continues, so that its outcome is certain. */
+  readonly abandon = (): void => {
+    if (!this.#writing) this.#stop.abort(new ClientGone('the client has disconnected'));
   };
+
+  /** Call before the first write of a mutation. */
+  startWriting(): void {
+    this.#writing = true;
+  }
+
+  /** Counts objects of the answer. Throws LIMIT_EXCEEDED above the limit, and then stops all reads of the request. */
+  charge(objects: number): void {
+    const { maxNodes } = this.#limits;
+    this.#objects += objects;
+    // A mutation has already written, so its answer is not refused.
+    if (this.#objects <= maxNodes || this.#writing) return;
+    this.#refusal ??= limitExceeded('number of objects in the answer', `more than ${maxNodes}`, maxNodes, SHORTER);
+    this.#stop.abort(this.#refusal);
+    throw this.#refusal;
+  }
+
+  /** Resets the count of objects, because the answer is produced again. */
+  recount(): void {
+    this.#objects = 0;
+  }
+
+  /** Clears the timers. */
+  end(): void {
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#lastCall);
+  }
 }

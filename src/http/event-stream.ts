@@ -5,9 +5,9 @@ import type { FastifyInstance } from 'fastify';
 
 import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
-import { writtenAnswer } from '../graphql/execution/written-answer.js';
 import type { OperationRequest } from '../graphql/execution/pipeline.js';
-import { type Subscribe, only } from '../graphql/execution/subscriptions.js';
+import type { GraphqlServer } from '../graphql/server.js';
+import { only } from '../graphql/execution/subscriptions.js';
 import type { Admit } from './admit.js';
 import { foreignPage, isForeignPage } from './origins.js';
 import type { SubscriptionsOptions } from './socket-protocol.js';
@@ -59,11 +59,12 @@ const NEEDS_POST = new CellportError('BAD_USER_INPUT', 'mutations need POST; got
  */
 export function addEventStreams(
   server: FastifyInstance,
-  { subscribe, admit, limits, allowedOrigins, log }: SubscriptionsOptions & { readonly admit: Admit },
+  { graphql, allowedOrigins, log }: SubscriptionsOptions,
+  admit: Admit,
 ): void {
   async function send(
     response: ServerResponse,
-    started: Awaited<ReturnType<Subscribe>>,
+    started: Awaited<ReturnType<GraphqlServer['subscribe']>>,
     headers: OutgoingHttpHeaders,
   ): Promise<void> {
     const answers = 'errors' in started ? only(started) : started.answers;
@@ -74,7 +75,7 @@ export function addEventStreams(
     }, PING_EVERY_MS);
     try {
       for await (const answer of answers)
-        await write(response, `event: next\ndata: ${await writtenAnswer(answer, limits.maxAnswerBytes)}\n\n`);
+        await write(response, `event: next\ndata: ${await graphql.write(answer)}\n\n`);
       await write(response, 'event: complete\ndata: \n\n');
     } finally {
       clearInterval(pinging);
@@ -93,8 +94,8 @@ export function addEventStreams(
       // A subscription holds its place until it has started; others do not wait for its end.
       const started = await admit(request, reply, async ({ body, ...caller }) =>
         method === 'GET'
-          ? subscribe(requestIn(query), { ...caller, forbidsWrites: NEEDS_POST })
-          : subscribe((body ?? {}) as OperationRequest, caller),
+          ? graphql.subscribe(requestIn(query), { ...caller, forbidsWrites: NEEDS_POST })
+          : graphql.subscribe((body ?? {}) as OperationRequest, caller),
       );
       if (started === undefined) return reply;
       reply.hijack();

@@ -6,14 +6,6 @@ import type { Admission, Line } from '../scheduling/admission.js';
 import { type Admit, type Admitted, kindOf, refusalOf } from './admit.js';
 import { foreignPage, isForeignPage, isOwnPage } from './origins.js';
 
-export interface GraphqlRouteOptions {
-  readonly graphql: GraphqlServer;
-  readonly admit: Admit;
-  readonly admission: Admission;
-  /** See `HttpOptions`. */
-  readonly allowedOrigins: readonly string[];
-}
-
 const searchOf = (url: string) => {
   const start = url.indexOf('?');
   return start === -1 ? '' : url.slice(start);
@@ -62,7 +54,10 @@ function answerEach(
  */
 export function addGraphql(
   server: FastifyInstance,
-  { graphql, admit, admission, allowedOrigins }: GraphqlRouteOptions,
+  graphql: GraphqlServer,
+  admit: Admit,
+  admission: Admission,
+  allowedOrigins: readonly string[],
 ): void {
   server.route({
     method: ['GET', 'POST'],

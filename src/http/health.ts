@@ -2,11 +2,8 @@ import type { FastifyInstance } from 'fastify';
 
 import { CellportError, reasonFor } from '../errors.js';
 
-/** Whether the server can answer, and how far counts lag behind. */
-export interface Readiness {
-  readonly ready: boolean;
-  /** Reasons why it is not ready, one sentence each; empty if it is. */
-  readonly reasons: readonly string[];
+/** States that do not affect readiness. */
+interface States {
   readonly clock: ClockReadiness;
   /** Null if this server runs no stream consumer. */
   readonly stream: StreamReadiness | null;
@@ -14,6 +11,13 @@ export interface Readiness {
   readonly load: LoadReadiness | null;
   /** Null if search is off. */
   readonly search: SearchReadiness | null;
+}
+
+/** Whether the server can answer, and how far counts lag behind. */
+export interface Readiness extends States {
+  readonly ready: boolean;
+  /** Reasons why it is not ready, one sentence each; empty if it is. */
+  readonly reasons: readonly string[];
 }
 
 /** The machine's clock. The server goes by that of DynamoDB, so this does not affect readiness. */
@@ -71,7 +75,7 @@ const PING_WHILE_LOADING_MS = 10_000;
 export async function checkReadiness(
   ping: (signal: AbortSignal) => Promise<unknown>,
   faultsNow: () => Promise<readonly string[]>,
-  states: Omit<Readiness, 'ready' | 'reasons'>,
+  states: States,
 ): Promise<Readiness> {
   const withinMs = states.load?.state === 'loading' ? PING_WHILE_LOADING_MS : PING_TIMEOUT_MS;
   const signal = AbortSignal.timeout(withinMs);

@@ -7,6 +7,10 @@ LOOPBACK.addAddress('::1', 'ipv6');
 /** An IPv6 address without the brackets that URLs put around it; other names as they are. */
 export const withoutBrackets = (name: string) => name.replace(/^\[(.*)\]$/, '$1');
 
+/** The URL of a server at a name or an address. */
+export const urlOf = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
 /** Whether this name or address can be reached only from the same machine. */
 export function isLoopback(name: string): boolean {
   const bare = withoutBrackets(name).toLowerCase();

@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import { type FastifyInstance, fastify } from 'fastify';
 
-import { connectionAccepted } from '../scheduling/arrivals.js';
 import { asksForNothing } from '../graphql/extensions.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
 import { createAdmission } from '../scheduling/admission.js';
+import type { Scheduler } from '../scheduling/scheduler.js';
 import { admitRequests } from './admit.js';
 import { compressText } from './compression.js';
 import { handleErrors } from './errors.js';
@@ -52,14 +52,26 @@ function endConnectionsOnClose(server: FastifyInstance, timeoutMs: number): void
   });
 }
 
-export interface HttpOptions extends HostOptions, OwnStyle {
+/** What an HTTP server consists of. */
+export interface HttpParts {
   readonly graphql: GraphqlServer;
+  readonly scheduler: Scheduler;
   readonly limits: Limits;
   readonly ready: () => Promise<Readiness>;
-  /** Folder of the built GraphiQL page. */
+  readonly log: Log;
+  /** Ends all subscriptions with a reason when the server closes. */
+  readonly endSubscriptions: () => void;
+}
+
+/** The folders of built files. */
+export interface StaticFolders {
+  /** That of GraphiQL. */
   readonly staticDir: string;
-  /** Folder of the built map page; if undefined, `/` redirects to GraphiQL. */
+  /** That of the map app; if undefined, `/` redirects to GraphiQL. */
   readonly mapDir?: string | undefined;
+}
+
+export interface HttpOptions extends HostOptions, OwnStyle {
   /** Origins of other sites whose pages may send requests and subscribe; `*` for any. */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Undefined for a server that samples no capacity. */
@@ -67,9 +79,6 @@ export interface HttpOptions extends HostOptions, OwnStyle {
   /** Whether clients may request the cost and the reads of a request, and see hot keys; true by default. */
   readonly explain?: boolean | undefined;
   readonly requestTimeoutMs?: number | undefined;
-  readonly log: Log;
-  /** Ends all subscriptions with a reason when the server closes. */
-  readonly endSubscriptions?: (() => void) | undefined;
 }
 
 /** A whole request must arrive within this time, so that slow senders do not accumulate. */
@@ -97,23 +106,12 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
  * /healthz, /readyz, /metrics, /hot-keys. It does not listen yet. Closing it lets requests in progress finish and closes all other
  * connections at once.
  */
-export function buildHttp({
-  graphql,
-  limits,
-  ready,
-  staticDir,
-  mapDir,
-  styleUrl,
-  styleOrigins,
-  host,
-  allowedHosts,
-  allowedOrigins = [],
-  metrics,
-  explain = true,
-  requestTimeoutMs = REQUEST_TIMEOUT_MS,
-  log,
-  endSubscriptions,
-}: HttpOptions): FastifyInstance {
+export function buildHttp(
+  { graphql, scheduler, limits, ready, log, endSubscriptions }: HttpParts,
+  { staticDir, mapDir }: StaticFolders,
+  options: HttpOptions,
+): FastifyInstance {
+  const { allowedOrigins = [], metrics, explain = true, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const server = fastify({
     bodyLimit: limits.maxBodyBytes,
     requestTimeout: requestTimeoutMs,
@@ -121,31 +119,30 @@ export function buildHttp({
     forceCloseConnections: false,
     return503OnClosing: true,
   });
-  server.server.on('connection', connectionAccepted);
-  const checkHost = hostChecker({ host, allowedHosts });
+  server.server.on('connection', () => scheduler.connectionAccepted());
+  const checkHost = hostChecker(options);
   checkHosts(server, checkHost);
   if (!explain) server.addHook('onRequest', async ({ headers }) => asksForNothing(headers));
   // Only JSON is accepted: any page on the web can send forms and plain text without a preflight request.
   server.removeContentTypeParser('text/plain');
-  const admission = createAdmission(limits.deadlineMs);
+  const admission = createAdmission(scheduler, limits.deadlineMs);
   const admit = admitRequests(server, admission, limits, log);
   server.addHook('onSend', async (_request, reply) => {
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
   });
   compressText(server);
-  const { subscribe, recent } = graphql;
-  const subscriptions = { subscribe, recent, admission, limits, allowedOrigins, checkHost, log };
+  const subscriptions = { graphql, admission, limits, allowedOrigins, checkHost, log };
   // Before connections are closed, so that clients receive the reason.
-  server.addHook('preClose', async () => endSubscriptions?.());
+  server.addHook('preClose', async () => endSubscriptions());
   addWebsockets(server, subscriptions);
   endConnectionsOnClose(server, limits.deadlineMs + 1_000);
   handleErrors(server, limits, log);
   allowOrigins(server, allowedOrigins);
   addHealth(server, ready);
   if (metrics !== undefined) addMetrics(server, metrics, explain);
-  addGraphql(server, { graphql, admit, admission, allowedOrigins });
-  addEventStreams(server, { ...subscriptions, admit });
-  addMap(server, mapDir, { styleUrl, styleOrigins });
+  addGraphql(server, graphql, admit, admission, allowedOrigins);
+  addEventStreams(server, subscriptions, admit);
+  addMap(server, mapDir, options);
   addGraphiql(server, staticDir);
   return server;
 }

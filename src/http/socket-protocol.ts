@@ -8,8 +8,7 @@ import { type CellportError, limitExceeded } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import type { OperationResult } from '../graphql/execution/operation-result.js';
 import type { GraphqlServer } from '../graphql/server.js';
-import { type Subscribe, only } from '../graphql/execution/subscriptions.js';
-import { writtenAnswer } from '../graphql/execution/written-answer.js';
+import { only } from '../graphql/execution/subscriptions.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
 import type { Admission } from '../scheduling/admission.js';
@@ -17,8 +16,7 @@ import { OVERLOADED, SMALL_BYTES } from './admit.js';
 import type { CheckHost } from './hosts.js';
 
 export interface SubscriptionsOptions {
-  readonly subscribe: Subscribe;
-  readonly recent: GraphqlServer['recent'];
+  readonly graphql: GraphqlServer;
   readonly admission: Admission;
   readonly checkHost: CheckHost;
   readonly limits: Limits;
@@ -42,16 +40,16 @@ const AFTER = '":0}}';
  * beforehand, in pieces and up to a limit, and replaces a mark in the message.
  */
 export class SocketAnswers {
-  readonly #maxBytes: number;
+  readonly #graphql: GraphqlServer;
   readonly #texts = new Map<string, string>();
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+  constructor(graphql: GraphqlServer) {
+    this.#graphql = graphql;
   }
 
   /** Returns the payload that stands for an answer in graphql-ws. */
   async mark(answer: OperationResult): Promise<Readonly<Record<string, number>>> {
-    const text = await writtenAnswer(answer, this.#maxBytes);
+    const text = await this.#graphql.write(answer);
     const mark = randomUUID();
     this.#texts.set(mark, text);
     return { [mark]: 0 };
@@ -100,9 +98,9 @@ export interface Connection {
 
 const refusedWith = (...errors: readonly GraphQLFormattedError[]) => errors.map((error) => new FormattedError(error));
 
-/** Creates the graphql-ws protocol on top of `subscribe`. */
+/** Creates the graphql-ws protocol on top of a GraphQL server. */
 export function createProtocol(
-  { subscribe, recent, admission, limits, log }: SubscriptionsOptions,
+  { graphql, admission, limits, log }: SubscriptionsOptions,
   answers: SocketAnswers,
 ): Server<Connection> {
   const max = limits.subscriptionsPerConnection;
@@ -115,7 +113,7 @@ export function createProtocol(
       context.extra.greeted();
       // Megabytes that graphql-ws would keep for each connection, and nothing reads.
       Object.assign(context, { connectionParams: undefined });
-      return (await recent()) ?? true;
+      return (await graphql.recent()) ?? true;
     },
     onSubscribe: async (connection, id, request) => {
       const { starting, answering, gone, close, isReading, bytes } = connection.extra;
@@ -145,7 +143,7 @@ export function createProtocol(
         try {
           if (!isWanted() || !isReading() || gone.aborted) return undefined;
           if (place === undefined) return overloaded();
-          return await subscribe(request, { waitedMs: place.waitedMs, gone });
+          return await graphql.subscribe(request, { waitedMs: place.waitedMs, gone });
         } finally {
           place?.leave();
           heldBytes -= bytes;

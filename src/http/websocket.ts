@@ -79,7 +79,8 @@ function serveConnection(
   answers: SocketAnswers,
   socket: WebSocket,
   { admission, limits, log }: SubscriptionsOptions,
-  { gone, greeted }: Pick<Connection, 'gone' | 'greeted'>,
+  gone: AbortSignal,
+  greeted: () => void,
 ): void {
   const pinging = pinged(socket);
   // Any error closes the connection, so nothing else needs to be done.
@@ -151,7 +152,7 @@ function serveConnection(
 /** Serves operations over WebSockets at `/graphql`, in the graphql-ws protocol. */
 export function addWebsockets(server: FastifyInstance, options: SubscriptionsOptions): void {
   const { admission, limits, allowedOrigins, checkHost, log } = options;
-  const answers = new SocketAnswers(limits.maxAnswerBytes);
+  const answers = new SocketAnswers(options.graphql);
   const protocol = createProtocol(options, answers);
   const sockets = new WebSocketServer({
     noServer: true,
@@ -185,7 +186,7 @@ export function addWebsockets(server: FastifyInstance, options: SubscriptionsOpt
     else {
       sockets.handleUpgrade(request, socket, head, (opened) => {
         if (place !== undefined) {
-          serveConnection(protocol, answers, opened, options, { gone: gone.signal, greeted: () => greeted() });
+          serveConnection(protocol, answers, opened, options, gone.signal, () => greeted());
           return;
         }
         // Clients of graphql-ws do not connect again after a status of 503.

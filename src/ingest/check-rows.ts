@@ -19,7 +19,7 @@ export interface CheckJob<C> {
   readonly collection: Collection;
   readonly source: RowSource<C>;
   readonly rejects: RejectsFile;
-  readonly call: Pick<Call, 'signal'>;
+  readonly call: Call;
   readonly onChecked: (progress: CheckProgress) => void;
   /**
    * Called once all rows have been checked, before the first write; not if all are rejected. Returns the collection to

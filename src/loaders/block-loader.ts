@@ -16,7 +16,7 @@ import type { FillToken } from './followed-cache.js';
 import { groupBy } from './group.js';
 import type { RangeLoader } from './range-loader.js';
 import { remembered } from './remembered.js';
-import { type Turn, afterTurns, eachInTurns, takeTurn } from '../scheduling/turns.js';
+import { type Turn, eachInTurns } from '../scheduling/turns.js';
 
 /** The blocks of a plan in one collection, and the budget for reading them. */
 export interface BlocksRequest {
@@ -37,13 +37,13 @@ export class BlockLoader {
   readonly #cache: CellCache;
   readonly #call: Call;
   readonly #range: RangeLoader;
-  readonly #turn: Turn = () => takeTurn(this.#call.signal);
+  readonly #turn: Turn = () => this.#db.scheduler.takeTurn(this.#call.signal);
   readonly #decoded = new WeakMap<Item, CellBlock | undefined>();
   /** Blocks that this request has read, by `blockName`: the cache keeps none if it is off. */
   readonly #read = new Map<string, CellBlock>();
   readonly #single = new DataLoader<BlockName, CellBlock, string>((names) => this.#loadEach(names), {
     cacheKeyFn: ({ scope, parent }) => blockName(scope, parent),
-    batchScheduleFn: afterTurns,
+    batchScheduleFn: (step) => this.#db.scheduler.afterTurns(step),
   });
 
   constructor(db: Database, cache: CellCache, call: Call, range: RangeLoader) {

@@ -8,7 +8,6 @@ import { type CollectionPage, collectionOfCode, listCollections } from '../store
 import type { Database, Item } from '../store/database.js';
 import { batchGet } from '../store/request/batch-get.js';
 import type { Call } from '../store/request/meter.js';
-import { afterTurns } from '../scheduling/turns.js';
 import type { CollectionCache } from './collection-cache.js';
 import { remembered } from './remembered.js';
 
@@ -22,17 +21,17 @@ export interface WantedPage {
 
 /** Creates the reads of collections for one request, each read once, and of any item of their table. */
 export function createCollectionLoader(db: Database, cache: CollectionCache, call: Call) {
-  const { keys, tables } = db;
+  const { keys, tables, scheduler } = db;
   const itemLoader = (consistent: boolean): ItemLoader =>
     new DataLoader((wanted) => batchGet(db, tables.entities, wanted, call, { consistent }), {
       cacheKeyFn: (key) => keys.documentId(key),
-      batchScheduleFn: afterTurns,
+      batchScheduleFn: scheduler.afterTurns,
     });
   const lagging = itemLoader(false);
   const current = itemLoader(true);
   const pages = new DataLoader<WantedPage, CollectionPage, string>(
     (wanted) => Promise.all(wanted.map((page) => listCollections(db, page, call))),
-    { cacheKeyFn: ({ first, after = '' }) => `${first} ${after}`, batchScheduleFn: afterTurns },
+    { cacheKeyFn: ({ first, after = '' }) => `${first} ${after}`, batchScheduleFn: scheduler.afterTurns },
   );
   const known = new Map<string, Promise<Collection | null>>();
   const codes = new Map<string, Promise<string | undefined>>();

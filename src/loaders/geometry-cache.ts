@@ -10,7 +10,7 @@ import type { Steps } from '../geo/steps.js';
 import { shapeInSteps } from '../geo/zone-geometry.js';
 import { ownBuffer } from '../model/memory.js';
 import { parseGeometry } from '../store/zone/zone-geometry.js';
-import { inTurns, takeTurn } from '../scheduling/turns.js';
+import { type Turn, inTurns } from '../scheduling/turns.js';
 import { remembered } from './remembered.js';
 
 /** A geometry is parsed for a coarse copy only when its turn comes: those of the world at once would take 150 MB. */
@@ -25,6 +25,7 @@ export class LoadedGeometry {
   readonly json: Buffer;
   /** The hash by which it is cached. */
   readonly sha256: string;
+  readonly #turn: Turn;
   #geometry: ZoneGeometry | undefined;
   #shape: Promise<Shape> | undefined;
   #cover: Promise<readonly ZRange[]> | undefined;
@@ -32,9 +33,10 @@ export class LoadedGeometry {
   /** Copies being computed, by tolerance. */
   readonly #coarsening = new Map<number, Promise<Buffer>>();
 
-  constructor(json: Buffer, sha256: string) {
+  constructor(json: Buffer, sha256: string, turn: Turn) {
     this.json = json;
     this.sha256 = sha256;
+    this.#turn = turn;
   }
 
   get geometry(): ZoneGeometry {
@@ -49,7 +51,7 @@ export class LoadedGeometry {
 
   /** Z-order ranges that cover it. */
   get cover(): Promise<readonly ZRange[]> {
-    this.#cover ??= this.shape.then((shape) => inTurns(coverForSearch(shape), takeTurn));
+    this.#cover ??= this.shape.then((shape) => inTurns(coverForSearch(shape), this.#turn));
     return this.#cover;
   }
 
@@ -59,7 +61,7 @@ export class LoadedGeometry {
     this.#simplifier ??= this.#inTurns((geometry) => Simplifier.of(geometry));
     const simplifier = await this.#simplifier;
     // All who wait for it resume at once.
-    await takeTurn();
+    await this.#turn();
     return Buffer.from(JSON.stringify(simplifier.at(maxVertices)));
   }
 
@@ -71,17 +73,17 @@ export class LoadedGeometry {
   }
 
   async #coarse(tolerance: number): Promise<Buffer> {
-    await takeTurn();
+    await this.#turn();
     const geometry = this.#geometry ?? parseGeometry(this.json);
-    await takeTurn();
-    return ownBuffer(JSON.stringify(await inTurns(coarsened(geometry, tolerance), takeTurn)));
+    await this.#turn();
+    return ownBuffer(JSON.stringify(await inTurns(coarsened(geometry, tolerance), this.#turn)));
   }
 
   async #inTurns<Result>(derive: (geometry: ZoneGeometry) => Steps<Result>): Promise<Result> {
-    await takeTurn();
+    await this.#turn();
     const { geometry } = this;
-    await takeTurn();
-    return inTurns(derive(geometry), takeTurn);
+    await this.#turn();
+    return inTurns(derive(geometry), this.#turn);
   }
 }
 

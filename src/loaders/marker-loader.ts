@@ -14,7 +14,6 @@ import {
   readMarkerWithReadings,
   readReadingsOf,
 } from '../store/reading/readings.js';
-import { afterTurns } from '../scheduling/turns.js';
 import { groupBy } from './group.js';
 import { ifPossible } from './impossible-keys.js';
 import { settled } from './settled.js';
@@ -172,7 +171,7 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
 
   const loader = new DataLoader<Asked, MarkerWithReadings, string>(readAll, {
     cacheKeyFn: keyOf,
-    batchScheduleFn: afterTurns,
+    batchScheduleFn: db.scheduler.afterTurns,
   });
 
   return {

@@ -6,7 +6,7 @@ import { INDEXES } from '../keys/indexes.js';
 import type { KeyRange } from '../model/key-range.js';
 import { firstIndex } from '../pages/bisect.js';
 import type { Item } from '../store/database.js';
-import { afterTurns } from '../scheduling/turns.js';
+import type { Scheduler } from '../scheduling/scheduler.js';
 import type { Budget } from './budget.js';
 import { type RangeRequest, type RangeUnion, uniteRanges } from './range-union.js';
 import { settled } from './settled.js';
@@ -122,7 +122,7 @@ const requestKey = ({ range: { index, pk, from, to }, limit, maxCalls }: RangeRe
  * once, and each caller gets exactly its slice. Each Query call is charged to the budget of every caller whose range it
  * touched. If a union fails, only its own callers fail. `slots` limits concurrent Query calls.
  */
-export function createRangeLoader(read: ReadPage, slots: LimitFunction): RangeLoader {
+export function createRangeLoader(read: ReadPage, slots: LimitFunction, scheduler: Scheduler): RangeLoader {
   const inSlot: ReadPage = (...page) => slots(() => read(...page));
 
   const loader = new DataLoader<RangeRequest, RangeAnswer, string>(
@@ -135,7 +135,7 @@ export function createRangeLoader(read: ReadPage, slots: LimitFunction): RangeLo
       }
       return settled(requests.map((request) => answers.get(request) ?? NOTHING));
     },
-    { cacheKeyFn: requestKey, batchScheduleFn: afterTurns },
+    { cacheKeyFn: requestKey, batchScheduleFn: scheduler.afterTurns },
   );
   const load = async ({ range, limit, budget }: BudgetedRange) => {
     const { calls, ...answer } = await loader.load({ range, limit, maxCalls: budget.calls });

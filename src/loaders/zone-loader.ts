@@ -40,7 +40,7 @@ export function createZoneLoader({ db, geometryCache, call, slots, items }: Zone
     }
     const json = await slots(() => readGeometry(db.geometry, geometry));
     if (json) {
-      const loaded = new LoadedGeometry(json, geometry.sha256);
+      const loaded = new LoadedGeometry(json, geometry.sha256, db.scheduler.takeTurn);
       geometryCache.geometries.set(geometry.sha256, loaded);
       return loaded;
     }

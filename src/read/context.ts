@@ -3,6 +3,7 @@ import type { Keyspace } from '../keys/keyspace.js';
 import type { Loaders } from './loaders.js';
 import type { Collection } from '../model/collection.js';
 import type { Limits } from '../model/limits.js';
+import type { Scheduler } from '../scheduling/scheduler.js';
 import type { Turn } from '../scheduling/turns.js';
 
 /** The limits that make up the budget of one field or page. */
@@ -15,6 +16,8 @@ export interface MapContext {
   readonly limits: MapLimits;
   /** Await between steps of long work. */
   readonly turn: Turn;
+  /** For work whose result other requests share: it continues when this one ends. */
+  readonly scheduler: Scheduler;
 }
 
 /** The collection of this key. Throws NOT_FOUND if it does not exist. */

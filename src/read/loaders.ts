@@ -51,10 +51,14 @@ export function createLoaders(options: LoadersOptions) {
   const { db, cellCache, collectionCache, call } = options;
   const { keys } = db;
   const slots = pLimit(CONCURRENT_QUERIES);
-  const range = createRangeLoader(async (wanted, limit, start) => {
-    const page = await send(db, 'query', rangeRequest(db, { ...wanted, limit }, start), call);
-    return { items: page.Items ?? [], next: page.LastEvaluatedKey };
-  }, slots);
+  const range = createRangeLoader(
+    async (wanted, limit, start) => {
+      const page = await send(db, 'query', rangeRequest(db, { ...wanted, limit }, start), call);
+      return { items: page.Items ?? [], next: page.LastEvaluatedKey };
+    },
+    slots,
+    db.scheduler,
+  );
 
   const blocks = new BlockLoader(db, cellCache, call, range);
 

@@ -1,6 +1,4 @@
-import { afterArrivals } from './arrivals.js';
-import { systemClock } from '../clock.js';
-import { afterTurns } from './turns.js';
+import type { Scheduler } from './scheduler.js';
 
 /** A request that is being worked on. */
 export interface Place {
@@ -25,26 +23,17 @@ const PATIENCE_MS = { read: 1_000, write: 2_000 };
 /** The pace of the line is measured over half as many answers, up to as many: a second or two under full load. */
 const REMEMBERED = 512;
 
-/** How a line tells the time, and lets arrived requests and other work go first. */
-export interface Pace {
-  readonly now: () => number;
-  readonly afterArrivals: (callback: () => void) => void;
-  readonly afterTurns: (callback: () => void) => void;
-}
-
-const EVENT_LOOP: Pace = { now: () => systemClock.now(), afterArrivals, afterTurns };
-
 /**
  * A fixed number of requests in progress, and others that wait in line for their places, first come, first served. A
  * request is refused if it would wait longer than people do, measured by the answers that those in line have waited for.
  *
- * Requests start after those that have arrived have joined the line, as steps among all others (see turns.ts). Otherwise
+ * Requests start after those that have arrived have joined the line, as steps among all others of the scheduler. Otherwise
  * the event loop would answer all that arrived during the previous round in one round, and none could be refused before.
  */
 export class Line {
   readonly #patienceMs: number;
   readonly #deadlineMs: number;
-  readonly #pace: Pace;
+  readonly #scheduler: Scheduler;
   /** What starts each waiting request, in the order of arrival. */
   readonly #waiting = new Set<() => void>();
   #inProgress = 0;
@@ -56,10 +45,10 @@ export class Line {
   #since = 0;
 
   /** Requests still in line at their deadline are refused. */
-  constructor(patienceMs: number, deadlineMs: number, pace = EVENT_LOOP) {
+  constructor(patienceMs: number, deadlineMs: number, scheduler: Scheduler) {
     this.#patienceMs = patienceMs;
     this.#deadlineMs = deadlineMs;
-    this.#pace = pace;
+    this.#scheduler = scheduler;
   }
 
   /** How many requests more than there are places; none waits unless positive. */
@@ -72,7 +61,7 @@ export class Line {
     const ahead = this.#excess + 1;
     if (ahead <= FEW - PLACES) return false;
     // Those in progress count as if they were answered now: an answer that takes long does not stop the line.
-    const answerMs = (this.#answersMs + this.#pace.now() - this.#since) / (this.#answers + PLACES);
+    const answerMs = (this.#answersMs + this.#scheduler.clock.now() - this.#since) / (this.#answers + PLACES);
     return this.#waiting.size >= LONGEST_LINE || ahead * answerMs > this.#patienceMs;
   }
 
@@ -81,12 +70,12 @@ export class Line {
    */
   async enter(gone: AbortSignal): Promise<Place | undefined> {
     if (gone.aborted || this.isFull()) return undefined;
-    const arrived = this.#pace.now();
+    const arrived = this.#scheduler.clock.now();
     if (this.#excess <= 0) this.#since = arrived;
     return new Promise((resolve) => {
       const start = () => {
         forget();
-        resolve({ waitedMs: this.#pace.now() - arrived, leave: () => this.#leave() });
+        resolve({ waitedMs: this.#scheduler.clock.now() - arrived, leave: () => this.#leave() });
       };
       const giveUp = () => {
         forget();
@@ -104,7 +93,7 @@ export class Line {
   }
 
   #leave(): void {
-    const now = this.#pace.now();
+    const now = this.#scheduler.clock.now();
     if (this.#excess > 0) {
       this.#answers += 1;
       this.#answersMs += now - this.#since;
@@ -121,12 +110,12 @@ export class Line {
   #startSoon(): void {
     if (this.#isStarting || this.#waiting.size === 0 || this.#inProgress >= PLACES) return;
     this.#isStarting = true;
-    this.#pace.afterArrivals(() => this.#startNext());
+    this.#scheduler.afterArrivals(() => this.#startNext());
   }
 
   /** Starts the first in line and, as a step of its own, the next, while there are places. */
   #startNext(): void {
-    this.#pace.afterTurns(() => {
+    this.#scheduler.afterTurns(() => {
       const [first] = this.#waiting;
       if (first === undefined || this.#inProgress >= PLACES) {
         this.#isStarting = false;
@@ -144,9 +133,9 @@ export class Line {
 export type Admission = Readonly<Record<keyof typeof PATIENCE_MS, Line>>;
 
 /** Creates the lines of a server. Many long writes do not keep reads waiting, nor the other way round. */
-export function createAdmission(deadlineMs: number): Admission {
+export function createAdmission(scheduler: Scheduler, deadlineMs: number): Admission {
   return {
-    read: new Line(PATIENCE_MS.read, deadlineMs),
-    write: new Line(PATIENCE_MS.write, deadlineMs),
+    read: new Line(PATIENCE_MS.read, deadlineMs, scheduler),
+    write: new Line(PATIENCE_MS.write, deadlineMs, scheduler),
   };
 }

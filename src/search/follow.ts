@@ -12,7 +12,7 @@ import { RecordsLost, StreamReplaced } from '../stream/source/record-batches.js'
 import { NoStream, type StreamPort } from '../stream/ports.js';
 import { StreamReader } from '../stream/consume/reader.js';
 import { firstState, passedBy } from '../stream/state.js';
-import { eachInTurns, takeTurn } from '../scheduling/turns.js';
+import { type Turn, eachInTurns } from '../scheduling/turns.js';
 import { documentOf, searchChange } from './document.js';
 import { type IndexStatus, type SearchChange, type SearchEngine, IndexFault, IndexFull } from './engine.js';
 import { type RankList, Ranks } from './ranks.js';
@@ -39,6 +39,7 @@ export interface FollowIndexOptions {
   readonly tables: SearchTables;
   readonly clock: Clock;
   readonly keys: Keyspace;
+  readonly turn: Turn;
   readonly log: Log;
   readonly pollMs?: number;
   /** Whether the database has more urgent work, so that the index should proceed slowly. */
@@ -195,9 +196,9 @@ export class IndexFollower {
   }
 
   async #add(progress: Progress, { items, next }: ItemPage): Promise<Progress> {
-    const { keys } = this.#options;
+    const { keys, turn } = this.#options;
     const changes: SearchChange[] = [];
-    await eachInTurns(items, takeTurn, (item) => {
+    await eachInTurns(items, turn, (item) => {
       const document = documentOf(keys, item, this.#ranks.byScope);
       if (document) changes.push({ type: 'put', document });
     });
@@ -206,7 +207,7 @@ export class IndexFollower {
   }
 
   async #follow(begun: Progress, signal: AbortSignal, onBatch: () => void): Promise<never> {
-    const { stream, clock, keys, pollMs = POLL_MS, isBusy = () => false } = this.#options;
+    const { stream, clock, keys, turn, pollMs = POLL_MS, isBusy = () => false } = this.#options;
     let records: StreamRecord[] = [];
     const onRecord = (record: StreamRecord) => void records.push(record);
     const options = { ...this.#options, port: stream, pollMs, signal, onRecord };
@@ -220,7 +221,7 @@ export class IndexFollower {
       // The documents keep their old ranks until they are read again; meanwhile the index answers and follows.
       for (const record of records) if (await this.#ranks.learn(record)) scan = { after: null };
       const changes: SearchChange[] = [];
-      await eachInTurns(records, takeTurn, (record) => {
+      await eachInTurns(records, turn, (record) => {
         const change = searchChange(keys, record, this.#ranks.byScope);
         if (change) changes.push(change);
       });

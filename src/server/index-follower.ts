@@ -18,6 +18,7 @@ export function openFollower(
     tables: openSearchTables(database, CONSUMER),
     clock: database.clock,
     keys: database.keys,
+    turn: database.scheduler.takeTurn,
     log,
     isBusy,
   });

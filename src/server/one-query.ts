@@ -1,6 +1,6 @@
 import type { Config } from '../config.js';
 import { createContext } from '../graphql/context.js';
-import { startWork } from '../graphql/work.js';
+import { Work } from '../graphql/work.js';
 import type { MapContext } from '../read/context.js';
 import type { Backend } from './backend.js';
 import { storedReport } from './consumer.js';
@@ -13,7 +13,7 @@ export async function oneQuery<T>(
   signal: AbortSignal,
   query: (map: MapContext) => Promise<T>,
 ): Promise<T> {
-  const work = startWork(limits);
+  const work = new Work(limits, backend.database.scheduler);
   signal.addEventListener('abort', work.abandon, { once: true });
   try {
     const services = createServices(backend, { cacheBytes: 0, limits, storedReport: () => storedReport(backend) });

@@ -11,6 +11,7 @@ import { watchClock } from './clock-watch.js';
 import { type Cells, startConsumer, storedReport, noConsumer } from './consumer.js';
 import { type ExactCounts, keepExact } from './exact-counts.js';
 import { metricsOf, watchHotKeys } from './hot-keys.js';
+import { urlOf } from '../http/loopback.js';
 import type { HotKey } from '../http/metrics.js';
 import { spreadHotPrefixes } from './spread.js';
 import { type Jobs, startJobs } from './jobs.js';
@@ -52,7 +53,7 @@ async function listen({ http: server }: HttpServer, http: Config['http']): Promi
   });
   const address = server.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : wanted;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return urlOf(host, port);
 }
 
 /** Opens search as configured; undefined if it is turned off. */

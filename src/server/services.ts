@@ -4,9 +4,10 @@ import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { type Services, type StreamStatus, isFollowing } from '../graphql/context.js';
 import { DEFAULT_CACHE_MB, DEFAULT_LIMITS } from '../model/limits.js';
-import { type GraphqlServer, createGraphqlServer } from '../graphql/server.js';
+import { AnswerWriter } from '../graphql/execution/json-text.js';
+import { GraphqlServer } from '../graphql/server.js';
 import { type LoadReadiness, type Readiness, type StreamReadiness, checkReadiness } from '../http/health.js';
-import { type HttpOptions, buildHttp } from '../http/server.js';
+import { type HttpOptions, type StaticFolders, buildHttp } from '../http/server.js';
 import type { LiveHub } from '../live/hub.js';
 import { CellCache } from '../loaders/cell-cache.js';
 import { createCollectionCache } from '../loaders/collection-cache.js';
@@ -49,7 +50,7 @@ export interface ServiceOverrides extends Partial<Omit<ServerServices, 'db'>> {
  */
 export function createServices(
   { database }: Pick<Backend, 'database'>,
-  { cacheBytes = DEFAULT_CACHE_MB * 1024 * 1024, ...overrides }: ServiceOverrides = {},
+  { cacheBytes = DEFAULT_CACHE_MB * 1024 * 1024, limits = DEFAULT_LIMITS, ...overrides }: ServiceOverrides = {},
 ): ServerServices {
   const { consumerStatus = () => undefined, storedReport = () => Promise.resolve(undefined) } = overrides;
   const now = () => systemClock.now();
@@ -63,7 +64,8 @@ export function createServices(
     geometryCache: createGeometryCache({ maxBytes: Math.floor(cacheBytes / 4) }),
     collectionCache: createCollectionCache({ now }),
     consumerStatus,
-    limits: DEFAULT_LIMITS,
+    answerWriter: new AnswerWriter(database.scheduler, limits.maxAnswerBytes),
+    limits,
     now: () => new Date(database.clock.wall()),
     ...overrides,
   };
@@ -93,25 +95,20 @@ function pageServices({ maxBytes, now, wall, trusted, consumerStatus, storedRepo
   };
 }
 
-export type Pages = Pick<HttpOptions, 'staticDir' | 'mapDir'>;
-
-/** The pages built by `npm run build`. */
-export const BUILT_PAGES: Pages = {
+/** The files built by `npm run build`. */
+export const BUILT_PAGES: StaticFolders = {
   staticDir: fileURLToPath(new URL('../../dist/graphiql/', import.meta.url)),
   mapDir: fileURLToPath(new URL('../../dist/page/', import.meta.url)),
 };
 
-export interface HttpServerOptions extends Pick<
-  HttpOptions,
-  'host' | 'allowedHosts' | 'allowedOrigins' | 'explain' | 'metrics' | 'requestTimeoutMs' | 'styleUrl' | 'styleOrigins'
-> {
+export interface HttpServerOptions extends HttpOptions {
   /**
    * How long the server continues after `close` with /readyz failing, so that a load balancer sends its requests
    * elsewhere.
    */
   readonly drainMs?: number | undefined;
-  readonly executor?: Parameters<typeof createGraphqlServer>[2];
-  readonly pages?: Pages;
+  readonly executor?: Parameters<typeof GraphqlServer.open>[2];
+  readonly pages?: StaticFolders;
   readonly log?: Log;
 }
 
@@ -123,11 +120,9 @@ export interface HttpServer {
 }
 
 /** Creates an HTTP server on these services, not yet listening. */
-export async function createHttpServer(
-  services: ServerServices,
-  { executor, pages = BUILT_PAGES, log = silentLog, drainMs = 0, ...access }: HttpServerOptions = {},
-): Promise<HttpServer> {
-  const graphql = await createGraphqlServer(services, log, executor);
+export async function createHttpServer(services: ServerServices, options: HttpServerOptions = {}): Promise<HttpServer> {
+  const { executor, pages = BUILT_PAGES, log = silentLog, drainMs = 0 } = options;
+  const graphql = await GraphqlServer.open(services, log, executor);
   let stopping = false;
   const ready = async (): Promise<Readiness> => {
     const status = services.consumerStatus();
@@ -146,15 +141,9 @@ export async function createHttpServer(
     return checkReadiness(ping, faults, { clock, stream, load, search });
   };
   const endSubscriptions = () => services.live?.close();
-  const http = buildHttp({
-    ...pages,
-    ...access,
-    graphql,
-    limits: services.limits,
-    ready,
-    log,
-    endSubscriptions,
-  });
+  const { scheduler } = services.db;
+  const parts = { graphql, scheduler, limits: services.limits, ready, log, endSubscriptions };
+  const http = buildHttp(parts, pages, options);
   return {
     graphql,
     http,

@@ -6,6 +6,7 @@ import { type Connection, GIVE_UP_AFTER_MS, SETTING_CLOCK, clientOptions, settin
 import { type KeyStyle, type Keyspace, createKeyspace } from '../keys/keyspace.js';
 import { DEFAULT_LIMITS } from '../model/limits.js';
 import type { ObjectStore } from '../objects/object-store.js';
+import { Scheduler } from '../scheduling/scheduler.js';
 import type { ConsumptionSampler } from './consumption/sampler.js';
 import { isFailure, isTransient, mapFailure, unavailable } from './request/failures.js';
 
@@ -34,6 +35,8 @@ export interface Database {
   readonly keys: Keyspace;
   /** DynamoDB's time, by which all processes go: the clocks of their machines may differ. */
   readonly clock: ServerClock;
+  /** Shared by everything that this process does with the database, so that no work delays the other. */
+  readonly scheduler: Scheduler;
   /** Milliseconds that a command may take, including retries, before it fails with UNAVAILABLE. */
   readonly giveUpAfterMs: number;
   /** See `DatabaseOptions`. */
@@ -129,6 +132,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     tables,
     keys: createKeyspace(keyStyle),
     clock,
+    scheduler: new Scheduler(clock),
     giveUpAfterMs,
     waitsForDisk,
     patiently: options.patiently ?? ((command) => command()),

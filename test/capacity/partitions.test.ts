@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { type Demand, partitionsOf } from '../../src/capacity/advice.js';
+import { partitionsOf } from '../../src/capacity/advice.js';
+import type { Demand } from '../../src/capacity/prices.js';
 
 test('the worked examples', () => {
   const demand = { rcu: 1_000, wcu: 500 };

@@ -6,8 +6,8 @@ import { createContext } from '../../src/graphql/context.js';
 import { documentBytes, readDocument } from '../../src/graphql/limits/document-limits.js';
 import { buildSchema } from '../../src/graphql/schema.js';
 import { HeldRequests } from '../../src/graphql/execution/subscriptions.js';
-import { createGraphqlServer } from '../../src/graphql/server.js';
-import { startWork } from '../../src/graphql/work.js';
+import { GraphqlServer } from '../../src/graphql/server.js';
+import { Work } from '../../src/graphql/work.js';
 import { silentLog } from '../../src/log.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { createServices } from '../../src/server/services.js';
@@ -51,7 +51,10 @@ describe.each(Object.entries(GREATEST))('%s', (_, text) => {
         return { ...parsed, compiled: compileOperation(schema, parsed.document, parsed.operation) };
       });
       for (let run = 0; run < 3; run++) {
-        const context = createContext(services, startWork(DEFAULT_LIMITS, { cost: false, reads: false }));
+        const context = createContext(
+          services,
+          new Work(DEFAULT_LIMITS, services.db.scheduler, { cost: false, reads: false }),
+        );
         for (const { compiled } of all) await compiled?.run(context, {});
         context.work.end();
       }
@@ -74,7 +77,7 @@ test.each([
   ['sent once, of 8,000 tokens', (n: number) => `{nodes(ids: [${'"a" '.repeat(7_900)}]) {id}} #${n}`, 60, 1],
   ['compiled, with long aliases', GREATEST['146 fields with long aliases'] ?? String, 45, 4],
 ] as const)('a server keeps no more of documents than it may: %s', async (_, text, documents, times) => {
-  const server = await createGraphqlServer(services, silentLog);
+  const server = await GraphqlServer.open(services, silentLog);
   const send = async (query: string) => {
     const headers = { 'content-type': 'application/json' };
     await server.answer({ method: 'POST', headers, search: '', body: { query } }, new AbortController().signal);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { distance } from '../../src/geo/distance.js';
 import { encode } from '../../src/geo/geohash.js';
-import { type GraphqlServer, createGraphqlServer } from '../../src/graphql/server.js';
+import { GraphqlServer } from '../../src/graphql/server.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import { silentLog } from '../../src/log.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
@@ -64,7 +64,7 @@ async function pagesOf(
       search: search && { open: () => search, status: { state: 'following', read: 0, reason: null } },
     },
   );
-  const server = await createGraphqlServer(services, silentLog);
+  const server = await GraphqlServer.open(services, silentLog);
   servers.push(server);
   const query = `query($after: String) { ${field} }`;
   const found: PageOf[] = [];

@@ -8,7 +8,7 @@ import { type CellSums, NO_SUMS, addSums, sumsOf } from '../../src/geo/cell-sums
 import { encode } from '../../src/geo/geohash.js';
 import type { Services, StreamStatus } from '../../src/graphql/context.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
-import type { GraphqlServer, createGraphqlServer } from '../../src/graphql/server.js';
+import type { GraphqlServer } from '../../src/graphql/server.js';
 import type { Metrics } from '../../src/http/metrics.js';
 import type { LiveHub } from '../../src/live/hub.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
@@ -59,7 +59,7 @@ interface ServerOptions {
   readonly status?: () => StreamStatus | undefined;
   readonly now?: () => Date;
   /** Replaces both executors. */
-  readonly executor?: Parameters<typeof createGraphqlServer>[2];
+  readonly executor?: Parameters<typeof GraphqlServer.open>[2];
   readonly live?: LiveHub;
   readonly search?: ServerServices['search'];
   /** Cells as the stream consumer updates them. */

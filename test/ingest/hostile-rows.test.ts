@@ -11,16 +11,17 @@ import { RejectsFile } from '../../src/ingest/read/rejects.js';
 import type { RowSource } from '../../src/ingest/read/row-source.js';
 import { readingReader } from '../../src/ingest/readings/reading-row.js';
 import { isZoneFile, openZones } from '../../src/ingest/zones/zone-row.js';
-import { createKeyspace } from '../../src/keys/keyspace.js';
 import { newCollection } from '../../src/store/collection/collection-item.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { draftZone } from '../../src/store/zone/zone-draft.js';
+import { memoryDatabase } from '../support/memory-store.js';
 import { someOf } from '../support/rounds.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'cellport-hostile-'));
 afterAll(() => rm(folder, { recursive: true }));
 
-const keys = createKeyspace('readable');
+const database = memoryDatabase();
 const collection = newCollection({ key: 'a', name: 'A' }, '2026-11-22T10:00:00.000Z');
 
 /** Rows with a placeholder for a value at each `$`. */
@@ -78,7 +79,7 @@ async function checked<C extends { readonly key: string }>(source: RowSource<C>,
   const rejects = new RejectsFile(join(folder, 'rejects.ndjson'));
   try {
     const { offsets, rejected } = await checkRows(
-      { collection, source, rejects, call: {}, onChecked: () => undefined },
+      { collection, source, rejects, call: newCall(), onChecked: () => undefined },
       check,
     );
     if (rejected > 0) {
@@ -93,16 +94,15 @@ async function checked<C extends { readonly key: string }>(source: RowSource<C>,
 }
 
 test('no row stops an import: each is imported or rejected', async () => {
-  const geometry = { objects: undefined, inlineBytes: 32_768 };
   await fc.assert(
     fc.asyncProperty(fc.array(hostileRow, { minLength: 1, maxLength: 6 }), async (rows) => {
       const path = join(folder, 'rows.ndjson');
       await writeFile(path, rows.join('\n'));
       const count = rows.length;
       await isZoneFile(path, 'ndjson');
-      const marker = (row: object) => newMarkerItem({ keys }, collection, row as never, '');
+      const marker = (row: object) => newMarkerItem(database, collection, row as never, '');
       expect(await checked(await openMarkers(path, 'ndjson'), marker)).toBe(count);
-      const zone = ({ key, ...row }: { key: string }) => draftZone({ keys, geometry }, collection, key, row as never);
+      const zone = ({ key, ...row }: { key: string }) => draftZone(database, collection, key, row as never);
       expect(await checked(await openZones(path, 'ndjson'), zone)).toBe(count);
       expect(await checked(await openFile(path, readingReader(path, 'ndjson', {})), () => undefined)).toBe(count);
 

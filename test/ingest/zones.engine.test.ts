@@ -9,7 +9,8 @@ import { openCountries } from '../../src/ingest/zones/countries.js';
 import { importZones } from '../../src/ingest/zones/import-zones.js';
 import { formatOf } from '../../src/ingest/read/file-format.js';
 import { isZoneFile, openZones } from '../../src/ingest/zones/zone-row.js';
-import { type ReadZonesJob, readZones } from '../../src/ingest/export/read-zones.js';
+import type { ExportJob } from '../../src/ingest/export/read-markers.js';
+import { readZones } from '../../src/ingest/export/read-zones.js';
 import { RejectsFile } from '../../src/ingest/read/rejects.js';
 import { writeZones } from '../../src/ingest/export/write-format.js';
 import type { Collection } from '../../src/model/collection.js';
@@ -98,14 +99,14 @@ async function run(collection: Collection, path: string, options: Run = {}) {
   return { counts, rejects: rejected.map((line) => JSON.parse(line) as { line: number; reason: string }) };
 }
 
-const exporting = (collection: Collection, more: Partial<ReadZonesJob> = {}): ReadZonesJob => ({
+const exporting = (collection: Collection, more: Partial<ExportJob> = {}): ExportJob => ({
   database: { ...db, geometry: geometryStore },
   collection,
   call: newCall(),
   ...more,
 });
 
-async function exportTo(name: string, collection: Collection, more: Partial<ReadZonesJob> = {}): Promise<string> {
+async function exportTo(name: string, collection: Collection, more: Partial<ExportJob> = {}): Promise<string> {
   const path = join(folder, name);
   const format = formatOf(path) === 'ndjson' ? 'ndjson' : 'geojson';
   let text = '';

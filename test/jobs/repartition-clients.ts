@@ -20,7 +20,6 @@ import { createMarker, createMarkers } from '../../src/store/marker/markers.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { newCall } from '../../src/store/request/meter.js';
 import type { ConditionalChange } from '../../src/store/request/conditional-change.js';
-import { takeTurn } from '../../src/scheduling/turns.js';
 import type { ConsumerStatus } from '../../src/stream/consume/consumer.js';
 import { LIMITS, NOW, bruteInside } from '../map/fixture.js';
 import { randomFrom } from '../support/random.js';
@@ -179,7 +178,9 @@ export class Fleet {
     const trust = random() < 0.5 ? services.pageServices.trust : none;
     const pageServices = { ...services.pageServices, trust };
     const loaders = createLoaders({ ...services, pageServices, collectionCache, call });
-    const context = { loaders, keys: this.#db.keys, limits: { ...LIMITS, queryCalls: 100_000 }, turn: takeTurn };
+    const { keys, scheduler } = this.#db;
+    const limits = { ...LIMITS, queryCalls: 100_000 };
+    const context = { loaders, keys, limits, turn: scheduler.takeTurn, scheduler };
     const viewport = readViewport({ bounds, zoom: 8 });
     const least = random() < 0.5 ? undefined : { name: random() < 0.5 ? 'a' : 'b', gte: 5 };
     const filter = least && { properties: [least] };

@@ -26,7 +26,6 @@ import { createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createConsumer } from '../../src/stream/consume/consumer.js';
-import { takeTurn } from '../../src/scheduling/turns.js';
 import { LIMITS, NOW } from '../map/fixture.js';
 import { allItems, markerEntries, storedEntries, streamParts, untilRead } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
@@ -151,7 +150,7 @@ describe('prefixes that are spread', () => {
     async function read(): Promise<void> {
       const call = newCall();
       const loaders = createLoaders({ ...services, pageServices, call });
-      const context = { loaders, keys: db.keys, limits: LIMITS, turn: takeTurn };
+      const context = { loaders, keys: db.keys, limits: LIMITS, turn: db.scheduler.takeTurn, scheduler: db.scheduler };
       const page = await viewportMarkers(context, viewport, key, { first: 1_000 });
       expect(page.edges.map(({ node }) => node.key).toSorted()).toEqual(names.toSorted());
       reads += 1;

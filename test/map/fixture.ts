@@ -18,7 +18,6 @@ import { type MarkerInput, newMarkerItem } from '../../src/store/marker/marker-i
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createServices } from '../../src/server/services.js';
-import { takeTurn } from '../../src/scheduling/turns.js';
 import { addCells } from '../support/add-cells.js';
 import { type PageSizes, addPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
@@ -179,7 +178,8 @@ export function requestContext(database: Database, options: ContextOptions = {})
     loaders,
     keys: database.keys,
     limits: { ...LIMITS, ...limits },
-    turn: takeTurn,
+    turn: database.scheduler.takeTurn,
+    scheduler: database.scheduler,
   };
   return { context, call };
 }

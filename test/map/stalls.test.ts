@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type GraphqlServer, createGraphqlServer } from '../../src/graphql/server.js';
+import { GraphqlServer } from '../../src/graphql/server.js';
 import { silentLog } from '../../src/log.js';
 import { Budget } from '../../src/loaders/budget.js';
 import type { Collection } from '../../src/model/collection.js';
@@ -88,7 +88,7 @@ describe('attacks on the event loop', () => {
 
   /** The response, and the longest stall. */
   async function attack(query: string, variables: object = {}, limits: Partial<Limits> = {}) {
-    const server = await createGraphqlServer(
+    const server = await GraphqlServer.open(
       { ...services, limits: { ...DEFAULT_LIMITS, deadlineMs: 120_000, ...limits } },
       silentLog,
     );
@@ -165,7 +165,7 @@ describe('attacks on the event loop', () => {
     const stopWatch = watchStalls();
     await wait(20);
     const start = process.cpuUsage();
-    await prepareGeometry(geometry);
+    await prepareGeometry(geometry, services.db.scheduler.takeTurn);
     const all = cpuSince(start);
     await wait(20);
     // Without turns, one stretch was most of it.

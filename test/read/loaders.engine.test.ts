@@ -100,10 +100,14 @@ describe('ranges', () => {
   });
 
   test('a failed union fails only its own callers', async () => {
-    const load = createRangeLoader(async ({ pk }) => {
-      if (pk === 'bad') throw new Error('broken');
-      return { items: [], next: undefined };
-    }, pLimit(2));
+    const load = createRangeLoader(
+      async ({ pk }) => {
+        if (pk === 'bad') throw new Error('broken');
+        return { items: [], next: undefined };
+      },
+      pLimit(2),
+      database.scheduler,
+    );
     const settled = await Promise.allSettled([
       load(range('0', '1', 'bad')),
       load(range('0', '1', 'good')),
@@ -115,12 +119,16 @@ describe('ranges', () => {
   test('no more Query calls are in progress than the limit allows', async () => {
     let now = 0;
     let most = 0;
-    const load = createRangeLoader(async () => {
-      most = Math.max(most, ++now);
-      await new Promise(setImmediate);
-      now--;
-      return { items: [], next: undefined };
-    }, pLimit(3));
+    const load = createRangeLoader(
+      async () => {
+        most = Math.max(most, ++now);
+        await new Promise(setImmediate);
+        now--;
+        return { items: [], next: undefined };
+      },
+      pLimit(3),
+      database.scheduler,
+    );
     await Promise.all(Array.from({ length: 20 }, (_, index) => load(range('0', '1', `p${index}`))));
     expect(most).toBe(3);
   });

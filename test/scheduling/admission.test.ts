@@ -2,7 +2,9 @@ import { setMaxListeners } from 'node:events';
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
+import { systemClock } from '../../src/clock.js';
 import { Line, type Place } from '../../src/scheduling/admission.js';
+import { Scheduler } from '../../src/scheduling/scheduler.js';
 import { randomFrom } from '../support/random.js';
 
 const DEADLINE_MS = 10_000;
@@ -16,7 +18,8 @@ interface Clock {
 
 const lineOn = (clock: Clock, patienceMs = 1_000) => {
   const later = (callback: () => void) => void clock.later.push(callback);
-  return new Line(patienceMs, DEADLINE_MS, { now: () => clock.now, afterArrivals: later, afterTurns: later });
+  const scheduler = new Scheduler({ ...systemClock, now: () => clock.now });
+  return new Line(patienceMs, DEADLINE_MS, Object.assign(scheduler, { afterArrivals: later, afterTurns: later }));
 };
 
 /** Lets everything run that waits for arrivals, turns and promises. */

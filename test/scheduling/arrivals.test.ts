@@ -2,7 +2,6 @@ import { type Socket, connect } from 'node:net';
 
 import { afterEach, expect, test, vi } from 'vitest';
 
-import { afterArrivals } from '../../src/scheduling/arrivals.js';
 import { createHttpServer, createServices } from '../../src/server/services.js';
 import { memoryDatabase } from '../support/memory-store.js';
 
@@ -12,7 +11,8 @@ afterEach(() => vi.useRealTimers());
 
 /** Connects clients at once, and counts those that the server has accepted when work that waits for arrivals goes on. */
 async function acceptedBeforeWork(onConnection: () => void): Promise<number> {
-  const { http, close } = await createHttpServer(createServices({ database: memoryDatabase() }));
+  const database = memoryDatabase();
+  const { http, close } = await createHttpServer(createServices({ database }));
   const { port } = new URL(await http.listen({ host: '127.0.0.1', port: 0 }));
   let accepted = 0;
   http.server.on('connection', () => {
@@ -24,7 +24,7 @@ async function acceptedBeforeWork(onConnection: () => void): Promise<number> {
   const before = await new Promise<number>((resolve) => {
     // All of them are in the queue of the system when this returns.
     for (let client = 0; client < CLIENTS; client += 1) clients.push(connect(Number(port), '127.0.0.1'));
-    afterArrivals(() => resolve(accepted));
+    database.scheduler.afterArrivals(() => resolve(accepted));
   });
   for (const client of clients) client.destroy();
   await close();

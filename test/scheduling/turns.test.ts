@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 
-import { spliced, stringify } from '../../src/graphql/execution/json-text.js';
-import { afterTurns, takeTurn } from '../../src/scheduling/turns.js';
+import { systemClock } from '../../src/clock.js';
+import { AnswerWriter } from '../../src/graphql/execution/json-text.js';
+import { Scheduler } from '../../src/scheduling/scheduler.js';
+
+const scheduler = new Scheduler(systemClock);
+const { afterTurns, takeTurn } = scheduler;
 
 /** Blocks the thread for some milliseconds. */
 function work(ms: number): void {
@@ -32,7 +36,8 @@ describe('steps that resume together', () => {
 
   test('share a round with the answers that are written', async () => {
     const answer = { data: { nodes: Array.from({ length: 2_000 }, (_, index) => ({ key: String(index) })) } };
-    const written = Array.from({ length: 200 }, async () => spliced(await stringify(answer, 1e9)).length);
+    const writer = new AnswerWriter(scheduler, 1e9);
+    const written = Array.from({ length: 200 }, async () => (await writer.write(answer)).length);
     expect(await roundsDuring(Promise.all(written))).toBeGreaterThanOrEqual(5);
     expect(new Set(await Promise.all(written))).toEqual(new Set([JSON.stringify(answer).length]));
   });

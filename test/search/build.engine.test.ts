@@ -72,7 +72,12 @@ async function build({ beforeRead, beforeWrite }: Steps) {
     await beforeRead?.(count);
     return readPage(after);
   };
-  const follower = new IndexFollower({ ...streamParts(db), engine, tables: { ...tables, readItems } });
+  const follower = new IndexFollower({
+    ...streamParts(db),
+    turn: db.scheduler.takeTurn,
+    engine,
+    tables: { ...tables, readItems },
+  });
   const stopping = new AbortController();
   const running = follower.run(stopping.signal);
   return {

@@ -47,7 +47,12 @@ async function follow(
     await beforeScan();
     return tables.readItems(after);
   };
-  const follower = new IndexFollower({ ...streamParts(db), engine, tables: { ...tables, readItems } });
+  const follower = new IndexFollower({
+    ...streamParts(db),
+    turn: db.scheduler.takeTurn,
+    engine,
+    tables: { ...tables, readItems },
+  });
   const stopping = new AbortController();
   const running = follower.run(stopping.signal);
   return {

@@ -91,7 +91,7 @@ const zones = (positions: number, digits: number, entries: number): Filling => (
     const { geometries } = createGeometryCache({ maxBytes: (SMALL * 4) / 3 });
     for (let n = 0; n < count; n++) {
       const json = Buffer.from(JSON.stringify({ type: 'Polygon', coordinates: [ring(n, positions, digits)] }));
-      const geometry = new LoadedGeometry(json, String(n));
+      const geometry = new LoadedGeometry(json, String(n), () => Promise.resolve());
       geometries.set(geometry.sha256, geometry);
       await geometry.cover;
       await geometry.simplified(10);

@@ -2,10 +2,12 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 
+import { systemClock } from '../../src/clock.js';
 import { queryCommand } from '../../src/store/request/query-items.js';
-import { takeTurn } from '../../src/scheduling/turns.js';
+import { Scheduler } from '../../src/scheduling/scheduler.js';
 
 test('the items of a long response are converted in turns with other work', async () => {
+  const { takeTurn } = new Scheduler(systemClock);
   const count = 2_048;
   const Items = Array.from({ length: count }, (_, at) => ({ pk: { S: `p${at}` }, n: { N: String(at) } }));
   let others = 0;
@@ -24,7 +26,7 @@ test('the items of a long response are converted in turns with other work', asyn
     for (; !done; others += 1) await takeTurn();
   };
   const working = other();
-  const answer = await DynamoDBDocumentClient.from(client).send(queryCommand({ TableName: 't' }));
+  const answer = await DynamoDBDocumentClient.from(client).send(queryCommand({ TableName: 't' }, takeTurn));
   const between = others;
   done = true;
   await working;

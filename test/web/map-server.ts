@@ -2,9 +2,10 @@ import type { Socket } from 'node:net';
 
 import { silentLog } from '../../src/log.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
+import type { StaticFolders } from '../../src/http/server.js';
 import { metricsOf } from '../../src/server/hot-keys.js';
 import { openOwnSearch } from '../../src/server/search.js';
-import { BUILT_PAGES, type Pages, createHttpServer, createServices } from '../../src/server/services.js';
+import { BUILT_PAGES, createHttpServer, createServices } from '../../src/server/services.js';
 import { ConsumptionSampler } from '../../src/store/consumption/sampler.js';
 import type { Database } from '../../src/store/database.js';
 import { followChanges } from '../live/support.js';
@@ -36,7 +37,7 @@ export interface MapServerOptions {
 /** Starts a server that follows the changes of a database. */
 export async function startMapServer(
   db: Database,
-  pages: Pages = BUILT_PAGES,
+  pages: StaticFolders = BUILT_PAGES,
   { styleUrl, searchFolder }: MapServerOptions = {},
 ): Promise<MapServer> {
   const consumption = new ConsumptionSampler(() => performance.now());

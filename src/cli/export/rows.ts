@@ -17,11 +17,11 @@ import type { BoundsOption } from '../options.js';
 import { type ProgressBar, duration, grouped, printable, progressBar } from '../progress.js';
 import { type CommandSession, withDatabase } from '../session.js';
 
-export interface ExportJob {
+export interface ExportOptions {
   readonly collection: string;
   readonly zones?: boolean;
   readonly bounds?: BoundsOption;
-  readonly format: FileFormat;
+  readonly format?: FileFormat;
   readonly out?: string;
   readonly escapeFormulas?: boolean;
 }
@@ -85,7 +85,8 @@ class Tally {
 async function exportedText(
   session: CommandSession,
   collection: Collection,
-  { zones = false, format, escapeFormulas = false }: ExportJob,
+  format: FileFormat,
+  { zones = false, escapeFormulas = false }: ExportOptions,
   area: Area | undefined,
   tally: Tally,
 ): Promise<AsyncIterable<string>> {
@@ -115,9 +116,9 @@ async function* shownIn(text: AsyncIterable<string>): AsyncGenerator<string> {
 }
 
 /** Writes the markers or zones of a collection to a file or to standard output. */
-export async function exportRows(job: ExportJob): Promise<void> {
-  const { collection: key, out, zones = false } = job;
-  const area = areaOf(job.bounds);
+export async function exportRows(options: ExportOptions, format: FileFormat): Promise<void> {
+  const { collection: key, out, zones = false } = options;
+  const area = areaOf(options.bounds);
   // On a terminal that also shows the rows, a bar would be mixed with them.
   const bar = out === undefined && process.stdout.isTTY ? undefined : progressBar(key);
   const tally = new Tally(bar);
@@ -126,7 +127,7 @@ export async function exportRows(job: ExportJob): Promise<void> {
     await withDatabase(async (session) => {
       const { database, signal, where } = session;
       const collection = await findCollection(database, key, signal);
-      const text = await exportedText(session, collection, job, area, tally);
+      const text = await exportedText(session, collection, format, options, area, tally);
       if (out === undefined) await writeToStream(process.stdout, process.stdout.isTTY ? shownIn(text) : text, signal);
       else await writeToFile(out, isGzip(out) ? zipped(text) : text, signal);
       bar?.end();

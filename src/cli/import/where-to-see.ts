@@ -1,5 +1,6 @@
 import { latToY, lngToX, worldSize, xToLng, yToLat } from '../../geo/mercator.js';
 import type { Config } from '../../config.js';
+import { urlOf } from '../../http/loopback.js';
 import type { Collection } from '../../model/collection.js';
 import type { RowPosition } from '../../ingest/rows/position.js';
 
@@ -46,15 +47,13 @@ export class Extent {
   }
 }
 
-function urlOf({ http: { host: bound, port } }: Config): string {
-  const host = bound === '0.0.0.0' || bound === '::' ? '127.0.0.1' : bound;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
+const serverOf = ({ http: { host, port } }: Config): string =>
+  urlOf(host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host, port);
 
 /** Whether the configured server runs and has this very collection. */
 export async function isServed(config: Config, { key, createdAt }: Collection): Promise<boolean> {
   try {
-    const response = await fetch(`${urlOf(config)}/graphql`, {
+    const response = await fetch(`${serverOf(config)}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
@@ -72,6 +71,6 @@ export async function isServed(config: Config, { key, createdAt }: Collection): 
 
 /** A line with the link to a collection on the map and, if no server runs, how to start one. */
 export function whereToSee(config: Config, { key }: Collection, at: string | undefined, served: boolean): string {
-  const link = `${urlOf(config)}/#${at === undefined ? '' : `at=${at}&`}on=${encodeURIComponent(key)}`;
+  const link = `${serverOf(config)}/#${at === undefined ? '' : `at=${at}&`}on=${encodeURIComponent(key)}`;
   return served ? `view it: ${link}` : `to view it, run \`cellport serve\` and open ${link}`;
 }

@@ -5,17 +5,14 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { GraphQLError } from 'graphql';
 
 import { CellportError } from '../../errors.js';
 import type { Log } from '../../log.js';
-import type { Limits } from '../../model/limits.js';
 import type { RequestContext } from '../context.js';
-import type { Verdict } from './documents.js';
-import type { FormatError } from '../error-format.js';
-import type { Execution } from './executor.js';
-import { stringify } from './json-text.js';
+import type { AnswerWriter } from './json-text.js';
 import type { OperationResult } from './operation-result.js';
+import type { Pipeline } from './pipeline.js';
 
 /** The HTTP status of a result: 200 unless `data` is missing altogether. */
 function statusOf({ data, errors = [] }: OperationResult): number {
@@ -25,29 +22,22 @@ function statusOf({ data, errors = [] }: OperationResult): number {
   return codes.includes('FORBIDDEN') ? 403 : 400;
 }
 
-interface ApolloOptions {
-  readonly schema: GraphQLSchema;
-  readonly limits: Limits;
-  readonly log: Log;
-  readonly format: FormatError;
-  readonly read: (document: string) => Verdict;
-  /** The answer to an operation that has been read. */
-  readonly answer: (execution: Execution) => Promise<OperationResult>;
-}
-
 /** An Apollo Server that is started, and takes from the pipeline what documents are and what operations answer. */
-export async function startApollo(options: ApolloOptions): Promise<ApolloServer<RequestContext>> {
-  const { schema, limits, log, format, read, answer } = options;
+export async function startApollo(
+  pipeline: Pipeline,
+  writer: AnswerWriter,
+  log: Log,
+): Promise<ApolloServer<RequestContext>> {
   const plugin: ApolloServerPlugin<RequestContext> = {
     requestDidStart: async () => ({
       async didResolveSource(context) {
         // Apollo Server would parse and validate the document again.
-        Object.assign(context, { document: read(context.source).document });
+        Object.assign(context, { document: pipeline.read(context.source).document });
       },
       async responseForOperation({ document, operation, request, contextValue: context }) {
         const { operationName, variables = {} } = request;
         // Undefined if no operation has this name, although Apollo Server's type says otherwise.
-        const singleResult = await answer({ document, operation, operationName, variables, context });
+        const singleResult = await pipeline.answer({ document, operation, operationName, variables, context });
         return {
           http: { headers: new HeaderMap(), status: statusOf(singleResult) },
           body: { kind: 'single', singleResult },
@@ -57,7 +47,7 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
   };
   const write = (level: Log['info']) => (message?: unknown) => level({}, String(message));
   const apollo = new ApolloServer<RequestContext>({
-    schema,
+    schema: pipeline.schema,
     // Set here because Apollo Server's default depends on NODE_ENV. Documents are validated by `read`.
     introspection: true,
     documentStore: null,
@@ -65,10 +55,10 @@ export async function startApollo(options: ApolloOptions): Promise<ApolloServer<
     stopOnTerminationSignals: false,
     persistedQueries: false,
     csrfPrevention: true,
-    formatError: (_formatted, error) => format(error),
+    formatError: (_formatted, error) => pipeline.format(error),
     async stringifyResult(result) {
       try {
-        return `${await stringify(result, limits.maxAnswerBytes)}\n`;
+        return `${await writer.stringify(result)}\n`;
       } catch (error) {
         if (!(error instanceof CellportError)) throw error;
         throw new GraphQLError(error.message, { originalError: error, extensions: { http: { status: 400 } } });

@@ -73,7 +73,7 @@ const ANY_VALUE = 'JSON';
 function isCompilable(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): boolean {
   if (operation.operation !== OperationTypeNode.QUERY) return false;
   const fragments = Object.fromEntries(fragmentsOf(document));
-  if (fieldsOf(operation.selectionSet, { fragments }) > MAX_FIELDS) return false;
+  if (fieldsOf(operation.selectionSet, fragments) > MAX_FIELDS) return false;
   let compilable = document.definitions.every(
     (definition) => definition === operation || definition.kind === Kind.FRAGMENT_DEFINITION,
   );

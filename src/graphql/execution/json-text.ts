@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto';
 
-import { systemClock } from '../../clock.js';
-import { limitExceeded } from '../../errors.js';
+import { CellportError, limitExceeded } from '../../errors.js';
 import { jsonOf } from '../../model/json.js';
-import { takeTurn } from '../../scheduling/turns.js';
+import type { Scheduler } from '../../scheduling/scheduler.js';
+import { formatted } from '../error-format.js';
+import type { OperationResult } from './operation-result.js';
 
-/** The JSON texts found by JSON.stringify, in order; each is replaced by the same mark. */
+/**
+ * The JSON texts found by JSON.stringify, in order; each is replaced by the same mark. JSON.stringify is synchronous, so no
+ * other answer can interfere.
+ */
 interface Splicing {
-  readonly mark: string;
-  readonly texts: Buffer[];
+  current: { readonly mark: string; readonly texts: Buffer[] } | undefined;
 }
 
-// JSON.stringify is synchronous, so no other response can interfere.
-let splicing: Splicing | undefined;
-
-/** The first parts of responses between `stringify` and `spliced`, by mark. */
-const pending = new Map<string, readonly Buffer[]>();
 const MARK_LENGTH = 36;
 
-/** An already serialized JSON value in UTF-8, which may appear anywhere in a value passed to `stringify`. */
+/** An already serialized JSON value in UTF-8. */
 export class JsonText {
   readonly bytes: Buffer;
+  readonly #splicing: Splicing;
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, splicing: Splicing) {
     this.bytes = bytes;
+    this.#splicing = splicing;
   }
 
   get text(): string {
@@ -32,9 +32,10 @@ export class JsonText {
 
   /** The mark during `stringify`, otherwise the value. */
   toJSON(): unknown {
-    if (splicing === undefined) return JSON.parse(this.text);
-    splicing.texts.push(this.bytes);
-    return splicing.mark;
+    const { current } = this.#splicing;
+    if (current === undefined) return JSON.parse(this.text);
+    current.texts.push(this.bytes);
+    return current.mark;
   }
 }
 
@@ -84,6 +85,8 @@ const isLeftOut = (value: unknown) => value === undefined || typeof value === 'f
 class Writer {
   // Random, and chosen after the data exists, so that the data cannot contain it.
   readonly #mark = randomUUID();
+  readonly #splicing: Splicing;
+  readonly #scheduler: Scheduler;
   readonly #maxBytes: number;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
@@ -91,19 +94,21 @@ class Writer {
   /** When the current step began: writing anything long waits for its turn. */
   #resumed = -Infinity;
 
-  constructor(maxBytes: number) {
+  constructor(splicing: Splicing, scheduler: Scheduler, maxBytes: number) {
+    this.#splicing = splicing;
+    this.#scheduler = scheduler;
     this.#maxBytes = maxBytes;
   }
 
   /** Writes a value that fits into one piece; only the items of a list if `bare`. */
   #piece(value: unknown, { bare = false } = {}): void {
     const texts: Buffer[] = [];
-    splicing = { mark: this.#mark, texts };
+    this.#splicing.current = { mark: this.#mark, texts };
     let written: string;
     try {
       written = jsonOf(value, () => texts.splice(0));
     } finally {
-      splicing = undefined;
+      this.#splicing.current = undefined;
     }
     if (bare) written = written.slice(1, -1);
     if (texts.length === 0) return this.#add(written);
@@ -140,9 +145,10 @@ class Writer {
   }
 
   async #rest(): Promise<void> {
-    if (systemClock.now() - this.#resumed < STEP_MS) return;
+    const { clock, takeTurn } = this.#scheduler;
+    if (clock.now() - this.#resumed < STEP_MS) return;
     await takeTurn();
-    this.#resumed = systemClock.now();
+    this.#resumed = clock.now();
   }
 
   async #writeList(list: readonly unknown[]): Promise<void> {
@@ -181,7 +187,7 @@ class Writer {
   }
 
   /** The whole text if it is short; otherwise a mark and the end, for `spliced`. */
-  end(): string {
+  end(pending: Map<string, readonly Buffer[]>): string {
     const last = this.#text;
     this.#count(Buffer.byteLength(last));
     if (this.#chunks.length === 0) return last;
@@ -190,21 +196,51 @@ class Writer {
   }
 }
 
-/**
- * Serializes a value as JSON in pieces, with at most a few milliseconds between two of them. Throws LIMIT_EXCEEDED as
- * soon as the text is longer than `maxBytes`. Pass the result to `spliced` exactly once; its end may be changed before.
- */
-export async function stringify(value: unknown, maxBytes: number): Promise<string> {
-  const writer = new Writer(maxBytes);
-  await writer.write(value);
-  return writer.end();
-}
+/** Writes the answers of a server as JSON in pieces, with at most a few milliseconds between two of them. */
+export class AnswerWriter {
+  readonly #scheduler: Scheduler;
+  readonly #maxBytes: number;
+  readonly #splicing: Splicing = { current: undefined };
+  /** The first parts of answers between `stringify` and `spliced`, by mark. */
+  readonly #pending = new Map<string, readonly Buffer[]>();
 
-/** The full text of a result of `stringify`, without parsing or serializing anything again. */
-export function spliced(answer: string): string | Buffer {
-  const mark = answer.slice(0, MARK_LENGTH);
-  const chunks = pending.get(mark);
-  if (chunks === undefined) return answer;
-  pending.delete(mark);
-  return Buffer.concat([...chunks, Buffer.from(answer.slice(MARK_LENGTH))]);
+  /** Answers may be of `maxBytes` at most. */
+  constructor(scheduler: Scheduler, maxBytes: number) {
+    this.#scheduler = scheduler;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** A value for an answer, which may appear anywhere in it, from its JSON in UTF-8. */
+  text(bytes: Buffer): JsonText {
+    return new JsonText(bytes, this.#splicing);
+  }
+
+  /**
+   * Serializes an answer. Throws LIMIT_EXCEEDED as soon as the text is too long. Pass the result to `spliced` exactly
+   * once; its end may be changed before.
+   */
+  async stringify(value: unknown): Promise<string> {
+    const writer = new Writer(this.#splicing, this.#scheduler, this.#maxBytes);
+    await writer.write(value);
+    return writer.end(this.#pending);
+  }
+
+  /** The full text of a result of `stringify`, without parsing or serializing anything again. */
+  spliced(answer: string): string | Buffer {
+    const mark = answer.slice(0, MARK_LENGTH);
+    const chunks = this.#pending.get(mark);
+    if (chunks === undefined) return answer;
+    this.#pending.delete(mark);
+    return Buffer.concat([...chunks, Buffer.from(answer.slice(MARK_LENGTH))]);
+  }
+
+  /** The JSON of the answer to one event; of an error instead if it is too long. */
+  async write(answer: OperationResult): Promise<string> {
+    try {
+      return String(this.spliced(await this.stringify(answer)));
+    } catch (error) {
+      if (!(error instanceof CellportError)) throw error;
+      return JSON.stringify({ errors: [formatted(error)] });
+    }
+  }
 }

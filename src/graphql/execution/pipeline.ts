@@ -1,10 +1,8 @@
-import type { ApolloServer } from '@apollo/server';
 import { type GraphQLFormattedError, type GraphQLSchema, getOperationAST } from 'graphql';
 
 import { CellportError, badInput, limitExceeded } from '../../errors.js';
 import type { Log } from '../../log.js';
 import { checkAnswerSize } from '../limits/answer-size.js';
-import { startApollo } from './apollo.js';
 import type { RequestContext } from '../context.js';
 import { type Verdict, documentReader } from './documents.js';
 import { type FormatError, errorFormatter } from '../error-format.js';
@@ -18,28 +16,6 @@ export interface OperationRequest {
   readonly query?: unknown;
   readonly operationName?: unknown;
   readonly variables?: unknown;
-}
-
-/**
- * The steps of every operation over any transport: `read` checks the limits of a document, parses and validates it;
- * `prepare` does that for an operation of a stream and checks the rest of the request; `execute` runs it. `apollo` does all
- * of them for an HTTP request whose document has been read.
- */
-export interface Pipeline {
-  readonly apollo: ApolloServer<RequestContext>;
-  readonly read: (document: string) => Verdict;
-  /** An operation that is ready to be executed, or the errors for which it is refused. */
-  readonly prepare: (request: OperationRequest, context: RequestContext) => Execution | Failed;
-  readonly execute: (execution: Execution) => Promise<OperationResult>;
-  readonly format: FormatError;
-}
-
-export interface PipelineOptions {
-  readonly schema: GraphQLSchema;
-  readonly executor: Executor;
-  readonly limits: Limits;
-  readonly introspection: boolean;
-  readonly log: Log;
 }
 
 const NEEDS_STREAM = new CellportError(
@@ -74,67 +50,81 @@ function listed(errors: readonly unknown[], format: FormatError): readonly Graph
   return [...shown, format(left)];
 }
 
-/** Creates the pipeline over a schema, and starts its Apollo Server. */
-export async function createPipeline(options: PipelineOptions): Promise<Pipeline> {
-  const { schema, executor, limits, introspection, log } = options;
-  const format = errorFormatter(log);
-  const read = documentReader({ schema, limits, introspection, format });
+/**
+ * The steps of every operation over any transport: `read` checks the limits of a document, parses and validates it;
+ * `prepare` does that for an operation of a stream and checks the rest of the request; `execute` runs it. `answer` does all
+ * of them for an HTTP request whose document has been read.
+ */
+export class Pipeline {
+  readonly schema: GraphQLSchema;
+  readonly limits: Limits;
+  readonly format: FormatError;
+  readonly read: (document: string) => Verdict;
+  readonly #executor: Executor;
+  readonly #introspection: boolean;
 
-  /** The operation, or the errors for which it is refused and that can be found without executing it. */
-  function checked(given: Execution): Execution | Failed {
-    const { document, operation, context } = given;
-    // graphql-js reports an unknown operation name.
-    if (operation === undefined) return given;
-    const variables = withAnyPositions(operation, given.variables);
-    if (operation.operation === 'mutation' && context.forbidsWrites) return { errors: [format(context.forbidsWrites)] };
-    const errors = variableErrors(schema, operation, variables, { hideSuggestions: !introspection });
-    if (errors.length > 0) return { errors: errors.map(format) };
+  constructor(schema: GraphQLSchema, executor: Executor, limits: Limits, introspection: boolean, log: Log) {
+    this.schema = schema;
+    this.limits = limits;
+    this.format = errorFormatter(log);
+    this.read = documentReader({ schema, limits, introspection, format: this.format });
+    this.#executor = executor;
+    this.#introspection = introspection;
+  }
+
+  /** An operation that is ready to be executed, or the errors for which it is refused. */
+  prepare(request: OperationRequest, context: RequestContext): Execution | Failed {
     try {
-      checkAnswerSize({ schema, document, operation, variables, limits });
-      return { ...given, variables };
+      const { query, variables, operationName } = readRequest(request);
+      const { document, errors } = this.read(query);
+      if (errors) return { errors };
+      const operation = getOperationAST(document, operationName) ?? undefined;
+      return this.#checked({ document, operation, operationName, variables, context });
     } catch (error) {
-      return { errors: [format(error)] };
+      return this.#failed(error);
     }
   }
 
-  async function execute(execution: Execution): Promise<OperationResult> {
+  async execute(execution: Execution): Promise<OperationResult> {
     const { operation, context } = execution;
     try {
       // Megabytes of variables take some 30 ms to check, and as long to be read by resolvers.
       await context.work.turn();
       if (operation?.operation === 'mutation') context.work.startWriting();
-      const { data, errors } = await executor(execution);
-      const refusal = context.work.refusal();
-      if (refusal) return { errors: [format(refusal)] };
-      return { ...(data === undefined ? {} : { data }), ...(errors && { errors: listed(errors, format) }) };
+      const { data, errors } = await this.#executor(execution);
+      const { refusal } = context.work;
+      if (refusal) return this.#failed(refusal);
+      return { ...(data === undefined ? {} : { data }), ...(errors && { errors: listed(errors, this.format) }) };
     } catch (error) {
-      return { errors: [format(error)] };
+      return this.#failed(error);
     }
   }
 
-  async function answer(given: Execution): Promise<OperationResult> {
-    if (given.operation?.operation === 'subscription') return { errors: [format(NEEDS_STREAM)] };
-    const execution = checked(given);
-    return 'errors' in execution ? execution : execute(execution);
+  async answer(given: Execution): Promise<OperationResult> {
+    if (given.operation?.operation === 'subscription') return this.#failed(NEEDS_STREAM);
+    const execution = this.#checked(given);
+    return 'errors' in execution ? execution : this.execute(execution);
   }
 
-  const apollo = await startApollo({ schema, limits, log, format, read, answer });
+  #failed(error: unknown): Failed {
+    return { errors: [this.format(error)] };
+  }
 
-  return {
-    apollo,
-    read,
-    prepare(request, context) {
-      try {
-        const { query, variables, operationName } = readRequest(request);
-        const { document, errors } = read(query);
-        if (errors) return { errors };
-        const operation = getOperationAST(document, operationName) ?? undefined;
-        return checked({ document, operation, operationName, variables, context });
-      } catch (error) {
-        return { errors: [format(error)] };
-      }
-    },
-    execute,
-    format,
-  };
+  /** The operation, or the errors for which it is refused and that can be found without executing it. */
+  #checked(given: Execution): Execution | Failed {
+    const { schema, limits } = this;
+    const { document, operation, context } = given;
+    // graphql-js reports an unknown operation name.
+    if (operation === undefined) return given;
+    const variables = withAnyPositions(operation, given.variables);
+    if (operation.operation === 'mutation' && context.forbidsWrites) return this.#failed(context.forbidsWrites);
+    const errors = variableErrors(schema, operation, variables, { hideSuggestions: !this.#introspection });
+    if (errors.length > 0) return { errors: errors.map(this.format) };
+    try {
+      checkAnswerSize(schema, document, operation, variables, limits);
+      return { ...given, variables };
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import { type DocumentNode, type ExecutionArgs, type GraphQLSchema, createSourceEventStream } from 'graphql';
+import { type DocumentNode, type ExecutionArgs, createSourceEventStream } from 'graphql';
 
 import { CellportError, limitExceeded } from '../../errors.js';
 import { bytesOfValue } from '../../model/memory.js';
@@ -8,7 +8,7 @@ import { type FormatError, formatted } from '../error-format.js';
 import type { Execution } from './executor.js';
 import type { Failed, OperationResult } from './operation-result.js';
 import type { OperationRequest, Pipeline } from './pipeline.js';
-import { type Work, startWork } from '../work.js';
+import { Work } from '../work.js';
 
 /** Memory for the requests of all subscriptions of a server, with their documents. */
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -58,9 +58,6 @@ export interface Caller {
   readonly forbidsWrites?: CellportError | undefined;
 }
 
-/** Starts a subscription, or answers a query or a mutation. */
-export type Subscribe = (request: OperationRequest, caller?: Caller) => Promise<Subscription | Failed>;
-
 /** One answer as a stream. */
 export async function* only(answer: OperationResult): AsyncGenerator<OperationResult> {
   yield answer;
@@ -108,49 +105,66 @@ function answersTo(
   return answers;
 }
 
-/** Returns a function that starts operations on these services, subscriptions up to the limit of this server. */
-export function createSubscribe(services: Services, schema: GraphQLSchema, pipeline: Pipeline): Subscribe {
-  const { limits } = services;
-  const { format } = pipeline;
-  let active = 0;
-  const held = new HeldRequests();
+/** The operations of streams on a server, with as many subscriptions as its limit allows. */
+export class Subscriptions {
+  readonly #services: Services;
+  readonly #pipeline: Pipeline;
+  readonly #held = new HeldRequests();
+  #active = 0;
 
-  /** Executes an operation, which has its own deadline. One event may concern thousands of subscriptions: each takes a turn. */
-  async function execute(execution: Execution, work: Work): Promise<OperationResult> {
-    const late = work.overdue.then((error) => ({ data: null, errors: [format(error)] }));
+  constructor(services: Services, pipeline: Pipeline) {
+    this.#services = services;
+    this.#pipeline = pipeline;
+  }
+
+  /** Starts a subscription, or answers a query or a mutation. */
+  async start(
+    request: OperationRequest,
+    { waitedMs = 0, gone, forbidsWrites }: Caller = {},
+  ): Promise<Subscription | Failed> {
+    const { limits, db } = this.#services;
+    const work = new Work(limits, db.scheduler, undefined, waitedMs);
+    gone?.addEventListener('abort', work.abandon);
+    if (gone?.aborted === true) work.abandon();
     try {
-      return await Promise.race([pipeline.execute(execution), late]);
+      const context = createContext(this.#services, work);
+      const prepared = this.#pipeline.prepare(request, { ...context, ...(forbidsWrites && { forbidsWrites }) });
+      if ('errors' in prepared) return prepared;
+      const { document, operation, operationName, variables } = prepared;
+      const args = { schema: this.#pipeline.schema, document, operationName, variableValues: variables };
+      const isStarting = operation === undefined || operation.operation === 'subscription';
+      if (isStarting) return await this.#subscribe(prepared, args, request, gone);
+      return { args, answers: only(await this.#execute(prepared, work)) };
+    } catch (error) {
+      return { errors: [this.#pipeline.format(error)] };
     } finally {
       work.end();
+      gone?.removeEventListener('abort', work.abandon);
     }
   }
 
-  /** Answers one event in its own context: data read for the previous event may have changed. */
-  function answer(execution: Execution, root: unknown): Promise<OperationResult> {
-    const work = startWork(limits);
-    return execute({ ...execution, context: createContext(services, work), root }, work);
-  }
-
-  async function start(
+  async #subscribe(
     execution: Execution,
     args: ExecutionArgs,
     request: object,
     gone?: AbortSignal,
   ): Promise<Subscription | Failed> {
-    if (active >= limits.subscriptions) {
+    const { format } = this.#pipeline;
+    const most = this.#services.limits.subscriptions;
+    if (this.#active >= most) {
       const advice = 'retry later or use another server';
-      throw limitExceeded('number of subscriptions on this server', active + 1, limits.subscriptions, advice);
+      throw limitExceeded('number of subscriptions on this server', this.#active + 1, most, advice);
     }
-    const release = held.hold(execution.document, request);
-    active += 1;
+    const release = this.#held.hold(execution.document, request);
+    this.#active += 1;
     const onEnd = () => {
-      active -= 1;
+      this.#active -= 1;
       release();
     };
     try {
       const events = await createSourceEventStream({ ...args, contextValue: execution.context });
       if (isStream(events)) {
-        const each = (event: unknown) => answer(execution, event);
+        const each = (event: unknown) => this.#answer(execution, event);
         const answers = answersTo(events[Symbol.asyncIterator](), each, format, () => {
           gone?.removeEventListener('abort', leave);
           onEnd();
@@ -168,24 +182,19 @@ export function createSubscribe(services: Services, schema: GraphQLSchema, pipel
     }
   }
 
-  return async (request, { waitedMs = 0, gone, forbidsWrites } = {}) => {
-    const work = startWork(limits, undefined, waitedMs);
-    gone?.addEventListener('abort', work.abandon);
-    if (gone?.aborted === true) work.abandon();
+  /** Answers one event in its own context: data read for the previous event may have changed. */
+  #answer(execution: Execution, root: unknown): Promise<OperationResult> {
+    const work = new Work(this.#services.limits, this.#services.db.scheduler);
+    return this.#execute({ ...execution, context: createContext(this.#services, work), root }, work);
+  }
+
+  /** Executes an operation, which has its own deadline. One event may concern thousands of subscriptions: each takes a turn. */
+  async #execute(execution: Execution, work: Work): Promise<OperationResult> {
+    const late = work.overdue.then((error) => ({ data: null, errors: [this.#pipeline.format(error)] }));
     try {
-      const context = createContext(services, work);
-      const prepared = pipeline.prepare(request, { ...context, ...(forbidsWrites && { forbidsWrites }) });
-      if ('errors' in prepared) return prepared;
-      const { document, operation, operationName, variables } = prepared;
-      const args = { schema, document, operationName, variableValues: variables };
-      const isStarting = operation === undefined || operation.operation === 'subscription';
-      if (isStarting) return await start(prepared, args, request, gone);
-      return { args, answers: only(await execute(prepared, work)) };
-    } catch (error) {
-      return { errors: [format(error)] };
+      return await Promise.race([this.#pipeline.execute(execution), late]);
     } finally {
       work.end();
-      gone?.removeEventListener('abort', work.abandon);
     }
-  };
+  }
 }

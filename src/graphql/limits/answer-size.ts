@@ -78,16 +78,9 @@ const SIZES: Readonly<Record<string, Estimate>> = {
   'Mutation.createMarkers': byLength('markers'),
 };
 
-/** An operation of a valid document. */
-export interface SizedOperation {
+interface Scope {
   readonly schema: GraphQLSchema;
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
-  readonly variables: Readonly<Record<string, unknown>>;
   readonly limits: Limits;
-}
-
-interface Scope extends Pick<SizedOperation, 'schema' | 'limits'> {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly variables: Record<string, unknown>;
 }
@@ -128,7 +121,13 @@ function objectsUnder(type: GraphQLNamedType | undefined, set: SelectionSetNode,
  * Throws LIMIT_EXCEEDED if the lists of an operation may add up to more than `maxNodes` objects. The document has been
  * validated, so its fragments do not contain themselves.
  */
-export function checkAnswerSize({ schema, document, operation, variables, limits }: SizedOperation): void {
+export function checkAnswerSize(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Arguments,
+  limits: Limits,
+): void {
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
   // The executor reports invalid variables.
   if (coerced === undefined) return;

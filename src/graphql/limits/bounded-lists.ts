@@ -95,16 +95,14 @@ const COMPILED_STEP = 50_000;
 const fieldCounts = new WeakMap<SelectionSetNode, number>();
 
 /** The number of fields in a selection, including nested ones and those in fragments. */
-export function fieldsOf(set: SelectionSetNode, info: Pick<GraphQLResolveInfo, 'fragments'>): number {
+export function fieldsOf(set: SelectionSetNode, fragments: GraphQLResolveInfo['fragments']): number {
   const known = fieldCounts.get(set);
   if (known !== undefined) return known;
   let fields = 0;
   for (const selection of set.selections) {
     const under =
-      selection.kind === Kind.FRAGMENT_SPREAD
-        ? info.fragments[selection.name.value]?.selectionSet
-        : selection.selectionSet;
-    fields += (selection.kind === Kind.FIELD ? 1 : 0) + (under ? fieldsOf(under, info) : 0);
+      selection.kind === Kind.FRAGMENT_SPREAD ? fragments[selection.name.value]?.selectionSet : selection.selectionSet;
+    fields += (selection.kind === Kind.FIELD ? 1 : 0) + (under ? fieldsOf(under, fragments) : 0);
   }
   fieldCounts.set(set, fields);
   return fields;
@@ -127,7 +125,7 @@ function bounded(resolve: Resolver): Resolver {
     if (!Array.isArray(items)) return items;
     const { work, compiled } = context;
     const fields = info.fieldNodes.reduce(
-      (sum, { selectionSet }) => sum + (selectionSet ? fieldsOf(selectionSet, info) : 0),
+      (sum, { selectionSet }) => sum + (selectionSet ? fieldsOf(selectionSet, info.fragments) : 0),
       0,
     );
     work.charge(items.length * Math.max(1, Math.ceil(fields / FIELDS_OF_AN_OBJECT)));

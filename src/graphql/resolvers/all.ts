@@ -18,7 +18,6 @@ import { createCollection } from '../../store/collection/collections.js';
 import { deleteZone, updateZone } from '../../store/zone/zone-changes.js';
 import { createZone } from '../../store/zone/zones.js';
 import type { Resolvers } from '../generated.js';
-import { JsonText } from '../execution/json-text.js';
 import { scalars } from '../scalars.js';
 import { loadMarker } from './load-marker.js';
 import { markerMutations } from './marker-mutations.js';
@@ -131,8 +130,8 @@ export const resolvers: Resolvers = {
     count: (parent, { collection }, { answers }) => answers(collection).viewportCount(parent),
     auto: (parent, { collection, limit, filter }, { answers }) =>
       answers(collection).viewportAuto(parent, limit ?? 500, filter),
-    features: async (parent, { collection, limit, filter }, { answers }) =>
-      new JsonText(await answers(collection).viewportFeatures(parent, limit ?? 2000, filter)),
+    features: async (parent, { collection, limit, filter }, { answers, services }) =>
+      services.answerWriter.text(await answers(collection).viewportFeatures(parent, limit ?? 2000, filter)),
     cells: (parent, { collection, precision }, { answers }) =>
       viewportCells(answers(collection).stored('cells'), parent, collection, precision),
     clusters: (parent, { collection, radius }, { answers }) =>
@@ -144,7 +143,8 @@ export const resolvers: Resolvers = {
   Zone: {
     id: ({ collection, key }) => zoneId(collection, key),
     collection: (parent, _args, { map }) => requireCollection(map, parent.collection),
-    geometry: async (parent, detail, { map }) => new JsonText(await zoneGeometry(map, parent, detail)),
+    geometry: async (parent, detail, { map, services }) =>
+      services.answerWriter.text(await zoneGeometry(map, parent, detail)),
     markers: (parent, { collection, first, after, filter }, { answers }) => {
       const key = collection ?? parent.collection;
       return zoneMarkers(answers(key).stored('markers'), parent, key, { first: first ?? 1000, after }, filter);

@@ -37,9 +37,10 @@ export function readReadingsArguments({ last, from, to }: ReadingsArguments, max
   return { last: readFirst('last', last ?? LAST, maxFirst), from: from ?? undefined, to: to ?? undefined };
 }
 
-type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'schema' | 'variableValues'>;
-
-function isSkipped(node: { readonly directives?: readonly DirectiveNode[] }, { variableValues }: Info): boolean {
+function isSkipped(
+  node: { readonly directives?: readonly DirectiveNode[] },
+  { variableValues }: GraphQLResolveInfo,
+): boolean {
   return (
     getDirectiveValues(GraphQLSkipDirective, node, variableValues)?.['if'] === true ||
     getDirectiveValues(GraphQLIncludeDirective, node, variableValues)?.['if'] === false
@@ -47,7 +48,7 @@ function isSkipped(node: { readonly directives?: readonly DirectiveNode[] }, { v
 }
 
 /** The fields named `readings` in these selections; only Marker has a field of this name. */
-function readingsNodes(selections: readonly SelectionNode[], info: Info): FieldNode[] {
+function readingsNodes(selections: readonly SelectionNode[], info: GraphQLResolveInfo): FieldNode[] {
   return selections.flatMap((node) => {
     if (isSkipped(node, info)) return [];
     if (node.kind === Kind.FIELD) return node.name.value === 'readings' ? [node] : [];
@@ -60,7 +61,7 @@ function readingsNodes(selections: readonly SelectionNode[], info: Info): FieldN
  * The readings that a query selects of the marker being resolved, so that one Query call reads both. Invalid arguments
  * are omitted: the field itself reports them.
  */
-export function selectedReadings(info: Info, maxFirst: number): ReadingsWanted[] {
+export function selectedReadings(info: GraphQLResolveInfo, maxFirst: number): ReadingsWanted[] {
   const marker = info.schema.getType('Marker');
   const field = marker instanceof GraphQLObjectType ? marker.getFields()['readings'] : undefined;
   const nodes = info.fieldNodes.flatMap(({ selectionSet }) => readingsNodes(selectionSet?.selections ?? [], info));

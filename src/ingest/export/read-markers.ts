@@ -20,20 +20,23 @@ import { retryInBackground } from '../../store/request/retries.js';
 /** Number of ranges queried concurrently, because most partitions are empty or small. */
 const RANGES_AHEAD = 8;
 const FEW_RANGES = 64;
-const ENTRIES_A_PAGE = 500;
+const ENTRIES_A_RESPONSE = 500;
 /** The limit of BatchGetItem. */
-const MARKERS_A_PAGE = 100;
-const PAGES_AHEAD = 3;
+const MARKERS_A_BATCH = 100;
+const BATCHES_AHEAD = 3;
 const WORLD = normalizeBounds('bounds', { west: -180, south: -90, east: 180, north: 90 });
 
-export interface MarkersJob {
+export interface ExportJob {
   readonly database: Database;
   readonly collection: Collection;
-  /** Exports only markers inside it or on its edge; all by default. */
+  /** Exports only what is inside it, crosses it or touches its edge; everything by default. */
   readonly area?: Area | undefined;
+  readonly call: Call;
+}
+
+export interface MarkersJob extends ExportJob {
   /** The prefixes that may have markers. Default: all, which is possible only if there are few. */
   readonly prefixes?: PartitionPrefixes | undefined;
-  readonly call: Call;
   /** Called with the fraction of key ranges completed, 0 to 1. */
   readonly onPart?: ((part: number) => void) | undefined;
 }
@@ -71,9 +74,9 @@ function* rangesOf({ database: { keys }, collection, area = WORLD, prefixes }: M
   }
 }
 
-/** A page of the marker keys in a range. */
+/** Marker keys in a range, from one response. */
 async function readKeys({ database, call }: MarkersJob, range: PartRange, after?: Item) {
-  const request = rangeRequest(database, { ...range, limit: ENTRIES_A_PAGE }, after);
+  const request = rangeRequest(database, { ...range, limit: ENTRIES_A_RESPONSE }, after);
   const { Items = [], LastEvaluatedKey: next } = await retryInBackground(
     () => send(database, 'query', { ...request, ProjectionExpression: 'pk, sk' }, call),
     call.signal,
@@ -86,10 +89,10 @@ async function readKeys({ database, call }: MarkersJob, range: PartRange, after?
 async function* readAllKeys(job: MarkersJob): AsyncGenerator<readonly string[]> {
   let held: string[] = [];
   for await (const first of mapAhead(rangesOf(job), RANGES_AHEAD, (range) => readKeys(job, range))) {
-    for (let page = first; ; page = await readKeys(job, page.range, page.next)) {
-      held.push(...page.keys);
-      for (; held.length >= MARKERS_A_PAGE; held = held.slice(MARKERS_A_PAGE)) yield held.slice(0, MARKERS_A_PAGE);
-      if (page.next === undefined) break;
+    for (let some = first; ; some = await readKeys(job, some.range, some.next)) {
+      held.push(...some.keys);
+      for (; held.length >= MARKERS_A_BATCH; held = held.slice(MARKERS_A_BATCH)) yield held.slice(0, MARKERS_A_BATCH);
+      if (some.next === undefined) break;
     }
     job.onPart?.(first.range.part);
   }
@@ -97,11 +100,7 @@ async function* readAllKeys(job: MarkersJob): AsyncGenerator<readonly string[]> 
 }
 
 /** Throws CONFLICT if the collection was deleted or its layout changed. */
-export async function checkStillThere({
-  database,
-  collection,
-  call,
-}: Pick<MarkersJob, 'database' | 'collection' | 'call'>): Promise<void> {
+export async function checkStillThere({ database, collection, call }: ExportJob): Promise<void> {
   const [now] = await retryInBackground(
     () => getCollections(database, [collection.key], call, { consistent: true }),
     call.signal,
@@ -114,18 +113,15 @@ export async function checkStillThere({
     // Markers move only into partitions of which this export has known.
     (now.spread ?? []).every(({ prefix, phase }) => phase === 'GATHER' || spreadOf(collection, prefix) !== undefined);
   if (same) return;
-  throw new CellportError(
-    'CONFLICT',
-    `the collection ${collection.key} was deleted or repartitioned during the export`,
-    {
-      collection: collection.key,
-    },
-  );
+  const { key } = collection;
+  throw new CellportError('CONFLICT', `the collection ${key} was deleted or repartitioned during the export`, {
+    collection: key,
+  });
 }
 
 /**
  * Yields all markers of a collection in batches, ordered by partition of the geo index, geohash and key. Keys are read
- * with Query calls, markers from their base items. Memory is bounded: at most a few pages are read ahead of a slow
+ * with Query calls, markers from their base items. Memory is bounded: at most a few batches are read ahead of a slow
  * consumer. A marker that exists throughout and does not move is returned exactly once; one that moves may be returned
  * twice or not at all. Throttled reads are retried. Throws CONFLICT at the end if the collection was deleted meanwhile,
  * because markers may be missing.
@@ -137,7 +133,7 @@ export async function* readMarkers(job: MarkersJob): AsyncGenerator<readonly Mar
     const markers = await retryInBackground(() => getMarkers(database, references, call), call.signal);
     return markers.filter((marker) => marker !== null).filter(({ position }) => areaContains(area, position));
   };
-  for await (const markers of mapAhead(readAllKeys(job), PAGES_AHEAD, read)) {
+  for await (const markers of mapAhead(readAllKeys(job), BATCHES_AHEAD, read)) {
     if (markers.length > 0) yield markers;
   }
   await checkStillThere(job);

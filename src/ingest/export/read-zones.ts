@@ -1,30 +1,18 @@
 import { CellportError } from '../../errors.js';
-import type { Area } from '../../geo/bounds.js';
 import { boundsMeet, shapeMeets } from '../../geo/zone-area.js';
 import { shapeOfGeometry } from '../../geo/zone-geometry.js';
-import type { Collection } from '../../model/collection.js';
 import type { Zone } from '../../model/zone.js';
 import { mapAhead } from '../../store/request/concurrency.js';
 import { readItem } from '../../store/request/conditional-change.js';
-import type { Database } from '../../store/database.js';
-import type { Call } from '../../store/request/meter.js';
 import { missing, parseGeometry, readGeometry } from '../../store/zone/zone-geometry.js';
 import { readZonePage } from '../../store/zone/zone-index.js';
 import { zoneFromItem } from '../../store/zone/zone-item.js';
 import { retryInBackground } from '../../store/request/retries.js';
-import { checkStillThere } from './read-markers.js';
+import { type ExportJob, checkStillThere } from './read-markers.js';
 
-const ZONES_A_PAGE = 100;
+const ZONES_A_RESPONSE = 100;
 /** A small number, because a zone can have megabytes. */
 const ZONES_AHEAD = 4;
-
-export interface ReadZonesJob {
-  readonly database: Database;
-  readonly collection: Collection;
-  /** Exports only zones that intersect it or touch its edge; all by default. */
-  readonly area?: Area | undefined;
-  readonly call: Call;
-}
 
 /** A zone with the GeoJSON of its geometry, in UTF-8. */
 export interface WholeZone {
@@ -32,10 +20,10 @@ export interface WholeZone {
   readonly geometry: Buffer;
 }
 
-async function* zonesOf({ database, collection, call }: ReadZonesJob): AsyncGenerator<Zone> {
+async function* zonesOf({ database, collection, call }: ExportJob): AsyncGenerator<Zone> {
   let after: string | undefined;
   do {
-    const from = { after, limit: ZONES_A_PAGE };
+    const from = { after, limit: ZONES_A_RESPONSE };
     const { zones, next } = await retryInBackground(() => readZonePage(database, collection, from, call), call.signal);
     yield* zones;
     after = next;
@@ -43,7 +31,7 @@ async function* zonesOf({ database, collection, call }: ReadZonesJob): AsyncGene
 }
 
 /** A zone with its geometry, read again if that has changed; undefined if it was deleted. */
-async function readWhole(job: ReadZonesJob, zone: Zone): Promise<WholeZone | undefined> {
+async function readWhole(job: ExportJob, zone: Zone): Promise<WholeZone | undefined> {
   const { database, collection, call } = job;
   const geometry = await retryInBackground(() => readGeometry(database.geometry, zone.geometry), call.signal);
   if (geometry) return { zone, geometry };
@@ -60,7 +48,7 @@ async function readWhole(job: ReadZonesJob, zone: Zone): Promise<WholeZone | und
  * Throttled reads are retried. Throws UNAVAILABLE naming a zone whose geometry cannot be read, and CONFLICT at the end
  * if the collection was deleted meanwhile, because zones may be missing.
  */
-export async function* readZones(job: ReadZonesJob): AsyncGenerator<WholeZone> {
+export async function* readZones(job: ExportJob): AsyncGenerator<WholeZone> {
   const { area } = job;
   const read = async (zone: Zone): Promise<WholeZone | undefined> => {
     job.call.signal?.throwIfAborted();

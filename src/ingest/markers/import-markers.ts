@@ -7,7 +7,6 @@ import { checkImportedKey, countFrom } from '../../store/marker/marker-keys.js';
 import { markerWriter } from '../../store/marker/markers.js';
 import { upsertItems } from '../../store/marker/upsert.js';
 import { chunks, mapAhead } from '../../store/request/concurrency.js';
-import type { Call } from '../../store/request/meter.js';
 import { type CheckJob, checkRows } from '../check-rows.js';
 import type { RowOffset, RowOffsets } from '../read/row-offset.js';
 import { windowsOf } from '../windows.js';
@@ -47,7 +46,6 @@ export interface ImportJob extends CheckJob<MarkerRow> {
   readonly now: () => Date;
   /** Called and awaited after each window. */
   readonly onProgress: (progress: ImportProgress) => void | Promise<void>;
-  readonly call: Call;
   /** Rows written together, 2,000 by default. */
   readonly windowRows?: number | undefined;
 }
@@ -110,7 +108,7 @@ interface Remaining {
 /** Writes all windows that remain in a state and saves the state after each; returns the last one. */
 async function writeWindows(
   job: ImportJob,
-  { offsets, begun }: Pick<Remaining, 'offsets' | 'begun'>,
+  { offsets, begun }: Remaining,
   from: ImportState,
   mode: WriteMode,
 ): Promise<ImportState> {

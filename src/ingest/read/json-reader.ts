@@ -15,7 +15,7 @@ const NEWLINE = 0x0a;
 const WGS84 = /CRS:?:?84|EPSG:(?:[\d.]*:)?4326|WGS ?84/i;
 
 /** Reads a row from the bytes of a JSON value. */
-function readJson<C>(bytes: Buffer, read: ReadValue<C>): Pick<Row<C>, 'text' | 'isJson' | 'content' | 'texts'> {
+function readJson<C>(bytes: Buffer, read: ReadValue<C>) {
   const text = decodeUtf8(bytes)?.trim();
   if (text === undefined) return { text: bytes.toString('latin1'), isJson: false, content: { reason: NOT_UTF8 } };
   let value: unknown;
@@ -110,7 +110,7 @@ export function jsonReader<C>(
   path: string,
   format: FileFormat,
   read: ReadValue<C>,
-  { encoding }: Pick<ReadOptions, 'encoding'> = {},
+  { encoding }: ReadOptions = {},
   longest = LONGEST_ROW,
 ): RowReader<C> {
   let found: ReturnType<typeof formOf> | undefined;

@@ -29,14 +29,17 @@ import {
 } from './position.js';
 import { itemIn } from './dynamodb-json.js';
 
-/** A marker parsed from a row; the store validates key, position and sizes. */
-export interface MarkerRow extends Keyed {
-  readonly position: RowPosition;
+interface Content {
   readonly name: string | null;
   readonly category: string | null;
   readonly properties: Properties;
   /** Undefined if the row has none. */
   readonly place: readonly string[] | undefined;
+}
+
+/** A marker parsed from a row; the store validates key, position and sizes. */
+export interface MarkerRow extends Keyed, Content {
+  readonly position: RowPosition;
   /** Present if its position has an elevation, which is not kept. */
   readonly hasElevation?: true;
 }
@@ -68,8 +71,6 @@ export function mapFields(names: readonly string[], options: ReadOptions, usable
 function placeIn(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) && value.every((name): name is string => typeof name === 'string') ? value : undefined;
 }
-
-type Content = Pick<MarkerRow, 'name' | 'category' | 'place' | 'properties'>;
 
 /** The parts of a Feature other than key and position. Throws InvalidRow. */
 function contentOfFeature(own: unknown, properties: RowFields, { nameColumn, categoryColumn }: ReadOptions): Content {

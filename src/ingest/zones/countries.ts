@@ -13,7 +13,7 @@ import { CellportError } from '../../errors.js';
 import type { Database } from '../../store/database.js';
 import type { Call } from '../../store/request/meter.js';
 import { readZonePage } from '../../store/zone/zone-index.js';
-import type { ZoneInput } from '../../store/zone/zone-draft.js';
+import type { Properties } from '../../model/marker.js';
 import { createZone } from '../../store/zone/zones.js';
 import { countryName } from './country-names.js';
 
@@ -36,8 +36,10 @@ interface Border {
 }
 
 /** A country; its border is built from arcs on demand. */
-export interface Country extends Required<Pick<ZoneInput, 'name' | 'properties'>> {
+export interface Country {
   readonly key: string;
+  readonly name: string;
+  readonly properties: Properties;
   readonly geometry: () => Border;
   /** The same border, then those at 1:50 million and 1:110 million, unless the country is too small for that scale. */
   readonly borders: () => Iterable<Border>;
@@ -92,7 +94,7 @@ export function openCountries(): readonly Country[] {
 }
 
 const AT_A_TIME = 4;
-const PAGE = 100;
+const ZONES_A_RESPONSE = 100;
 
 export interface CountriesOptions {
   readonly database: Database;
@@ -116,9 +118,14 @@ export async function loadCountries(
   const existing = new Set<string>();
   let after: string | undefined;
   do {
-    const page = await readZonePage(database, collection, { after, limit: PAGE, consistent: true }, call);
-    for (const { key } of page.zones) existing.add(key);
-    after = page.next;
+    const { zones, next } = await readZonePage(
+      database,
+      collection,
+      { after, limit: ZONES_A_RESPONSE, consistent: true },
+      call,
+    );
+    for (const { key } of zones) existing.add(key);
+    after = next;
   } while (after !== undefined);
   let created = 0;
   async function create({ key, name, properties, borders }: Country): Promise<void> {

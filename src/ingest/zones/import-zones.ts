@@ -20,7 +20,6 @@ export interface ZonesJob extends CheckJob<ZoneRow> {
   readonly now: () => Date;
   /** Called after each zone; `part` is the fraction completed, 0 to 1. */
   readonly onProgress: (progress: { readonly counts: ImportCounts; readonly part: number }) => void;
-  readonly call: Call;
 }
 
 async function draftOf({ database, collection }: ZonesJob, row: ZoneRow): Promise<ZoneDraft> {

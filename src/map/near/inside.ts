@@ -8,7 +8,7 @@ import type { MapMarker } from '../../model/marker.js';
 import type { MapContext } from '../../read/context.js';
 import type { MarkerFilterInput } from '../../read/filter.js';
 import { type MarkerPage, type PageInput, readPage } from '../connection.js';
-import { inTurns, takeTurn } from '../../scheduling/turns.js';
+import { type Turn, inTurns } from '../../scheduling/turns.js';
 
 /** Maximum number of positions of a polygon, including those that close its rings. */
 const MOST_VERTICES = 10_000;
@@ -32,19 +32,19 @@ function* coveredShape(polygon: unknown): Steps<CoveredShape> {
  */
 const FEW_VERTICES = 500;
 
-async function readInTurns(polygon: unknown): Promise<CoveredShape> {
-  await takeTurn();
-  return inTurns(coveredShape(polygon), takeTurn);
+async function readInTurns(polygon: unknown, turn: Turn): Promise<CoveredShape> {
+  await turn();
+  return inTurns(coveredShape(polygon), turn);
 }
 
-/** Shapes of large polygons: fields that use the same variable share them. */
+/** Shapes of large polygons, shared by fields that use the same variable, and by requests that use the same literal. */
 const shapes = new WeakMap<object, Promise<CoveredShape>>();
 
-function readPolygon(polygon: unknown): CoveredShape | Promise<CoveredShape> {
+function readPolygon(polygon: unknown, turn: Turn): CoveredShape | Promise<CoveredShape> {
   const { coordinates, geometry } = (polygon ?? {}) as { coordinates?: unknown; geometry?: { coordinates?: unknown } };
   const isSmall = countPositions(coordinates ?? geometry?.coordinates) <= FEW_VERTICES;
   if (isSmall || typeof polygon !== 'object' || polygon === null) return atOnce(coveredShape(polygon));
-  return remembered(shapes, polygon, () => readInTurns(polygon));
+  return remembered(shapes, polygon, () => readInTurns(polygon, turn));
 }
 
 /**
@@ -58,7 +58,7 @@ export async function markersInside(
   page: PageInput,
   filter?: MarkerFilterInput | null,
 ): Promise<MarkerPage> {
-  const { shape, cover } = await readPolygon(polygon);
+  const { shape, cover } = await readPolygon(polygon, context.scheduler.takeTurn);
   const accept = ({ position }: MapMarker) => shape.contains(position);
   return readPage(context, { collection, of: ['inside', polygon], cover, accept, filter }, page);
 }

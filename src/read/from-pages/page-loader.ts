@@ -20,7 +20,7 @@ import {
 } from '../../store/page/pages.js';
 import { type Call, noteSource } from '../../store/request/meter.js';
 import type { PageRead, RangeRead } from '../../store/request/read-log.js';
-import { type Turn, afterTurns, eachInTurns, takeTurn } from '../../scheduling/turns.js';
+import { type Turn, eachInTurns } from '../../scheduling/turns.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { FillToken } from '../../loaders/followed-cache.js';
 import type { RangeLoader } from '../../loaders/range-loader.js';
@@ -114,7 +114,7 @@ export class OpenPages {
   readonly #directory: DirectoryReader;
   readonly #decoded = new WeakMap<Item, StoredPage>();
   readonly #keys: DataLoader<string, StoredPage | undefined>;
-  readonly #turn: Turn = () => takeTurn(this.#options.call.signal);
+  readonly #turn: Turn = () => this.#options.db.scheduler.takeTurn(this.#options.call.signal);
 
   constructor(options: PageLoaderOptions, of: PagesOf, trusted: TrustedPages) {
     this.#options = options;
@@ -129,7 +129,7 @@ export class OpenPages {
       between: (from, to, limit) => slots(() => readDirectory(db, of, { from, to, limit }, shared)),
     };
     this.#directory = new DirectoryReader({ ...options, source, firstPage }, of);
-    this.#keys = new DataLoader((begins) => this.#get(begins, false), { batchScheduleFn: afterTurns });
+    this.#keys = new DataLoader((begins) => this.#get(begins, false), { batchScheduleFn: db.scheduler.afterTurns });
   }
 
   /** Recent writes of this process that pages may lack. */

@@ -5,7 +5,6 @@ import type { MarkerDay } from '../../keys/derived-keyspace.js';
 import type { Key } from '../../keys/document-id.js';
 import type { Collection } from '../../model/collection.js';
 import { DayFold, formatDay } from '../../model/reading-summary.js';
-import { takeTurn } from '../../scheduling/turns.js';
 import type { Database, Item } from '../database.js';
 import { getMarkers } from '../marker/markers.js';
 import { batchGet } from '../request/batch-get.js';
@@ -166,7 +165,7 @@ export async function summarizeDay(
         const reading = readingFromItem(database.keys, item, incarnation, now);
         if (reading !== undefined) fold.add(reading);
       }
-      await takeTurn(call.signal);
+      await database.scheduler.takeTurn(call.signal);
     }
   }
   const summaries = fold.summaries();

@@ -1,7 +1,6 @@
 import { CellportError, limitExceeded } from '../../errors.js';
 import type { Marker } from '../../model/marker.js';
 import { type ReadingSummary, type SummaryPeriod, periodStart, withNumber } from '../../model/reading-summary.js';
-import { takeTurn } from '../../scheduling/turns.js';
 import type { Database, Item } from '../database.js';
 import type { MarkerReference } from '../marker/markers.js';
 import type { Call } from '../request/meter.js';
@@ -71,7 +70,7 @@ export async function* itemsUp(
     const request = rangeRequest(database, { ...range, limit }, after);
     const { Items = [], LastEvaluatedKey } = await queryResponse(database, request, call);
     budget.items += limit - Items.length;
-    await takeTurn(call.signal);
+    await database.scheduler.takeTurn(call.signal);
     yield* Items;
     if (LastEvaluatedKey === undefined) return true;
     after = LastEvaluatedKey;

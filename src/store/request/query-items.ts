@@ -1,7 +1,7 @@
 import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import { QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 
-import { eachInTurns, takeTurn } from '../../scheduling/turns.js';
+import { type Turn, eachInTurns } from '../../scheduling/turns.js';
 import { exact } from './exact-values.js';
 import { type WireMap, itemOf } from './wire.js';
 
@@ -29,10 +29,10 @@ const LONG_RESPONSE_BYTES = 64 * 1024;
  * Takes the items out of a response, so that the SDK reads only the rest of it. A response that is not JSON is left to
  * the SDK.
  */
-async function takeItems(response: Response): Promise<readonly WireMap[] | undefined> {
+async function takeItems(response: Response, turn: Turn): Promise<readonly WireMap[] | undefined> {
   const bytes = await bytesIn(response.body);
   response.body = bytes;
-  if (bytes.length > LONG_RESPONSE_BYTES) await takeTurn();
+  if (bytes.length > LONG_RESPONSE_BYTES) await turn();
   try {
     const { Items, ...rest } = JSON.parse(bytes.toString()) as QueryAnswer;
     response.body = Buffer.from(JSON.stringify(rest));
@@ -54,23 +54,20 @@ interface Stack {
   ): void;
 }
 
-/** Converts items in turns: converting a whole page at once would delay other requests. */
-async function converted(items: readonly WireMap[], convert: (item: WireMap) => unknown): Promise<unknown[]> {
-  const results: unknown[] = [];
-  await eachInTurns(items, takeTurn, (item) => results.push(convert(item)));
-  return results;
-}
-
-/** A command whose items come from `convert`; middleware after `behind` does not see them. */
-function withItems<C>(command: C, convert: (item: WireMap) => unknown, behind: string): C {
+/**
+ * A command whose items come from `convert`, in turns: converting a whole response at once would delay other requests.
+ * Middleware after `behind` does not see the items.
+ */
+function withItems<C>(command: C, turn: Turn, convert: (item: WireMap) => unknown, behind: string): C {
   const { middlewareStack } = command as unknown as { readonly middlewareStack: Stack };
-  let items: readonly unknown[] | undefined;
+  let items: unknown[] | undefined;
   middlewareStack.addRelativeTo(
     (next) => async (request) => {
       const result = await next(request);
       const response = result.response as Response;
-      const taken = response.statusCode === 200 ? await takeItems(response) : undefined;
-      items = taken && (await converted(taken, convert));
+      const taken = response.statusCode === 200 ? await takeItems(response, turn) : undefined;
+      items = taken && [];
+      await eachInTurns(taken ?? [], turn, (item) => items?.push(convert(item)));
       return result;
     },
     // lib-dynamodb adds the command's own steps to the stack twice.
@@ -92,11 +89,11 @@ function withItems<C>(command: C, convert: (item: WireMap) => unknown, behind: s
  * is never written, and in lib-dynamodb), which took most of the CPU time of a viewport. The SDK still does everything else:
  * signing, retries, errors, capacity, keys.
  */
-export function queryCommand(input: QueryCommandInput): QueryCommand {
-  return withItems(exact(new QueryCommand(input)), itemOf, 'DocumentUnmarshall');
+export function queryCommand(input: QueryCommandInput, turn: Turn): QueryCommand {
+  return withItems(exact(new QueryCommand(input)), turn, itemOf, 'DocumentUnmarshall');
 }
 
 /** A Scan whose items are in wire format, bytes as base64. The SDK would lose an attribute named `__proto__`. */
-export function wireScanCommand(input: ScanCommandInput): ScanCommand {
-  return withItems(new ScanCommand(input), (item) => item, 'deserializerMiddleware');
+export function wireScanCommand(input: ScanCommandInput, turn: Turn): ScanCommand {
+  return withItems(new ScanCommand(input), turn, (item) => item, 'deserializerMiddleware');
 }

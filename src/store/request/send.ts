@@ -125,7 +125,7 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
     leastUnits: leastOfBatch,
   },
   query: {
-    run: ({ client }, input, options) => client.send(queryCommand(input), options),
+    run: ({ client, scheduler }, input, options) => client.send(queryCommand(input, scheduler.takeTurn), options),
     itemsRead: countOf,
     leastUnits: leastOfRange,
     pages: true,
@@ -138,8 +138,10 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
   },
   wireScan: {
     // The SDK's type of a value is a union by type name; ours is read by whichever name is present.
-    run: ({ client }, input, options) =>
-      client.send(wireScanCommand(input), options) as unknown as Promise<Operations['wireScan']['output']>,
+    run: ({ client, scheduler }, input, options) =>
+      client.send(wireScanCommand(input, scheduler.takeTurn), options) as unknown as Promise<
+        Operations['wireScan']['output']
+      >,
     itemsRead: countOf,
     pages: true,
   },

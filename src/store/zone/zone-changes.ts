@@ -99,7 +99,7 @@ export async function updateZone(
 ): Promise<Zone> {
   if (update.geometry === null) throw badInput('geometry', null, 'a GeoJSON geometry, or omitted');
   if (update.geometry !== undefined) {
-    const prepare = () => prepareGeometry(update.geometry);
+    const prepare = () => prepareGeometry(update.geometry, database.scheduler.takeTurn);
     return updateWithGeometry(database, reference, { update, prepare, ...change }, call);
   }
   const { after } = await changeItem(

@@ -26,7 +26,7 @@ export interface ZoneDraft extends ZoneContent {
  * geometry needs an object store and there is none.
  */
 export async function draftZone(
-  database: Pick<Database, 'keys' | 'geometry'>,
+  database: Database,
   collection: Collection,
   key: string,
   { name, properties, geometry }: Pick<ZoneInput, 'name' | 'properties' | 'geometry'>,
@@ -35,7 +35,7 @@ export async function draftZone(
     name: readOptionalText('name', name),
     properties: readProperties('properties', properties ?? {}),
   };
-  const prepared = await prepareGeometry(geometry);
+  const prepared = await prepareGeometry(geometry, database.scheduler.takeTurn);
   const { bounds, covers, stored } = prepared;
   const inline = prepared.body.length <= database.geometry.inlineBytes;
   const expected = inline

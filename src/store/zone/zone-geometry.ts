@@ -8,7 +8,7 @@ import type { ZoneGeometry } from '../../geo/antimeridian.js';
 import { type Cover, coverZone } from '../../geo/zone-cover.js';
 import { readZoneGeometry } from '../../geo/zone-geometry.js';
 import type { StoredGeometry } from '../../model/zone.js';
-import { inTurns, takeTurn } from '../../scheduling/turns.js';
+import { type Turn, inTurns } from '../../scheduling/turns.js';
 import type { Database, GeometryStore } from '../database.js';
 
 const gzipped = promisify(gzip);
@@ -27,10 +27,10 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 /**
  * Validates, covers and compresses a client's geometry. Throws BAD_USER_INPUT naming the invalid part of `geometry`.
  */
-export async function prepareGeometry(value: unknown): Promise<PreparedGeometry> {
-  const { geometry, parts, shape } = await inTurns(readZoneGeometry('geometry', value), takeTurn);
-  const covers = await inTurns(coverZone(shape, parts), takeTurn);
-  await takeTurn();
+export async function prepareGeometry(value: unknown, turn: Turn): Promise<PreparedGeometry> {
+  const { geometry, parts, shape } = await inTurns(readZoneGeometry('geometry', value), turn);
+  const covers = await inTurns(coverZone(shape, parts), turn);
+  await turn();
   const json = Buffer.from(JSON.stringify(geometry));
   const body = new Uint8Array(await gzipped(json));
   return {

@@ -3,11 +3,14 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { JsonText, spliced, stringify } from '../../../src/graphql/execution/json-text.js';
+import { systemClock } from '../../../src/clock.js';
+import { AnswerWriter } from '../../../src/graphql/execution/json-text.js';
+import { Scheduler } from '../../../src/scheduling/scheduler.js';
 
-const UNLIMITED = 1_000_000_000;
-const textOf = (value: unknown) => new JsonText(Buffer.from(JSON.stringify(value)));
-const written = async (value: unknown) => String(spliced(await stringify(value, UNLIMITED)));
+const scheduler = new Scheduler(systemClock);
+const writer = new AnswerWriter(scheduler, 1_000_000_000);
+const textOf = (value: unknown) => writer.text(Buffer.from(JSON.stringify(value)));
+const written = async (value: unknown) => String(writer.spliced(await writer.stringify(value)));
 
 test('serialized JSON text is embedded as its value, wherever and however often it occurs in a response', async () => {
   await fc.assert(
@@ -35,7 +38,7 @@ test('a response that cannot be serialized does not affect the next one', async 
   const text = textOf(1);
   const cycle: unknown[] = [];
   cycle.push(cycle);
-  await expect(stringify([text, { cycle }], UNLIMITED)).rejects.toThrow(RangeError);
+  await expect(writer.stringify([text, { cycle }])).rejects.toThrow(RangeError);
   expect(JSON.stringify(text)).toBe('1');
   expect(await written([text])).toBe('[1]');
 });
@@ -74,6 +77,8 @@ test('other requests are served while a large response is written', async () => 
 });
 
 test('a response that is too long is abandoned before the rest is written, whether UTF-8 or JSON text', async () => {
+  const short = new AnswerWriter(scheduler, 200_000);
+  const long = (length: number) => short.text(Buffer.from(JSON.stringify('x'.repeat(length))));
   let asked = 0;
   const items = Array.from({ length: 100_000 }, () => ({
     text: 'äöü',
@@ -83,9 +88,9 @@ test('a response that is too long is abandoned before the rest is written, wheth
     },
   }));
   const limit = { code: 'LIMIT_EXCEEDED', details: { field: 'size of the answer', limit: 200_000 } };
-  await expect(stringify(items, 200_000)).rejects.toMatchObject(limit);
+  await expect(short.stringify(items)).rejects.toMatchObject(limit);
   expect(asked).toBeLessThan(50_000);
-  await expect(stringify([textOf('x'.repeat(200_000))], 200_000)).rejects.toMatchObject(limit);
-  await expect(stringify('x'.repeat(200_000), 200_000)).rejects.toMatchObject(limit);
-  expect(String(spliced(await stringify([textOf('x'.repeat(199_900))], 200_000)))).toHaveLength(199_904);
+  await expect(short.stringify([long(200_000)])).rejects.toMatchObject(limit);
+  await expect(short.stringify('x'.repeat(200_000))).rejects.toMatchObject(limit);
+  expect(String(short.spliced(await short.stringify([long(199_900)])))).toHaveLength(199_904);
 });
