@@ -102,7 +102,7 @@ test('no row stops an import: each is imported or rejected', async () => {
       await isZoneFile(path, 'ndjson');
       const marker = (row: object) => newMarkerItem({ keys }, collection, row as never, '');
       expect(await checked(await openMarkers(path, 'ndjson'), marker)).toBe(count);
-      const zone = ({ key, ...row }: { key: string }) => draftZone({ keys, geometry }, collection, key, row as never);
+      const zone = ({ key, ...row }: { key: string }) => draftZone(keys, geometry, collection, key, row as never);
       expect(await checked(await openZones(path, 'ndjson'), zone)).toBe(count);
       expect(await checked(await openFile(path, readingReader(path, 'ndjson', {})), () => undefined)).toBe(count);
 

@@ -109,7 +109,7 @@ async function page(name: Name, wanted: SummariesWanted, trust = CURRENT, now = 
   const [marker] = await getMarkers(from, [name], newCall());
   if (!marker) throw new Error('no marker');
   const options = { now: now.getTime(), budget: { queries: 100, items: 20_000 }, call: newCall() };
-  return readKeptSummaries(from, name, marker, wanted, { ...options, trust });
+  return readKeptSummaries(from, name, marker.incarnation, wanted, { ...options, trust });
 }
 
 async function pages(name: Name, wanted: SummariesWanted, trust = CURRENT, now = NOW, of = db) {
@@ -293,7 +293,10 @@ describe('kept summaries of readings', () => {
     const options = { now: NOW.getTime(), budget: { queries: 100, items: 20_000 }, call: chart };
     const [marker] = await getMarkers(lonely, [name!], newCall());
     const wanted = { ...everything, to: at(-DAY) };
-    const { summaries } = await readKeptSummaries(spender, name!, marker!, wanted, { ...options, trust: CURRENT });
+    const { summaries } = await readKeptSummaries(spender, name!, marker!.incarnation, wanted, {
+      ...options,
+      trust: CURRENT,
+    });
     expect(summaries).toHaveLength(364);
     // docs/time-series.md states these figures.
     expect(call.meter.readUnits).toBe(32);

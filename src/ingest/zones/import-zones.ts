@@ -25,7 +25,7 @@ export interface ZonesJob extends CheckJob<ZoneRow> {
 
 async function draftOf({ database, collection }: ZonesJob, row: ZoneRow): Promise<ZoneDraft> {
   checkImportedKey(collection, row.key);
-  return draftZone(database, collection, readMarkerKey('key', row.key), row);
+  return draftZone(database.keys, database.geometry, collection, readMarkerKey('key', row.key), row);
 }
 
 async function writeZone(job: ZonesJob, offset: RowOffset, call: Call) {

@@ -1,16 +1,22 @@
 import { readOptionalText, readProperties } from '../marker/properties.js';
+import type { Keyspace } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
 import type { Properties } from '../../model/marker.js';
-import type { Database } from '../database.js';
+import type { GeometryStore } from '../database.js';
 import { type PreparedGeometry, checkRoom, prepareGeometry } from './zone-geometry.js';
 import { type ZoneContent, newZoneItem } from './zone-item.js';
 
 /** A new zone as a client describes it. Everything is checked at run time, too. */
-export interface ZoneInput {
+export interface ZoneInput extends ZoneUpdate {
   readonly key?: string | null | undefined;
+  readonly geometry: unknown;
+}
+
+/** Changes to a zone: what is omitted stays as it is, and null removes what is optional. */
+export interface ZoneUpdate {
   readonly name?: string | null | undefined;
   readonly properties?: Properties | null | undefined;
-  readonly geometry: unknown;
+  readonly geometry?: unknown;
 }
 
 /** As long as the longest name of an object. */
@@ -26,10 +32,11 @@ export interface ZoneDraft extends ZoneContent {
  * geometry needs an object store and there is none.
  */
 export async function draftZone(
-  database: Pick<Database, 'keys' | 'geometry'>,
+  keys: Keyspace,
+  store: GeometryStore,
   collection: Collection,
   key: string,
-  { name, properties, geometry }: Pick<ZoneInput, 'name' | 'properties' | 'geometry'>,
+  { name, properties, geometry }: ZoneUpdate,
 ): Promise<ZoneDraft> {
   const content: ZoneContent = {
     name: readOptionalText('name', name),
@@ -37,12 +44,12 @@ export async function draftZone(
   };
   const prepared = await prepareGeometry(geometry);
   const { bounds, covers, stored } = prepared;
-  const inline = prepared.body.length <= database.geometry.inlineBytes;
+  const inline = prepared.body.length <= store.inlineBytes;
   const expected = inline
     ? { body: prepared.body, object: undefined }
     : { body: undefined, object: LONGEST_OBJECT_NAME };
   const place = { bounds, covers, geometry: { ...stored, ...expected } };
-  newZoneItem(database, { collection, key, content, place, now: '' });
-  checkRoom(database.geometry, prepared);
+  newZoneItem(keys, { collection, key, content, place, now: '' });
+  checkRoom(store, prepared);
   return { ...content, geometry: prepared };
 }
