@@ -52,14 +52,16 @@ function endConnectionsOnClose(server: FastifyInstance, timeoutMs: number): void
   });
 }
 
-export interface HttpOptions extends HostOptions, OwnStyle {
-  readonly graphql: GraphqlServer;
-  readonly limits: Limits;
-  readonly ready: () => Promise<Readiness>;
-  /** Folder of the built GraphiQL page. */
+/** Folders of built files. */
+export interface StaticFolders {
+  /** That of GraphiQL. */
   readonly staticDir: string;
-  /** Folder of the built map page; if undefined, `/` redirects to GraphiQL. */
+  /** That of the map; if undefined, `/` redirects to GraphiQL. */
   readonly mapDir?: string | undefined;
+}
+
+/** What clients of a server may do, and what they see. */
+export interface ClientOptions extends HostOptions, OwnStyle {
   /** Origins of other sites whose pages may send requests and subscribe; `*` for any. */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Undefined for a server that samples no capacity. */
@@ -67,6 +69,12 @@ export interface HttpOptions extends HostOptions, OwnStyle {
   /** Whether clients may request the cost and the reads of a request, and see hot keys; true by default. */
   readonly explain?: boolean | undefined;
   readonly requestTimeoutMs?: number | undefined;
+}
+
+export interface HttpOptions extends ClientOptions, StaticFolders {
+  readonly graphql: GraphqlServer;
+  readonly limits: Limits;
+  readonly ready: () => Promise<Readiness>;
   readonly log: Log;
   /** Ends all subscriptions with a reason when the server closes. */
   readonly endSubscriptions?: (() => void) | undefined;

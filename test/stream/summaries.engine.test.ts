@@ -32,7 +32,7 @@ import { itemBytes } from '../../src/store/request/item-size.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { createConsumer } from '../../src/stream/consume/consumer.js';
-import { openDaysPort } from '../../src/server/consumer.js';
+import { openSummaries } from '../../src/stream/consume/derived-ports.js';
 import { MarkerDays } from '../../src/stream/days/apply.js';
 import { RecountDays } from '../../src/stream/recount/days.js';
 import { openRecount } from '../../src/stream/recount/reads.js';
@@ -327,7 +327,7 @@ describe('kept summaries of readings', () => {
     await untilSummarized();
     const reader = newDatabase('readable', { tables: db.tables });
     const calls = recordCalls(reader);
-    const report = await storedReport({ database: db });
+    const report = await storedReport(db);
     const trust = new ConsumerTrust({
       own: () => undefined,
       stored: () => Promise.resolve(report),
@@ -402,7 +402,7 @@ describe('summaries of readings that expire', () => {
   const session = (later: number, epoch: number) =>
     new MarkerDays(
       {
-        port: openDaysPort(lonely),
+        port: openSummaries(lonely),
         clock: { ...clock, wall: () => NOW.getTime() + later },
         log: silentLog,
         signal: stopping.signal,
@@ -441,7 +441,7 @@ describe('summaries of readings that expire', () => {
     // Then a recount deletes them.
     const recounting = async (inexactSince: number) => {
       const days = session(40 * DAY, 1_000_002);
-      const recounted = new RecountDays({ keys: lonely.keys, port: openDaysPort(lonely), days, checkOnly: false });
+      const recounted = new RecountDays({ keys: lonely.keys, port: openSummaries(lonely), days, checkOnly: false });
       await recounted.addStored([day], inexactSince);
     };
     await recounting(NOW.getTime() + 27 * DAY);
