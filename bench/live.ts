@@ -35,8 +35,8 @@ function boundsOf(subscriber: number) {
 }
 
 async function startServer(db: Database, hub: LiveHub) {
-  const services = createServices({ database: db }, { cacheBytes: 0, live: hub });
-  const { http, close } = await createHttpServer(services, { pages: { staticDir: '' } });
+  const services = createServices(db, { cacheBytes: 0, live: hub });
+  const { http, close } = await createHttpServer(services, { files: { staticDir: '' } });
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
   return {
     url: `${url.replace('http', 'ws')}/graphql`,

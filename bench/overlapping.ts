@@ -54,7 +54,7 @@ function unionOf(wanted: readonly Wanted[]): Wanted[] {
 /** Loads ranges in one tick through a request's loaders. Returns the milliseconds until all are loaded. */
 async function read({ db }: Rig, collection: Collection, wanted: readonly Wanted[]): Promise<number> {
   const now = () => performance.now();
-  const services = createServices({ database: db }, { cacheBytes: 0 });
+  const services = createServices(db, { cacheBytes: 0 });
   const loaders = createLoaders({ ...services, call: { ...newCall(), unpriced: true } });
   const begun = now();
   await Promise.all(wanted.map(({ range }) => loaders.markers(collection, { range, limit: Infinity, budget: BUDGET })));

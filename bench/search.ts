@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { silentLog } from '../src/log.js';
-import { openFleetSearch } from '../src/server/fleet-search.js';
-import { type ServerSearch, openOwnSearch } from '../src/server/search.js';
+import { FleetSearch } from '../src/server/fleet-search.js';
+import { type ServerSearch, OwnSearch } from '../src/server/search.js';
 import { createCollection } from '../src/store/collection/collections.js';
 import type { Database } from '../src/store/database.js';
 import { newMarkerItem } from '../src/store/marker/marker-item.js';
@@ -118,10 +118,10 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
             await search.stop();
           }
         };
-        const own = { searchBytes: 2 ** 30, dataDir: folder, tables: db.tables };
-        const embedded = await figuresFor('SQLite', openOwnSearch(own, backend, silentLog));
+        const own = { searchBytes: 2 ** 30, dataDir: folder };
+        const embedded = await figuresFor('SQLite', new OwnSearch(own, backend, silentLog));
         const other =
-          cluster && (await figuresFor('OpenSearch', openFleetSearch(await cluster.start(), own, backend, silentLog)));
+          cluster && (await figuresFor('OpenSearch', new FleetSearch(await cluster.start(), backend, silentLog)));
         streams.destroy();
         return {
           title: `Search over ${markers.length.toLocaleString('en')} cities`,

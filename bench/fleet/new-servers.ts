@@ -62,10 +62,11 @@ async function newServer(
   const { wire } = watchWire(database);
   const chain = watchChains(database);
   const consumerStatus = owner ?? (() => undefined);
-  const services = createServices(
-    { database },
-    { cacheBytes: 0, consumerStatus, storedReport: () => storedReport({ database }) },
-  );
+  const services = createServices(database, {
+    cacheBytes: 0,
+    consumerStatus,
+    storedReport: () => storedReport(database),
+  });
   const server = await GraphqlServer.open(services, silentLog);
   const draw = async ({ bounds, zoom }: View) => {
     const body = { query: MAP, variables: { bounds, zoom } };

@@ -17,7 +17,7 @@ const CREATED = '2026-11-21T00:00:00.000Z';
 export async function addPages(db: Database, collection: Collection, markers: readonly BenchMarker[]): Promise<void> {
   const scope = db.keys.scope(collection);
   const entries = markers.flatMap((one) => {
-    const marker = mapMarkerFromIndex(db.keys, newMarkerItem(db, collection, one, CREATED), { key: '' });
+    const marker = mapMarkerFromIndex(db.keys, newMarkerItem(db, collection, one, CREATED), '');
     return marker ? [orderedMarker(marker)] : [];
   });
   const partitions = groupBy(

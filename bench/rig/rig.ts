@@ -88,21 +88,18 @@ export async function startRig(): Promise<Rig> {
   const directories = new DirectoryCache();
   let usesPages = true;
   // The clock of the state and its readers stands still, so that it is read once.
-  const report = async () => (usesPages ? storedReport({ database: db }) : undefined);
+  const report = async () => (usesPages ? storedReport(db) : undefined);
   const trust = new ConsumerTrust({ own: () => undefined, stored: report, wall: () => 0 });
   const pageServices = { ...testPages({ trusted: true, directories }), trust };
   await putStreamState(db, 'cells', { ...firstState('', 0), version: 1, endAt: 0 }, newCall());
-  const services = createServices(
-    { database: db },
-    {
-      cellCache: new CellCache({ maxBytes: 64 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
-      // No cache of pages, so that every map has the cost of a first request.
-      pageServices,
-      // Never expires: a slow machine would reload it more often, and count more reads.
-      collectionCache: createCollectionCache({ now: () => 0 }),
-      consumerStatus: () => ({ owner: true, behindMs: 0, countsExact: true }),
-    },
-  );
+  const services = createServices(db, {
+    cellCache: new CellCache({ maxBytes: 64 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
+    // No cache of pages, so that every map has the cost of a first request.
+    pageServices,
+    // Never expires: a slow machine would reload it more often, and count more reads.
+    collectionCache: createCollectionCache({ now: () => 0 }),
+    consumerStatus: () => ({ owner: true, behindMs: 0, countsExact: true }),
+  });
   const server = await GraphqlServer.open(services, silentLog);
   const post = async (body: unknown, headers: Readonly<Record<string, string>> = {}) => {
     const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, search: '', body };

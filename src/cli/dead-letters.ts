@@ -17,7 +17,7 @@ async function run(
   { stream = false, first, after, json = false }: DeadLetterOptions,
 ): Promise<void> {
   const { listDeadLetters } = await import('../server/dead-letters.js');
-  const of = stream ? 'cells' : 'search';
+  const of = stream ? 'derived' : 'search';
   const { letters, next, total } = await listDeadLetters(database, of, { first, after }, signal);
   if (json) {
     const deadLetters = letters.map(({ item, reason, event }) => ({ item, reason, event }));

@@ -18,12 +18,12 @@ const LOOK_EVERY_MS = 1_000;
 /** Empties deleted collections, together with the servers, until the key of this one can be used again. */
 async function empty(session: CommandSession, key: string): Promise<void> {
   const { config, database, log, signal } = session;
-  const { commandCells } = await import('../server/consumer.js');
+  const { openDerived } = await import('../server/consumer.js');
   const { startJobs } = await import('../server/jobs.js');
   const { readCollectionItem } = await import('../store/collection/change-collection.js');
   const { newCall } = await import('../store/request/meter.js');
-  const cells = commandCells(session, config, log);
-  const jobs = startJobs(session, cells, config.limits.deadlineMs, log);
+  const derived = openDerived(session, config, log);
+  const jobs = startJobs(session, derived, config.limits.deadlineMs, log);
   try {
     while ((await resumed(signal, () => readCollectionItem(database, key, newCall(signal)))) !== undefined) {
       await systemClock.sleep(LOOK_EVERY_MS, signal);
@@ -31,7 +31,7 @@ async function empty(session: CommandSession, key: string): Promise<void> {
     }
   } finally {
     await jobs.stop();
-    await cells.stop();
+    await derived.stop();
   }
 }
 

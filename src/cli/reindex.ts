@@ -24,7 +24,7 @@ async function run(session: CommandSession, options: ReindexOptions): Promise<vo
   }
   const { reindex } = await import('../server/reindex.js');
   const { checkIndex, replayRefusals } = await import('../server/index-check.js');
-  const command = { url, config, backend: session, log, signal };
+  const command = { url, backend: session, log, signal };
   if (options.deadLetters === true) {
     const { tried, left } = await replayRefusals(command, (refusals) => {
       for (const { key, reason } of refusals) console.error(`${key.pk}#${key.sk}: ${reason}`);

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 
 import { systemClock } from '../clock.js';
 import type { Backend } from '../server/backend.js';
-import type { Cells } from '../server/consumer.js';
+import type { DerivedData } from '../server/consumer.js';
 import type { Demo } from '../server/demo.js';
 import { Interrupted } from './failure.js';
 import { EXIT_CODES, type GeoTableNames, geoJsonOption, geohashIndexOption, wholeNumber } from './options.js';
@@ -46,12 +46,12 @@ async function openGeoTable({ database }: CommandSession, { geoTable: name, ...n
 }
 
 /** Loads the demo while the server answers. A failure is logged and does not stop the server. */
-async function loadDemo({ signal }: CommandSession, demo: Demo, cells: Cells, url: string): Promise<void> {
+async function loadDemo({ signal }: CommandSession, demo: Demo, derived: DerivedData, url: string): Promise<void> {
   const bars = importBars('Cities');
   const began = systemClock.now();
   const took = () => duration(systemClock.now() - began);
   try {
-    const { cities, countries } = await demo.load(cells, {
+    const { cities, countries } = await demo.load(derived, {
       signal,
       ...bars,
       onCities: ({ count, loaded }) => {
@@ -97,7 +97,7 @@ async function serve(session: CommandSession, options: ServeOptions, onListening
     say('', `${url}/graphql  the API; subscriptions over WebSocket, or server-sent events from /graphql/stream`);
     say('', `${url}/healthz, /readyz and /metrics`);
     console.log('Press Ctrl-C to stop.');
-    if (demo !== undefined) loading = loadDemo(session, demo, server.cells, url);
+    if (demo !== undefined) loading = loadDemo(session, demo, server.derived, url);
     await untilAborted(signal);
   } finally {
     if (signal.aborted) console.log('stopping');

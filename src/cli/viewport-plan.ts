@@ -75,7 +75,7 @@ export function planOf(options: PlanOptions, style: KeyStyle): PrintedPlan {
 /** The reads that a server would now make for a stored collection, from pages if they are available. */
 export async function livePlan({ config, signal, ...backend }: CommandSession, options: View): Promise<PrintedPlan> {
   const viewport = viewportOf(options);
-  return oneQuery(config, backend, signal, async (map) => {
+  return oneQuery(config.limits, backend.database, signal, async (map) => {
     const plan = await viewportPlan(map, viewport, options.collection);
     return printed(viewport, await requireCollection(map, options.collection), map.keys, plan);
   });

@@ -63,15 +63,16 @@ export interface HttpParts {
   readonly endSubscriptions: () => void;
 }
 
-/** The folders of built files. */
+/** Folders of built files. */
 export interface StaticFolders {
   /** That of GraphiQL. */
   readonly staticDir: string;
-  /** That of the map app; if undefined, `/` redirects to GraphiQL. */
+  /** That of the map; if undefined, `/` redirects to GraphiQL. */
   readonly mapDir?: string | undefined;
 }
 
-export interface HttpOptions extends HostOptions, OwnStyle {
+/** What clients of a server may do, and what they see. */
+export interface ClientOptions extends HostOptions, OwnStyle {
   /** Origins of other sites whose pages may send requests and subscribe; `*` for any. */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Undefined for a server that samples no capacity. */
@@ -109,7 +110,7 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
 export function buildHttp(
   { graphql, scheduler, limits, ready, log, endSubscriptions }: HttpParts,
   { staticDir, mapDir }: StaticFolders,
-  options: HttpOptions,
+  options: ClientOptions,
 ): FastifyInstance {
   const { allowedOrigins = [], metrics, explain = true, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const server = fastify({

@@ -117,8 +117,8 @@ export function deletedCollection(
   keys: Keyspace,
   { before, after }: Pick<StreamRecord, 'before' | 'after'>,
 ): Collection | undefined {
-  const was = before && collectionFromItem({ keys }, itemOfImage(before));
-  const is = after && collectionFromItem({ keys }, itemOfImage(after));
+  const was = before && collectionFromItem(keys, itemOfImage(before));
+  const is = after && collectionFromItem(keys, itemOfImage(after));
   return was?.createdAt === is?.createdAt ? undefined : was;
 }
 
@@ -159,7 +159,7 @@ function markerOf(keys: Keyspace, event: MarkerEvent, collection: string): Marke
   if (known !== undefined) return known;
   const { after, image } = event;
   const marker =
-    after === undefined || image === undefined ? null : markerFromBase(keys, itemOfImage(image), { key: collection });
+    after === undefined || image === undefined ? null : markerFromBase(keys, itemOfImage(image), collection);
   decoded.set(event, marker ?? null);
   return marker ?? null;
 }

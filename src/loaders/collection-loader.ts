@@ -40,7 +40,7 @@ export function createCollectionLoader(db: Database, cache: CollectionCache, cal
     const cached = cache.get(key);
     if (cached || !isCollectionKey(key)) return cached ?? null;
     const item = await items.load(keys.collection(key));
-    const collection = item && collectionFromItem(db, item);
+    const collection = item && collectionFromItem(db.keys, item);
     if (collection) cache.set(collection.key, collection);
     return collection ?? null;
   }

@@ -46,7 +46,7 @@ export function createEntityLoaders(db: Database, collections: CollectionLoader,
     return currentIn(
       collectionKey,
       (scope) => keys.marker(scope, key),
-      (item, collection) => markerFromBase(keys, item, collection),
+      (item, collection) => markerFromBase(keys, item, collection.key),
     );
   }
 
@@ -55,7 +55,7 @@ export function createEntityLoaders(db: Database, collections: CollectionLoader,
     return currentIn(
       collectionKey,
       (scope) => keys.zone(scope, key),
-      (item, collection) => zoneFromItem(keys, item, collection),
+      (item, collection) => zoneFromItem(keys, item, collection.key),
     );
   }
 

@@ -149,7 +149,10 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     const { marker, readings } = await read;
     if (marker === null || wanted === undefined) return { marker, readings: [] };
     if (comesWithMarker(name, wanted)) return { marker, readings: sliceOf(readings, wanted) };
-    return { marker, readings: await slots(() => readReadingsOf(db, name, marker, wanted, optionsOf(group))) };
+    return {
+      marker,
+      readings: await slots(() => readReadingsOf(db, name, marker.incarnation, wanted, optionsOf(group))),
+    };
   }
 
   function readAll(asked: readonly Asked[]): Promise<(MarkerWithReadings | Error)[]> {

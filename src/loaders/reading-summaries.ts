@@ -37,8 +37,8 @@ export function createSummaryLoader(
       const read = (some: SummariesWanted) =>
         slots(() =>
           kept === undefined
-            ? readSummaries(db, name, found, some, options)
-            : readKeptSummaries(db, name, found, some, { ...options, trust: kept }),
+            ? readSummaries(db, name, found.incarnation, some, options)
+            : readKeptSummaries(db, name, found.incarnation, some, { ...options, trust: kept }),
         );
       let page = await read(wanted);
       // To a user, an empty page means that there are no readings.

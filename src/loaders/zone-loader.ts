@@ -47,7 +47,7 @@ export function createZoneLoader({ db, geometryCache, call, slots, items }: Zone
     // The zone's geometry was replaced after its item was read, and the former object no longer exists: use the new
     // one.
     const found = await readItem(db, keys.zone(zone.scope, zone.key), call);
-    const now = found && zoneFromItem(keys, found, { key: zone.collection });
+    const now = found && zoneFromItem(keys, found, zone.collection);
     if (now === undefined || now.geometry.sha256 === geometry.sha256) throw missing(geometry);
     return load(now);
   }
@@ -63,7 +63,7 @@ export function createZoneLoader({ db, geometryCache, call, slots, items }: Zone
     async zones(collection: Collection, wanted: readonly string[]): Promise<(Zone | null)[]> {
       const scope = keys.scope(collection);
       const found = await Promise.all(wanted.map((key) => items.load(keys.zone(scope, key))));
-      return found.map((item) => (item && zoneFromItem(keys, item, collection)) ?? null);
+      return found.map((item) => (item && zoneFromItem(keys, item, collection.key)) ?? null);
     },
     /** The covers in a range of the geo index, read once; undefined if there are more than `most`. */
     zoneEntries(range: PartitionRange, most: number): Promise<ZoneEntry[] | undefined> {

@@ -1,8 +1,8 @@
 import type { Bounds } from '../geo/bounds.js';
 import type { Properties } from './marker.js';
 
-/** Where a zone's geometry is stored: as gzipped GeoJSON in the zone's item, or in an object of this name. */
-export interface StoredGeometry {
+/** What a zone's item says about its geometry, wherever that is stored. */
+export interface GeometryFacts {
   /** Number of positions, including those that close rings. */
   readonly vertices: number;
   /** Hash of the stored bytes, in hexadecimal. */
@@ -11,6 +11,10 @@ export interface StoredGeometry {
   readonly bytes: number;
   /** Number of bytes of the uncompressed GeoJSON. */
   readonly jsonBytes: number;
+}
+
+/** Where a zone's geometry is stored: as gzipped GeoJSON in the zone's item, or in an object of this name. */
+export interface StoredGeometry extends GeometryFacts {
   readonly body: Uint8Array | undefined;
   readonly object: string | undefined;
 }

@@ -68,7 +68,7 @@ export function createLoaders(options: LoadersOptions) {
   const decoded = new WeakMap<Item, OrderedMarker | null>();
   function decode(item: Item, collection: Collection): OrderedMarker | null {
     return remembered(decoded, item, () => {
-      const marker = mapMarkerFromIndex(keys, item, collection);
+      const marker = mapMarkerFromIndex(keys, item, collection.key);
       return marker ? orderedMarker(marker) : null;
     });
   }

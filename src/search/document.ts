@@ -38,14 +38,14 @@ export function documentOf(keys: Keyspace, item: Item, rankBy: RankBy): SearchDo
   const key = keyOf(item);
   const scope = scopeOf(keys, key);
   if (scope === undefined) return undefined;
-  const collection = collectionFromItem({ keys }, item);
+  const collection = collectionFromItem(keys, item);
   if (collection) {
     const { name, description, createdAt, version } = collection;
     const own = { name, rest: restOf([collection.key, description]), bounds: undefined, rank: undefined };
     return { key, scope: keys.scope(collection), incarnation: createdAt, version, ...own };
   }
-  const marker = markerFromBase(keys, item, { key: scope });
-  const found = marker ?? zoneFromItem(keys, item, { key: scope });
+  const marker = markerFromBase(keys, item, scope);
+  const found = marker ?? zoneFromItem(keys, item, scope);
   if (found === undefined) return undefined;
   const { incarnation, version, name, properties } = found;
   const { lng, lat } = marker?.position ?? { lng: 0, lat: 0 };

@@ -61,7 +61,7 @@ export class Ranks {
       if (!this.#byScope.has(scope)) this.#byScope.set(scope, null);
       return changed;
     }
-    const collection = after && collectionFromItem({ keys }, itemOfImage(after));
+    const collection = after && collectionFromItem(keys, itemOfImage(after));
     if (!collection) return false;
     const name = keys.scope(collection);
     const known = this.#byScope.get(name);

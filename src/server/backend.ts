@@ -57,10 +57,14 @@ function createPatience({ log = silentLog, signal, waits = () => true }: Waiting
   };
 }
 
-/** An open database. */
-export interface Backend {
+/** What readers of the stream need. */
+export interface StreamBackend {
   readonly database: Database;
   readonly streams: DynamoDBStreamsClient;
+}
+
+/** An open database. */
+export interface Backend extends StreamBackend {
   /** Describes the database, for display. */
   readonly where: string;
   /** Why data cannot be written, as far as this machine knows; undefined if nothing prevents it. */
@@ -134,9 +138,6 @@ export async function openBackend(config: Config, waiting: Waiting = {}): Promis
     },
   };
 }
-
-/** What readers of the stream need. */
-export type StreamBackend = Pick<Backend, 'database' | 'streams'>;
 
 /** Logs what the owner of the folders should know: who else can reach their data, and that it may be damaged. */
 function inspectFolders({ database, dataDir, objects }: Config, log: Log): void {

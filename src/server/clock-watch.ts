@@ -1,6 +1,6 @@
+import type { ServerClock } from '../clock.js';
 import type { ClockReadiness } from '../http/health.js';
 import type { Log } from '../log.js';
-import type { Database } from '../store/database.js';
 
 /** A difference that a synchronized machine does not have. Pages are trusted for two seconds. */
 const REPORTED_MS = 1_000;
@@ -8,7 +8,7 @@ const CHECK_EVERY_MS = 5_000;
 
 const secondOf = (time: number) => `${new Date(time).toISOString().slice(0, -5)}Z`;
 
-function warningOf({ clock }: Pick<Database, 'clock'>, aheadMs: number | null | undefined): string | null {
+function warningOf(clock: ServerClock, aheadMs: number | null | undefined): string | null {
   if (aheadMs === null) {
     return (
       "the database's answers have no Date header, so this server goes by its machine's clock: keep the clocks of all " +
@@ -24,16 +24,16 @@ function warningOf({ clock }: Pick<Database, 'clock'>, aheadMs: number | null | 
 }
 
 /** How the machine's clock compares with DynamoDB's. */
-export function clockReadiness(database: Pick<Database, 'clock'>): ClockReadiness {
-  const aheadMs = database.clock.machineAhead();
-  return { aheadMs: aheadMs ?? null, warning: warningOf(database, aheadMs) };
+export function clockReadiness(clock: ServerClock): ClockReadiness {
+  const aheadMs = clock.machineAhead();
+  return { aheadMs: aheadMs ?? null, warning: warningOf(clock, aheadMs) };
 }
 
 /** Logs each time that the machine's clock begins to differ from DynamoDB's. Returns the function that stops it. */
-export function watchClock(database: Pick<Database, 'clock'>, log: Log): () => void {
+export function watchClock(clock: ServerClock, log: Log): () => void {
   let warned = false;
   const timer = setInterval(() => {
-    const { aheadMs, warning } = clockReadiness(database);
+    const { aheadMs, warning } = clockReadiness(clock);
     if (warning !== null && !warned) log.warn({ aheadMs }, warning);
     warned = warning !== null;
   }, CHECK_EVERY_MS).unref();

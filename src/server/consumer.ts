@@ -1,33 +1,23 @@
 import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
-import type { Services } from '../graphql/context.js';
+import type { CellCache } from '../loaders/cell-cache.js';
 import { type PageCache, pageName } from '../read/from-pages/page-cache.js';
+import type { PageServices } from '../read/from-pages/page-loader.js';
 import type { ConsumerReport } from '../loaders/consumer-trust.js';
 import { type Log, silentLog } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import { type PartitionPrefixes, occupiedLength, occupiedPrefixes } from '../store/cell/partition-prefixes.js';
 import { loadStreamState } from '../store/cell/stream-state.js';
-import { everyCollection } from '../store/collection/collection-changes.js';
 import type { Database } from '../store/database.js';
-import {
-  claimDay,
-  closeDay,
-  forgetDueDay,
-  listDueDays,
-  openDays,
-  readDays,
-  removeDays,
-  summarizeDay,
-} from '../store/reading/kept-days.js';
 import { newCall } from '../store/request/meter.js';
 import { DERIVED_FORMAT, changeOf } from '../stream/change.js';
 import { type ConsumerStatus, createConsumer, reportOf } from '../stream/consume/consumer.js';
-import { firstSince, openBlocks, openPages, openState } from '../stream/consume/derived-ports.js';
+import { firstSince, openBlocks, openPages, openState, openSummaries } from '../stream/consume/derived-ports.js';
 import { openStream } from '../stream/source/dynamodb.js';
 import { EMBEDDED_LOAD_POLICY } from '../stream/consume/flood.js';
 import { readBeyond } from '../stream/consume/follower.js';
 import { ownName, ownerIsGone } from '../stream/consume/owners.js';
-import type { DaysPort, PagesPort } from '../stream/ports.js';
+import type { PagesPort } from '../stream/ports.js';
 import { openRecount } from '../stream/recount/reads.js';
 import type { RecountResult } from '../stream/recount/scan.js';
 import { recount } from '../stream/recount/recount.js';
@@ -35,32 +25,10 @@ import { firstState } from '../stream/state.js';
 import type { StreamBackend } from './backend.js';
 import type { LiveFeed } from './live.js';
 
-/** Opens the summaries of readings in a database. */
-export function openDaysPort(database: Database): DaysPort {
-  const { keys } = database;
-  return {
-    async collections() {
-      const found = new Map<string, Collection>();
-      for await (const some of everyCollection(database, 'in use', newCall(), { consistent: true })) {
-        for (const collection of some) found.set(keys.scope(collection), collection);
-      }
-      return found;
-    },
-    open: (days, epoch) => openDays(database, days, epoch, newCall()),
-    due: (collection, upTo) => listDueDays(database, keys.scope(collection), upTo, newCall()),
-    read: (days) => readDays(database, days, newCall()),
-    claim: (day, seen, epoch) => claimDay(database, day, seen, epoch, newCall()),
-    summarize: (collection, day, now) => summarizeDay(database, collection, day, now, newCall()),
-    close: (day, seen, kept) => closeDay(database, day, seen, kept, newCall()),
-    forget: (due) => forgetDueDay(database, due, newCall()),
-    remove: (days) => removeDays(database, days, newCall()),
-  };
-}
-
-/** The cells of all collections, updated by this process or by the one that holds the lease. */
-export interface Cells {
+/** The derived data of all collections, updated by this process or by the one that holds the lease. */
+export interface DerivedData {
   status(): ConsumerStatus;
-  /** Resolves once the cells include every write before the call. Rejects on abort, or if the consumer has failed. */
+  /** Resolves once they include every write before the call. Rejects on abort, or if the consumer has failed. */
   caughtUp(signal: AbortSignal): Promise<void>;
   /** Stops, and releases the lease so that another process can take over immediately. */
   stop(): Promise<void>;
@@ -83,7 +51,7 @@ export function consumerParts({ database, streams }: StreamBackend, log: Log, co
     state: openState(database, consumer),
     cells: openBlocks(database),
     pages: openPages(database),
-    days: { port: openDaysPort(database) },
+    days: { port: openSummaries(database) },
     clock: database.clock,
     keys: database.keys,
     log,
@@ -140,8 +108,8 @@ export async function findOccupied(
   return occupiedPrefixes(database, collection, newCall(signal), recent);
 }
 
-/** Cells that another process updates: this one does not know whether they are up to date. */
-export function noConsumer(): Cells {
+/** Derived data that another process updates: this one does not know whether they are up to date. */
+export function noConsumer(): DerivedData {
   const unknown = {
     behindMs: undefined,
     gap: null,
@@ -169,13 +137,16 @@ function adviseRecount({ pages }: ConsumerStatus, log: Log): void {
 }
 
 /** How far the consumer is, whichever process runs it, as it was stored lately; undefined before its first start. */
-export async function storedReport({ database }: Pick<StreamBackend, 'database'>): Promise<ConsumerReport | undefined> {
+export async function storedReport(database: Database): Promise<ConsumerReport | undefined> {
   const state = await loadStreamState(database, CONSUMER, newCall(), { consistent: false });
   return state?.layout === DERIVED_FORMAT ? { ...reportOf(state), gap: state.gap } : undefined;
 }
 
 /** Caches that the stream keeps up to date. */
-export type Caches = Pick<Services, 'cellCache' | 'pageServices'>;
+export interface Caches {
+  readonly cellCache: CellCache;
+  readonly pageServices: PageServices;
+}
 
 export interface KeepOptions {
   readonly caches?: Caches | undefined;
@@ -200,17 +171,17 @@ function noted(pages: PagesPort, generation: string, cache: PageCache | undefine
   return { ...pages, write };
 }
 
-/** The cells of all collections for a command: updated by it, unless servers alone do so. */
-export function commandCells(
-  backend: StreamBackend,
-  { consumer, database }: Pick<Config, 'consumer' | 'database'>,
-  log: Log,
-): Cells {
+/** The derived data of all collections for a command: updated by it, unless servers alone do so. */
+export function openDerived(backend: StreamBackend, { consumer, database }: Config, log: Log): DerivedData {
   return consumer ? startConsumer(backend, log, { embedded: database.kind === 'embedded' }) : noConsumer();
 }
 
-/** Starts the stream consumer, which updates the cells and caches and passes changes on. The tables must exist. */
-export function startConsumer(backend: StreamBackend, log: Log, { caches, live, embedded }: KeepOptions = {}): Cells {
+/** Starts the stream consumer, which updates derived data and caches and passes changes on. The tables must exist. */
+export function startConsumer(
+  backend: StreamBackend,
+  log: Log,
+  { caches, live, embedded }: KeepOptions = {},
+): DerivedData {
   const parts = consumerParts(backend, log);
   const pageCache = caches?.pageServices.pageCache;
   const consumer = createConsumer({

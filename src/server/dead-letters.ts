@@ -5,15 +5,15 @@ import { newCall } from '../store/request/meter.js';
 import { checkTables } from '../store/table/table-check.js';
 import { CONSUMER } from './consumer.js';
 
-/** Some dead letters of the cells or of search, and the number of all. */
+/** Some dead letters of derived data or of search, and the number of all. */
 export async function listDeadLetters(
   database: Database,
-  of: 'cells' | 'search',
+  of: 'derived' | 'search',
   page: { readonly first: number; readonly after?: string | undefined },
   signal: AbortSignal,
 ): Promise<DeadLetterPage & { readonly total: number }> {
   await checkTables(database);
-  const consumer = of === 'cells' ? CONSUMER : IN_USE;
+  const consumer = of === 'derived' ? CONSUMER : IN_USE;
   const found = await readDeadLetters(database, consumer, page, newCall(signal));
   return { ...found, total: await countDeadLetters(database, consumer, newCall(signal)) };
 }

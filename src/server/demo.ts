@@ -8,7 +8,7 @@ import { RejectsFile } from '../ingest/read/rejects.js';
 import { COUNTRIES_COLLECTION, loadCountries, openCountries } from '../ingest/zones/countries.js';
 import { newCall } from '../store/request/meter.js';
 import type { Backend } from './backend.js';
-import type { Cells } from './consumer.js';
+import type { DerivedData } from './consumer.js';
 
 /** The first windows are small and counted before the rest is written, so that the world map fills at once. */
 const WINDOW_ROWS = 500;
@@ -31,7 +31,10 @@ export interface Demo {
    * Loads missing cities, largest first, and resolves once the cells include them; then loads missing countries.
    * Rejects with the signal's reason on abort.
    */
-  load(cells: Cells, options: DemoOptions): Promise<{ readonly cities: DemoPart; readonly countries: DemoPart }>;
+  load(
+    derived: DerivedData,
+    options: DemoOptions,
+  ): Promise<{ readonly cities: DemoPart; readonly countries: DemoPart }>;
 }
 
 const PARTS = [CITIES_COLLECTION, COUNTRIES_COLLECTION] as const;
@@ -57,7 +60,7 @@ export async function openDemo(
   if (foreign === undefined) await Promise.all([opened.create(), countries.create()]);
   let readiness: LoadReadiness = { state: 'loading', checked: 0, cities: 0, of: null, counted: false, reason: null };
 
-  async function loadCities(cells: Cells, { signal, onChecked, onProgress }: DemoOptions): Promise<DemoPart> {
+  async function loadCities(derived: DerivedData, { signal, onChecked, onProgress }: DemoOptions): Promise<DemoPart> {
     const { rows, identity } = openCities(most);
     readiness = { ...readiness, of: rows.size };
     let counted = false;
@@ -84,10 +87,10 @@ export async function openDemo(
         counted ||= progress.resumed > 0;
         if (counted || readiness.cities === 0) return;
         counted = true;
-        await cells.caughtUp(signal);
+        await derived.caughtUp(signal);
       },
     });
-    await cells.caughtUp(signal);
+    await derived.caughtUp(signal);
     const done = counts.created + counts.updated + counts.unchanged + counts.rejected;
     return { count: rows.size, loaded: done - resumed };
   }
@@ -101,7 +104,7 @@ export async function openDemo(
 
   return {
     readiness: () => readiness,
-    async load(cells, options) {
+    async load(derived, options) {
       try {
         if (foreign !== undefined) {
           throw new CellportError(
@@ -110,7 +113,7 @@ export async function openDemo(
             { key: foreign },
           );
         }
-        const cities = await loadCities(cells, options);
+        const cities = await loadCities(derived, options);
         readiness = { ...readiness, cities: cities.count, of: cities.count, counted: true };
         options.onCities(cities);
         const loaded = { cities, countries: await loadZones(options.signal) };

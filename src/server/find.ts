@@ -27,16 +27,13 @@ interface Candidates {
   close(): Promise<void>;
 }
 
-async function openCandidates(
-  { openSearchUrl, dataDir, tables }: Pick<Config, 'openSearchUrl' | 'dataDir' | 'tables'>,
-  backend: Backend,
-): Promise<Candidates> {
+async function openCandidates({ openSearchUrl, dataDir }: Config, backend: Backend): Promise<Candidates> {
   if (openSearchUrl !== undefined) {
     const { openCluster } = await import('./search-cluster.js');
-    const cluster = await openCluster(openSearchUrl, { tables }, backend, silentLog);
+    const cluster = await openCluster(openSearchUrl, backend, silentLog);
     return { where: 'OpenSearch', readers: [cluster.reader], close: () => cluster.close() };
   }
-  const readers = await openEmbeddedReaders({ folder: dataDir, table: tables.entities });
+  const readers = await openEmbeddedReaders(dataDir, backend.database.tables.entities);
   return {
     where: dataDir,
     readers,
@@ -51,7 +48,7 @@ async function openCandidates(
  * if there is none.
  */
 export async function findText(
-  config: Pick<Config, 'openSearchUrl' | 'dataDir' | 'tables' | 'limits'>,
+  config: Config,
   backend: Backend,
   input: TextSearchInput,
   signal: AbortSignal,
@@ -64,7 +61,7 @@ export async function findText(
       const message = `no complete search index in ${candidates.where}; run \`cellport serve\` to build one`;
       throw new CellportError('UNAVAILABLE', message);
     }
-    return await oneQuery(config, backend, signal, async (map) => {
+    return await oneQuery(config.limits, backend.database, signal, async (map) => {
       const read = (part: TextSearchInput) => searchText(map, found.reader, part, signal);
       const onward = { isLate: () => false, forget: () => map.loaders.forget() };
       const { edges, pageInfo, count } = await readOn(input, read, onward);

@@ -1,6 +1,5 @@
-import type { Config } from '../config.js';
 import type { Log } from '../log.js';
-import type { IndexStatus } from '../search/engine.js';
+import type { IndexStatus, SearchReader } from '../search/engine.js';
 import { type IndexFollower, FOLLOW_RETRIES, readCheckpoint } from '../search/follow.js';
 import { IN_USE, type SearchState } from '../search/opensearch/state.js';
 import { restartOnFailure } from '../retry.js';
@@ -18,74 +17,79 @@ function statusOf(state: SearchState | undefined): IndexStatus {
 }
 
 /** Search through an index in OpenSearch that all servers of a table share; one of them follows the stream. */
-export function openFleetSearch(
-  url: string,
-  config: Pick<Config, 'tables'>,
-  backend: StreamBackend,
-  log: Log,
-  isBusy?: () => boolean,
-): ServerSearch {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  let cluster: SearchCluster | undefined;
-  let follower: IndexFollower | undefined;
-  let latest: () => SearchState | undefined = () => undefined;
-  let running: Promise<void> | undefined;
+export class FleetSearch implements ServerSearch {
+  readonly #url: string;
+  readonly #backend: StreamBackend;
+  readonly #log: Log;
+  readonly #isBusy: (() => boolean) | undefined;
+  readonly #stopping = new AbortController();
+  #cluster: SearchCluster | undefined;
+  #follower: IndexFollower | undefined;
+  #latest: () => SearchState | undefined = () => undefined;
+  #running: Promise<void> | undefined;
 
-  /** Waits for the lease, then follows the stream until another process takes over. */
-  async function follow(opened: SearchCluster, progressed: () => void): Promise<void> {
-    const look = (state: SearchState) => {
-      latest = () => state;
-    };
-    const lease = await takeLease(opened.lease(IN_USE, look), signal);
-    progressed();
-    latest = () => lease.current;
-    const { index } = lease.current;
-    if (index !== '' && !opened.names.isCurrent(index))
-      log.warn({ index }, 'The search index is of another version of Cellport: run `cellport reindex` to rebuild it');
-    const own = opened.follower(opened.engine(lease, IN_USE), isBusy);
-    follower = own;
-    try {
-      await whileLeased(lease, (working) => own.run(working), signal);
-    } finally {
-      follower = undefined;
-    }
+  constructor(url: string, backend: StreamBackend, log: Log, isBusy?: () => boolean) {
+    this.#url = url;
+    this.#backend = backend;
+    this.#log = log;
+    this.#isBusy = isBusy;
   }
 
-  const run = () =>
-    restartOnFailure(
+  get status(): IndexStatus {
+    return this.#follower?.status.state === 'failed' ? this.#follower.status : statusOf(this.#latest());
+  }
+
+  open(): SearchReader {
+    const { status } = this;
+    if (this.#cluster === undefined || status.state !== 'following') throw unavailable(status);
+    return this.#cluster.reader;
+  }
+
+  start(): void {
+    const { signal } = this.#stopping;
+    this.#running ??= restartOnFailure(
       async (progressed) => {
-        cluster ??= await openCluster(url, config, backend, log);
-        while (!signal.aborted) await follow(cluster, progressed);
+        const cluster = (this.#cluster ??= await openCluster(this.#url, this.#backend, this.#log));
+        while (!signal.aborted) await this.#follow(cluster, progressed);
       },
       {
         signal,
         ...FOLLOW_RETRIES,
-        onFailure(err) {
-          if (!(err instanceof LeaseLost)) log.warn({ err }, 'Cannot follow the stream into OpenSearch');
+        onFailure: (err) => {
+          if (!(err instanceof LeaseLost)) this.#log.warn({ err }, 'Cannot follow the stream into OpenSearch');
         },
       },
-    );
+    ).catch((err: unknown) => this.#log.error({ err }, 'Search has failed'));
+  }
 
-  const status = (): IndexStatus => (follower?.status.state === 'failed' ? follower.status : statusOf(latest()));
-  return {
-    get status() {
-      return status();
-    },
-    open() {
-      const now = status();
-      if (cluster === undefined || now.state !== 'following') throw unavailable(now);
-      return cluster.reader;
-    },
-    start() {
-      running ??= run().catch((err: unknown) => log.error({ err }, 'Search has failed'));
-    },
-    async stop() {
-      stopping.abort();
-      await running;
-      const open = cluster;
-      cluster = undefined;
-      await open?.close();
-    },
-  };
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+    const open = this.#cluster;
+    this.#cluster = undefined;
+    await open?.close();
+  }
+
+  /** Waits for the lease, then follows the stream until another process takes over. */
+  async #follow(cluster: SearchCluster, progressed: () => void): Promise<void> {
+    const { signal } = this.#stopping;
+    const look = (state: SearchState) => {
+      this.#latest = () => state;
+    };
+    const lease = await takeLease(cluster.lease(IN_USE, look), signal);
+    progressed();
+    this.#latest = () => lease.current;
+    const { index } = lease.current;
+    if (index !== '' && !cluster.names.isCurrent(index))
+      this.#log.warn(
+        { index },
+        'The search index is of another version of Cellport: run `cellport reindex` to rebuild it',
+      );
+    const follower = (this.#follower = cluster.follower(cluster.engine(lease, IN_USE), this.#isBusy));
+    try {
+      await whileLeased(lease, (working) => follower.run(working), signal);
+    } finally {
+      this.#follower = undefined;
+    }
+  }
 }

@@ -20,8 +20,15 @@ export function sampled<T extends Backend>(backend: T): T & { readonly database:
   return { ...backend, database: { ...backend.database, consumption } };
 }
 
+/** The write units a second of a partition key of a table (index null) or an index. */
+export interface HotPartition {
+  readonly index: string | null;
+  readonly key: string;
+  readonly writeUnits: number;
+}
+
 /** What a partition key names, e.g. `marker prefix u3 of collection cities in index geoA`; the key itself if it is not ours. */
-export function namesOf(keys: Keyspace, { index, key }: Pick<HotKey, 'index' | 'key'>): string {
+export function namesOf(keys: Keyspace, index: string | null, key: string): string {
   const named = keys.namePartition(index, key);
   if (named === undefined) return key;
   const { scope, ...parts } = named.parts;
@@ -35,7 +42,7 @@ export function namesOf(keys: Keyspace, { index, key }: Pick<HotKey, 'index' | '
 }
 
 /** The area of a key's geohash prefix; null if it has none, or names the whole world. */
-export function boundsOf(keys: Keyspace, { index, key }: Pick<HotKey, 'index' | 'key'>): Bounds | null {
+export function boundsOf(keys: Keyspace, index: string | null, key: string): Bounds | null {
   const { prefix, partition } = keys.namePartition(index, key)?.parts ?? {};
   const geohash = prefix ?? partition;
   return typeof geohash === 'string' && isGeohash(geohash) ? cellBounds(geohash) : null;
@@ -67,7 +74,7 @@ export function warnOfHotKeys(metrics: Metrics, keys: Keyspace, log: Log): void 
   const remedy = remedyFor(keys, hottest);
   log.warn(
     { table, index, key, readUnits: Math.round(readUnits), writeUnits: Math.round(writeUnits), others: others.length },
-    `Hot partition key: ${namesOf(keys, hottest)} takes ${rounded(readUnits)} of ${rounded(PARTITION_LIMITS.readUnits)} read ` +
+    `Hot partition key: ${namesOf(keys, index, key)} takes ${rounded(readUnits)} of ${rounded(PARTITION_LIMITS.readUnits)} read ` +
       `and ${rounded(writeUnits)} of ${rounded(PARTITION_LIMITS.writeUnits)} write units a second, beyond which DynamoDB ` +
       `throttles it until it has split it${remedy === undefined ? '' : `; ${remedy}`}`,
   );
@@ -78,7 +85,10 @@ export function metricsOf(consumption: ConsumptionSampler, keys: Keyspace): Metr
   return {
     hotKeys: () => {
       const report = consumption.report(SHOWN);
-      const named = report.keys.map((hot) => ({ ...hot, names: namesOf(keys, hot), bounds: boundsOf(keys, hot) }));
+      const named = report.keys.map((hot) => {
+        const { index, key } = hot;
+        return { ...hot, names: namesOf(keys, index, key), bounds: boundsOf(keys, index, key) };
+      });
       return { ...report, keys: named };
     },
     totals: () => consumption.totals(),

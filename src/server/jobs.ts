@@ -2,7 +2,8 @@ import { runJobs } from '../jobs/run-jobs.js';
 import type { Log } from '../log.js';
 import { ownName, ownerIsGone } from '../stream/consume/owners.js';
 import type { Backend } from './backend.js';
-import type { Cells } from './consumer.js';
+import { type Background, inBackground } from './background.js';
+import type { DerivedData } from './consumer.js';
 
 /**
  * How long other processes may still use a collection as they read it, beyond the deadline of a request: a server caches
@@ -12,37 +13,17 @@ export const SETTLE_MS = 50_000;
 const LEASE_MS = 20_000;
 const LOOK_EVERY_MS = 15_000;
 
-/** Background jobs, run by this process until it is stopped. */
-export interface Jobs {
-  stop(): Promise<void>;
-}
-
 /** Starts the background jobs, which all processes share; `deadlineMs` is the deadline of a request. */
-export function startJobs({ database }: Backend, cells: Cells, deadlineMs: number, log: Log): Jobs {
-  const stopping = new AbortController();
-  const running = runJobs(
-    {
-      worker: {
-        database,
-        self: ownName(),
-        ownerIsGone,
-        clock: database.clock,
-        leaseMs: LEASE_MS,
-      },
-      async cellsCaughtUp(signal) {
-        await cells.caughtUp(signal);
-        return cells.status().countsExact;
-      },
-      settleMs: SETTLE_MS + deadlineMs,
-      everyMs: LOOK_EVERY_MS,
-      log,
+export function startJobs({ database }: Backend, derived: DerivedData, deadlineMs: number, log: Log): Background {
+  const options = {
+    worker: { database, self: ownName(), ownerIsGone, clock: database.clock, leaseMs: LEASE_MS },
+    async cellsCaughtUp(signal: AbortSignal) {
+      await derived.caughtUp(signal);
+      return derived.status().countsExact;
     },
-    stopping.signal,
-  );
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
+    settleMs: SETTLE_MS + deadlineMs,
+    everyMs: LOOK_EVERY_MS,
+    log,
   };
+  return inBackground((signal) => runJobs(options, signal));
 }

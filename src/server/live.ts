@@ -1,13 +1,17 @@
 import { type HubOptions, LiveHub } from '../live/hub.js';
 import { openRelay } from '../live/redis.js';
 import type { Log } from '../log.js';
-import type { ConsumerOptions } from '../stream/consume/consumer.js';
+import type { StreamRecord } from '../stream/change.js';
 import { openStream } from '../stream/source/dynamodb.js';
 import { followStream, readWholeStream } from '../stream/consume/follower.js';
 import type { StreamBackend } from './backend.js';
 
 /** Callbacks for what the consumer passes on. */
-export type LiveFeed = Required<Pick<ConsumerOptions, 'onRecord' | 'onLoss' | 'onOwnership'>>;
+export interface LiveFeed {
+  onRecord(record: StreamRecord): void;
+  onLoss(reason: string): void;
+  onOwnership(owner: boolean): void;
+}
 
 /** Changes for subscribers, received by this process. */
 export interface Live {

@@ -6,22 +6,23 @@ import type { GeoTable } from '../geolibrary/answers.js';
 import { compiling, interpreting } from '../graphql/execution/executor.js';
 import type { Log } from '../log.js';
 import type { Backend } from './backend.js';
+import type { Background } from './background.js';
 import type { Demo } from './demo.js';
 import { watchClock } from './clock-watch.js';
-import { type Cells, startConsumer, storedReport, noConsumer } from './consumer.js';
-import { type ExactCounts, keepExact } from './exact-counts.js';
+import { type DerivedData, startConsumer, storedReport, noConsumer } from './consumer.js';
+import { keepExact } from './exact-counts.js';
 import { metricsOf, watchHotKeys } from './hot-keys.js';
 import { urlOf } from '../http/loopback.js';
 import type { HotKey } from '../http/metrics.js';
 import { spreadHotPrefixes } from './spread.js';
-import { type Jobs, startJobs } from './jobs.js';
+import { startJobs } from './jobs.js';
 import { openLive } from './live.js';
-import { openFleetSearch } from './fleet-search.js';
-import { type ServerSearch, openOwnSearch } from './search.js';
+import { FleetSearch } from './fleet-search.js';
+import { OwnSearch, type ServerSearch } from './search.js';
 import { type HttpServer, createHttpServer, createServices } from './services.js';
 
 export interface Server {
-  readonly cells: Cells;
+  readonly derived: DerivedData;
   /** Starts the background jobs and listens; returns the URL. Throws UNAVAILABLE if the port is in use. */
   listen(): Promise<string>;
   /**
@@ -58,8 +59,8 @@ async function listen({ http: server }: HttpServer, http: Config['http']): Promi
 
 /** Opens search as configured; undefined if it is turned off. */
 function openSearch(config: Config, backend: Backend, log: Log, isBusy: () => boolean): ServerSearch | undefined {
-  if (config.openSearchUrl !== undefined) return openFleetSearch(config.openSearchUrl, config, backend, log, isBusy);
-  return config.searchBytes === 0 ? undefined : openOwnSearch(config, backend, log, isBusy);
+  if (config.openSearchUrl !== undefined) return new FleetSearch(config.openSearchUrl, backend, log, isBusy);
+  return config.searchBytes === 0 ? undefined : new OwnSearch(config, backend, log, isBusy);
 }
 
 export interface ServerParts {
@@ -68,17 +69,17 @@ export interface ServerParts {
 }
 
 /**
- * Opens a server over an open database whose tables exist. It updates cells and receives changes, but does not listen
+ * Opens a server over an open database whose tables exist. It updates derived data and receives changes, but does not listen
  * yet.
  */
 export function openServer(config: Config, backend: Backend, { geoTable, demo }: ServerParts, log: Log): Server {
   const { limits, introspection, readOnly, cacheBytes } = config;
   const live = openLive(backend, config.redisUrl, log);
   const search = openSearch(config, backend, log, () => demo?.readiness().state === 'loading');
-  const services = createServices(backend, {
+  const services = createServices(backend.database, {
     cacheBytes,
-    consumerStatus: () => cells.status(),
-    storedReport: () => storedReport(backend),
+    consumerStatus: () => derived.status(),
+    storedReport: () => storedReport(backend.database),
     live: live.hub,
     search,
     load: demo && (() => demo.readiness()),
@@ -89,7 +90,7 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
     readOnly,
   });
   const embedded = config.database.kind === 'embedded';
-  const cells = config.consumer
+  const derived = config.consumer
     ? startConsumer(backend, log, { caches: services, live: live.feed, embedded })
     : noConsumer();
   const { consumption, keys } = backend.database;
@@ -98,15 +99,15 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
   const spreads = config.spreadWcu > 0 && !readOnly && !embedded;
   const spread = (hot: readonly HotKey[]) => spreadHotPrefixes(backend.database, hot, config.spreadWcu, log);
   const stopWatching = metrics && watchHotKeys(metrics, keys, log, spreads ? spread : undefined);
-  const stopWatchingClock = watchClock(backend.database, log);
-  let jobs: Jobs | undefined;
-  let exactCounts: ExactCounts | undefined;
+  const stopWatchingClock = watchClock(backend.database.clock, log);
+  let jobs: Background | undefined;
+  let exactCounts: Background | undefined;
   let server: HttpServer | undefined;
   return {
-    cells,
+    derived,
     async listen() {
-      jobs = startJobs(backend, cells, limits.deadlineMs, log);
-      if (embedded && config.consumer) exactCounts = keepExact(backend, cells, log);
+      jobs = startJobs(backend, derived, limits.deadlineMs, log);
+      if (embedded && config.consumer) exactCounts = keepExact(backend, derived, log);
       const executor = config.graphqlJit ? compiling : interpreting;
       server = await createHttpServer(services, { ...config.http, metrics, executor, log });
       const url = await listen(server, config.http);
@@ -121,7 +122,7 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
       await jobs?.stop();
       await live.close();
       await search?.stop();
-      await cells.stop();
+      await derived.stop();
     },
   };
 }

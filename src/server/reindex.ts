@@ -1,5 +1,4 @@
 import { systemClock } from '../clock.js';
-import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { IndexFollower } from '../search/follow.js';
@@ -14,7 +13,6 @@ import { type SearchCluster, openCluster } from './search-cluster.js';
 /** What a command on the index in OpenSearch needs. */
 export interface IndexCommand {
   readonly url: string;
-  readonly config: Pick<Config, 'tables'>;
   readonly backend: StreamBackend;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -33,10 +31,10 @@ const COMPARISONS = 5;
 
 /** Opens OpenSearch for a command, and closes it afterwards. Throws UNAVAILABLE if it does not respond. */
 export async function withCluster<T>(
-  { url, config, backend, log }: IndexCommand,
+  { url, backend, log }: IndexCommand,
   work: (cluster: SearchCluster) => Promise<T>,
 ): Promise<T> {
-  const cluster = await openCluster(url, config, backend, log);
+  const cluster = await openCluster(url, backend, log);
   try {
     await cluster.client.ping().catch((cause: unknown) => {
       if (!isConnectionError(cause)) return;

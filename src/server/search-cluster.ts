@@ -1,4 +1,3 @@
-import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { SearchChange, SearchEngine, SearchReader } from '../search/engine.js';
@@ -66,14 +65,10 @@ async function identityOf(database: Database, name: string): Promise<string> {
 }
 
 /** Opens the configured OpenSearch, without connecting to it. */
-export async function openCluster(
-  url: string,
-  { tables }: Pick<Config, 'tables'>,
-  backend: StreamBackend,
-  log: Log,
-): Promise<SearchCluster> {
+export async function openCluster(url: string, backend: StreamBackend, log: Log): Promise<SearchCluster> {
   const { database } = backend;
-  const names = indexNames(tables.entities, await identityOf(database, tables.entities));
+  const { entities } = database.tables;
+  const names = indexNames(entities, await identityOf(database, entities));
   const client = await openClient(url);
   const self = ownName();
   const onRefused = async (refusals: readonly Refusal[]) => {

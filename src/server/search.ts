@@ -1,4 +1,3 @@
-import type { Config } from '../config.js';
 import { CellportError, reasonFor } from '../errors.js';
 import type { Log } from '../log.js';
 import { restartOnFailure } from '../retry.js';
@@ -33,41 +32,77 @@ export function unavailable({ state, read, reason }: IndexStatus, advice = ''): 
   return new CellportError('UNAVAILABLE', message);
 }
 
-/** Opens search on an index of this server alone. */
-export function openOwnSearch(
-  { searchBytes, dataDir, tables }: Pick<Config, 'searchBytes' | 'dataDir' | 'tables'>,
-  backend: StreamBackend,
-  log: Log,
-  isBusy?: () => boolean,
-): ServerSearch {
-  const advice = ` (CELLPORT_SEARCH_MB limits it to ${searchBytes / 1024 / 1024} MB)`;
-  const stopping = new AbortController();
-  let engine: SearchEngine | undefined;
-  let reader: SearchReader | undefined;
-  let follower: IndexFollower | undefined;
-  let failure: unknown;
-  let running: Promise<void> | undefined;
+/** Where this server keeps its own index, and how large it may become. */
+export interface OwnIndex {
+  readonly dataDir: string;
+  readonly searchBytes: number;
+}
 
-  const status = (): IndexStatus => {
-    if (failure !== undefined) return { state: 'failed', read: 0, reason: reasonFor(failure) };
-    return follower?.status ?? { state: 'building', read: 0, reason: null };
-  };
+/** Search through an index of this server alone. */
+export class OwnSearch implements ServerSearch {
+  readonly #index: OwnIndex;
+  readonly #backend: StreamBackend;
+  readonly #log: Log;
+  readonly #isBusy: (() => boolean) | undefined;
+  readonly #stopping = new AbortController();
+  #engine: SearchEngine | undefined;
+  #reader: SearchReader | undefined;
+  #follower: IndexFollower | undefined;
+  #failure: unknown;
+  #running: Promise<void> | undefined;
 
-  function fail(error: unknown): void {
-    failure = error;
-    log.error({ err: error }, 'Search has failed');
+  constructor(index: OwnIndex, backend: StreamBackend, log: Log, isBusy?: () => boolean) {
+    this.#index = index;
+    this.#backend = backend;
+    this.#log = log;
+    this.#isBusy = isBusy;
+  }
+
+  get status(): IndexStatus {
+    if (this.#failure !== undefined) return { state: 'failed', read: 0, reason: reasonFor(this.#failure) };
+    return this.#follower?.status ?? { state: 'building', read: 0, reason: null };
+  }
+
+  open(): SearchReader {
+    const { status } = this;
+    if (this.#reader !== undefined && status.state === 'following') return this.#reader;
+    const advice = ` (CELLPORT_SEARCH_MB limits it to ${this.#index.searchBytes / 1024 / 1024} MB)`;
+    throw unavailable(status, this.#failure === undefined ? advice : '');
+  }
+
+  start(): void {
+    this.#running ??= restartOnFailure(() => this.#follow(), {
+      signal: this.#stopping.signal,
+      longestMs: LONGEST_PAUSE_MS,
+      onFailure: async (error) => {
+        this.#failure = error;
+        this.#log.error({ err: error }, 'Search has failed');
+        await this.#close();
+        // The disk may be full for a while, and a damaged index is replaced.
+        if (error instanceof CellportError && !(error instanceof IndexFault)) throw error;
+      },
+      // A failure that it ends with has been logged.
+    }).catch(() => undefined);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+    await this.#close();
   }
 
   /** Opens the index and follows the stream. Throws IndexFault once it cannot be written, or read by a search. */
-  async function follow(): Promise<void> {
-    const replace = failure instanceof IndexFault && isDamaged(failure.cause);
-    const place = { folder: dataDir, table: tables.entities, maxBytes: searchBytes, isDamaged: replace };
-    const opened = (engine = await openEmbeddedEngine(place, () => backend.database.clock.wall()));
-    failure = undefined;
+  async #follow(): Promise<void> {
+    const { database } = this.#backend;
+    const { dataDir: folder, searchBytes: maxBytes } = this.#index;
+    const replace = this.#failure instanceof IndexFault && isDamaged(this.#failure.cause);
+    const place = { folder, table: database.tables.entities, maxBytes, isDamaged: replace };
+    const opened = (this.#engine = await openEmbeddedEngine(place, () => database.clock.wall()));
+    this.#failure = undefined;
     const broken = new AbortController();
     const noting = <T>(read: Promise<T>): Promise<T> =>
       read.catch((error: unknown) => {
-        if (error instanceof IndexFault) broken.abort((failure = error));
+        if (error instanceof IndexFault) broken.abort((this.#failure = error));
         throw error;
       });
     const watched: SearchReader = {
@@ -75,50 +110,17 @@ export function openOwnSearch(
       search: (...query) => noting(opened.search(...query)),
       count: (...query) => noting(opened.count(...query)),
     };
-    reader = inLine(watched, 1);
-    follower = openFollower(opened, backend, log, isBusy);
-    await follower.run(AbortSignal.any([stopping.signal, broken.signal]));
+    this.#reader = inLine(watched, 1);
+    this.#follower = openFollower(opened, this.#backend, this.#log, this.#isBusy);
+    await this.#follower.run(AbortSignal.any([this.#stopping.signal, broken.signal]));
     broken.signal.throwIfAborted();
   }
 
-  async function close(): Promise<void> {
-    const open = engine;
-    engine = undefined;
-    reader = undefined;
-    follower = undefined;
+  async #close(): Promise<void> {
+    const open = this.#engine;
+    this.#engine = undefined;
+    this.#reader = undefined;
+    this.#follower = undefined;
     await open?.close();
   }
-
-  const run = () =>
-    restartOnFailure(follow, {
-      signal: stopping.signal,
-      longestMs: LONGEST_PAUSE_MS,
-      async onFailure(error) {
-        fail(error);
-        await close();
-        // The disk may be full for a while, and a damaged index is replaced.
-        if (error instanceof CellportError && !(error instanceof IndexFault)) throw error;
-      },
-    });
-
-  return {
-    get status() {
-      return status();
-    },
-    open() {
-      const now = status();
-      if (reader === undefined || now.state !== 'following')
-        throw unavailable(now, failure === undefined ? advice : '');
-      return reader;
-    },
-    start() {
-      // A failure that it ends with has been logged.
-      running ??= run().catch(() => undefined);
-    },
-    async stop() {
-      stopping.abort();
-      await running;
-      await close();
-    },
-  };
 }

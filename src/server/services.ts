@@ -7,7 +7,7 @@ import { DEFAULT_CACHE_MB, DEFAULT_LIMITS } from '../model/limits.js';
 import { AnswerWriter } from '../graphql/execution/json-text.js';
 import { GraphqlServer } from '../graphql/server.js';
 import { type LoadReadiness, type Readiness, type StreamReadiness, checkReadiness } from '../http/health.js';
-import { type HttpOptions, type StaticFolders, buildHttp } from '../http/server.js';
+import { type ClientOptions, type StaticFolders, buildHttp } from '../http/server.js';
 import type { LiveHub } from '../live/hub.js';
 import { CellCache } from '../loaders/cell-cache.js';
 import { createCollectionCache } from '../loaders/collection-cache.js';
@@ -19,6 +19,7 @@ import type { PageServices } from '../read/from-pages/page-loader.js';
 import { type ConsumerReport, ConsumerTrust } from '../loaders/consumer-trust.js';
 import { type Log, silentLog } from '../log.js';
 import { listCollections } from '../store/collection/collections.js';
+import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import type { ConsumerStatus } from '../stream/consume/consumer.js';
 import { clockReadiness } from './clock-watch.js';
@@ -27,7 +28,7 @@ import type { Backend } from './backend.js';
 /** As long as the lease of the stream consumer: shorter interruptions are caught up. */
 const WRITES_FAIL_AFTER_MS = 10_000;
 
-type Status = StreamStatus & Partial<Omit<ConsumerStatus, keyof StreamStatus>>;
+type Status = StreamStatus & Partial<ConsumerStatus>;
 
 /** What all requests of a server share. */
 export interface ServerServices extends Services {
@@ -37,7 +38,7 @@ export interface ServerServices extends Services {
   readonly storageFault?: Backend['storageFault'] | undefined;
 }
 
-export interface ServiceOverrides extends Partial<Omit<ServerServices, 'db'>> {
+export interface ServiceOverrides extends Partial<ServerServices> {
   /** Reads the progress of a consumer in another process. */
   readonly storedReport?: () => Promise<ConsumerReport | undefined>;
   /** Memory for all caches in bytes, 64 MB by default; 0 turns them off. */
@@ -49,7 +50,7 @@ export interface ServiceOverrides extends Partial<Omit<ServerServices, 'db'>> {
  * geometries; cells and markers share the rest equally.
  */
 export function createServices(
-  { database }: Pick<Backend, 'database'>,
+  database: Database,
   { cacheBytes = DEFAULT_CACHE_MB * 1024 * 1024, limits = DEFAULT_LIMITS, ...overrides }: ServiceOverrides = {},
 ): ServerServices {
   const { consumerStatus = () => undefined, storedReport = () => Promise.resolve(undefined) } = overrides;
@@ -71,7 +72,9 @@ export function createServices(
   };
 }
 
-interface PageOptions extends Required<Pick<ServiceOverrides, 'consumerStatus' | 'storedReport'>> {
+interface PageOptions {
+  readonly consumerStatus: () => Status | undefined;
+  readonly storedReport: () => Promise<ConsumerReport | undefined>;
   readonly maxBytes: number;
   readonly now: () => number;
   readonly wall: () => number;
@@ -96,19 +99,19 @@ function pageServices({ maxBytes, now, wall, trusted, consumerStatus, storedRepo
 }
 
 /** The files built by `npm run build`. */
-export const BUILT_PAGES: StaticFolders = {
+export const BUILT_FILES: StaticFolders = {
   staticDir: fileURLToPath(new URL('../../dist/graphiql/', import.meta.url)),
   mapDir: fileURLToPath(new URL('../../dist/page/', import.meta.url)),
 };
 
-export interface HttpServerOptions extends HttpOptions {
+export interface HttpServerOptions extends ClientOptions {
   /**
    * How long the server continues after `close` with /readyz failing, so that a load balancer sends its requests
    * elsewhere.
    */
   readonly drainMs?: number | undefined;
   readonly executor?: Parameters<typeof GraphqlServer.open>[2];
-  readonly pages?: StaticFolders;
+  readonly files?: StaticFolders;
   readonly log?: Log;
 }
 
@@ -120,15 +123,17 @@ export interface HttpServer {
 }
 
 /** Creates an HTTP server on these services, not yet listening. */
-export async function createHttpServer(services: ServerServices, options: HttpServerOptions = {}): Promise<HttpServer> {
-  const { executor, pages = BUILT_PAGES, log = silentLog, drainMs = 0 } = options;
+export async function createHttpServer(
+  services: ServerServices,
+  { executor, files = BUILT_FILES, log = silentLog, drainMs = 0, ...clients }: HttpServerOptions = {},
+): Promise<HttpServer> {
   const graphql = await GraphqlServer.open(services, log, executor);
   let stopping = false;
   const ready = async (): Promise<Readiness> => {
     const status = services.consumerStatus();
     const load = services.load?.() ?? null;
     const search = services.search?.status ?? null;
-    const clock = clockReadiness(services.db);
+    const clock = clockReadiness(services.db.clock);
     if (stopping) return { ready: false, reasons: ['the server is shutting down'], clock, stream: null, load, search };
     const ping = (signal: AbortSignal) =>
       listCollections(services.db, { first: 1 }, newCall(signal)).catch((err: unknown) => {
@@ -142,8 +147,7 @@ export async function createHttpServer(services: ServerServices, options: HttpSe
   };
   const endSubscriptions = () => services.live?.close();
   const { scheduler } = services.db;
-  const parts = { graphql, scheduler, limits: services.limits, ready, log, endSubscriptions };
-  const http = buildHttp(parts, pages, options);
+  const http = buildHttp({ graphql, scheduler, limits: services.limits, ready, log, endSubscriptions }, files, clients);
   return {
     graphql,
     http,

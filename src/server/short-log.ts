@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { send } from '../store/request/send.js';
+import { type Background, inBackground } from './background.js';
 
 const LOOK_EVERY_MS = 2_000;
 /** SQLite checkpoints the log at 4 MB, and a transaction has up to 4 MB in several indexes. */
@@ -24,12 +25,10 @@ async function runTransaction(database: Database, signal: AbortSignal): Promise<
  * reader. DynamoDB Local commits single writes while its own reads are open, but transactions after them, so this runs
  * a transaction whenever the log is long and has been written.
  */
-export function keepLogShort(database: Database, log: string): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
+export function keepLogShort(database: Database, log: string): Background {
   const written = async () => (await stat(log)).mtimeMs;
 
-  async function run(): Promise<void> {
+  async function run(signal: AbortSignal): Promise<void> {
     let folded = 0;
     for (;;) {
       await sleep(LOOK_EVERY_MS, undefined, { signal, ref: false });
@@ -43,11 +42,5 @@ export function keepLogShort(database: Database, log: string): { stop(): Promise
     }
   }
 
-  const running = run().catch(() => undefined);
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+  return inBackground((signal) => run(signal).catch(() => undefined));
 }

@@ -1,12 +1,10 @@
-import type { HotKey } from '../http/metrics.js';
 import type { Log } from '../log.js';
 import { spreadOf } from '../model/spread.js';
 import { collectionOfCode, getCollections } from '../store/collection/collections.js';
 import { beginSpread } from '../store/collection/spread.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
-
-type Hot = Pick<HotKey, 'index' | 'key' | 'writeUnits'>;
+import type { HotPartition } from './hot-keys.js';
 
 /**
  * Begins to spread the prefixes among these partition keys that take at least `threshold` write units a second, unless
@@ -14,7 +12,7 @@ type Hot = Pick<HotKey, 'index' | 'key' | 'writeUnits'>;
  */
 export async function spreadHotPrefixes(
   database: Database,
-  hot: readonly Hot[],
+  hot: readonly HotPartition[],
   threshold: number,
   log: Log,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
-import { openOwnSearch } from '../../src/server/search.js';
+import { OwnSearch } from '../../src/server/search.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
@@ -51,7 +51,7 @@ describe('cellport search', () => {
     }
     const streams = createStreamsClient(engine());
     const config = { searchBytes: 2 ** 26, dataDir: folder, tables: db.tables };
-    const search = openOwnSearch(config, { database: db, streams }, silentLog);
+    const search = new OwnSearch(config, { database: db, streams }, silentLog);
     search?.start();
     await until(() => search?.status.state === 'following');
 

@@ -15,7 +15,7 @@ import { memoryOf } from '../support/heap.js';
 import { memoryDatabase } from '../support/memory-store.js';
 
 const schema = buildSchema();
-const services = createServices({ database: memoryDatabase() });
+const services = createServices(memoryDatabase());
 
 const LONG = 'x'.repeat(240);
 const VIEW = 'viewport(bounds: {west: 0, south: 0, east: 10, north: 1}, zoom: 3)';

@@ -56,14 +56,11 @@ async function pagesOf(
   { trusted = false, limits = {}, search, mostCalls = 2_048 }: Options = {},
   most = Infinity,
 ) {
-  const services = createServices(
-    { database },
-    {
-      pageServices: testPages({ trusted }),
-      limits: { ...DEFAULT_LIMITS, deadlineMs: 300_000, ...limits },
-      search: search && { open: () => search, status: { state: 'following', read: 0, reason: null } },
-    },
-  );
+  const services = createServices(database, {
+    pageServices: testPages({ trusted }),
+    limits: { ...DEFAULT_LIMITS, deadlineMs: 300_000, ...limits },
+    search: search && { open: () => search, status: { state: 'following', read: 0, reason: null } },
+  });
   const server = await GraphqlServer.open(services, silentLog);
   servers.push(server);
   const query = `query($after: String) { ${field} }`;

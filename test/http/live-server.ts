@@ -121,7 +121,7 @@ export async function startServer(
   const write = (level: string) => (fields: Json, message: string) => void logged.push({ level, fields, message });
   const log: Log = { ...silentLog, error: write('error'), warn: write('warn') };
   const services = createServices(
-    { database: { ...db, geometry: { ...db.geometry, objects } } },
+    { ...db, geometry: { ...db.geometry, objects } },
     {
       cellCache,
       pageServices,
@@ -143,7 +143,7 @@ export async function startServer(
   const compared = newComparison();
   const { graphql, http, close } = await createHttpServer(services, {
     executor: executor ?? comparing(compared),
-    pages: { staticDir: page ?? empty, mapDir },
+    files: { staticDir: page ?? empty, mapDir },
     allowedOrigins,
     styleUrl,
     styleOrigins,

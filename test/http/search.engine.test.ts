@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
-import { openOwnSearch } from '../../src/server/search.js';
+import { OwnSearch } from '../../src/server/search.js';
 import { documentOf } from '../../src/search/document.js';
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import type { IndexStatus, SearchEngine } from '../../src/search/engine.js';
@@ -210,8 +210,8 @@ describe('unusual input gets an answer or a clear error', () => {
 
 test('end to end: written markers are found, and /readyz reports the progress of the index', async () => {
   const streams = createStreamsClient(localEngine());
-  const options = { searchBytes: 2 ** 26, dataDir: join(folder, 'whole'), tables: db.tables };
-  const search = openOwnSearch(options, { database: db, streams }, silentLog);
+  const options = { searchBytes: 2 ** 26, dataDir: join(folder, 'whole') };
+  const search = new OwnSearch(options, { database: db, streams }, silentLog);
   const own = await startServer(db, { search });
   const query = '{ search(text: "Nadi") { totalCount } }';
   const before = await own.ask(query);
@@ -235,11 +235,7 @@ test('end to end: written markers are found, and /readyz reports the progress of
 test('a damaged index fails with UNAVAILABLE, reveals nothing, and is built again', async () => {
   const streams = createStreamsClient(localEngine());
   const dataDir = join(folder, 'broken');
-  const search = openOwnSearch(
-    { searchBytes: 2 ** 26, dataDir, tables: db.tables },
-    { database: db, streams },
-    silentLog,
-  );
+  const search = new OwnSearch({ searchBytes: 2 ** 26, dataDir }, { database: db, streams }, silentLog);
   const own = await startServer(db, { search });
   const found = () => own.ask('{ search(text: "Nadi") { totalCount edges { node { __typename } } } }');
   search.start();

@@ -183,7 +183,7 @@ test(`zonesAt agrees with an independent point-in-polygon test at ${POSITIONS} p
 }, 900_000);
 
 test('a deleted country is not created again', async () => {
-  await deleteZone(db, { collection, key: '616' }, {}, newCall());
+  await deleteZone(db, { collection, key: '616' }, undefined, newCall());
   expect(await loadCountries(options, countries)).toBe(0);
 });
 

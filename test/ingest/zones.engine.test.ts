@@ -436,7 +436,9 @@ describe('an export of zones', () => {
     );
     async function slowly(name: string) {
       // Between reading the page that names the zone and reading the object.
-      await deleteZone({ ...db, geometry: outside }, { collection, key: 'c' }, {}, newCall()).catch(() => undefined);
+      await deleteZone({ ...db, geometry: outside }, { collection, key: 'c' }, undefined, newCall()).catch(
+        () => undefined,
+      );
       return geometryStore.objects!.get(name);
     }
     const keys: string[] = [];

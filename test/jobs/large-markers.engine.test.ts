@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import { repartition } from '../../src/jobs/repartition.js';
+import type { Collection } from '../../src/model/collection.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
-import { type WantedLayout, beginLayoutChange, undoLayoutChange } from '../../src/store/collection/layout-change.js';
+import type { WantedLayout } from '../../src/store/collection/collection-item.js';
+import { beginLayoutChange, undoLayoutChange } from '../../src/store/collection/layout-change.js';
 import { allPrefixes } from '../../src/store/cell/partition-prefixes.js';
 import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { createMarker } from '../../src/store/marker/markers.js';
@@ -32,7 +34,7 @@ async function run(key: string): Promise<void> {
       leaseMs: 10_000,
     },
     settle: async () => undefined,
-    occupied: async (own: Parameters<typeof allPrefixes>[0]) => allPrefixes(own),
+    occupied: async (own: Collection) => allPrefixes(own),
     maxWcu: 40_000,
     onProgress: () => undefined,
   };

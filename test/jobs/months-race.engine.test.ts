@@ -28,7 +28,7 @@ test('a table of a month stays for a collection that was created since the colle
   const [marker] = await getMarkers(db, [name], newCall());
   if (!marker) throw new Error('no marker');
   const options = { now: NOW.getTime(), mostPassed: 1_000, call: newCall() };
-  expect(await readReadingsOf(db, name, marker, { last: 5, from: '2028-01-01T00:00:00.000Z' }, options)).toHaveLength(
-    1,
-  );
+  expect(
+    await readReadingsOf(db, name, marker.incarnation, { last: 5, from: '2028-01-01T00:00:00.000Z' }, options),
+  ).toHaveLength(1);
 });

@@ -109,7 +109,7 @@ export class Fleet {
 
   async #run(client: number, random: () => number): Promise<void> {
     const db = this.#db;
-    const services = createServices({ database: db }, { consumerStatus: this.#status, cacheBytes: 0 });
+    const services = createServices(db, { consumerStatus: this.#status, cacheBytes: 0 });
     const model = new Map<string, Expected>();
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     let collection = await this.#read();

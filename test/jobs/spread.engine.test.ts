@@ -141,7 +141,7 @@ describe('prefixes that are spread', () => {
       NOW,
       newCall(),
     );
-    const services = createServices({ database: db }, { consumerStatus: () => consumer.status(), cacheBytes: 0 });
+    const services = createServices(db, { consumerStatus: () => consumer.status(), cacheBytes: 0 });
     const none = { pages: async () => undefined, summaries: async () => undefined, forget: () => undefined };
     const pageServices = { ...services.pageServices, trust: none };
     const viewport = readViewport({ bounds: { west, south, east: east - 1e-6, north: north - 1e-6 }, zoom: 8 });

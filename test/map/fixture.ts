@@ -163,16 +163,13 @@ export interface ContextOptions {
 export function requestContext(database: Database, options: ContextOptions = {}) {
   const { trusted = true, limits = {} } = options;
   const call = newCall();
-  const services = createServices(
-    { database },
-    {
-      cellCache:
-        options.cellCache ?? new CellCache({ maxBytes: 16e6, trusted: () => trusted, now: () => performance.now() }),
-      pageServices: options.pageServices ?? testPages({ trusted }),
-      geometryCache: options.geometryCache ?? createGeometryCache({ maxBytes: 0 }),
-      limits: { ...DEFAULT_LIMITS, ...limits },
-    },
-  );
+  const services = createServices(database, {
+    cellCache:
+      options.cellCache ?? new CellCache({ maxBytes: 16e6, trusted: () => trusted, now: () => performance.now() }),
+    pageServices: options.pageServices ?? testPages({ trusted }),
+    geometryCache: options.geometryCache ?? createGeometryCache({ maxBytes: 0 }),
+    limits: { ...DEFAULT_LIMITS, ...limits },
+  });
   const loaders = createLoaders({ ...services, call });
   const context: MapContext = {
     loaders,

@@ -64,7 +64,7 @@ describe('attacks on the event loop', () => {
     cities = await makeCollection(database, { key: 'cities' }, realMarkers(40));
     await createZone(database, cities, { key: 'big', geometry: star(100_000) }, NOW, newCall());
     const consumerStatus = () => ({ owner: true, behindMs: 0, countsExact: true });
-    services = createServices({ database }, { consumerStatus, pageServices: testPages({ trusted: true }) });
+    services = createServices(database, { consumerStatus, pageServices: testPages({ trusted: true }) });
   });
 
   afterAll(async () => {

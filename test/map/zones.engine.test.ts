@@ -275,7 +275,7 @@ describe('a zone whose geometry is stored in an object', async () => {
     const viewport = readViewport({ bounds: { west: 41, south: 1, east: 42, north: 2 }, zoom: 9 });
     const { edges } = await viewportZones(context(), viewport, 'lakes', { first: 10 });
     expect(edges.map(({ node }) => node.key)).toEqual([key]);
-    await deleteZone({ ...db, geometry: outside }, { collection: lakes, key }, {}, newCall());
+    await deleteZone({ ...db, geometry: outside }, { collection: lakes, key }, undefined, newCall());
   });
 
   test('whose object was replaced after its item was read is returned with its new geometry', async () => {

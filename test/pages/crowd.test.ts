@@ -88,7 +88,7 @@ test('a list of which most markers were deleted can be paged to its end', async 
   const collection: Collection = await makeCollection(database, { key: 'deleted' }, made);
   const scope = database.keys.scope(collection);
   const drawn = made.map((one) =>
-    mapMarkerFromIndex(database.keys, newMarkerItem(database, collection, one, NOW), collection),
+    mapMarkerFromIndex(database.keys, newMarkerItem(database, collection, one, NOW), collection.key),
   );
   const ordered = drawn.map((one) => orderedMarker(one!)).sort((a, b) => (a.position < b.position ? -1 : 1));
   const { open, ...pages } = openPages(database);

@@ -12,7 +12,7 @@ afterEach(() => vi.useRealTimers());
 /** Connects clients at once, and counts those that the server has accepted when work that waits for arrivals goes on. */
 async function acceptedBeforeWork(onConnection: () => void): Promise<number> {
   const database = memoryDatabase();
-  const { http, close } = await createHttpServer(createServices({ database }));
+  const { http, close } = await createHttpServer(createServices(database));
   const { port } = new URL(await http.listen({ host: '127.0.0.1', port: 0 }));
   let accepted = 0;
   http.server.on('connection', () => {

@@ -1,7 +1,7 @@
 import { afterAll, expect, test, vi } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
-import { openOwnSearch } from '../../src/server/search.js';
+import { OwnSearch } from '../../src/server/search.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { until } from '../live/support.js';
 import { engine, testDatabase } from '../support/test-database.js';
@@ -16,8 +16,8 @@ afterAll(() => {
 test('where SQLite does not run, search says so and what to do, and a server works without it', async () => {
   // libsql then looks for a binary that it has been compiled to, and finds none.
   vi.stubEnv('LIBSQL_JS_DEV', '1');
-  const search = openOwnSearch(
-    { searchBytes: 2 ** 26, dataDir: '/dev/null/nowhere', tables: db.tables },
+  const search = new OwnSearch(
+    { searchBytes: 2 ** 26, dataDir: '/dev/null/nowhere' },
     { database: db, streams },
     silentLog,
   );

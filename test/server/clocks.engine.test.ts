@@ -51,9 +51,9 @@ async function serverOn(machine: { aheadMs: number }, { consumer = false } = {})
     });
   }
   const cells = consumer ? startConsumer(backend, silentLog) : undefined;
-  const caches = createServices(backend, {
+  const caches = createServices(backend.database, {
     consumerStatus: () => cells?.status(),
-    storedReport: () => storedReport(backend),
+    storedReport: () => storedReport(backend.database),
   });
   const server = await startServer(database, {
     pageServices: caches.pageServices,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
-import { type Cells, startConsumer, storedReport } from '../../src/server/consumer.js';
+import { type DerivedData, startConsumer, storedReport } from '../../src/server/consumer.js';
 import { type ServerServices, createServices } from '../../src/server/services.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
@@ -27,14 +27,14 @@ const backend = { database: db, streams };
 const random = randomFrom(20_261_122);
 /** In two partitions of pages, and also on the line between them. */
 const somewhere = () => ({ lng: Math.round(random() * 800 - 400) / 100, lat: 48 + Math.round(random() * 400) / 100 });
-let cells: Cells;
+let cells: DerivedData;
 let owner: LiveServer;
 let other: LiveServer;
 
 /** A server that maintains the pages, or another one on the same tables. */
-function servicesOf(status?: () => ReturnType<Cells['status']>): ServerServices {
+function servicesOf(status?: () => ReturnType<DerivedData['status']>): ServerServices {
   const consumerStatus = status ?? (() => undefined);
-  return createServices(backend, { consumerStatus, storedReport: () => storedReport(backend) });
+  return createServices(backend.database, { consumerStatus, storedReport: () => storedReport(backend.database) });
 }
 
 beforeAll(async () => {

@@ -161,7 +161,7 @@ test('a warning names the prefix that takes four fifths of what one key can serv
 
 test('keys of every kind are named in words', () => {
   const keys = createKeyspace('readable');
-  const names = (key: string, index: string | null = null) => namesOf(keys, { key, index });
+  const names = (key: string, index: string | null = null) => namesOf(keys, index, key);
   expect(names('marker::parks::', 'geoA')).toBe('marker of collection parks in index geoA');
   expect(names('place::parks::Berlin', 'place')).toBe('marker outermost Berlin of collection parks in index place');
   expect(names('pages::parks::7')).toBe('page directory generation 7 of collection parks');

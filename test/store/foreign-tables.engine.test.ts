@@ -251,7 +251,7 @@ describe('a table with the name of a month’s', () => {
 
     const [marker] = await getMarkers(database, [reference], newCall());
     const options = { now: NOW.getTime(), mostPassed: 100, call: newCall() };
-    const readings = readReadingsOf(database, reference, marker!, { last: 9 }, options);
+    const readings = readReadingsOf(database, reference, marker!.incarnation, { last: 9 }, options);
     // A restored table of ours has its key: not to read it must not look as if there were nothing.
     if (/^(?:key|type)/.test(fault)) expect(await readings).toHaveLength(1);
     else await expect(readings).rejects.toThrow(`table ${tables[1]}: ${fault}`);
@@ -292,7 +292,7 @@ describe('a table with the name of a month’s', () => {
     const [marker] = await getMarkers(database, [reference], newCall());
     const options = { now: NOW.getTime(), mostPassed: 100, call: newCall() };
     const calls = recordCalls(database);
-    const read = () => readReadingsOf(database, reference, marker!, { last: 9 }, options);
+    const read = () => readReadingsOf(database, reference, marker!.incarnation, { last: 9 }, options);
     await Promise.all([read(), read()]);
     const months = calls.count('Query') / 2;
     expect(months).toBeGreaterThan(1);

@@ -27,7 +27,7 @@ function read(from: string, items: number) {
   const wanted = { value: 't', period: 'DAY', from: `${from}T00:00:00.000Z`, to: undefined, first: 400 } as const;
   const trust = { current: true, finalBefore: Infinity };
   const options = { now: NOW.getTime(), budget: { queries: 1_000, items }, call: newCall(), trust };
-  return readKeptSummaries(db, reference, marker, wanted, options);
+  return readKeptSummaries(db, reference, marker.incarnation, wanted, options);
 }
 
 test('a page ends before a day that is not kept and has more readings than a request may read', async () => {

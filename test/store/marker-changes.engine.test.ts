@@ -10,7 +10,7 @@ import type { Database, Item } from '../../src/store/database.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
 import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { type MarkerInput, newMarkerItem } from '../../src/store/marker/marker-item.js';
-import type { MarkerUpdate } from '../../src/store/marker/marker-update.js';
+import type { MarkerUpdate } from '../../src/store/marker/marker-item.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { removeLeftReadings } from '../../src/store/removal/readings.js';

@@ -104,7 +104,7 @@ describe('creating a marker', () => {
     });
     expect(await getMarkers(database, [{ collection: parks, key: 'citadel' }], newCall())).toEqual([marker]);
     const [item = {}] = await indexed(database, parks);
-    const drawn = mapMarkerFromIndex(database.keys, item, parks);
+    const drawn = mapMarkerFromIndex(database.keys, item, parks.key);
     expect(drawn).toMatchObject({ key: 'citadel', position: POZNAN, mapProperties: { height: 80 }, complete: true });
     expect({ ...marker, ...drawn }).toEqual(marker);
   });
@@ -150,7 +150,9 @@ describe('creating a marker', () => {
     const db = newDatabase(style, { tables: database.tables });
     const keys = ['a', 'b::c', 'd#e', 'ż', 'a'.repeat(500)];
     for (const key of keys) await createMarker(db, collection, at(key), NOW, newCall());
-    const markers = (await indexed(db, collection)).map((item) => mapMarkerFromIndex(db.keys, item, collection)?.key);
+    const markers = (await indexed(db, collection)).map(
+      (item) => mapMarkerFromIndex(db.keys, item, collection.key)?.key,
+    );
     expect(new Set(markers)).toEqual(new Set(keys));
     expect(markers).toHaveLength(keys.length);
     const read = await getMarkers(
@@ -179,7 +181,7 @@ describe('properties', () => {
     const collection = collectionOf('large');
     await createMarker(database, collection, at('large', { properties }), NOW, newCall());
     const [item = {}] = await indexed(database, collection);
-    expect(mapMarkerFromIndex(database.keys, item, collection)).toMatchObject({
+    expect(mapMarkerFromIndex(database.keys, item, collection.key)).toMatchObject({
       complete: false,
       mapProperties: { height: 1 },
     });
@@ -375,7 +377,7 @@ test('an invalid item written by hand is not a marker, and does not hide others'
   ];
   for (const item of items)
     await send(database, 'put', { TableName: database.tables.entities, Item: { ...item } }, newCall());
-  const read = (await indexed(database, odd)).map((item) => markerFromBase(database.keys, item, odd)?.key);
+  const read = (await indexed(database, odd)).map((item) => markerFromBase(database.keys, item, odd.key)?.key);
   expect(read.filter((key) => key !== undefined)).toEqual(['good']);
   expect(read).toHaveLength(3);
 });

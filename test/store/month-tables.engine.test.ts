@@ -55,7 +55,7 @@ const options = () => ({ now: NOW.getTime(), mostPassed: 20_000, call: newCall()
 
 async function read(name: Name, wanted: { last: number; from?: string; to?: string }, from = database) {
   const [marker] = await getMarkers(from, [name], newCall());
-  return marker ? readReadingsOf(from, name, marker, wanted, options()) : [];
+  return marker ? readReadingsOf(from, name, marker.incarnation, wanted, options()) : [];
 }
 
 test('the months between two instants are those of a calendar', () => {
@@ -121,7 +121,7 @@ describe('readings in monthly tables', () => {
             (await readSummaries(
               database,
               name,
-              marker,
+              marker.incarnation,
               { value: 'ms', period: 'DAY', from: iso(from ?? 0), to: bounds.to, first: 100 },
               { now: NOW.getTime(), budget, call: newCall() },
             ));

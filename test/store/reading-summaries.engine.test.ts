@@ -47,7 +47,7 @@ type Name = Awaited<ReturnType<typeof newMarker>>;
 async function page(name: Name, wanted: SummariesWanted, budget = ample(), now = NOW, db = database) {
   const [marker] = await getMarkers(db, [name], newCall());
   if (!marker) throw new Error('no marker');
-  return readSummaries(db, name, marker, wanted, { now: now.getTime(), budget, call: newCall() });
+  return readSummaries(db, name, marker.incarnation, wanted, { now: now.getTime(), budget, call: newCall() });
 }
 
 /** All pages, each with a budget of its own. */

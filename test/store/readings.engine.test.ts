@@ -62,7 +62,7 @@ async function read(name: Name, wanted: ReadingsWanted, now = NOW, db: Database 
   if (wanted.to === undefined && !apart)
     return (await readMarkerWithReadings(db, name, wanted, optionsAt(now))).readings;
   const [marker] = await getMarkers(db, [name], newCall());
-  return marker ? readReadingsOf(db, name, marker, wanted, optionsAt(now)) : [];
+  return marker ? readReadingsOf(db, name, marker.incarnation, wanted, optionsAt(now)) : [];
 }
 
 describe('recorded readings', () => {
@@ -391,7 +391,7 @@ test('a marker with thousands of readings takes no more calls and items than one
     const options = optionsAt(NOW);
     const [marker] = await getMarkers(database, [name], newCall());
     if (wanted.to === undefined) await readMarkerWithReadings(database, name, wanted, options);
-    else await readReadingsOf(database, name, marker!, wanted, options);
+    else await readReadingsOf(database, name, marker!.incarnation, wanted, options);
     const { queries, itemsScanned, getItems } = options.call.meter;
     return { queries, itemsScanned, getItems };
   };
@@ -420,7 +420,7 @@ describe('readings in buckets', () => {
     const askedAt = async (wanted: ReadingsWanted) => {
       calls.reset();
       const [marker] = await getMarkers(database, [name], newCall());
-      const readings = await readReadingsOf(db, name, marker!, wanted, optionsAt(NOW));
+      const readings = await readReadingsOf(db, name, marker!.incarnation, wanted, optionsAt(NOW));
       return { at: readings.map((one) => one.at), calls: calls.commands.length };
     };
     // The next day is read first.
@@ -435,7 +435,7 @@ describe('readings in buckets', () => {
   test('of a silent sensor take no more calls than there are buckets', async () => {
     const name = await newMarker(hourly);
     const options = optionsAt(NOW);
-    expect(await readReadingsOf(database, name, { incarnation: 'any' }, { last: 10 }, options)).toEqual([]);
+    expect(await readReadingsOf(database, name, 'any', { last: 10 }, options)).toEqual([]);
     expect(options.call.meter.queries).toBe(50);
   });
 

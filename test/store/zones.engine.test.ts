@@ -151,7 +151,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
       code: 'CONFLICT',
       details: { version: 3 },
     });
-    await expect(deleteZone(own, reference, { expectedVersion: 1 }, newCall())).rejects.toMatchObject({
+    await expect(deleteZone(own, reference, 1, newCall())).rejects.toMatchObject({
       code: 'CONFLICT',
       details: { version: 3 },
     });
@@ -181,7 +181,7 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
     await expectWhole(parks);
     const kept = done.find(({ version }) => version === 4)!.geometry.object;
     expect(files()).toEqual([kept!.split('/').at(-1)]);
-    await deleteZone({ ...db, geometry: outside }, reference, {}, newCall());
+    await deleteZone({ ...db, geometry: outside }, reference, undefined, newCall());
     expect(files()).toEqual([]);
   });
 
@@ -195,10 +195,10 @@ describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (s
       newCall(),
     );
     expect(files()).toHaveLength(1);
-    expect(await deleteZone({ ...db, geometry: outside }, reference, { expectedVersion: 1 }, newCall())).toEqual(made);
+    expect(await deleteZone({ ...db, geometry: outside }, reference, 1, newCall())).toEqual(made);
     expect(files()).toEqual([]);
     await expectWhole(parks);
-    await expect(deleteZone({ ...db, geometry: outside }, reference, {}, newCall())).rejects.toMatchObject({
+    await expect(deleteZone({ ...db, geometry: outside }, reference, undefined, newCall())).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
     await expect(
@@ -271,7 +271,7 @@ describe('a geometry that is too large for an item', async () => {
     expect(seen).toEqual([1, 2]);
     expect(next.geometry.object).not.toBe(first.geometry.object);
     expect(files()).toEqual([next.geometry.object!.split('/').at(-1)]);
-    await deleteZone(own, reference, {}, newCall());
+    await deleteZone(own, reference, undefined, newCall());
     expect(seen).toEqual([1, 2, 1]);
     expect(files()).toEqual([]);
   });

@@ -75,7 +75,7 @@ async function summaries(from = db) {
   const wanted = { value: 'n', period: 'DAY', from: at(began - 299 * DAY), to: undefined, first: 100 } as const;
   const options = { now: Date.now(), budget: { queries: 100, items: 1_000 }, call: newCall() };
   const trust = { current: true, finalBefore: Infinity };
-  const page = await readKeptSummaries(from, name, marker!, wanted, { ...options, trust });
+  const page = await readKeptSummaries(from, name, marker!.incarnation, wanted, { ...options, trust });
   return page.summaries.map(({ start, count, max }) => [start.slice(0, 10), count, max]);
 }
 

@@ -56,7 +56,7 @@ export async function markersOfTable(db: Database): Promise<Record<string, MapMa
   const markers: Record<string, MapMarker> = {};
   for (const item of await allItems(db, db.tables.entities)) {
     const found = db.keys.parseMarker(keyOf(item));
-    const marker = found && mapMarkerFromIndex(db.keys, item, { key: '' });
+    const marker = found && mapMarkerFromIndex(db.keys, item, '');
     if (marker) markers[`${found.scope}/${marker.key}`] = marker;
   }
   return markers;

@@ -32,7 +32,7 @@ import { itemBytes } from '../../src/store/request/item-size.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { createConsumer } from '../../src/stream/consume/consumer.js';
-import { openDaysPort } from '../../src/server/consumer.js';
+import { openSummaries } from '../../src/stream/consume/derived-ports.js';
 import { MarkerDays } from '../../src/stream/days/apply.js';
 import { RecountDays } from '../../src/stream/recount/days.js';
 import { openRecount } from '../../src/stream/recount/reads.js';
@@ -109,7 +109,7 @@ async function page(name: Name, wanted: SummariesWanted, trust = CURRENT, now = 
   const [marker] = await getMarkers(from, [name], newCall());
   if (!marker) throw new Error('no marker');
   const options = { now: now.getTime(), budget: { queries: 100, items: 20_000 }, call: newCall() };
-  return readKeptSummaries(from, name, marker, wanted, { ...options, trust });
+  return readKeptSummaries(from, name, marker.incarnation, wanted, { ...options, trust });
 }
 
 async function pages(name: Name, wanted: SummariesWanted, trust = CURRENT, now = NOW, of = db) {
@@ -293,7 +293,10 @@ describe('kept summaries of readings', () => {
     const options = { now: NOW.getTime(), budget: { queries: 100, items: 20_000 }, call: chart };
     const [marker] = await getMarkers(lonely, [name!], newCall());
     const wanted = { ...everything, to: at(-DAY) };
-    const { summaries } = await readKeptSummaries(spender, name!, marker!, wanted, { ...options, trust: CURRENT });
+    const { summaries } = await readKeptSummaries(spender, name!, marker!.incarnation, wanted, {
+      ...options,
+      trust: CURRENT,
+    });
     expect(summaries).toHaveLength(364);
     // docs/time-series.md states these figures.
     expect(call.meter.readUnits).toBe(32);
@@ -324,7 +327,7 @@ describe('kept summaries of readings', () => {
     await untilSummarized();
     const reader = newDatabase('readable', { tables: db.tables });
     const calls = recordCalls(reader);
-    const report = await storedReport({ database: db });
+    const report = await storedReport(db);
     const trust = new ConsumerTrust({
       own: () => undefined,
       stored: () => Promise.resolve(report),
@@ -399,7 +402,7 @@ describe('summaries of readings that expire', () => {
   const session = (later: number, epoch: number) =>
     new MarkerDays(
       {
-        port: openDaysPort(lonely),
+        port: openSummaries(lonely),
         clock: { ...clock, wall: () => NOW.getTime() + later },
         log: silentLog,
         signal: stopping.signal,
@@ -438,7 +441,7 @@ describe('summaries of readings that expire', () => {
     // Then a recount deletes them.
     const recounting = async (inexactSince: number) => {
       const days = session(40 * DAY, 1_000_002);
-      const recounted = new RecountDays({ keys: lonely.keys, port: openDaysPort(lonely), days, checkOnly: false });
+      const recounted = new RecountDays({ keys: lonely.keys, port: openSummaries(lonely), days, checkOnly: false });
       await recounted.addStored([day], inexactSince);
     };
     await recounting(NOW.getTime() + 27 * DAY);

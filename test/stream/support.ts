@@ -133,7 +133,7 @@ export async function storedEntries(db: Database): Promise<string[]> {
 export async function markerEntries(db: Database): Promise<string[]> {
   const entries = (await allItems(db, db.tables.entities)).flatMap((item) => {
     const key = db.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) });
-    const marker = key && mapMarkerFromIndex(db.keys, item, { key: '' });
+    const marker = key && mapMarkerFromIndex(db.keys, item, '');
     return marker ? [textOf(key.scope, orderedMarker(marker))] : [];
   });
   return entries.sort();

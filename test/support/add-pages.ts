@@ -46,7 +46,7 @@ export async function addPages(
   };
   const scope = database.keys.scope(collection);
   const changes = items.map((item) => {
-    const marker = mapMarkerFromIndex(database.keys, item, { key: '' });
+    const marker = mapMarkerFromIndex(database.keys, item, '');
     return { scope, before: undefined, after: marker && orderedMarker(marker) };
   });
   await applyToPages(options, batch, changes);

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { openCountries } from '../../src/ingest/zones/countries.js';
-import { BUILT_PAGES } from '../../src/server/services.js';
+import { BUILT_FILES } from '../../src/server/services.js';
 import { testDatabase } from '../support/test-database.js';
 import { hasChromium, openBrowser, expectSoon } from './browser.js';
 import { type MapServer, startMapServer } from './map-server.js';
@@ -108,8 +108,8 @@ describe.skipIf(!hasChromium)('the first load of a built page', async () => {
 
   it('lets browsers keep every file whose name or folder has a hash, and there are few others', async () => {
     for (const [prefix, root] of [
-      ['/map/', BUILT_PAGES.mapDir],
-      ['/graphiql/', BUILT_PAGES.staticDir],
+      ['/map/', BUILT_FILES.mapDir],
+      ['/graphiql/', BUILT_FILES.staticDir],
     ] as const) {
       const built = readdirSync(root!, { recursive: true, withFileTypes: true })
         .filter((each) => each.isFile() && !/\.(br|gz)$/.test(each.name))

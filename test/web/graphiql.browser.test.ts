@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { BUILT_PAGES } from '../../src/server/services.js';
+import { BUILT_FILES } from '../../src/server/services.js';
 import { menu, tabs } from '../../web/graphiql/examples.js';
 import { startServer } from '../http/live-server.js';
 import { testDatabase } from '../support/test-database.js';
@@ -20,7 +20,7 @@ const editorIsReady = (page: Page) =>
 const EXEMPT = { 'nested-interactive': '.graphiql-tab' };
 
 /** Without the map page, / leads to GraphiQL. */
-const { staticDir } = BUILT_PAGES;
+const { staticDir } = BUILT_FILES;
 
 describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
   const db = await testDatabase('readable', { stream: true });

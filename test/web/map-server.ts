@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 
 import { silentLog } from '../../src/log.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
-import type { StaticFolders } from '../../src/http/server.js';
 import { metricsOf } from '../../src/server/hot-keys.js';
-import { openOwnSearch } from '../../src/server/search.js';
-import { BUILT_PAGES, createHttpServer, createServices } from '../../src/server/services.js';
+import { OwnSearch } from '../../src/server/search.js';
+import type { StaticFolders } from '../../src/http/server.js';
+import { BUILT_FILES, createHttpServer, createServices } from '../../src/server/services.js';
 import { ConsumptionSampler } from '../../src/store/consumption/sampler.js';
 import type { Database } from '../../src/store/database.js';
 import { followChanges } from '../live/support.js';
@@ -37,16 +37,16 @@ export interface MapServerOptions {
 /** Starts a server that follows the changes of a database. */
 export async function startMapServer(
   db: Database,
-  pages: StaticFolders = BUILT_PAGES,
+  files: StaticFolders = BUILT_FILES,
   { styleUrl, searchFolder }: MapServerOptions = {},
 ): Promise<MapServer> {
   const consumption = new ConsumptionSampler(() => performance.now());
   const heard = followChanges(db);
-  const index = { searchBytes: SEARCH_BYTES, dataDir: searchFolder ?? '', tables: db.tables };
-  const search = searchFolder === undefined ? undefined : openOwnSearch(index, heard.backend, silentLog);
+  const index = { searchBytes: SEARCH_BYTES, dataDir: searchFolder ?? '' };
+  const search = searchFolder === undefined ? undefined : new OwnSearch(index, heard.backend, silentLog);
   search?.start();
   const services = createServices(
-    { database: { ...db, consumption } },
+    { ...db, consumption },
     {
       cacheBytes: 0,
       consumerStatus: () => heard.cells.status(),
@@ -57,7 +57,7 @@ export async function startMapServer(
     },
   );
   const metrics = metricsOf(consumption, db.keys);
-  const { http, close } = await createHttpServer(services, { pages, styleUrl, metrics });
+  const { http, close } = await createHttpServer(services, { files, styleUrl, metrics });
   const sockets = new Set<Socket>();
   http.server.on('connection', (socket) => sockets.add(socket));
   const url = await http.listen({ host: '127.0.0.1', port: 0 });

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { encode } from '../../src/geo/geohash.js';
 import { openCities } from '../../src/ingest/markers/cities.js';
 import { openCountries } from '../../src/ingest/zones/countries.js';
-import { BUILT_PAGES } from '../../src/server/services.js';
+import { BUILT_FILES } from '../../src/server/services.js';
 import * as documents from '../../web/map/api/documents.js';
 import { rounds } from '../support/rounds.js';
 import { testDatabase } from '../support/test-database.js';
@@ -161,7 +161,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   const readLondon = async () => (await server.ask(DETAILS, { id: `marker::cities::${LONDON}` })).marker;
 
   beforeAll(async () => {
-    [server, browser] = await Promise.all([startMapServer(db, BUILT_PAGES, { searchFolder }), openBrowser()]);
+    [server, browser] = await Promise.all([startMapServer(db, BUILT_FILES, { searchFolder }), openBrowser()]);
     await server.ask(`mutation { createCollection(input: { key: "cities", name: "Cities of the world", mapProperties: ["population"], rankBy: "population" }) { id } }`); // prettier-ignore
     await server.ask(`mutation { createCollection(input: { key: "countries", name: "Countries" }) { id } }`);
     for (let at = 0; at < cities.length; at += 100) {
@@ -992,7 +992,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
 
   it('draws a custom style with tiles from a PMTiles file, and a PMTiles file alone', async () => {
     const own = await serveOwnTiles();
-    const styled = await startMapServer(db, BUILT_PAGES, { styleUrl: own.styleUrl });
+    const styled = await startMapServer(db, BUILT_FILES, { styleUrl: own.styleUrl });
     const page = await browser.newPage({ ...SMALL, reducedMotion: 'reduce' });
     page.on('console', (message) => {
       if (message.type() === 'error') faults.push(message.text());

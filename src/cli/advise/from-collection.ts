@@ -93,7 +93,7 @@ async function sampleOf(
     }
   }
   const items = await batchGet(database, tables.entities, [...found.values()], call);
-  return items.flatMap((item) => (item && markerFromBase(keys, item, collection)) ?? []);
+  return items.flatMap((item) => (item && markerFromBase(keys, item, collection.key)) ?? []);
 }
 
 /**

@@ -58,7 +58,7 @@ const bytesOf = (items: readonly Item[]): MarkerBytes => ({
 function pagesOf(items: readonly Item[], collection: SizedCollection): Sizes['page'] {
   const keys = createKeyspace('readable');
   const entries = items
-    .flatMap((item) => mapMarkerFromIndex(keys, item, collection) ?? [])
+    .flatMap((item) => mapMarkerFromIndex(keys, item, collection.key) ?? [])
     .map(orderedMarker)
     .sort((a, b) => compareBytes(a.position, b.position));
   const pages = [...packPages('', entries, PACKING)];

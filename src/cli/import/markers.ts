@@ -8,7 +8,7 @@ import { fileSize } from '../../ingest/read/file-source.js';
 import { watched } from '../../ingest/read/row-source.js';
 import { isInvalid } from '../../ingest/read/row.js';
 import { Notes } from '../../ingest/rows/notes.js';
-import type { Cells } from '../../server/consumer.js';
+import type { DerivedData } from '../../server/consumer.js';
 import { type ImportOptions, collectionInput } from './options.js';
 import { askAboutNames } from '../ask.js';
 import type { CommandSession } from '../session.js';
@@ -32,11 +32,11 @@ const FEW_ROWS = 20_000;
 /** After this long, the server is asked again whether it runs. */
 const ASK_AGAIN_AFTER_MS = 10_000;
 
-/** The cells of all collections, updated by this process unless it must not. */
-async function openCellsOf(session: CommandSession): Promise<Cells> {
+/** The derived data of all collections, updated by this process unless it must not. */
+async function openDerivedOf(session: CommandSession): Promise<DerivedData> {
   // Loaded only if needed, because it takes a while: beside a server it is not.
-  const { commandCells } = await import('../../server/consumer.js');
-  return commandCells(session, session.config, session.log);
+  const { openDerived } = await import('../../server/consumer.js');
+  return openDerived(session, session.config, session.log);
 }
 
 /** Imports a file of markers. */
@@ -68,8 +68,8 @@ export async function importMarkerRows(
   await runImport(what, options, async ({ session, table, rejects, bars: { onChecked, onProgress, end }, report }) => {
     const { config, database, signal } = session;
     const { source, done, notes } = await open(session);
-    let cells: Promise<Cells> | undefined;
-    const openBlocks = () => (cells ??= openCellsOf(session));
+    let derived: Promise<DerivedData> | undefined;
+    const openOwn = () => (derived ??= openDerivedOf(session));
     let rows = 0;
     try {
       const began = systemClock.now();
@@ -113,7 +113,7 @@ export async function importMarkerRows(
           prune = await planPrune(session, collection, checked, { name, yes: options.yes === true });
         },
         async onProgress(progress) {
-          if (rows > FEW_ROWS) await openBlocks();
+          if (rows > FEW_ROWS) await openOwn();
           onProgress(progress);
         },
       });
@@ -122,15 +122,15 @@ export async function importMarkerRows(
       report({ ...loaded, took, notes: await notes?.() });
       await prune?.();
       const served = (took < ASK_AGAIN_AFTER_MS && (await found)) || (await isServed(config, loaded.collection));
-      if (served && options.wait !== true && (await cells)?.status().owner !== true) {
+      if (served && options.wait !== true && (await derived)?.status().owner !== true) {
         console.log('the running server updates counts and clusters within seconds');
       } else {
-        await (await openBlocks()).caughtUp(signal);
+        await (await openOwn()).caughtUp(signal);
         console.log('counts and clusters include all rows');
       }
       console.log(whereToSee(config, loaded.collection, extent.at, served));
     } finally {
-      await (await cells)?.stop();
+      await (await derived)?.stop();
     }
   });
 }

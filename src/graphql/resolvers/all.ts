@@ -75,7 +75,7 @@ export const resolvers: Resolvers = {
     deleteZone: async (_root, { id, expectedVersion }, context) => {
       const { services, work } = context;
       const zone = await referenceOf(context, 'zone', id, 'deleteZone');
-      return deleteZone(services.db, zone, { expectedVersion }, work);
+      return deleteZone(services.db, zone, expectedVersion, work);
     },
   },
   Subscription: subscription,

@@ -37,7 +37,7 @@ async function readWhole(job: ExportJob, zone: Zone): Promise<WholeZone | undefi
   if (geometry) return { zone, geometry };
   const { keys } = database;
   const found = await retryInBackground(() => readItem(database, keys.zone(zone.scope, zone.key), call), call.signal);
-  const now = found && zoneFromItem(keys, found, collection);
+  const now = found && zoneFromItem(keys, found, collection.key);
   if (now === undefined) return undefined;
   if (now.geometry.sha256 === zone.geometry.sha256) throw missing(zone.geometry);
   return readWhole(job, now);

@@ -85,8 +85,8 @@ export function ownWrite(
   collection: Collection,
   { before, after }: ConditionalChange,
 ): OwnWrite | undefined {
-  const is = after && mapMarkerFromIndex(keys, after, collection);
+  const is = after && mapMarkerFromIndex(keys, after, collection.key);
   if (is) return { key: is.key, mapVersion: is.mapVersion, entry: orderedMarker(is) };
-  const was = before && mapMarkerFromIndex(keys, before, collection);
+  const was = before && mapMarkerFromIndex(keys, before, collection.key);
   return was && { key: was.key, mapVersion: was.mapVersion, entry: undefined };
 }

@@ -37,6 +37,6 @@ export async function openEmbeddedEngine(place: IndexPlace, now: () => number): 
  * Opens the indexes of a table that servers maintain, or have maintained, in a folder. Throws UNAVAILABLE if SQLite
  * does not run here.
  */
-export async function openEmbeddedReaders(place: Omit<IndexPlace, 'maxBytes'>): Promise<SearchReader[]> {
-  return (await openToRead(place)).map(readerOf);
+export async function openEmbeddedReaders(folder: string, table: string): Promise<SearchReader[]> {
+  return (await openToRead(folder, table)).map(readerOf);
 }

@@ -128,8 +128,7 @@ async function loadSqlite(): Promise<typeof Libsql> {
   }
 }
 
-const pathOf = ({ folder, table }: Pick<IndexPlace, 'folder' | 'table'>, number: number) =>
-  join(folder, `${table}-${number}.search`);
+const pathOf = (folder: string, table: string, number: number) => join(folder, `${table}-${number}.search`);
 
 /** Opens an index for reading, even while others write it. */
 export async function openReader(path: string): Promise<SqliteReader> {
@@ -138,11 +137,11 @@ export async function openReader(path: string): Promise<SqliteReader> {
 }
 
 /** Opens all indexes of a table in a folder for reading; damaged ones are skipped. Throws UNAVAILABLE if SQLite does not run here. */
-export async function openToRead(place: Pick<IndexPlace, 'folder' | 'table'>): Promise<SqliteReader[]> {
+export async function openToRead(folder: string, table: string): Promise<SqliteReader[]> {
   await loadSqlite();
   const opened: SqliteReader[] = [];
   for (let number = 1; number <= MOST_FILES; number++) {
-    const path = pathOf(place, number);
+    const path = pathOf(folder, table, number);
     if (!existsSync(path)) continue;
     const file = await openReader(path);
     try {
@@ -172,7 +171,7 @@ export async function openIndexFiles({
   const Database = await loadSqlite();
   mkdirSync(folder, PRIVATE_FOLDER);
   for (let number = 1; number <= MOST_FILES; number++) {
-    const path = pathOf({ folder, table }, number);
+    const path = pathOf(folder, table, number);
     makePrivate(`${path}.lock`);
     const lock = new Database(`${path}.lock`);
     try {

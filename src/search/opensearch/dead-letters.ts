@@ -41,6 +41,6 @@ export async function* refusalsIn(database: Database, signal: AbortSignal): Asyn
 
 /** Removes the dead letters of documents. */
 export async function dropRefusals(database: Database, keys: readonly Key[]): Promise<void> {
-  const letters = keys.map((key) => deadLetterKey(database, IN_USE, letterNameOf(key)));
+  const letters = keys.map((key) => deadLetterKey(database.keys, IN_USE, letterNameOf(key)));
   await deleteInBulk(database, database.tables.derived, letters, newCall());
 }

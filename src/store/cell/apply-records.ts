@@ -36,7 +36,7 @@ function looseOf(deltas: ReadonlyMap<string, CellSums>): [name: string, value: n
 
 /** The transaction that adds to blocks unless these or later records of one of the markers have been applied. */
 function applyRecordsRequest(
-  { keys, tables }: Pick<Database, 'keys' | 'tables'>,
+  { keys, tables }: Database,
   markers: readonly MarkerRecords[],
   blocks: readonly BlockDelta[],
   now: number,

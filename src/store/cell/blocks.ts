@@ -1,5 +1,4 @@
-import type { BatchExecuteStatementCommandInput, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-
+import type { BatchExecuteStatementCommandInput } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
 
 import type { CellSums } from '../../geo/cell-sums.js';
@@ -9,9 +8,9 @@ import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
 import { chunks } from '../request/concurrency.js';
 import { attributesOfBlock, childrenOfItem, counted, looseAttributes } from './cells.js';
 import type { Database } from '../database.js';
-import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
+import { type Write, transactOnce } from '../request/transact.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 /** Identifies a block: its collection's scope and its parent, for cells or for a place. */
@@ -95,22 +94,22 @@ export async function getBlocks(
  * calls, and a tenth of their time in this process.
  */
 export function replaceBlocksRequest(
-  { keys, tables }: Pick<Database, 'keys' | 'tables'>,
+  keys: Keyspace,
+  table: string,
   blocks: readonly BlockWrite[],
 ): BatchExecuteStatementCommandInput {
-  const table = `"${tables.derived}"`;
   const statements = blocks.map(({ found, next, ...name }) => {
     const { pk, sk } = blockKey(keys, name);
     const attributes = { b: next.batch, ...attributesOfBlock(name.parent, next.children) };
     const values = Object.values(attributes);
     if (found.batch === undefined) {
       const names = ['pk', 'sk', ...Object.keys(attributes)].map((attribute) => `'${attribute}': ?`);
-      return { Statement: `INSERT INTO ${table} VALUE {${names.join(', ')}}`, Parameters: [pk, sk, ...values] };
+      return { Statement: `INSERT INTO "${table}" VALUE {${names.join(', ')}}`, Parameters: [pk, sk, ...values] };
     }
     const sets = Object.keys(attributes).map((attribute) => `SET "${attribute}" = ?`);
     const removes = (found.loose ?? []).map((attribute) => `REMOVE "${attribute}"`);
     return {
-      Statement: `UPDATE ${table} ${[...sets, ...removes].join(' ')} WHERE pk = ? AND sk = ? AND b = ?`,
+      Statement: `UPDATE "${table}" ${[...sets, ...removes].join(' ')} WHERE pk = ? AND sk = ? AND b = ?`,
       Parameters: [...values, pk, sk, found.batch],
     };
   });
@@ -122,10 +121,8 @@ const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 /** The engine executes commands one by one: requests queued here do not block reads queued there. */
 const inTurn = pLimit(1);
 
-type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
-
 /** The write of one block in a transaction, under the same conditions as its statement. */
-function transactItem({ keys, tables }: Database, { found, next, ...name }: BlockWrite): TransactItem {
+function transactItem({ keys, tables }: Database, { found, next, ...name }: BlockWrite): Write {
   const Item = { ...blockKey(keys, name), b: next.batch, ...attributesOfBlock(name.parent, next.children) };
   const put = { TableName: tables.derived, Item };
   if (found.batch === undefined) return { Put: { ...put, ConditionExpression: 'attribute_not_exists(pk)' } };
@@ -138,19 +135,14 @@ function transactItem({ keys, tables }: Database, { found, next, ...name }: Bloc
  * Replaces sums in all blocks or, if one of them has changed, in none; returns whether it did. Statements would take
  * DynamoDB Local twice as long, because it parses them.
  */
-async function replaceTogether(database: Database, blocks: readonly BlockWrite[], call: Call): Promise<boolean> {
-  const TransactItems = blocks.map((block) => transactItem(database, block));
-  try {
-    await inTurn(() => send(database, 'transactWrite', { TransactItems }, call));
-    return true;
-  } catch (error) {
-    if (isFailure(error, 'TransactionCanceledException')) return false;
-    throw error;
-  }
+function replaceTogether(database: Database, blocks: readonly BlockWrite[], call: Call): Promise<boolean> {
+  const writes = blocks.map((block) => transactItem(database, block));
+  return inTurn(() => transactOnce(database, writes, call));
 }
 
 async function replaceBatch(database: Database, blocks: readonly BlockWrite[], call: Call): Promise<BlockOutcome[]> {
-  const { Responses = [] } = await send(database, 'batchExecute', replaceBlocksRequest(database, blocks), call);
+  const request = replaceBlocksRequest(database.keys, database.tables.derived, blocks);
+  const { Responses = [] } = await send(database, 'batchExecute', request, call);
   return blocks.map((_, index) => {
     const code = Responses[index]?.Error?.Code;
     if (code === undefined) return Responses[index] === undefined ? 'failed' : 'written';

@@ -1,13 +1,18 @@
+import type { Keyspace } from '../../keys/keyspace.js';
 import { putInBulk } from '../request/batch-write.js';
 import type { Database } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryResponses } from '../table/query-responses.js';
 import { rangeRequest } from '../request/ranges.js';
 
-/** A record that could not be understood, stored for inspection. */
-export interface DeadLetter {
+/** Sequence numbers are documented to be unique only within their shard. */
+interface LetterPosition {
   readonly shard: string;
   readonly sequence: string;
+}
+
+/** A record that could not be understood, stored for inspection. */
+export interface DeadLetter extends LetterPosition {
   readonly reason: string;
   /** Key of the item as JSON, truncated if it is long. */
   readonly item: string;
@@ -22,18 +27,14 @@ export interface DeadLetterPage {
   readonly next: string | null;
 }
 
-/** Sequence numbers are documented to be unique only within their shard. */
-const positionOf = ({ sequence, shard }: Pick<DeadLetter, 'sequence' | 'shard'>) => `${sequence}.${shard}`;
+const positionOf = ({ sequence, shard }: LetterPosition) => `${sequence}.${shard}`;
 
 const rangeOf = ({ keys }: Database, consumer: string) =>
   ({ index: 'derived', ...keys.deadLetterPartition(consumer) }) as const;
 
 /** The key of a dead letter. */
-export const deadLetterKey = (
-  { keys }: Pick<Database, 'keys'>,
-  consumer: string,
-  letter: Pick<DeadLetter, 'sequence' | 'shard'>,
-) => keys.deadLetter(consumer, positionOf(letter));
+export const deadLetterKey = (keys: Keyspace, consumer: string, letter: LetterPosition) =>
+  keys.deadLetter(consumer, positionOf(letter));
 
 /** Stores dead letters; storing them again changes nothing. */
 export async function putDeadLetters(
@@ -42,7 +43,7 @@ export async function putDeadLetters(
   records: readonly DeadLetter[],
   call: Call,
 ): Promise<void> {
-  const items = records.map((record) => ({ ...deadLetterKey(database, consumer, record), ...record }));
+  const items = records.map((record) => ({ ...deadLetterKey(database.keys, consumer, record), ...record }));
   await putInBulk(database, database.tables.derived, items, call);
 }
 

@@ -36,7 +36,7 @@ function prefixesUnder(cells: readonly string[], prefixLength: number): Partitio
 }
 
 /** All prefixes that markers of a collection may have. */
-export function allPrefixes({ prefixLength }: Pick<Collection, 'prefixLength'>): PartitionPrefixes {
+export function allPrefixes({ prefixLength }: Collection): PartitionPrefixes {
   return prefixesUnder([''], prefixLength);
 }
 
@@ -46,7 +46,7 @@ export function hasFewPartitions({ prefixLength, writeShards }: Collection): boo
 }
 
 /** The length of the cells that `occupiedPrefixes` uses: cells of the longest prefixes are not stored. */
-export function occupiedLength({ prefixLength }: Pick<Collection, 'prefixLength'>): number {
+export function occupiedLength({ prefixLength }: Collection): number {
   return Math.min(prefixLength, FINEST_STORED);
 }
 

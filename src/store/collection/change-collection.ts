@@ -30,7 +30,7 @@ export async function changeCollection(
   decide: (collection: Collection) => Item,
   call: Call,
 ): Promise<CollectionWrite> {
-  const inUse = (item: Item | undefined) => item && collectionFromItem(database, item);
+  const inUse = (item: Item | undefined) => item && collectionFromItem(database.keys, item);
   const change = await changeItem(
     database,
     () => readCollectionItem(database, key, call),

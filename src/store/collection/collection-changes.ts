@@ -63,7 +63,7 @@ export async function* everyCollection(
   const request = rangeRequest(database, { index: 'entities', pk: database.keys.collectionsPartition, consistent });
   for await (const items of queryResponses(database, request, call)) {
     const wanted = items.filter((item) => (item[EMPTYING] !== undefined) === (state === 'emptying'));
-    yield wanted.flatMap((item) => anyCollectionFromItem(database, item) ?? []);
+    yield wanted.flatMap((item) => anyCollectionFromItem(database.keys, item) ?? []);
   }
 }
 
@@ -89,7 +89,7 @@ export async function releaseCollection(database: Database, collection: Collecti
     ExpressionAttributeValues: { ':createdAt': createdAt },
   };
   const claims = keys.style === 'compact' && code !== null ? [keys.codeClaim(code)] : [];
-  const counters = (['marker', 'zone'] as const).map((counted) => counterKey(database, collection, counted));
+  const counters = (['marker', 'zone'] as const).map((counted) => counterKey(database.keys, collection, counted));
   const jobs = [emptyingJob(database, collection), repartitionJob(database, collection)];
   const others = [...counters, ...jobs, ...claims].map((other) => ({
     TableName: tables.entities,

@@ -1,5 +1,6 @@
 import { badInput } from '../../errors.js';
 import { isWellFormed } from '../../keys/escape.js';
+import type { Keyspace } from '../../keys/keyspace.js';
 import { readCode, readCollectionKey } from '../../keys/validate.js';
 import type {
   Collection,
@@ -12,21 +13,25 @@ import type {
   SpreadPrefix,
 } from '../../model/collection.js';
 import { type ReadingsPartitioning, areApart, partitionsOf } from '../../model/reading.js';
-import type { Database, Item } from '../database.js';
+import type { Item } from '../database.js';
 import { checkItemSize } from '../request/item-size.js';
 import { LAYOUT_LIMITS } from '../../model/limits.js';
 
+/** How a collection's markers are to be indexed; what is omitted stays as it is. */
+export interface WantedLayout {
+  readonly mapProperties?: readonly string[] | null | undefined;
+  readonly prefixLength?: number | null | undefined;
+  readonly writeShards?: number | null | undefined;
+}
+
 /** A new collection as a client describes it. Everything is checked at run time, too. */
-export interface CollectionInput {
+export interface CollectionInput extends WantedLayout {
   readonly key: string;
   readonly name: string;
   readonly description?: string | null | undefined;
   readonly idStrategy?: IdStrategy | null | undefined;
   readonly globalIds?: boolean | null | undefined;
-  readonly mapProperties?: readonly string[] | null | undefined;
   readonly rankBy?: string | null | undefined;
-  readonly prefixLength?: number | null | undefined;
-  readonly writeShards?: number | null | undefined;
   readonly code?: string | null | undefined;
   readonly readingsTtlDays?: number | null | undefined;
   readonly readingsBucket?: ReadingsBucket | null | undefined;
@@ -56,10 +61,7 @@ function readInteger<T>(field: string, value: unknown, least: number, most: numb
 }
 
 /** How markers are to be indexed; what is omitted is as in `otherwise`. Throws BAD_USER_INPUT. */
-export function readLayout(
-  { prefixLength, writeShards, mapProperties }: Pick<CollectionInput, keyof Layout>,
-  otherwise: Layout,
-): Layout {
+export function readLayout({ prefixLength, writeShards, mapProperties }: WantedLayout, otherwise: Layout): Layout {
   return {
     prefixLength: readInteger('prefixLength', prefixLength, 0, LAYOUT_LIMITS.prefixLength, otherwise.prefixLength),
     writeShards: readInteger('writeShards', writeShards, 1, LAYOUT_LIMITS.writeShards, otherwise.writeShards),
@@ -94,8 +96,6 @@ export function readText(field: string, value: unknown): string {
   return value;
 }
 
-type ReadingsSettings = 'readingsTtlDays' | 'readingsBucket' | 'readingsTable' | 'readingsSummarized';
-
 /** Throws BAD_USER_INPUT if there would be too many partitions to search, as if readings were kept forever. */
 function checkPartitions(layout: ReadingsPartitioning, ttlDays: number | null): void {
   if (!areApart(layout)) return;
@@ -109,7 +109,7 @@ function checkPartitions(layout: ReadingsPartitioning, ttlDays: number | null): 
 }
 
 /** How readings are divided, how long they are kept, and whether they are summarized. All are checked together. */
-function readReadingsSettings(input: Pick<CollectionInput, ReadingsSettings>): Pick<Collection, ReadingsSettings> {
+function readReadingsSettings(input: CollectionInput) {
   const readingsSummarized = input.readingsSummarized ?? false;
   const readingsTtlDays = readInteger('readingsTtlDays', input.readingsTtlDays, 1, LONGEST_TTL_DAYS, null);
   const readingsBucket = input.readingsBucket ?? 'NONE';
@@ -154,7 +154,7 @@ export function newCollection(input: CollectionInput, now: string): Collection {
 }
 
 /** The item of a collection: its fields, without those that are null. */
-export function collectionItem({ keys }: Pick<Database, 'keys'>, collection: Collection): Item {
+export function collectionItem(keys: Keyspace, collection: Collection): Item {
   const { key, description, code, readingsTtlDays, rankBy, ...fields } = collection;
   const item = {
     ...keys.collection(key),
@@ -193,12 +193,12 @@ const isSpread = (value: unknown): value is SpreadPrefix => {
 };
 
 /** A collection from its item; undefined if the item is invalid, e.g. written by hand, or being emptied. */
-export function collectionFromItem(database: Pick<Database, 'keys'>, item: Item): Collection | undefined {
-  return item[EMPTYING] === undefined ? anyCollectionFromItem(database, item) : undefined;
+export function collectionFromItem(keys: Keyspace, item: Item): Collection | undefined {
+  return item[EMPTYING] === undefined ? anyCollectionFromItem(keys, item) : undefined;
 }
 
 /** A collection from its item, even if it is being emptied; undefined if the item is invalid. */
-export function anyCollectionFromItem({ keys }: Pick<Database, 'keys'>, item: Item): Collection | undefined {
+export function anyCollectionFromItem(keys: Keyspace, item: Item): Collection | undefined {
   const { pk, sk, name, description, mapProperties, prefixLength, writeShards, code, geoSlot, version } = item;
   const { createdAt, updatedAt, readingsTtlDays, readingsBucket, readingsTable, readingsSummarized } = item;
   const { idStrategy, globalIds, rankBy, layoutChange, spread } = item;

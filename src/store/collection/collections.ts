@@ -46,7 +46,7 @@ export async function createCollection(
   const collection = newCollection(input, now);
   // Throws if keys need a code and there is none, before anything is written.
   database.keys.scope(collection);
-  const item = collectionItem(database, collection);
+  const item = collectionItem(database.keys, collection);
   if (database.keys.style === 'compact' && collection.code !== null) {
     await putWithCode(database, item, collection.key, collection.code, call);
   } else if (!(await putIfAbsent(database, database.tables.entities, item, call))) {
@@ -74,7 +74,7 @@ export async function getCollections(
   const found = new Map(possible.map((key, index) => [key, items[index]]));
   return keys.map((key) => {
     const item = found.get(key);
-    return item === undefined ? null : (collectionFromItem(database, item) ?? null);
+    return item === undefined ? null : (collectionFromItem(database.keys, item) ?? null);
   });
 }
 
@@ -96,7 +96,7 @@ export async function listCollections(
   const range = { index: 'entities', pk: keys.collectionsPartition, behind, limit: first + 1 } as const;
   const collections: Collection[] = [];
   for await (const items of queryResponses(database, rangeRequest(database, range), call)) {
-    collections.push(...items.flatMap((item) => collectionFromItem(database, item) ?? []));
+    collections.push(...items.flatMap((item) => collectionFromItem(database.keys, item) ?? []));
     if (collections.length > first) break;
   }
   return { collections: collections.slice(0, first), more: collections.length > first };

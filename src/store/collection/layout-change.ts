@@ -4,11 +4,8 @@ import type { Key } from '../../keys/document-id.js';
 import type { Database } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { changeCollection } from './change-collection.js';
-import { type CollectionInput, readLayout } from './collection-item.js';
+import { type WantedLayout, readLayout } from './collection-item.js';
 import { LayoutChanged } from './watch-collection.js';
-
-/** How a collection's markers are to be indexed; what is omitted stays as it is. */
-export type WantedLayout = Pick<CollectionInput, keyof Layout>;
 
 type Layouts = Pick<Collection, keyof Layout | 'geoSlot' | 'layoutChange' | 'spread'>;
 

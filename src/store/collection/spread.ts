@@ -58,7 +58,7 @@ export function beginSpread(database: Database, key: string, prefix: string, cal
 /** Lets writers spread some prefixes, of which every reader must know. */
 export function completeSpread(
   database: Database,
-  { key, createdAt }: Pick<Collection, 'key' | 'createdAt'>,
+  { key, createdAt }: Collection,
   known: (prefix: SpreadPrefix) => boolean,
   call: Call,
 ): Promise<Collection> {

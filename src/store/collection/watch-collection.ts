@@ -67,7 +67,7 @@ async function whileValid<T>(
 
   async function check(): Promise<void> {
     const item = await readItem(database, database.keys.collection(key), watched);
-    const found = item && collectionFromItem(database, item);
+    const found = item && collectionFromItem(database.keys, item);
     if (found?.createdAt !== createdAt) throw notFound('collection', key);
     validate(found);
   }

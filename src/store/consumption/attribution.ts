@@ -3,11 +3,8 @@ import { INDEXES } from '../../keys/indexes.js';
 type Attributes = Readonly<Record<string, unknown>>;
 
 /** The fields by which requests name the items that they read or write: each operation has some of these. */
-export interface Request {
-  readonly TableName?: string | undefined;
+export interface Request extends Action {
   readonly IndexName?: string | undefined;
-  readonly Key?: Attributes | undefined;
-  readonly Item?: Attributes | undefined;
   readonly ExpressionAttributeValues?: Attributes | undefined;
   readonly RequestItems?: Readonly<Record<string, BatchOfTable>> | undefined;
   readonly TransactItems?: readonly Transacted[] | undefined;
@@ -20,7 +17,11 @@ type BatchOfTable =
       readonly PutRequest?: { readonly Item?: Attributes | undefined } | undefined;
       readonly DeleteRequest?: { readonly Key?: Attributes | undefined } | undefined;
     }[];
-type Action = Pick<Request, 'TableName' | 'Key' | 'Item'>;
+interface Action {
+  readonly TableName?: string | undefined;
+  readonly Key?: Attributes | undefined;
+  readonly Item?: Attributes | undefined;
+}
 interface Transacted {
   readonly Put?: Action | undefined;
   readonly Update?: Action | undefined;

@@ -16,10 +16,9 @@ import { checkNumber, readOptionalText, readProperties } from './properties.js';
 /** Properties below this size are projected whole, so that viewports never read base items for them. */
 const SMALL_PROPERTIES_BYTES = 256;
 
-/** A new marker as a client describes it. Everything is checked at run time, too. */
-export interface MarkerInput {
-  readonly key?: string | null | undefined;
-  readonly position: Point;
+/** Changes to a marker: what is omitted stays as it is, and null removes what is optional. */
+export interface MarkerUpdate {
+  readonly position?: Point | null | undefined;
   readonly name?: string | null | undefined;
   readonly category?: string | null | undefined;
   readonly properties?: Properties | null | undefined;
@@ -27,8 +26,13 @@ export interface MarkerInput {
 }
 
 /** A new marker that may lack its position, like everything else that is checked. */
-export interface SentMarker extends Omit<MarkerInput, 'position'> {
-  readonly position?: Point | null | undefined;
+export interface SentMarker extends MarkerUpdate {
+  readonly key?: string | null | undefined;
+}
+
+/** A new marker as a client describes it. Everything is checked at run time, too. */
+export interface MarkerInput extends SentMarker {
+  readonly position: Point;
 }
 
 /** What describes a marker, checked. */
@@ -72,7 +76,8 @@ export function keyAttributes(
   keys: Keyspace,
   collection: Collection,
   key: string,
-  { position, place }: Pick<Content, 'position' | 'place'>,
+  position: Point,
+  place: Place,
 ): Item {
   const scope = keys.scope(collection);
   checkPlaceFits(place, key);
@@ -126,7 +131,7 @@ export function newMarkerItem(
     // Distinguishes successive markers with the same key, regardless of clocks: see docs/keys.md.
     life: newIncarnation(),
     globalId: collection.globalIds ? newUuid() : undefined,
-    ...keyAttributes(keys, collection, key, content),
+    ...keyAttributes(keys, collection, key, content.position, content.place),
     ...contentAttributes(collection, content),
   };
   checkItemSize(item, 'marker', 'properties');
@@ -142,7 +147,7 @@ export function rekeyedMarkerItem(
 ) {
   const place = (item['place'] ?? []) as Place;
   const position = { lng: item['lng'], lat: item['lat'] } as Point;
-  return { ...item, ...keyAttributes(keys, collection, key, { position, place }) };
+  return { ...item, ...keyAttributes(keys, collection, key, position, place) };
 }
 
 /** The position in an item; undefined if it has none that is valid. */
@@ -161,18 +166,14 @@ const isText = (value: unknown) => typeof value === 'string';
  * What a map draws of a marker, from an item of a geo index or a base item; undefined for an invalid item, e.g. one
  * written by hand. Such items are not shown, as they are not counted.
  */
-export function mapMarkerFromIndex(
-  keys: Keyspace,
-  item: Item,
-  collection: Pick<Collection, 'key'>,
-): MapMarker | undefined {
+export function mapMarkerFromIndex(keys: Keyspace, item: Item, collection: string): MapMarker | undefined {
   const { pk, sk, mv } = item;
   if (typeof pk !== 'string' || typeof sk !== 'string') return undefined;
   const key = keys.parseMarker({ pk, sk })?.key;
   const position = positionOf(item);
   if (key === undefined || position === undefined) return undefined;
   return {
-    collection: collection.key,
+    collection,
     key,
     position,
     geohash: encode(position, LONGEST_Z),
@@ -185,7 +186,7 @@ export function mapMarkerFromIndex(
 }
 
 /** A whole marker from its base item; undefined for an invalid item. */
-export function markerFromBase(keys: Keyspace, item: Item, collection: Pick<Collection, 'key'>): Marker | undefined {
+export function markerFromBase(keys: Keyspace, item: Item, collection: string): Marker | undefined {
   const drawn = mapMarkerFromIndex(keys, item, collection);
   if (drawn === undefined) return undefined;
   const { version, createdAt, updatedAt, place, globalId } = item;

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7, validate as isUuid } from 'uuid';
 
 import { badInput } from '../../errors.js';
+import type { Keyspace } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
 import type { Database } from '../database.js';
 import { isFailure } from '../request/failures.js';
@@ -23,7 +24,7 @@ export function newIncarnation(): string {
 }
 
 /** The key of the item that holds a counter of a collection. */
-export function counterKey({ keys }: Pick<Database, 'keys'>, collection: Collection, counted: Counted) {
+export function counterKey(keys: Keyspace, collection: Collection, counted: Counted) {
   return keys.counter(keys.scope(collection), counted);
 }
 
@@ -51,7 +52,7 @@ export async function takeKeys(
     'update',
     {
       TableName: database.tables.entities,
-      Key: { ...counterKey(database, collection, counted) },
+      Key: { ...counterKey(database.keys, collection, counted) },
       UpdateExpression: 'ADD #n :count',
       ExpressionAttributeNames: { '#n': 'n' },
       ExpressionAttributeValues: { ':count': count },
@@ -92,7 +93,7 @@ export async function countFrom(
       'update',
       {
         TableName: database.tables.entities,
-        Key: { ...counterKey(database, collection, counted) },
+        Key: { ...counterKey(database.keys, collection, counted) },
         UpdateExpression: 'SET #n = :number',
         ConditionExpression: 'attribute_not_exists(#n) OR #n < :number',
         ExpressionAttributeNames: { '#n': 'n' },

@@ -9,16 +9,13 @@ import { checkItemSize } from '../request/item-size.js';
 import { DRAWN_ATTRIBUTES } from '../table/table-definitions.js';
 import {
   type Content,
-  type SentMarker,
+  type MarkerUpdate,
   contentAttributes,
   keyAttributes,
   markerFromBase,
   readPosition,
 } from './marker-item.js';
 import { readOptionalText, readProperties } from './properties.js';
-
-/** Changes to a marker: what is omitted stays as it is, and null removes what is optional. */
-export type MarkerUpdate = Omit<SentMarker, 'key'>;
 
 /** Attributes derived from a marker's content alone. */
 const CONTENT_ATTRIBUTES = [
@@ -89,7 +86,7 @@ export function updatedMarkerItem(
   update: MarkerUpdate,
   now: string,
 ): Item | undefined {
-  const marker = markerFromBase(keys, found, collection);
+  const marker = markerFromBase(keys, found, collection.key);
   if (marker === undefined) return undefined;
   const { position, name, category, properties, place } = update;
   const content: Content = {
@@ -99,7 +96,7 @@ export function updatedMarkerItem(
     properties: properties === undefined ? marker.properties : readProperties('properties', properties ?? {}),
     place: place === undefined ? marker.place : readPlace('place', place),
   };
-  const entries = keyAttributes(keys, collection, marker.key, content);
+  const entries = keyAttributes(keys, collection, marker.key, content.position, content.place);
   const next = successor(found, { ...contentAttributes(collection, content), ...entries }, now);
   checkItemSize(next, 'marker', 'properties');
   return next;

@@ -33,7 +33,7 @@ function conflict({ keys }: Database, { key: collection }: Collection, item: Ite
 }
 
 function created(database: Database, collection: Collection, item: Item): MarkerWrite {
-  const marker = markerFromBase(database.keys, item, collection);
+  const marker = markerFromBase(database.keys, item, collection.key);
   if (marker === undefined) throw new Error(`a new item is not a valid marker: ${JSON.stringify(item)}`);
   return { before: undefined, after: item, marker };
 }
@@ -215,7 +215,7 @@ export async function getMarkers(
   );
   return references.map(({ collection }, index) => {
     const item = items[index];
-    return item === undefined ? null : (markerFromBase(keys, item, collection) ?? null);
+    return item === undefined ? null : (markerFromBase(keys, item, collection.key) ?? null);
   });
 }
 

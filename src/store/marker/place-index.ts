@@ -53,7 +53,7 @@ export async function readPlacePage(
   const { Items = [], LastEvaluatedKey } = await send(database, 'query', request, call);
   const markers = Items.flatMap((item): MarkerAtPlace[] => {
     const sortKey = String(item[sort]);
-    const marker = mapMarkerFromIndex(keys, item, collection);
+    const marker = mapMarkerFromIndex(keys, item, collection.key);
     const place = keys.parsePlace({ pk, sk: sortKey });
     return marker && place ? [{ position: sortKey, marker: { ...marker, place } }] : [];
   });

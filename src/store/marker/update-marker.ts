@@ -3,7 +3,8 @@ import type { Database, Item } from '../database.js';
 import { changeItem, checkVersion, readItem } from '../request/conditional-change.js';
 import type { Call } from '../request/meter.js';
 import { markerFromBase } from './marker-item.js';
-import { type MarkerUpdate, updatedMarkerItem } from './marker-update.js';
+import type { MarkerUpdate } from './marker-item.js';
+import { updatedMarkerItem } from './marker-update.js';
 import type { MarkerReference, MarkerWrite } from './markers.js';
 
 /** A marker in error messages. */
@@ -11,7 +12,7 @@ export const describeMarker = ({ key }: MarkerReference) => `marker ${JSON.strin
 
 /** The marker in its item. Throws NOT_FOUND if there is no valid one. */
 export function requireMarker(database: Database, { collection, key }: MarkerReference, item: Item | undefined) {
-  const marker = item && markerFromBase(database.keys, item, collection);
+  const marker = item && markerFromBase(database.keys, item, collection.key);
   if (item === undefined || marker === undefined) throw notFound('marker', key);
   return { item, marker };
 }

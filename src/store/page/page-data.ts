@@ -10,15 +10,7 @@ import type { PackOptions } from '../../pages/pack.js';
 export const PAGE_FORMAT = 2;
 
 /** Properties in columns: markers with the same names in the same order share a shape. */
-interface Columns {
-  readonly keys: readonly string[];
-  readonly lngs: readonly number[];
-  readonly lats: readonly number[];
-  readonly names: readonly (string | null)[];
-  readonly categories: readonly (string | null)[];
-  readonly versions: readonly number[];
-  /** 1 if `m` has all properties of the marker, otherwise 0. */
-  readonly complete: readonly (0 | 1)[];
+interface PropertyColumns {
   readonly shapes: readonly (readonly string[])[];
   /** The shape of each marker. */
   readonly shapeOf: readonly number[];
@@ -26,21 +18,21 @@ interface Columns {
   readonly values: readonly unknown[];
 }
 
-/** The columns as stored, without their names. */
+/** The columns of a page as stored; `complete` is 1 if `m` has all properties of the marker, otherwise 0. */
 type Stored = readonly [
-  Columns['keys'],
-  Columns['lngs'],
-  Columns['lats'],
-  Columns['names'],
-  Columns['categories'],
-  Columns['versions'],
-  Columns['complete'],
-  Columns['shapes'],
-  Columns['shapeOf'],
-  Columns['values'],
+  keys: readonly string[],
+  lngs: readonly number[],
+  lats: readonly number[],
+  names: readonly (string | null)[],
+  categories: readonly (string | null)[],
+  versions: readonly number[],
+  complete: readonly (0 | 1)[],
+  shapes: PropertyColumns['shapes'],
+  shapeOf: PropertyColumns['shapeOf'],
+  values: PropertyColumns['values'],
 ];
 
-function propertyColumns(all: readonly Properties[]): Pick<Columns, 'shapes' | 'shapeOf' | 'values'> {
+function propertyColumns(all: readonly Properties[]): PropertyColumns {
   const shapes = new Map<
     string,
     { readonly index: number; readonly names: readonly string[]; members: Properties[] }
@@ -64,7 +56,7 @@ const PROTOTYPE = '__proto__';
 const OWN = { enumerable: true, configurable: true, writable: true } as const;
 
 /** The properties of each marker. */
-function propertiesOf({ shapes, shapeOf, values }: Pick<Columns, 'shapes' | 'shapeOf' | 'values'>): Properties[] {
+function propertiesOf({ shapes, shapeOf, values }: PropertyColumns): Properties[] {
   const members = shapes.map(() => 0);
   for (const shape of shapeOf) members[shape] = (members[shape] ?? 0) + 1;
   let start = 0;

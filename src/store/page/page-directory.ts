@@ -3,9 +3,9 @@ import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { type DirectoryPart, afterPartition } from '../../pages/directory.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
-import { type StoredRange, rangeRequest } from '../request/ranges.js';
+import { type RangeOptions, rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
-import type { PagesOf } from './pages.js';
+import type { PageSet } from './pages.js';
 
 /** Maximum number of pages in one item: about 3 KB. */
 export const MOST_HINTS = 256;
@@ -39,8 +39,8 @@ export interface DirectoryParts {
 /** The first parts of a directory that begin from one position to another, both included, by one Query. */
 export async function readDirectory(
   database: Database,
-  { scope, generation }: Pick<PagesOf, 'scope' | 'generation'>,
-  range: { readonly from: string; readonly to: string } & Pick<StoredRange, 'limit' | 'descending' | 'consistent'>,
+  { scope, generation }: PageSet,
+  range: RangeOptions & { readonly from: string; readonly to: string },
   call: Call,
 ): Promise<DirectoryParts> {
   const { pk } = database.keys.pageDirectory(scope, generation, range.from);
@@ -56,7 +56,7 @@ export async function readDirectory(
 /** The part of a directory that a position belongs to; undefined if none of its partition begins before. */
 export async function findDirectoryPart(
   database: Database,
-  of: Pick<PagesOf, 'scope' | 'generation'>,
+  of: PageSet,
   position: string,
   consistent: boolean,
   call: Call,
@@ -68,7 +68,7 @@ export async function findDirectoryPart(
 /** Replaces a part unconditionally, because a directory is only a hint. */
 export async function putDirectoryPart(
   database: Database,
-  { scope, generation }: Pick<PagesOf, 'scope' | 'generation'>,
+  { scope, generation }: PageSet,
   part: DirectoryPart,
   call: Call,
 ): Promise<void> {

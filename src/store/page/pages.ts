@@ -9,11 +9,14 @@ import { send } from '../request/send.js';
 import { decodePage } from './page-data.js';
 
 /** The pages of a collection that belong together: a recount rewrites all of them as another generation. */
-export interface PagesOf {
+export interface PageSet {
   readonly scope: string;
-  /** The key of the collection, for its markers. */
-  readonly collection: string;
   readonly generation: string;
+}
+
+/** The same, with the key of the collection for their markers. */
+export interface PagesOf extends PageSet {
+  readonly collection: string;
 }
 
 /** A stored page. */
@@ -105,7 +108,7 @@ export function pageOfItem(item: Item, collection: string): StoredPage {
 /** The page for a position, strongly consistent; undefined if its partition has no pages. */
 export async function findPage(
   database: Database,
-  { scope, generation }: Pick<PagesOf, 'scope' | 'generation'>,
+  { scope, generation }: PageSet,
   position: string,
   call: Call,
 ): Promise<RawPage | undefined> {
@@ -118,7 +121,7 @@ export async function findPage(
 /** Some pages of a partition in order, starting with this begin, strongly consistent. */
 export async function pagesFrom(
   database: Database,
-  { scope, generation }: Pick<PagesOf, 'scope' | 'generation'>,
+  { scope, generation }: PageSet,
   begin: string,
   limit: number,
   call: Call,

@@ -1,11 +1,9 @@
-import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-
 import type { Key } from '../../keys/document-id.js';
 import type { Database } from '../database.js';
 import { chunks, mapConcurrently } from '../request/concurrency.js';
-import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
+import { type Write, transactOnce } from '../request/transact.js';
 import type { NewPage, PageReplacement } from './pages.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
@@ -16,8 +14,6 @@ const attributesOf = ({ end, markers, data }: NewPage, { round, lost }: PageRepl
   n: markers,
   d: data,
 });
-
-type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /**
  * The first load splits thousands of pages, and DynamoDB Local answers nothing else while it executes many
@@ -52,7 +48,7 @@ function statementOf(table: string, { pk, sk }: Key, replacement: PageReplacemen
 }
 
 /** The items of a transaction that replaces a page. */
-function transactItems({ keys, tables }: Database, generation: string, replacement: PageReplacement): TransactItem[] {
+function transactItems({ keys, tables }: Database, generation: string, replacement: PageReplacement): Write[] {
   const { scope, seen } = replacement;
   return replacement.pages.map((page, index) => {
     const Item = { ...keys.page(scope, generation, page.begin), ...attributesOf(page, replacement) };
@@ -62,17 +58,6 @@ function transactItems({ keys, tables }: Database, generation: string, replaceme
       : { ConditionExpression: 'b = :seen', ExpressionAttributeValues: { ':seen': seen } };
     return { Put: { TableName: tables.derived, Item, ...condition } };
   });
-}
-
-/** Writes all items or, if one of the pages has changed, none; returns whether it did. */
-async function transact(database: Database, TransactItems: TransactItem[], call: Call): Promise<boolean> {
-  try {
-    await send(database, 'transactWrite', { TransactItems }, call);
-    return true;
-  } catch (error) {
-    if (isFailure(error, 'TransactionCanceledException')) return false;
-    throw error;
-  }
 }
 
 /** Replaces pages that remain one page each, with statements: a tenth of the time of as many requests. */
@@ -113,7 +98,7 @@ export async function replacePages(
   const itemsOf = (replacement: PageReplacement) => transactItems(database, generation, replacement);
   if (database.waitsForDisk) {
     const all = replacements.flatMap(itemsOf);
-    if (all.length <= REQUEST_LIMITS.transactWrite && (await transact(database, all, call)))
+    if (all.length <= REQUEST_LIMITS.transactWrite && (await transactOnce(database, all, call)))
       return replacements.map(() => true);
   }
   const done = new Map<PageReplacement, boolean>();
@@ -125,7 +110,7 @@ export async function replacePages(
       batch.forEach((replacement, index) => done.set(replacement, outcomes[index] === true));
     }),
     mapConcurrently(splits, database.waitsForDisk ? 1 : SPLITS_AT_A_TIME, async (replacement) => {
-      done.set(replacement, await transact(database, itemsOf(replacement), call));
+      done.set(replacement, await transactOnce(database, itemsOf(replacement), call));
     }),
   ]);
   return replacements.map((replacement) => done.get(replacement) === true);

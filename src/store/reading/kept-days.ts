@@ -36,6 +36,11 @@ export interface OpenDay {
   readonly awaits?: number | undefined;
 }
 
+export interface OpeningOptions extends BulkOptions {
+  /** See `OpenDay`. */
+  readonly awaits?: number | undefined;
+}
+
 /** A day as it is stored. */
 export interface StoredDay extends OpenDay {
   /** Undefined while it is open. */
@@ -60,8 +65,9 @@ export async function openDays(
   days: readonly MarkerDay[],
   epoch: number,
   call: Call,
-  { awaits, ...options }: Pick<OpenDay, 'awaits'> & BulkOptions = {},
+  options: OpeningOptions = {},
 ): Promise<void> {
+  const { awaits } = options;
   const { keys, tables } = database;
   const open = days.map((day) => ({ ...keys.daySummary(day), open: true, v: token(), e: epoch, awaits }));
   await putInBulk(database, tables.derived, open, call, options);

@@ -1,4 +1,3 @@
-import type { Marker } from '../../model/marker.js';
 import {
   type ReadingSummary,
   beginOf,
@@ -68,7 +67,7 @@ class Page {
 class KeptReader {
   readonly #database: Database;
   readonly #reference: MarkerReference;
-  readonly #marker: Pick<Marker, 'incarnation'>;
+  readonly #incarnation: string;
   readonly #wanted: SummariesWanted;
   readonly #options: KeptOptions;
   readonly #page: Page;
@@ -78,13 +77,13 @@ class KeptReader {
   constructor(
     database: Database,
     reference: MarkerReference,
-    marker: Pick<Marker, 'incarnation'>,
+    incarnation: string,
     wanted: SummariesWanted,
     options: KeptOptions,
   ) {
     this.#database = database;
     this.#reference = reference;
-    this.#marker = marker;
+    this.#incarnation = incarnation;
     this.#options = options;
     const { period, from, to } = wanted;
     this.#wanted = {
@@ -108,7 +107,7 @@ class KeptReader {
     const { current, finalBefore } = this.#options.trust;
     if (!current && this.#finalFrom(day) >= finalBefore) return undefined;
     const kept = keptIn(item);
-    if (kept?.incarnation !== this.#marker.incarnation) return undefined;
+    if (kept?.incarnation !== this.#incarnation) return undefined;
     const { value, period, from, to = '9' } = this.#wanted;
     return parseDay(kept.text, day, value, period).filter(({ start }) => start >= from && start <= to);
   }
@@ -142,7 +141,7 @@ class KeptReader {
     const end = to !== undefined && (run.to === undefined || to < run.to) ? to : run.to;
     const wanted = { ...this.#wanted, first: this.#page.left, from: begin, to: end };
     try {
-      const page = await readSummaries(this.#database, this.#reference, this.#marker, wanted, this.#options);
+      const page = await readSummaries(this.#database, this.#reference, this.#incarnation, wanted, this.#options);
       this.#page.add(page.summaries, page.next);
     } catch (error) {
       // What was read before is a page.
@@ -194,9 +193,9 @@ class KeptReader {
 export function readKeptSummaries(
   database: Database,
   reference: MarkerReference,
-  marker: Pick<Marker, 'incarnation'>,
+  incarnation: string,
   wanted: SummariesWanted,
   options: KeptOptions,
 ): Promise<SummaryPage> {
-  return new KeptReader(database, reference, marker, wanted, options).read();
+  return new KeptReader(database, reference, incarnation, wanted, options).read();
 }

@@ -83,8 +83,9 @@ export async function putReadings(
   collection: Collection,
   items: readonly Item[],
   call: Call,
-  { now, ...options }: PutOptions,
+  options: PutOptions,
 ): Promise<void> {
+  const { now } = options;
   if (collection.readingsTable === 'SHARED') {
     return putInBulk(database, database.tables.entities, items, call, options);
   }
@@ -100,7 +101,7 @@ export async function putReadings(
     const isYoung = table.created > now - FOLLOWED_WITHIN_MS;
     // Before the readings, as this process may stop at any time. The consumer waits until they must have been put.
     const unheard = daysOf(collection, own, now, (instant) => isYoung || isUnfollowed(instant, now));
-    await openDays(database, unheard, NO_SESSION, call, { awaits: now, ...options });
+    await openDays(database, unheard, NO_SESSION, call, { ...options, awaits: now });
     const readings = own.map(([item]) => item);
     await putInBulk(database, table.name, readings, call, options);
   }
@@ -115,8 +116,9 @@ export async function openPastDays(
   collection: Collection,
   items: readonly Item[],
   call: Call,
-  { now, ...options }: PutOptions,
+  options: PutOptions,
 ): Promise<void> {
+  const { now } = options;
   if (!collection.readingsSummarized) return;
   const today = dayOf(new Date(now).toISOString());
   // Those of old months were opened before, for longer.

@@ -21,7 +21,7 @@ const lastOf = (collection: Collection, to: string | undefined, now: number) =>
  * milliseconds since 1970. Without `from`, only where readings are that are not apart from their marker.
  */
 export function partitionsDown(
-  { keys, tables }: Pick<Database, 'keys' | 'tables'>,
+  { keys, tables }: Database,
   { collection, key }: MarkerReference,
   from: string | undefined,
   to: string | undefined,

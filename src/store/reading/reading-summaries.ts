@@ -1,5 +1,4 @@
 import { CellportError, limitExceeded } from '../../errors.js';
-import type { Marker } from '../../model/marker.js';
 import { type ReadingSummary, type SummaryPeriod, periodStart, withNumber } from '../../model/reading-summary.js';
 import type { Database, Item } from '../database.js';
 import type { MarkerReference } from '../marker/markers.js';
@@ -85,7 +84,7 @@ export async function* itemsUp(
 export async function readSummaries(
   database: Database,
   reference: MarkerReference,
-  { incarnation }: Pick<Marker, 'incarnation'>,
+  incarnation: string,
   { value, period, from, to, first }: SummariesWanted,
   options: SummaryOptions,
 ): Promise<SummaryPage> {

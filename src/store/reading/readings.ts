@@ -67,10 +67,14 @@ export async function recordReadings(
   return items.size;
 }
 
-/** The readings wanted of a marker: its latest `last`, optionally within bounds (RFC 3339, both included). */
-export interface ReadingsWanted {
+/** The readings wanted of a marker: its latest `last`, optionally from an instant on (RFC 3339). */
+export interface LatestWanted {
   readonly last: number;
   readonly from?: string | undefined;
+}
+
+/** The same, optionally up to another instant. Both are included. */
+export interface ReadingsWanted extends LatestWanted {
   readonly to?: string | undefined;
 }
 
@@ -155,7 +159,7 @@ export interface MarkerWithReadings {
 export async function readMarkerWithReadings(
   database: Database,
   reference: MarkerReference,
-  { last, from }: Omit<ReadingsWanted, 'to'>,
+  { last, from }: LatestWanted,
   options: ReadingsOptions,
 ): Promise<MarkerWithReadings> {
   const { keys } = database;
@@ -166,7 +170,7 @@ export async function readMarkerWithReadings(
   const range: StoredRange = { index: 'entities', pk, from: lower, to: keys.marker(scope, key).sk };
   const items = itemsDown(database, range, last + 1, options);
   const first = await items.next();
-  const marker = first.done === true ? undefined : markerFromBase(keys, first.value, collection);
+  const marker = first.done === true ? undefined : markerFromBase(keys, first.value, collection.key);
   if (marker === undefined) return { marker: null, readings: [] };
   return { marker, readings: await firstReadings(database, items, last, marker.incarnation, options.now) };
 }
@@ -178,7 +182,7 @@ export async function readMarkerWithReadings(
 export async function readReadingsOf(
   database: Database,
   reference: MarkerReference,
-  { incarnation }: Pick<Marker, 'incarnation'>,
+  incarnation: string,
   { last, from, to }: ReadingsWanted,
   options: ReadingsOptions,
 ): Promise<readonly Reading[]> {

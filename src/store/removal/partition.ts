@@ -6,11 +6,9 @@ import { INCARNATION_ATTRIBUTES, deleteReadItems } from '../request/conditional-
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryResponses } from '../table/query-responses.js';
-import { type StoredRange, rangeRequest } from '../request/ranges.js';
+import { type StoredPartition, rangeRequest } from '../request/ranges.js';
 import { removeSummaries } from '../reading/kept-days.js';
 import { readingPartitions } from './readings.js';
-
-type Partition = Pick<StoredRange, 'table' | 'pk'>;
 
 const MARKERS_AT_A_TIME = 16;
 const ENTRIES_A_PAGE = 400;
@@ -18,7 +16,7 @@ const ENTRIES_A_PAGE = 400;
 /** Removes all items under a marker, in all its partitions; returns the marker's own item if it exists. */
 async function removeUnder(
   database: Database,
-  partitions: readonly Partition[],
+  partitions: readonly StoredPartition[],
   call: Call,
 ): Promise<Item | undefined> {
   let own: Item | undefined;
@@ -27,7 +25,7 @@ async function removeUnder(
 }
 
 /** The same for one partition. */
-async function removeIn(database: Database, { table, pk }: Partition, call: Call): Promise<Item | undefined> {
+async function removeIn(database: Database, { table, pk }: StoredPartition, call: Call): Promise<Item | undefined> {
   let own: Item | undefined;
   const attributes = ['pk', 'sk', ...INCARNATION_ATTRIBUTES];
   const request = rangeRequest(database, { index: 'entities', table, pk, consistent: true, attributes });

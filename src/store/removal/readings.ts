@@ -7,7 +7,7 @@ import { deleteReadItems } from '../request/conditional-delete.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { queryAll, queryResponses } from '../table/query-responses.js';
-import { type StoredRange, rangeRequest } from '../request/ranges.js';
+import { type StoredPartition, rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { removeSummaries } from '../reading/kept-days.js';
 import { partitionsDown } from '../reading/reading-partitions.js';
@@ -30,7 +30,7 @@ export function readingPartitions(
   collection: Collection,
   key: string,
   now: number,
-): Pick<StoredRange, 'table' | 'pk'>[] {
+): StoredPartition[] {
   const own = database.keys.marker(database.keys.scope(collection), key);
   const expired = expiredUpTo(collection.readingsTtlDays, now);
   if (!areApart(collection) || expired === undefined) return [{ pk: own.pk }];
@@ -65,7 +65,7 @@ export async function remember(
  */
 async function removeFrom(
   database: Database,
-  { table, pk }: Pick<StoredRange, 'table' | 'pk'>,
+  { table, pk }: StoredPartition,
   incarnation: unknown,
   most: number,
   call: Call,

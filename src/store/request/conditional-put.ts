@@ -5,6 +5,7 @@ import type { Database, Item } from '../database.js';
 import { failureOf, isFailure } from './failures.js';
 import type { Call } from './meter.js';
 import { send } from './send.js';
+import { transactOnce } from './transact.js';
 import { asStored } from './wire.js';
 
 /** The PutItem of an item that must not exist yet. */
@@ -57,22 +58,13 @@ export async function putVersion(
   }
 }
 
-/**
- * Puts items that must not exist yet in one transaction; returns false, having put none, if one of their keys is taken.
- * The SDK sends a token with all attempts, so that a repeated attempt is not refused if the first was applied.
- */
-export async function putTogetherIfAbsent(
+/** Puts items that must not exist yet in one transaction; returns false, having put none, if one of their keys is taken. */
+export function putTogetherIfAbsent(
   database: Database,
   table: string,
   items: readonly Item[],
   call: Call,
 ): Promise<boolean> {
   const puts = items.map((item) => ({ Put: putIfAbsentRequest(table, item) }));
-  try {
-    await send(database, 'transactWrite', { TransactItems: puts }, call);
-    return true;
-  } catch (error) {
-    if (!isFailure(error, 'TransactionCanceledException')) throw error;
-    return false;
-  }
+  return transactOnce(database, puts, call);
 }

@@ -3,23 +3,31 @@ import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import { INDEXES, type IndexAttributes, type IndexName } from '../../keys/indexes.js';
 import type { Database, Item } from '../database.js';
 
-/** Items of one partition of a table or an index, between two sort keys. */
-export interface StoredRange {
-  /** An index of the entities table, or a table itself: `entities` or `derived`. */
-  readonly index: IndexName | 'entities' | 'derived';
+/** A partition of a table or an index. */
+export interface StoredPartition {
   /** The table, if it is not one of the two: that of a month of readings, which is empty if it does not exist. */
   readonly table?: string | undefined;
   readonly pk: string;
-  /** Bounds of the sort keys, both included; the whole partition if omitted. */
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  /** Instead of both bounds: only items after this sort key. */
-  readonly behind?: string | undefined;
+}
+
+/** How to read a range. */
+export interface RangeOptions {
   /** Maximum number of items per page. */
   readonly limit?: number | undefined;
   /** Strongly consistent, which tables can be and indexes cannot. */
   readonly consistent?: boolean | undefined;
   readonly descending?: boolean | undefined;
+}
+
+/** Items of one partition of a table or an index, between two sort keys. */
+export interface StoredRange extends StoredPartition, RangeOptions {
+  /** An index of the entities table, or a table itself: `entities` or `derived`. */
+  readonly index: IndexName | 'entities' | 'derived';
+  /** Bounds of the sort keys, both included; the whole partition if omitted. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** Instead of both bounds: only items after this sort key. */
+  readonly behind?: string | undefined;
   /** Paths of the attributes to return; all if omitted. */
   readonly attributes?: readonly string[] | undefined;
 }
@@ -42,7 +50,7 @@ function projection(paths: readonly string[]) {
 
 /** The Query of one page of a range; `after` is the key at which the previous page ended. */
 export function rangeRequest(
-  { tables }: Pick<Database, 'tables'>,
+  { tables }: Database,
   { index, table, pk, from, to, behind, limit, consistent = false, descending = false, attributes }: StoredRange,
   after?: Item,
 ): QueryCommandInput {

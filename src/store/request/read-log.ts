@@ -29,11 +29,6 @@ export interface PageRead {
   readonly bounds: Bounds | null;
 }
 
-type Asked = Pick<
-  QueryCommandInput,
-  'TableName' | 'IndexName' | 'ExpressionAttributeValues' | 'ExclusiveStartKey' | 'ScanIndexForward'
->;
-
 const sortAttributeOf = (index: string | undefined) =>
   index === undefined ? 'sk' : (Object.entries(INDEXES).find(([name]) => name === index)?.[1] as { sk?: string })?.sk;
 
@@ -50,9 +45,15 @@ function derivedKind(keys: Database['keys'], pk: string, from: string | null): '
 
 /** The range read by a Query call: a page ends where the next one begins. */
 export function rangeReadOf(
-  { tables, keys }: Pick<Database, 'tables' | 'keys'>,
-  { TableName, IndexName, ExpressionAttributeValues = {}, ExclusiveStartKey, ScanIndexForward = true }: Asked,
-  { ScannedCount = 0, LastEvaluatedKey }: Pick<QueryCommandOutput, 'ScannedCount' | 'LastEvaluatedKey'>,
+  { tables, keys }: Database,
+  {
+    TableName,
+    IndexName,
+    ExpressionAttributeValues = {},
+    ExclusiveStartKey,
+    ScanIndexForward = true,
+  }: QueryCommandInput,
+  { ScannedCount = 0, LastEvaluatedKey }: QueryCommandOutput,
   readUnits: number,
 ): RangeRead {
   const { ':from': first, ':to': last, ':after': after, ...rest } = ExpressionAttributeValues;

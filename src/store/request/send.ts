@@ -93,8 +93,7 @@ const total = (lists: Readonly<Record<string, readonly unknown[]>> | undefined) 
 const countOf = ({ Count = 0 }: { readonly Count?: number | undefined }) => Count;
 
 /** A Query that finds nothing costs as much as one that finds a little. */
-const leastOfRange = ({ ConsistentRead }: Pick<QueryCommandInput, 'ConsistentRead'>) =>
-  ConsistentRead === true ? 1 : 0.5;
+const leastOfRange = ({ ConsistentRead }: QueryCommandInput) => (ConsistentRead === true ? 1 : 0.5);
 
 /** Each item of a batch is rounded up on its own, and a key that is absent costs as much as a small item. */
 function leastOfBatch(

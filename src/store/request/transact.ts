@@ -2,12 +2,28 @@ import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import { retry } from '../../retry.js';
 import type { Database } from '../database.js';
-import { cancellationCodes, isTransactionConflict } from './failures.js';
+import { cancellationCodes, isFailure, isTransactionConflict } from './failures.js';
 import type { Call } from './meter.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
 import { send } from './send.js';
 
 type Writes = NonNullable<TransactWriteCommandInput['TransactItems']>;
+export type Write = Writes[number];
+
+/**
+ * Does some writes in one transaction, without waiting for others; returns false, having written nothing, if it was
+ * canceled: a condition did not hold, or another transaction was under way. The SDK sends a token with all attempts, so
+ * that a repeated attempt is not refused if the first was applied.
+ */
+export async function transactOnce(database: Database, writes: Writes, call: Call): Promise<boolean> {
+  try {
+    await send(database, 'transactWrite', { TransactItems: writes }, call);
+    return true;
+  } catch (error) {
+    if (isFailure(error, 'TransactionCanceledException')) return false;
+    throw error;
+  }
+}
 
 /** Which writes of a rejected transaction had a condition that did not hold. */
 const refusedBy = (error: unknown): number[] =>
@@ -20,7 +36,6 @@ const refusedBy = (error: unknown): number[] =>
  */
 export async function transact(database: Database, writes: Writes, call: Call): Promise<readonly number[]> {
   try {
-    // The SDK sends a token with it, so that one whose response was lost is neither carried out again nor rejected.
     await retry(() => send(database, 'transactWrite', { TransactItems: writes }, call), {
       ...CONFLICT_RETRIES,
       retryable: (error) => isTransactionConflict(error) && refusedBy(error).length === 0,

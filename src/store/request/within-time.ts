@@ -13,7 +13,7 @@ interface Ends {
  * database allows, and the signal's reason when it is aborted.
  */
 export function withinTime<T>(
-  { giveUpAfterMs: ms, patiently }: Pick<Database, 'giveUpAfterMs' | 'patiently'>,
+  { giveUpAfterMs: ms, patiently }: Database,
   command: (options: { readonly abortSignal: AbortSignal }) => Promise<T>,
   ends: Ends = {},
 ): Promise<T> {

@@ -15,7 +15,7 @@ export async function queryResponse(
   database: Database,
   request: QueryCommandInput,
   call: Call,
-): Promise<Pick<QueryCommandOutput, 'Items' | 'LastEvaluatedKey'>> {
+): Promise<Partial<QueryCommandOutput>> {
   const { entities, derived } = database.tables;
   const { TableName = entities } = request;
   const isMonth = TableName !== entities && TableName !== derived;

@@ -46,9 +46,10 @@ export async function openTables(database: Database): Promise<OpenedTables> {
   const states = await describeTables(database);
   const faults = states.flatMap(faultsOf);
   refuse(faults.filter((fault) => !isMended(fault)));
-  if (states[0] !== undefined && isActive(states[0])) await checkKeyStyle(database);
+  if (isActive(states[0]?.description)) await checkKeyStyle(database);
   // Usually they exist, and one description of each suffices: the embedded engine takes 0.4 s for it after its start.
-  if (states.every(isActive) && faults.length === 0) return { created: [], table: identityOf(states) };
+  if (states.every(({ description }) => isActive(description)) && faults.length === 0)
+    return { created: [], table: identityOf(states) };
   const created = await ensureTables(database);
   return { created, table: identityOf(await checkTables(database)) };
 }

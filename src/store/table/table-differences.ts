@@ -51,7 +51,7 @@ function keysOf(schema: readonly KeySchemaElement[] | undefined): string {
   return (schema ?? []).map(({ AttributeName, KeyType }) => `${AttributeName} (${KeyType})`).join(', ') || NOTHING;
 }
 
-function projectionOf(index: Pick<GlobalSecondaryIndexDescription, 'Projection'>, wanted: readonly string[]): string {
+function projectionOf(index: GlobalSecondaryIndexDescription, wanted: readonly string[]): string {
   const { ProjectionType: type, NonKeyAttributes: names = [] } = index.Projection ?? {};
   if (type !== 'INCLUDE') return String(type);
   // Attributes beyond those required do no harm.
@@ -62,10 +62,7 @@ function projectionOf(index: Pick<GlobalSecondaryIndexDescription, 'Projection'>
  * The differences between a table and its definition. Capacity, tags and further indexes of the entities table are up to
  * its owner. A table without indexes has nothing but its key to be known by, so there an index is a difference.
  */
-export function tableDifferences(
-  { request, ttl }: TableDefinition,
-  state: Pick<TableState, 'description' | 'ttl'>,
-): readonly TableDifference[] {
+export function tableDifferences({ request, ttl }: TableDefinition, state: TableState): readonly TableDifference[] {
   const table = state.description;
   if (table === undefined) return [{ what: TABLE, expected: 'present', found: 'missing' }];
   const pairs: [what: string, expected: string, found: string][] = [

@@ -65,7 +65,7 @@ export function describeTables(
 }
 
 /** Whether a table exists and, with its indexes, can be used. */
-export function isActive({ description: table }: Pick<TableState, 'description'>): boolean {
+export function isActive(table: TableDescription | undefined): boolean {
   const indexes = table?.GlobalSecondaryIndexes ?? [];
   return (
     table?.TableStatus === 'ACTIVE' && indexes.every(({ IndexStatus: status }) => (status ?? 'ACTIVE') === 'ACTIVE')
@@ -76,7 +76,7 @@ export async function waitFor(database: Database, name: string, wanted: 'ACTIVE'
   const deadline = systemClock.now() + ACTIVE_WITHIN_MS;
   for (;;) {
     const table = await describeTable(database, name);
-    if (wanted === 'GONE' ? table === undefined : isActive({ description: table })) return;
+    if (wanted === 'GONE' ? table === undefined : isActive(table)) return;
     if (systemClock.now() > deadline) {
       throw new CellportError('UNAVAILABLE', `table ${name} is still ${table?.TableStatus ?? 'missing'} after 120 s`);
     }
@@ -154,7 +154,7 @@ export async function ensureTables(
     await waitFor(database, name, 'ACTIVE');
     if (!created.has(name)) await ownTables(database, [definition]);
   }
-  await Promise.all(found.filter((state) => !isActive(state)).map(ready));
+  await Promise.all(found.filter(({ description }) => !isActive(description)).map(ready));
   const unset = found.filter(({ name, ttl }) => ttl === null || created.has(name));
   await Promise.all(unset.map((state) => switchTtlOn(database, state)));
   return [...created];

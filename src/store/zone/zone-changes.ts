@@ -7,13 +7,10 @@ import { asFound, changeItem, checkVersion } from '../request/conditional-change
 import type { Call } from '../request/meter.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from '../request/retries.js';
 import { transact } from '../request/transact.js';
-import type { ZoneInput } from './zone-draft.js';
+import type { ZoneUpdate } from './zone-draft.js';
 import { type PreparedGeometry, dropGeometry, placeGeometry, prepareGeometry } from './zone-geometry.js';
 import { type ZoneContent, coverItems, coverKeys, updatedZoneItem } from './zone-item.js';
 import { type ZoneReference, readZoneItem, requireZone } from './zones.js';
-
-/** Changes to a zone: what is omitted stays as it is, and null removes what is optional. */
-export type ZoneUpdate = Partial<Omit<ZoneInput, 'key'>>;
 
 export interface ZoneChange {
   /** RFC 3339 in UTC. */
@@ -32,7 +29,7 @@ function contentAfter({ name, properties }: ZoneUpdate, zone: Zone): ZoneContent
 }
 
 interface GeometryUpdate extends ZoneChange {
-  readonly update: Omit<ZoneUpdate, 'geometry'>;
+  readonly update: ZoneUpdate;
   /** The new geometry; called if there is such a zone. */
   readonly prepare: () => Promise<PreparedGeometry>;
 }
@@ -62,10 +59,8 @@ export async function updateWithGeometry(
       async (attempt) => {
         if (attempt > 0) before = await current();
         const next = updatedZoneItem(before.item, contentAfter(update, before.zone), { bounds, covers, geometry }, now);
-        const put = coverItems(database, collection, key, covers, next);
-        const gone = coverKeys(database, collection, before.zone).filter(({ sk }) =>
-          put.every((one) => one['sk'] !== sk),
-        );
+        const put = coverItems(keys, collection, key, covers, next);
+        const gone = coverKeys(keys, before.zone).filter(({ sk }) => put.every((one) => one['sk'] !== sk));
         refused = false;
         const table = tables.entities;
         const writes = [
@@ -122,10 +117,9 @@ export async function updateZone(
 export async function deleteZone(
   database: Database,
   reference: ZoneReference,
-  { expectedVersion }: Pick<ZoneChange, 'expectedVersion'>,
+  expectedVersion: number | null | undefined,
   call: Call,
 ): Promise<Zone> {
-  const { collection } = reference;
   let incarnation: string | undefined;
   const table = database.tables.entities;
   return retry(
@@ -136,7 +130,7 @@ export async function deleteZone(
       incarnation ??= zone.incarnation;
       if (zone.incarnation !== incarnation) throw notFound('zone', reference.key);
       const keyOf = ({ pk, sk }: Item) => ({ TableName: table, Key: { pk, sk } });
-      const covers = coverKeys(database, collection, zone).map((cover) => ({ Delete: keyOf(cover) }));
+      const covers = coverKeys(database.keys, zone).map((cover) => ({ Delete: keyOf(cover) }));
       const refused = await transact(database, [{ Delete: { ...keyOf(item), ...asFound(item) } }, ...covers], call);
       if (refused.length > 0) throw new TooManyUpdates();
       await dropGeometry(database.geometry, zone.geometry);

@@ -6,11 +6,16 @@ import { type PreparedGeometry, checkRoom, prepareGeometry } from './zone-geomet
 import { type ZoneContent, newZoneItem } from './zone-item.js';
 
 /** A new zone as a client describes it. Everything is checked at run time, too. */
-export interface ZoneInput {
+export interface ZoneInput extends ZoneUpdate {
   readonly key?: string | null | undefined;
+  readonly geometry: unknown;
+}
+
+/** Changes to a zone: what is omitted stays as it is, and null removes what is optional. */
+export interface ZoneUpdate {
   readonly name?: string | null | undefined;
   readonly properties?: Properties | null | undefined;
-  readonly geometry: unknown;
+  readonly geometry?: unknown;
 }
 
 /** As long as the longest name of an object. */
@@ -29,7 +34,7 @@ export async function draftZone(
   database: Database,
   collection: Collection,
   key: string,
-  { name, properties, geometry }: Pick<ZoneInput, 'name' | 'properties' | 'geometry'>,
+  { name, properties, geometry }: ZoneUpdate,
 ): Promise<ZoneDraft> {
   const content: ZoneContent = {
     name: readOptionalText('name', name),
@@ -42,7 +47,7 @@ export async function draftZone(
     ? { body: prepared.body, object: undefined }
     : { body: undefined, object: LONGEST_OBJECT_NAME };
   const place = { bounds, covers, geometry: { ...stored, ...expected } };
-  newZoneItem(database, { collection, key, content, place, now: '' });
+  newZoneItem(database.keys, { collection, key, content, place, now: '' });
   checkRoom(database.geometry, prepared);
   return { ...content, geometry: prepared };
 }

@@ -7,9 +7,9 @@ import type { Bounds } from '../../geo/bounds.js';
 import type { ZoneGeometry } from '../../geo/antimeridian.js';
 import { type Cover, coverZone } from '../../geo/zone-cover.js';
 import { readZoneGeometry } from '../../geo/zone-geometry.js';
-import type { StoredGeometry } from '../../model/zone.js';
+import type { GeometryFacts, StoredGeometry } from '../../model/zone.js';
 import { type Turn, inTurns } from '../../scheduling/turns.js';
-import type { Database, GeometryStore } from '../database.js';
+import type { Database, GeometryStore, Tables } from '../database.js';
 
 const gzipped = promisify(gzip);
 const gunzipped = promisify(gunzip);
@@ -18,7 +18,7 @@ const gunzipped = promisify(gunzip);
 export interface PreparedGeometry {
   readonly bounds: Bounds;
   readonly covers: readonly Cover[];
-  readonly stored: Omit<StoredGeometry, 'body' | 'object'>;
+  readonly stored: GeometryFacts;
   readonly body: Uint8Array;
 }
 
@@ -45,7 +45,7 @@ export async function prepareGeometry(value: unknown, turn: Turn): Promise<Prepa
 const LONGEST_PART = 160;
 
 /** The prefix of the names of all objects for a table's zones, because tables may share a store. */
-function objectsOfTable({ tables: { entities } }: Pick<Database, 'tables'>): string {
+function objectsOfTable({ entities }: Tables): string {
   const table =
     entities.length <= LONGEST_PART
       ? entities
@@ -54,8 +54,8 @@ function objectsOfTable({ tables: { entities } }: Pick<Database, 'tables'>): str
 }
 
 /** The scope of the collection whose zone an object belongs to; undefined for other objects. */
-export function scopeOfObject(database: Pick<Database, 'tables'>, name: string): string | undefined {
-  const start = objectsOfTable(database);
+export function scopeOfObject(tables: Tables, name: string): string | undefined {
+  const start = objectsOfTable(tables);
   if (!name.startsWith(start)) return undefined;
   const [scope, file, ...more] = name.slice(start.length).split('/');
   return more.length === 0 && file?.endsWith('.json.gz') === true ? scope : undefined;
@@ -77,15 +77,15 @@ export function checkRoom({ objects, inlineBytes }: GeometryStore, { body }: Pre
  * Throws LIMIT_EXCEEDED if it is too large and there is no object store, UNAVAILABLE if the store fails.
  */
 export async function placeGeometry(
-  database: Pick<Database, 'tables' | 'geometry'>,
+  { tables, geometry }: Database,
   scope: string,
   prepared: PreparedGeometry,
 ): Promise<StoredGeometry> {
   const { stored, body } = prepared;
-  const { objects, inlineBytes } = database.geometry;
-  checkRoom(database.geometry, prepared);
+  const { objects, inlineBytes } = geometry;
+  checkRoom(geometry, prepared);
   if (body.length <= inlineBytes) return { ...stored, body, object: undefined };
-  const object = `${objectsOfTable(database)}${scope}/${randomUUID()}.json.gz`;
+  const object = `${objectsOfTable(tables)}${scope}/${randomUUID()}.json.gz`;
   await objects?.put(object, body);
   return { ...stored, body: undefined, object };
 }

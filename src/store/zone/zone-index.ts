@@ -39,7 +39,7 @@ export async function readZonePage(
   const behind = after === undefined ? undefined : keys.zone(scope, after).sk;
   const range = { index: 'entities', pk: keys.zonesPartition(scope), behind, limit, consistent } as const;
   const { Items = [], LastEvaluatedKey } = await send(database, 'query', rangeRequest(database, range), call);
-  const zones = Items.flatMap((item) => zoneFromItem(keys, item, collection) ?? []);
+  const zones = Items.flatMap((item) => zoneFromItem(keys, item, collection.key) ?? []);
   const last =
     LastEvaluatedKey && keys.parseZone({ pk: String(LastEvaluatedKey['pk']), sk: String(LastEvaluatedKey['sk']) });
   return { items: Items, zones, next: last?.key };

@@ -4,7 +4,7 @@ import type { Keyspace } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
 import type { Properties } from '../../model/marker.js';
 import type { StoredGeometry, Zone } from '../../model/zone.js';
-import type { Database, Item } from '../database.js';
+import type { Item } from '../database.js';
 import { newIncarnation } from '../marker/marker-keys.js';
 import { checkItemSize } from '../request/item-size.js';
 
@@ -55,7 +55,7 @@ interface NewZone {
 }
 
 /** The item of a new zone. Throws BAD_USER_INPUT if it exceeds 400 KB. */
-export function newZoneItem({ keys }: Pick<Database, 'keys'>, { collection, key, content, place, now }: NewZone): Item {
+export function newZoneItem(keys: Keyspace, { collection, key, content, place, now }: NewZone): Item {
   return sized({
     ...keys.zone(keys.scope(collection), key),
     version: 1,
@@ -81,7 +81,7 @@ export function updatedZoneItem(found: Item, content: ZoneContent, place: ZonePl
 
 /** The items of a zone's covers, one per covering cell; `zone` is its item. */
 export function coverItems(
-  { keys }: Pick<Database, 'keys'>,
+  keys: Keyspace,
   collection: Collection,
   key: string,
   covers: readonly Cover[],
@@ -99,12 +99,7 @@ export function coverItems(
 }
 
 /** Keys of the items of a zone's covers, with the incarnation of the zone. */
-export function coverKeys(
-  { keys }: Pick<Database, 'keys'>,
-  collection: Pick<Collection, 'key' | 'code'>,
-  { key, cells, incarnation }: Pick<Zone, 'key' | 'cells' | 'incarnation'>,
-): Item[] {
-  const scope = keys.scope(collection);
+export function coverKeys(keys: Keyspace, { scope, key, cells, incarnation }: Zone): Item[] {
   return cells.map((geohash) => ({ ...keys.zoneCover(scope, key, geohash), of: incarnation }));
 }
 
@@ -133,14 +128,14 @@ function geometryOf(value: unknown): StoredGeometry | undefined {
 }
 
 /** A zone from its item; undefined if the item is invalid, for example written by hand. */
-export function zoneFromItem(keys: Keyspace, item: Item, collection: Pick<Collection, 'key'>): Zone | undefined {
+export function zoneFromItem(keys: Keyspace, item: Item, collection: string): Zone | undefined {
   const { pk, sk, name, properties, bounds, cells, geometry, life, version } = item;
   const own = keys.parseZone({ pk: String(pk), sk: String(sk) });
   const around = boundsOf(bounds);
   const stored = geometryOf(geometry);
   if (own === undefined || around === undefined || stored === undefined || !Array.isArray(cells)) return undefined;
   return {
-    collection: collection.key,
+    collection,
     ...own,
     name: text(name) ?? null,
     properties: isObject(properties) ? properties : {},

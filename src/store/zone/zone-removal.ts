@@ -27,7 +27,7 @@ export async function removeZones(database: Database, collection: Collection, ca
     const { items, zones, next } = await readZonePage(database, collection, page, call);
     await deleteReadItems(
       database,
-      zones.flatMap((zone) => coverKeys(database, collection, zone)),
+      zones.flatMap((zone) => coverKeys(database.keys, zone)),
       call,
     );
     await deleteReadItems(database, items, call);
@@ -81,7 +81,7 @@ export async function sweepObjects(database: Database, objects: ObjectStore, bef
   };
   for await (const { name, modifiedAt } of objects.list()) {
     call.signal?.throwIfAborted();
-    const scope = scopeOfObject(database, name);
+    const scope = scopeOfObject(database.tables, name);
     if (scope !== undefined) looked += 1;
     if (modifiedAt >= before) continue;
     if (name.startsWith(HALF_WRITTEN)) await objects.remove(name);

@@ -24,7 +24,7 @@ export const readZoneItem = (database: Database, { collection, key }: ZoneRefere
 
 /** A zone with its item. Throws NOT_FOUND if there is no valid one. */
 export function requireZone(database: Database, { collection, key }: ZoneReference, item: Item | undefined) {
-  const zone = item && zoneFromItem(database.keys, item, collection);
+  const zone = item && zoneFromItem(database.keys, item, collection.key);
   if (item === undefined || zone === undefined) throw notFound('zone', key);
   return { item, zone };
 }
@@ -48,10 +48,11 @@ export async function insertZone(
   call: Call,
 ): Promise<Item | undefined> {
   const { bounds, covers } = prepared;
-  const table = database.tables.entities;
-  const geometry = await placeGeometry(database, database.keys.scope(collection), prepared);
-  const item = newZoneItem(database, { collection, key, content, place: { bounds, covers, geometry }, now });
-  const puts = coverItems(database, collection, key, covers, item).map((cover) => ({ TableName: table, Item: cover }));
+  const { keys, tables } = database;
+  const table = tables.entities;
+  const geometry = await placeGeometry(database, keys.scope(collection), prepared);
+  const item = newZoneItem(keys, { collection, key, content, place: { bounds, covers, geometry }, now });
+  const puts = coverItems(keys, collection, key, covers, item).map((cover) => ({ TableName: table, Item: cover }));
   const writes = [putIfAbsentRequest(table, item), ...puts].map((Put) => ({ Put }));
   const refused = await transact(database, writes, call);
   if (refused.length === 0) return item;

@@ -1,19 +1,31 @@
 import { wallAt } from '../../clock.js';
+import type { Collection } from '../../model/collection.js';
 import { readBlocks, replaceBlocks } from '../../store/cell/blocks.js';
 import { putDeadLetters } from '../../store/cell/dead-letters.js';
 import { loadStreamState, putStreamState } from '../../store/cell/stream-state.js';
+import { everyCollection } from '../../store/collection/collection-changes.js';
 import type { Database } from '../../store/database.js';
 import { PACKING, decodePage } from '../../store/page/page-data.js';
 import { findDirectoryPart, putDirectoryPart } from '../../store/page/page-directory.js';
 import { findPage, pagesFrom } from '../../store/page/pages.js';
 import { replacePages } from '../../store/page/replace-pages.js';
+import {
+  claimDay,
+  closeDay,
+  forgetDueDay,
+  listDueDays,
+  openDays,
+  readDays,
+  removeDays,
+  summarizeDay,
+} from '../../store/reading/kept-days.js';
 import { type Call, newCall } from '../../store/request/meter.js';
 import { rangeRequest } from '../../store/request/ranges.js';
 import { send } from '../../store/request/send.js';
 import { describeTable } from '../../store/table/tables.js';
 import type { PagesOptions } from '../pages/kept-pages.js';
 import { PageMemory } from '../pages/memory.js';
-import type { CellsPort, StatePort } from '../ports.js';
+import type { CellsPort, DaysPort, StatePort } from '../ports.js';
 
 /** A stream this much younger than its table was enabled later. */
 const STREAM_WITHIN_MS = 60_000;
@@ -48,6 +60,28 @@ export function openPages(database: Database, call: Call = newCall()): PagesOpti
     memory: new PageMemory(),
     pack: PACKING,
     decode: (data) => decodePage(data, ''),
+  };
+}
+
+/** Opens the summaries of readings in a database. */
+export function openSummaries(database: Database): DaysPort {
+  const { keys } = database;
+  return {
+    async collections() {
+      const found = new Map<string, Collection>();
+      for await (const some of everyCollection(database, 'in use', newCall(), { consistent: true })) {
+        for (const collection of some) found.set(keys.scope(collection), collection);
+      }
+      return found;
+    },
+    open: (days, epoch) => openDays(database, days, epoch, newCall()),
+    due: (collection, upTo) => listDueDays(database, keys.scope(collection), upTo, newCall()),
+    read: (days) => readDays(database, days, newCall()),
+    claim: (day, seen, epoch) => claimDay(database, day, seen, epoch, newCall()),
+    summarize: (collection, day, now) => summarizeDay(database, collection, day, now, newCall()),
+    close: (day, seen, kept) => closeDay(database, day, seen, kept, newCall()),
+    forget: (due) => forgetDueDay(database, due, newCall()),
+    remove: (days) => removeDays(database, days, newCall()),
   };
 }
 

@@ -30,9 +30,7 @@ interface Net {
  */
 export function entryOf(keys: Keyspace, image: WireImage | undefined): OrderedMarker | undefined {
   if (image === undefined) return undefined;
-  const marker = mapMarkerFromIndex(keys, attributesOf(image as Parameters<typeof attributesOf>[0], NAMES), {
-    key: '',
-  });
+  const marker = mapMarkerFromIndex(keys, attributesOf(image as Parameters<typeof attributesOf>[0], NAMES), '');
   return marker && orderedMarker(marker);
 }
 

@@ -6,7 +6,7 @@ import type { ObjectStore } from '../../../src/objects/object-store.js';
 import { createIndex } from '../../../src/search/opensearch/indexes.js';
 import { IN_USE, NEXT, stateItem } from '../../../src/search/opensearch/state.js';
 import type { Refusal } from '../../../src/search/opensearch/write.js';
-import { openFleetSearch } from '../../../src/server/fleet-search.js';
+import { FleetSearch } from '../../../src/server/fleet-search.js';
 import { checkIndex, replayRefusals } from '../../../src/server/index-check.js';
 import { reindex, withCluster } from '../../../src/server/reindex.js';
 import type { ServerSearch } from '../../../src/server/search.js';
@@ -45,14 +45,13 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
   const streams = createStreamsClient(engine());
   const backend = { database: db, streams };
   const signal = new AbortController().signal;
-  const config = { tables: db.tables };
   const searches: ServerSearch[] = [];
   let proxy: ClusterProxy;
   let server: LiveServer;
 
-  const command = () => ({ url: proxy.url, config, backend, log: silentLog, signal });
+  const command = () => ({ url: proxy.url, backend, log: silentLog, signal });
   function open(): ServerSearch {
-    const search = openFleetSearch(proxy.url, config, backend, silentLog);
+    const search = new FleetSearch(proxy.url, backend, silentLog);
     searches.push(search);
     search.start();
     return search;
@@ -197,7 +196,7 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
     const log = { ...silentLog, warn: (_: unknown, message: string) => void warnings.push(message) };
     const advice = expect.stringContaining('run `cellport reindex`');
 
-    const search = openFleetSearch(proxy.url, config, backend, log);
+    const search = new FleetSearch(proxy.url, backend, log);
     searches.push(search);
     search.start();
     await until(() => warnings.length > 0);
@@ -222,7 +221,7 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
     // Each start would delete the index of the other one if they shared names.
     for (let start = 0; start < 2; start += 1) {
       const own = open();
-      const another = openFleetSearch(proxy.url, config, { database: other, streams: otherStreams }, silentLog);
+      const another = new FleetSearch(proxy.url, { database: other, streams: otherStreams }, silentLog);
       another.start();
       await until(async () => (await found(another, 'lakes')) === 1);
       expect(await found(own, 'lakes')).toBe(0);

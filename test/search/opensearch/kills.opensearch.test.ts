@@ -102,7 +102,7 @@ describe.skipIf(!HAS_OPENSEARCH)('kill -9', { timeout }, async () => {
     await put('last');
     const streams = createStreamsClient(engine());
     const signal = new AbortController().signal;
-    const command = { url, config: { tables: db.tables }, backend: { database: db, streams }, log: silentLog, signal };
+    const command = { url, backend: { database: db, streams }, log: silentLog, signal };
     await withCluster(command, async ({ client, names }) => {
       const last = { index: names.alias, id: idOf(db.keys.marker('parks', 'last')) };
       while (!(await client.exists(last)).body) await sleep(100);

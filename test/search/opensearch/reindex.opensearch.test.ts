@@ -6,7 +6,7 @@ import { openClient } from '../../../src/search/opensearch/client.js';
 import type { Drift } from '../../../src/search/opensearch/drift.js';
 import { IN_USE, NEXT, stateItem } from '../../../src/search/opensearch/state.js';
 import { idOf } from '../../../src/search/stored.js';
-import { openFleetSearch } from '../../../src/server/fleet-search.js';
+import { FleetSearch } from '../../../src/server/fleet-search.js';
 import { checkIndex } from '../../../src/server/index-check.js';
 import type { ServerSearch } from '../../../src/server/search.js';
 import type { Collection } from '../../../src/model/collection.js';
@@ -54,7 +54,6 @@ describe.skipIf(!HAS_OPENSEARCH)('cellport reindex', async () => {
   const drift = () =>
     checkIndex({
       url: proxy.url,
-      config: { tables: db.tables },
       backend,
       log: silentLog,
       signal: new AbortController().signal,
@@ -72,7 +71,7 @@ describe.skipIf(!HAS_OPENSEARCH)('cellport reindex', async () => {
     collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
     const markers = Array.from({ length: MARKERS }, (_, n) => marker(`m${n}`));
     await putInBulk(db, db.tables.entities, markers, newCall());
-    server = openFleetSearch(proxy.url, { tables: db.tables }, backend, log);
+    server = new FleetSearch(proxy.url, backend, log);
     server.start();
     await until(() => server.status.state === 'following');
   });

@@ -1,7 +1,7 @@
 /** A process that only maintains the index in OpenSearch, to be killed: `node worker.ts '<WorkerOptions as JSON>'`. */
 import type { EngineAddress } from '../../../src/engine/start.js';
 import { createLog } from '../../../src/log-output.js';
-import { openFleetSearch } from '../../../src/server/fleet-search.js';
+import { FleetSearch } from '../../../src/server/fleet-search.js';
 import { type Tables, createDatabase } from '../../../src/store/database.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 
@@ -13,4 +13,4 @@ export interface WorkerOptions {
 
 const { engine, tables, url } = JSON.parse(process.argv[2] ?? '') as WorkerOptions;
 const database = createDatabase({ ...engine, tables, keyStyle: 'readable' });
-openFleetSearch(url, { tables }, { database, streams: createStreamsClient(engine) }, createLog('silent')).start();
+new FleetSearch(url, { database, streams: createStreamsClient(engine) }, createLog('silent')).start();

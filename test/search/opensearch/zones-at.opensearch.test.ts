@@ -7,7 +7,7 @@ import { createGeometryCache } from '../../../src/loaders/geometry-cache.js';
 import { silentLog } from '../../../src/log.js';
 import { zonesAt } from '../../../src/map/zones/zones.js';
 import type { Collection } from '../../../src/model/collection.js';
-import { openFleetSearch } from '../../../src/server/fleet-search.js';
+import { FleetSearch } from '../../../src/server/fleet-search.js';
 import { withCluster } from '../../../src/server/reindex.js';
 import type { ServerSearch } from '../../../src/server/search.js';
 import { createCollection } from '../../../src/store/collection/collections.js';
@@ -93,7 +93,7 @@ describe.skipIf(!HAS_OPENSEARCH)('geo_shape queries', async () => {
       const json = await readGeometry(db.geometry, zone.geometry);
       geometries.set(zone.key, JSON.parse(String(json)) as ZoneGeometry);
     }
-    search = openFleetSearch(url, { tables: db.tables }, { database: db, streams }, silentLog);
+    search = new FleetSearch(url, { database: db, streams }, silentLog);
     search.start();
     await until(() => search.status.state === 'following');
   });
@@ -110,7 +110,7 @@ describe.skipIf(!HAS_OPENSEARCH)('geo_shape queries', async () => {
       const all = positions(rounds('positionsInOpenSearch'));
       const signal = new AbortController().signal;
       const backend = { database: db, streams };
-      const command = { url, config: { tables: db.tables }, backend, log: silentLog, signal };
+      const command = { url, backend, log: silentLog, signal };
       let found = 0;
       let onEdge = 0;
       await withCluster(command, async ({ client, names: { alias: index } }) => {

@@ -55,14 +55,13 @@ test('the hottest keys come first, a write unit weighing as much as three read u
 
 test('statements count for the keys that they name, as AWS reports them; DynamoDB Local reports none', () => {
   const keys = createKeyspace('readable');
-  const tables = { entities: 't', derived: 'd' };
   const block = (parent: string, seen: number | undefined) => {
     const children = new Map([['a', sumsOf({ lng: 1, lat: 2 })]]);
     return { scope: 'parks', parent, found: { ...ABSENT_BLOCK, batch: seen }, next: { batch: 3, children } };
   };
   const sampler = new ConsumptionSampler(() => 0);
   const report = (table: string) => ({ ConsumedCapacity: [{ TableName: table, CapacityUnits: 20 }] });
-  const replaced = replaceBlocksRequest({ keys, tables }, [block('u3k', 2), block('gcpj', undefined)]);
+  const replaced = replaceBlocksRequest(keys, 'd', [block('u3k', 2), block('gcpj', undefined)]);
   sampler.note(replaced, report('d'), true);
   sampler.note(
     deleteStatements('t', [

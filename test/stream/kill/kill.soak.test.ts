@@ -128,7 +128,7 @@ async function keptSummaries(collection: Collection): Promise<Record<string, str
     const trust = { current: true, finalBefore: Infinity };
     const budget = { queries: 1_000, items: 100_000 };
     const options = { now: Date.now(), budget, call: newCall(), trust };
-    const { summaries, next } = await readKeptSummaries(db, reference, marker, wanted, options);
+    const { summaries, next } = await readKeptSummaries(db, reference, marker.incarnation, wanted, options);
     expect(next).toBeNull();
     for (const { start, count, min, max } of summaries)
       found.push([`${reference.key} ${start.slice(0, 13)}`, `${count} ${min} ${max}`]);

@@ -105,7 +105,7 @@ function pageDifferences(table: TableModel, derived: DerivedModel, scope: string
   const found = pages.flatMap(({ entries }) => entries);
   const expected = [...table.items.values()].flatMap((image) => {
     const key = keys.parseMarker({ pk: String(image['pk']?.['S']), sk: String(image['sk']?.['S']) });
-    const marker = key?.scope === scope ? mapMarkerFromIndex(keys, itemOfImage(image), { key: '' }) : undefined;
+    const marker = key?.scope === scope ? mapMarkerFromIndex(keys, itemOfImage(image), '') : undefined;
     return marker ? [orderedMarker(marker)] : [];
   });
   expected.sort((a, b) => compareBytes(a.position, b.position));
