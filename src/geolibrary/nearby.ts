@@ -51,7 +51,7 @@ export async function readNearby(
   const budget = Budget.of(limits);
 
   const source: ScanSource = {
-    async read({ from, upTo }, scanned, accept) {
+    async read(from, upTo, scanned, accept) {
       const region = ringRegion(center, from.distance, upTo.distance);
       const planOf = (cells: number) => planQueries(coverRegion(region, cells), layout.hashKeyLength);
       let plan = planOf(COVER);
@@ -71,5 +71,5 @@ export async function readNearby(
   };
 
   const width = firstWidth(radius, request.first, layout.items);
-  return nearbyPage(request, await walkRings({ center, radius, cursor, wanted, budget, source, width, growth: 2 }));
+  return nearbyPage(request, await walkRings({ center, radius, cursor, wanted, budget }, source, width, 2));
 }

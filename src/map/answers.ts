@@ -1,5 +1,7 @@
 import type { Point } from '../geo/point.js';
 import type { Collection } from '../model/collection.js';
+import type { Marker } from '../model/marker.js';
+import type { Zone } from '../model/zone.js';
 import { viewportCount } from './cells/count.js';
 import { collectionCount } from './collection.js';
 import { type MapContext, requireCollection } from '../read/context.js';
@@ -11,7 +13,6 @@ import { type NearbyPage, markersWithin } from './near/near.js';
 import type { MarkerPage, PageInput } from './connection.js';
 import type { Viewport } from './viewport.js';
 import type { NodeId } from '../keys/ids.js';
-import type { Loaders } from '../read/loaders.js';
 
 type Filter = MarkerFilterInput | null | undefined;
 
@@ -29,7 +30,7 @@ export interface CollectionAnswers {
   /** Null if there is no such collection. */
   collection(): Promise<Collection | null>;
   /** The object of the collection with this ID, or the collection itself; null if there is none. */
-  node(name: NodeId): ReturnType<Loaders['node']>;
+  node(name: NodeId): Promise<Collection | Marker | Zone | null>;
   /** Whether its markers are counted by cell, so that counts can be exact. */
   readonly hasCells: boolean;
   count(): Promise<number>;
@@ -51,7 +52,7 @@ export interface CollectionAnswers {
 export function storedAnswers(map: MapContext, key: string): CollectionAnswers {
   return {
     collection: () => map.loaders.collections.get(key),
-    node: (name) => map.loaders.node(name),
+    node: (name) => map.loaders.entities.node(name),
     hasCells: true,
     count: async () => collectionCount(map, await requireCollection(map, key)),
     viewportMarkers: (viewport, page, filter) => viewportMarkers(map, viewport, key, page, filter),

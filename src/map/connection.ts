@@ -2,12 +2,13 @@ import { badInput } from '../errors.js';
 import type { ZRange } from '../geo/ranges.js';
 import { Budget } from '../loaders/budget.js';
 import type { Collection } from '../model/collection.js';
+import type { Limits } from '../model/limits.js';
 import type { MapMarker } from '../model/marker.js';
-import type { MapContext, MapLimits } from '../read/context.js';
 import { Cursors, isCursorPosition } from '../read/cursor.js';
 import { type MarkerFilterInput, readFilter } from '../read/filter.js';
 import { findMarkers } from '../read/find-markers.js';
-import type { QueryResult } from '../read/search.js';
+import type { SearchContext } from '../read/search.js';
+import type { OrderedMarker } from '../pages/ordered-marker.js';
 
 /** A client's page request: the number of entries, and the cursor to start after. */
 export interface PageInput {
@@ -84,7 +85,7 @@ export interface PageRequest {
  * Throws BAD_USER_INPUT naming `first` or `after`.
  */
 export function readPageInput(
-  { maxFirst }: Pick<MapLimits, 'maxFirst'>,
+  { maxFirst }: Limits,
   list: readonly unknown[],
   input: PageInput,
   isPosition = isCursorPosition,
@@ -100,20 +101,22 @@ export function readPageInput(
  * page, which may turn out to be empty. Markers that exist throughout are neither skipped nor repeated across pages,
  * whatever is created or deleted in between.
  */
-export async function readPage(context: MapContext, list: MarkerList, input: PageInput): Promise<MarkerPage> {
+export async function readPage(context: SearchContext, list: MarkerList, input: PageInput): Promise<MarkerPage> {
   await context.turn();
   const filter = readFilter(list.filter);
   const { collection, cover, accept } = list;
   const request = readPageInput(context.limits, [...list.of, collection.key, list.filter ?? null], input);
   const { after, wanted } = request;
   const query = { collection, cover, budget: Budget.of(context.limits), after, accept, filter, wanted };
-  return markerPage(request, await findMarkers(context, query));
+  const { found, resumeAfter } = await findMarkers(context, query);
+  return markerPage(request, found, resumeAfter);
 }
 
 /** A page of the found markers, which may be more than fit. */
 export function markerPage(
   request: PageRequest,
-  { found, resumeAfter }: Pick<QueryResult, 'found' | 'resumeAfter'>,
+  found: readonly OrderedMarker[],
+  resumeAfter: string | undefined,
 ): MarkerPage {
   const edges = found.map((one) => new Edge(one.marker, () => request.cursors.write(one.position)));
   return pageOf(request, edges, resumeAfter);

@@ -37,7 +37,7 @@ export async function viewportMarkers(
 export async function markerDetails(context: MapContext, marker: MapMarker | Marker): Promise<Marker> {
   if ('version' in marker) return marker;
   const collection = await requireCollection(context, marker.collection);
-  const base = await context.loaders.marker({ collection, key: marker.key });
+  const base = await context.loaders.markers.load({ collection, key: marker.key });
   if (!base) throw notFound('marker', marker.key);
   return base;
 }

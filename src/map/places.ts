@@ -37,12 +37,12 @@ export async function markersInPlace(
   let resumeAfter = request.after;
   do {
     const limit = request.wanted - found.size;
-    const read = await loaders.markersAtPlaces(collection, { pk, range, after: resumeAfter, limit }, budget);
+    const read = await loaders.places.markers(collection, { pk, range, after: resumeAfter, limit }, budget);
     // During a change, the index may have a marker at both its old and its new place.
     for (const one of read.markers) if (!found.has(one.marker.key)) found.set(one.marker.key, one);
     resumeAfter = read.next;
   } while (resumeAfter !== undefined && found.size < request.wanted && budget.calls > 0);
-  return markerPage(request, { found: [...found.values()], resumeAfter });
+  return markerPage(request, [...found.values()], resumeAfter);
 }
 
 const ADVICE = 'page through markersIn instead';
@@ -58,7 +58,7 @@ export async function placesUnder(
   under: readonly string[],
 ): Promise<readonly PlaceCount[]> {
   const { maxFirst, itemsPerField } = limits;
-  const found = await loaders.placeCounts(collection, readPlace('under', under), itemsPerField);
+  const found = await loaders.places.counts(collection, readPlace('under', under), itemsPerField);
   if (!found) throw limitExceeded('places', 'more than can be read at once', `${itemsPerField} items`, ADVICE);
   if (found.length > maxFirst) throw limitExceeded('places', `${found.length} names`, `${maxFirst} names`, ADVICE);
   return found.sort((a, b) => compareBytes(a.name, b.name));

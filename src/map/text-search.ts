@@ -104,6 +104,6 @@ async function foundNode(context: MapContext, { key }: SearchHit, { area }: Sear
     const owner = await loaders.collections.ofScope(entity.scope);
     if (owner !== undefined) name = { type: marker ? 'marker' : 'zone', collection: owner, key: entity.key };
   }
-  const node = name ? await loaders.node(name) : null;
+  const node = name ? await loaders.entities.node(name) : null;
   return area && node && 'position' in node && !areaContains(area, node.position) ? null : node;
 }

@@ -1,20 +1,11 @@
 import { notFound } from '../errors.js';
-import type { Keyspace } from '../keys/keyspace.js';
-import type { Loaders } from './loaders.js';
 import type { Collection } from '../model/collection.js';
-import type { Limits } from '../model/limits.js';
-import type { Turn } from '../scheduling/turns.js';
-
-/** The limits that make up the budget of one field or page. */
-export type MapLimits = Pick<Limits, 'maxFirst' | 'queryCalls' | 'itemsPerField'>;
+import type { Loaders } from './loaders.js';
+import type { SearchContext } from './search.js';
 
 /** The context for answering a map's queries; one per request. */
-export interface MapContext {
+export interface MapContext extends SearchContext {
   readonly loaders: Loaders;
-  readonly keys: Keyspace;
-  readonly limits: MapLimits;
-  /** Await between steps of long work. */
-  readonly turn: Turn;
 }
 
 /** The collection of this key. Throws NOT_FOUND if it does not exist. */

@@ -122,7 +122,7 @@ test('every country exists once, keyed by number or name, with large ones in obj
   expect(canada).toMatchObject({ name: 'Canada', properties: { iso: '124' } });
   expect(canada.geometry.jsonBytes).toBeGreaterThan(2_600_000);
   expect(canada.geometry.object).toBeDefined();
-  const { json } = await map.loaders.zoneGeometry(canada);
+  const { json } = await map.loaders.zones.geometry(canada);
   expect(json.length).toBe(canada.geometry.jsonBytes);
   const large = zones.filter(({ geometry }) => geometry.object !== undefined);
   expect(large.length).toBeGreaterThan(30);

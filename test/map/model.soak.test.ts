@@ -109,10 +109,10 @@ test(`after concurrent clients have created, changed, moved and deleted markers 
     const { context } = requestContext(db);
     const { loaders } = context;
     for (const marker of markers) {
-      expect(await loaders.currentMarker('model', marker.key)).toEqual(marker);
-      expect(await loaders.markerByGlobalId(marker.globalId!)).toEqual(marker);
+      expect(await loaders.entities.marker('model', marker.key)).toEqual(marker);
+      expect(await loaders.entities.markerByGlobalId(marker.globalId!)).toEqual(marker);
     }
-    expect(await loaders.currentMarker('model', 'never')).toBeNull();
+    expect(await loaders.entities.marker('model', 'never')).toBeNull();
     expect(await all((page) => collectionMarkers(requestContext(db).context, collection, page))).toEqual(
       keysOf(markers),
     );

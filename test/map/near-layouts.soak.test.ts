@@ -166,17 +166,4 @@ describe('a ring that exceeds the budget of a page', () => {
     const ofBase = { center, radius: FARTHEST, filter: { properties: [{ name: 'rank', gte: 45 }] } };
     expect((await pages(collection, ofBase)).found).toEqual(brute(late, center, FARTHEST));
   });
-
-  test('is rejected, naming the write shards, if a page cannot read one prefix', async () => {
-    const collection = await makeCollection(
-      database,
-      { key: 'shards', code: 'Sh', prefixLength: 2, writeShards: 32 },
-      wide.slice(0, 9),
-    );
-    const limits = { queryCalls: 16 };
-    await expect(pages(collection, { center, radius: FARTHEST }, { limits, trusted: false })).rejects.toMatchObject({
-      code: 'LIMIT_EXCEEDED',
-      message: expect.stringMatching(/32 write shards.*16 Query calls/) as string,
-    });
-  });
 });

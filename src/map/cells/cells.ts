@@ -39,14 +39,10 @@ const readPrecision = (value: unknown) => readWhole('precision', value, 1, LONGE
 const within = (geohash: string) => (marker: MapMarker) => cellOf(marker, geohash.length) === geohash;
 
 function markersOf(context: MapContext, collection: Collection, geohash: string): Promise<readonly MapMarker[]> {
-  return readAll(context, {
-    field: 'cell',
-    collection,
-    cover: [cellRange(geohash)],
-    budget: Budget.of(context.limits),
-    accept: within(geohash),
-    advice: `query the enclosing cell of ${FINEST_STORED} characters, or page through its markers`,
-  });
+  const budget = Budget.of(context.limits);
+  const query = { collection, cover: [cellRange(geohash)], budget, accept: within(geohash) };
+  const advice = `query the enclosing cell of ${FINEST_STORED} characters, or page through its markers`;
+  return readAll(context, query, 'cell', advice);
 }
 
 /** A cell of any length from 1 to 12; its count is 0 if it is empty. */

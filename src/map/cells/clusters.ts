@@ -4,7 +4,7 @@ import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import { type MapContext, requireCollection } from '../../read/context.js';
 import { createExpansion } from './expansion.js';
-import { type CellsQuestion, type OccupiedCells, cellOf, occupiedCellsOrCoarser } from './occupied.js';
+import { type MapQuestion, type OccupiedCells, cellOf, occupiedCellsOrCoarser } from './occupied.js';
 import { readWhole } from '../connection.js';
 import { readAll } from '../../read/read-all.js';
 import { Budget } from '../../loaders/budget.js';
@@ -28,7 +28,7 @@ const DEFAULT_RADIUS = 60;
 const MAX_RADIUS = 512;
 
 /** Which clusters are requested: those at least `distance` px apart. */
-export interface ClustersQuestion extends Pick<CellsQuestion, 'field' | 'collection' | 'filter'> {
+export interface ClustersQuestion extends MapQuestion {
   readonly distance?: number;
 }
 
@@ -105,14 +105,14 @@ async function singleMarkers(
 ): Promise<ReadonlyMap<string, MapMarker>> {
   const single = clusters.filter(({ count }) => count === 1);
   const wanted = new Set(single.flatMap(({ cells }) => cells.map(({ geohash }) => geohash)));
-  const read = () =>
-    readAll(context, {
-      field: 'marker',
+  const read = () => {
+    const query = {
       collection,
       cover: [...wanted].sort().map(cellRange),
       budget: Budget.of(context.limits),
-      accept: (marker) => wanted.has(cellOf(marker, precision)),
-      advice: "omit the clusters' markers, or use a smaller bounding box",
-    });
+      accept: (marker: MapMarker) => wanted.has(cellOf(marker, precision)),
+    };
+    return readAll(context, query, 'marker', "omit the clusters' markers, or use a smaller bounding box");
+  };
   return new Map((known ?? (await read())).map((marker) => [cellOf(marker, precision), marker]));
 }

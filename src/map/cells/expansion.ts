@@ -101,8 +101,8 @@ async function sample(
   if (markers) return groupBy(markers, (marker) => cellOf(marker, length));
   const samples = Array.from(single, async (geohash) => {
     const accept = (marker: MapMarker) => cellOf(marker, length) === geohash;
-    const query = { field: 'expansionZoom', collection, cover: [cellRange(geohash)], budget, accept };
-    return [geohash, await readAll(context, { ...query, wanted: SAMPLE, advice: ADVICE })] as const;
+    const query = { collection, cover: [cellRange(geohash)], budget, accept, wanted: SAMPLE };
+    return [geohash, await readAll(context, query, 'expansionZoom', ADVICE)] as const;
   });
   return new Map(await Promise.all(samples));
 }

@@ -68,17 +68,21 @@ export interface NearCursor {
   readonly width?: number | undefined;
 }
 
-/** A list by distance, or a page of it. */
-export interface NearQuery {
-  readonly collection: Collection;
+/** Which part of a list by distance is read. */
+export interface RingQuery {
   readonly center: Point;
   /** In meters, at most half the circumference of the globe. */
   readonly radius: number;
   /** Where it starts. */
   readonly cursor: NearCursor;
-  readonly filter: MarkerFilter | undefined;
   readonly wanted: number;
   readonly budget: Budget;
+}
+
+/** The same of a stored collection. */
+export interface NearQuery extends RingQuery {
+  readonly collection: Collection;
+  readonly filter: MarkerFilter | undefined;
 }
 
 export interface NearResult {

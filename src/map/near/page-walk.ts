@@ -1,14 +1,14 @@
 import { leastDistance } from '../../geo/circle.js';
 import { GEOHASH_ALPHABET, cellBounds } from '../../geo/geohash.js';
 import type { ZRange } from '../../geo/ranges.js';
-import { MARKERS_AN_ITEM, type OpenPages } from '../../read/from-pages/page-loader.js';
 import type { MapMarker } from '../../model/marker.js';
 import { partitionRange } from '../../pages/directory.js';
+import { MARKERS_AN_ITEM } from '../../pages/ordered-marker.js';
 import { type PageAhead, PagesOutward } from '../../pages/outward.js';
 import { type PlannedRead, planChosen } from '../../pages/plan-reads.js';
 import { eachInTurns } from '../../scheduling/turns.js';
-import type { MapContext } from '../../read/context.js';
 import { passing } from '../../read/passing.js';
+import type { SearchContext, SearchedPages } from '../../read/search.js';
 import {
   type NearMarker,
   type NearPosition,
@@ -37,9 +37,9 @@ const LOOKUPS = 1_000;
  * until no unread page can have a nearer marker than those wanted, or until the budget is spent.
  */
 export class PageWalk {
-  readonly #context: MapContext;
+  readonly #context: SearchContext;
   readonly #query: NearQuery;
-  readonly #pages: OpenPages;
+  readonly #pages: SearchedPages;
   /** When the walk began: a later one may move a marker to where the walk has passed. */
   readonly #ownWrites: readonly { readonly mapVersion: number; readonly key: string; readonly near?: NearMarker }[];
   readonly #ahead: PagesOutward;
@@ -57,7 +57,7 @@ export class PageWalk {
   /** Of the markers seen, how many passed the filter. */
   #seen = 0;
 
-  constructor(context: MapContext, query: NearQuery, pages: OpenPages) {
+  constructor(context: SearchContext, query: NearQuery, pages: SearchedPages) {
     const { center, cursor } = query;
     this.#context = context;
     this.#query = query;
@@ -161,7 +161,7 @@ export class PageWalk {
 
   async #read(reads: readonly PlannedRead[]): Promise<void> {
     const { center, budget } = this.#query;
-    const { entries } = await this.#pages.read({ reads, earlier: this.#done }, budget);
+    const { entries } = await this.#pages.read(reads, this.#done, budget);
     this.#done.push(...reads);
     const versionOf = (key: string) => this.#markers.get(key)?.marker.mapVersion ?? -1;
     const add = (marker: MapMarker) => this.#markers.set(marker.key, nearMarker(center, marker));

@@ -21,7 +21,7 @@ export async function zoneMarkers(
   filter?: MarkerFilterInput | null,
 ): Promise<MarkerPage> {
   const collection = await requireCollection(context, collectionKey);
-  const loaded = await context.loaders.zoneGeometry(zone);
+  const loaded = await context.loaders.zones.geometry(zone);
   const shape = await loaded.shape;
   const list = {
     collection,
@@ -39,7 +39,7 @@ export async function zoneMarkers(
  */
 export async function zoneCount(context: MapContext, zone: Zone, collectionKey: string): Promise<number> {
   const collection = await requireCollection(context, collectionKey);
-  const loaded = await context.loaders.zoneGeometry(zone);
+  const loaded = await context.loaders.zones.geometry(zone);
   if (!shapeIsArea(loaded.geometry)) return 0;
   const [shape, cover] = [await loaded.shape, await loaded.cover];
   const relationTo = (box: Bounds) => relationToBox(shape, box);

@@ -49,7 +49,7 @@ async function walkKeys(
   let rest = after;
   for (let calls = 0; calls < CALLS_A_PAGE && zones.length < wanted; calls++) {
     const limit = accept ? Math.max(BATCH, wanted) : wanted - zones.length;
-    const page = await loaders.zonePage(collection, { after: rest, limit });
+    const page = await loaders.zones.inOrder(collection, { after: rest, limit });
     zones.push(...(accept ? await acceptedZones(page.zones, accept) : page.zones));
     rest = page.next;
     if (rest === undefined) break;
@@ -102,7 +102,7 @@ async function readCovers(
   while (zones.length < wanted && looked < left.length) {
     const batch = left.slice(looked, looked + Math.max(BATCH, wanted - zones.length));
     looked += batch.length;
-    zones.push(...(await acceptedZones(await loaders.zones(collection, batch), accept)));
+    zones.push(...(await acceptedZones(await loaders.zones.load(collection, batch), accept)));
   }
   return { zones, rest: looked < left.length ? left[looked - 1] : undefined };
 }

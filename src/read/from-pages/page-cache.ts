@@ -1,5 +1,5 @@
 import { bytesOfMarker } from '../../model/memory.js';
-import type { PagesOf, StoredPage } from '../../store/page/pages.js';
+import type { StoredPage } from '../../store/page/pages.js';
 import { FollowedCache, type FollowedCacheOptions } from '../../loaders/followed-cache.js';
 
 type PageCacheOptions = Pick<FollowedCacheOptions<StoredPage>, 'maxBytes' | 'trusted' | 'now'>;
@@ -7,8 +7,7 @@ type PageCacheOptions = Pick<FollowedCacheOptions<StoredPage>, 'maxBytes' | 'tru
 const PAGE_BYTES = 500;
 
 /** Identifies a page in the cache. */
-export const pageName = ({ scope, generation }: Pick<PagesOf, 'scope' | 'generation'>, begin: string) =>
-  `${scope}\n${generation}\n${begin}`;
+export const pageName = (scope: string, generation: string, begin: string) => `${scope}\n${generation}\n${begin}`;
 
 /**
  * Decoded pages by `pageName`, shared by all requests of the process that maintains the pages. A page is dropped when

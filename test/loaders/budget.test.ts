@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { expect, test } from 'vitest';
 
 import { Budget } from '../../src/loaders/budget.js';
-import { createRangeLoader } from '../../src/loaders/range-loader.js';
+import { RangeLoader } from '../../src/loaders/range-loader.js';
 
 test('reads that share a budget make progress, and together never spend more than it has', () => {
   const whole = fc.integer({ min: 1, max: 100 });
@@ -28,9 +28,9 @@ test('items read for a share are charged to the whole budget', () => {
 });
 
 test('a Query call shared by several callers is charged to each of them, and to no other', async () => {
-  const load = createRangeLoader(async () => ({ items: [], next: undefined }), pLimit(2));
+  const ranges = new RangeLoader(async () => ({ items: [], next: undefined }), pLimit(2));
   const read = async (from: string, to: string, budget: Budget) =>
-    load({ range: { index: 'geoA', pk: 'p', from, to }, limit: Infinity, budget });
+    ranges.load({ range: { index: 'geoA', pk: 'p', from, to }, limit: Infinity, budget });
   const budgets = Array.from({ length: 3 }, () => new Budget(5, Infinity));
   const [first, second, other] = budgets as [Budget, Budget, Budget];
   await Promise.all([read('0', '5', first), read('4', '9', second)]);
