@@ -1,8 +1,6 @@
 import { bytesOfMarker } from '../../model/memory.js';
 import type { StoredPage } from '../../store/page/pages.js';
-import { FollowedCache, type FollowedCacheOptions } from '../../loaders/followed-cache.js';
-
-type PageCacheOptions = Pick<FollowedCacheOptions<StoredPage>, 'maxBytes' | 'trusted' | 'now'>;
+import { FollowedCache } from '../../loaders/followed-cache.js';
 
 const PAGE_BYTES = 500;
 
@@ -14,12 +12,13 @@ export const pageName = (scope: string, generation: string, begin: string) => `$
  * it is written.
  */
 export class PageCache extends FollowedCache<StoredPage> {
-  constructor(options: PageCacheOptions) {
-    super({
-      ...options,
-      untrustedMs: 0,
-      versionOf: ({ round }) => round,
-      bytesOf: ({ entries }) => entries.reduce((bytes, { marker }) => bytes + bytesOfMarker(marker), PAGE_BYTES),
-    });
+  protected override readonly untrustedMs = 0;
+
+  protected override bytesOf({ entries }: StoredPage): number {
+    return entries.reduce((bytes, { marker }) => bytes + bytesOfMarker(marker), PAGE_BYTES);
+  }
+
+  protected override versionOf({ round }: StoredPage): number {
+    return round;
   }
 }
