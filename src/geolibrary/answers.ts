@@ -8,7 +8,7 @@ import { CONCURRENT_QUERIES } from '../read/loaders.js';
 import { type MarkerFilterInput, readFilter } from '../read/filter.js';
 import { collectionOf, featuresOf } from '../map/features.js';
 import { tooMuch } from '../read/read-all.js';
-import { markerPage, readPageInput, readWhole } from '../map/connection.js';
+import { markerConnection, readArguments, readWhole } from '../map/connection.js';
 import type { Viewport } from '../map/viewport.js';
 import type { Collection } from '../model/collection.js';
 import type { Limits } from '../model/limits.js';
@@ -151,11 +151,11 @@ function answersOf(context: TableContext): CollectionAnswers {
     async viewportMarkers(viewport, input, filterInput) {
       const filter = readGeoFilter(filterInput);
       const list = ['geo-table', viewport.area.bounds, collection.key, filterInput ?? null];
-      const page = readPageInput(limits, list, input, isGeoPosition);
+      const page = readArguments(limits, list, input, isGeoPosition);
       const accept = ({ position }: MapMarker) => areaContains(viewport.area, position);
       const search = { plan: planOf(viewport, layout), accept, filter, budget: Budget.of(limits) };
       const { found, resumeAfter } = await readMarkers(context, { ...search, wanted: page.wanted, after: page.after });
-      return markerPage(page, found, resumeAfter);
+      return markerConnection(page, found, resumeAfter);
     },
     viewportCount: async (viewport) => (await markersIn(context, 'count', viewport, Infinity)).length,
     async viewportAuto(viewport, limit, filter) {

@@ -9,8 +9,8 @@ import type { MarkerFilterInput } from '../read/filter.js';
 import { type ViewportContent, viewportAuto } from './content.js';
 import { viewportFeatures } from './features.js';
 import { viewportMarkers } from './markers.js';
-import { type NearbyPage, markersWithin } from './near/near.js';
-import type { MarkerPage, PageInput } from './connection.js';
+import { type NearbyConnection, markersWithin } from './near/near.js';
+import type { MarkerConnection, ConnectionArguments } from './connection.js';
 import type { Viewport } from './viewport.js';
 import type { NodeId } from '../keys/ids.js';
 
@@ -34,13 +34,13 @@ export interface CollectionAnswers {
   /** Whether its markers are counted by cell, so that counts can be exact. */
   readonly hasCells: boolean;
   count(): Promise<number>;
-  viewportMarkers(viewport: Viewport, page: PageInput, filter: Filter): Promise<MarkerPage>;
+  viewportMarkers(viewport: Viewport, input: ConnectionArguments, filter: Filter): Promise<MarkerConnection>;
   viewportCount(viewport: Viewport): Promise<number>;
   viewportAuto(viewport: Viewport, limit: number, filter: Filter): Promise<ViewportContent>;
   /** The JSON of a GeoJSON FeatureCollection. */
   viewportFeatures(viewport: Viewport, limit: number, filter: Filter): Promise<Buffer>;
-  /** A page of the markers in a circle, nearest first. */
-  within(circle: Circle, page: PageInput, filter?: Filter): Promise<NearbyPage>;
+  /** A connection of the markers in a circle, nearest first. */
+  within(circle: Circle, input: ConnectionArguments, filter?: Filter): Promise<NearbyConnection>;
   /**
    * The context for a field that only stored collections support. Throws BAD_USER_INPUT naming `field` for other
    * collections.

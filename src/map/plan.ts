@@ -18,7 +18,7 @@ export interface ReadsPlan {
   readonly requests: number;
   /** Null for the index, whose entries are not counted before they are read. */
   readonly readUnits: number | null;
-  /** Whether the page may end before everything is read. */
+  /** Whether the connection may end before everything is read. */
   readonly more: boolean;
 }
 
@@ -37,8 +37,8 @@ export function indexPlan(search: IndexSearch, keys: Keyspace): ReadsPlan {
 }
 
 /**
- * The reads of the first page of a viewport's markers, in this order until the page is full, as `findMarkers` plans
- * them; does not make them.
+ * The reads of the first connection of a viewport's markers, in this order until the connection is full, as
+ * `findMarkers` plans them; does not make them.
  */
 export async function viewportPlan(
   context: MapContext,

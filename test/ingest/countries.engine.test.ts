@@ -10,7 +10,7 @@ import { afterAll, expect, test } from 'vitest';
 import { COUNTRIES_COLLECTION, loadCountries, openCountries } from '../../src/ingest/zones/countries.js';
 import { countryName } from '../../src/ingest/zones/country-names.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
-import { collectionZones } from '../../src/map/zones/zone-pages.js';
+import { collectionZones } from '../../src/map/zones/zone-connection.js';
 import { zonesAt } from '../../src/map/zones/zones.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import { createCollection } from '../../src/store/collection/collections.js';

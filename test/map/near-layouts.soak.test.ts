@@ -5,7 +5,7 @@ import { distance } from '../../src/geo/distance.js';
 import type { Point } from '../../src/geo/point.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import type { MarkerFilterInput } from '../../src/read/filter.js';
-import { type NearbyPage, markersWithin } from '../../src/map/near/near.js';
+import { type NearbyConnection, markersWithin } from '../../src/map/near/near.js';
 import type { Collection } from '../../src/model/collection.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
@@ -87,7 +87,13 @@ async function pages(
   for (let after: string | null = null, number = 1; ; number++) {
     const before = count();
     const { context } = requestContext(database, options);
-    const page: NearbyPage = await markersWithin(context, collection, { center, radius }, { first, after }, filter);
+    const page: NearbyConnection = await markersWithin(
+      context,
+      collection,
+      { center, radius },
+      { first, after },
+      filter,
+    );
     expect(count() - before).toBeLessThanOrEqual(options.limits?.queryCalls ?? 64);
     found.push(...page.edges.map(({ node: { key }, distance: meters }) => ({ key, distance: meters })));
     if (!page.pageInfo.hasNextPage) return { found, number };

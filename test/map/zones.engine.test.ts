@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Bounds } from '../../src/geo/bounds.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { readViewport } from '../../src/map/viewport.js';
-import { collectionZones, viewportZones } from '../../src/map/zones/zone-pages.js';
+import { collectionZones, viewportZones } from '../../src/map/zones/zone-connection.js';
 import { zoneCount, zoneMarkers } from '../../src/map/zones/zone-markers.js';
 import { zonesAt } from '../../src/map/zones/zones.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';

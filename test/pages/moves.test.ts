@@ -7,7 +7,7 @@ import type { OwnWrite } from '../../src/read/from-pages/own-writes.js';
 import type { SearchContext } from '../../src/read/search.js';
 import type { MarkerFilterInput } from '../../src/read/filter.js';
 import { markersWithin, nearestMarkers } from '../../src/map/near/near.js';
-import { readPage } from '../../src/map/connection.js';
+import { readConnection } from '../../src/map/connection.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { MapMarker } from '../../src/model/marker.js';
 import { PartitionPages, overlaps } from '../../src/pages/directory.js';
@@ -83,7 +83,7 @@ describe('a marker that moves towards the beginning while an answer is read', ()
       1_000,
     );
     const list = { collection, of: ['x'], cover: [{ from: 0, to: 32 ** LONGEST_Z }], accept: () => true, filter };
-    const { edges } = await readPage(context, list, { first: 100 });
+    const { edges } = await readConnection(context, list, { first: 100 });
     expect(edges.map(({ node }) => node.key)).toEqual(['m1', 'm2']);
   });
 

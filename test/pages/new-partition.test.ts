@@ -4,7 +4,7 @@ import { GEOHASH_ALPHABET, LONGEST_Z } from '../../src/geo/geohash.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { Budget } from '../../src/loaders/budget.js';
 import { markersOf, readPages } from '../../src/read/from-pages/chain.js';
-import { readPage } from '../../src/map/connection.js';
+import { readConnection } from '../../src/map/connection.js';
 import type { Collection } from '../../src/model/collection.js';
 import { PartitionPages } from '../../src/pages/directory.js';
 import type { PlannedRead } from '../../src/pages/plan-reads.js';
@@ -65,7 +65,7 @@ test('a page read while a marker moves to a part of the world without markers sk
     const keys: string[] = [];
     let after: string | null = null;
     for (let n = 0; ; n++) {
-      const { edges, pageInfo } = await readPage(searchContext(pages(n === 0)), list, { first: size, after });
+      const { edges, pageInfo } = await readConnection(searchContext(pages(n === 0)), list, { first: size, after });
       keys.push(...edges.map(({ node }) => node.key));
       if (!pageInfo.hasNextPage) break;
       after = pageInfo.endCursor;

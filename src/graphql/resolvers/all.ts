@@ -11,7 +11,7 @@ import { nearestMarkers } from '../../map/near/near.js';
 import { markersInPlace, placesUnder } from '../../map/places.js';
 import { zoneGeometry } from '../../map/zones/zone-geometry.js';
 import { zoneCount, zoneMarkers } from '../../map/zones/zone-markers.js';
-import { collectionZones, viewportZones } from '../../map/zones/zone-pages.js';
+import { collectionZones, viewportZones } from '../../map/zones/zone-connection.js';
 import { zonesAt } from '../../map/zones/zones.js';
 import { deleteCollection, updateCollection } from '../../store/collection/collection-changes.js';
 import { createCollection } from '../../store/collection/collections.js';

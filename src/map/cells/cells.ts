@@ -6,7 +6,7 @@ import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import { type MapContext, requireCollection } from '../../read/context.js';
 import { cellOf, cellsOfMarkers, occupiedCells } from './occupied.js';
-import { type MarkerPage, type PageInput, readPage, readWhole } from '../connection.js';
+import { type MarkerConnection, type ConnectionArguments, readConnection, readWhole } from '../connection.js';
 import { readAll } from '../../read/read-all.js';
 import { byGeohash, cellsOfBlock } from './blocks.js';
 import { Budget } from '../../loaders/budget.js';
@@ -80,17 +80,17 @@ export async function cellChildren(context: MapContext, { collection, geohash, c
   return withCollection(cellsOfMarkers(await markersOf(context, collection, geohash), geohash.length + 1));
 }
 
-/** A page of a cell's markers. */
+/** A connection of a cell's markers. */
 export function cellMarkers(
   context: MapContext,
   { collection, geohash }: MapCell,
-  page: PageInput,
-): Promise<MarkerPage> {
+  input: ConnectionArguments,
+): Promise<MarkerConnection> {
   const list = {
     collection,
     of: ['cell', geohash],
     cover: [cellRange(geohash)],
     accept: within(geohash),
   };
-  return readPage(context, list, page);
+  return readConnection(context, list, input);
 }

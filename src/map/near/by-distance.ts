@@ -47,8 +47,9 @@ export interface Pending extends NearPosition {
 }
 
 /**
- * The state of scanning a ring that takes more reads than a page allows. The scan proceeds over several pages in index
- * order and keeps the nearest markers found: nothing can be emitted before the whole ring is scanned.
+ * The state of scanning a ring that takes more reads than a connection allows. The scan proceeds over several
+ * connections in index order and keeps the nearest markers found: nothing can be emitted before the whole ring is
+ * scanned.
  */
 export interface RingScan {
   /** The end of the ring. It moves inwards if more markers are found than a cursor can hold. */
@@ -90,7 +91,7 @@ export interface NearResult {
   readonly found: readonly NearMarker[];
   /** Where the list resumes after all found markers; undefined if nothing is left. */
   readonly rest: NearCursor | undefined;
-  /** Maximum width of the next ring, if a page ends before. */
+  /** Maximum width of the next ring, if a connection ends before. */
   readonly width?: number;
 }
 

@@ -11,7 +11,15 @@ import { type MarkerFilterInput, readFilter } from '../../read/filter.js';
 import { findMarkers } from '../../read/find-markers.js';
 import { tooMuch } from '../../read/read-all.js';
 import type { SearchContext } from '../../read/search.js';
-import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput, readWhole } from '../connection.js';
+import {
+  Edge,
+  type Connection,
+  type ConnectionArguments,
+  type ConnectionRequest,
+  connectionOf,
+  readArguments,
+  readWhole,
+} from '../connection.js';
 import {
   BEGIN,
   type NearCursor,
@@ -36,8 +44,8 @@ export class NearbyEdge extends Edge<MapMarker> {
   }
 }
 
-/** A page of markers ordered by distance, then by the bytes of their keys. */
-export type NearbyPage = Page<NearbyEdge>;
+/** Markers ordered by distance, then by the bytes of their keys. */
+export type NearbyConnection = Connection<NearbyEdge>;
 
 /**
  * Half the circumference of the globe is 20,015,114.35 meters; values that exceed it only in further decimals are
@@ -49,36 +57,36 @@ const readMeters = (field: string, value: unknown): number => {
   throw badInput(field, value, `a distance from 0 to ${FARTHEST} meters, half the circumference of the globe`);
 };
 
-/** A request for a page of a list by distance, and where it starts. */
-interface NearRequest extends PageRequest {
+/** The same for a list by distance, with where it starts. */
+interface NearRequest extends ConnectionRequest {
   readonly start: NearCursor;
 }
 
 /**
- * The page of a list by distance that a client requests; `isPosition` recognizes positions in index order. Throws
+ * The validated arguments for a list by distance; `isPosition` recognizes positions in index order. Throws
  * BAD_USER_INPUT naming `first` or `after`.
  */
-export function readNearInput(
+export function readNearArguments(
   limits: Limits,
   list: readonly unknown[],
-  page: PageInput,
+  input: ConnectionArguments,
   isPosition: (text: string) => boolean,
 ): NearRequest {
-  const request = readPageInput(limits, list, page, (text) => parseNearCursor(text, isPosition) !== undefined);
+  const request = readArguments(limits, list, input, (text) => parseNearCursor(text, isPosition) !== undefined);
   const start = request.after === undefined ? undefined : parseNearCursor(request.after, isPosition);
   return { ...request, start: start ?? { resumeAfter: BEGIN } };
 }
 
-/** A page of the found markers, which may be more than fit. */
-export function nearbyPage(request: PageRequest, { found, rest, width }: NearResult): NearbyPage {
+/** A connection of the found markers, which may be more than fit. */
+export function nearbyConnection(request: ConnectionRequest, { found, rest, width }: NearResult): NearbyConnection {
   const { cursors } = request;
   const edges = found.map((near) => new NearbyEdge(cursors, near));
   const cursorAfter = ({ node: { key }, distance }: NearbyEdge) =>
     cursors.write(formatNearCursor({ resumeAfter: { distance, key }, width }));
-  return pageOf(request, edges, rest && formatNearCursor(rest), cursorAfter);
+  return connectionOf(request, edges, rest && formatNearCursor(rest), cursorAfter);
 }
 
-/** The radius does not identify the list: a further page, or one after `nearest`, may use a larger one. */
+/** The radius does not identify the list: a further connection, or one after `nearest`, may use a larger one. */
 const listOf = (collection: Collection, center: Point, filter: MarkerFilterInput | null | undefined) => [
   'near',
   center,
@@ -87,30 +95,30 @@ const listOf = (collection: Collection, center: Point, filter: MarkerFilterInput
 ];
 
 /**
- * A page of the markers within a radius in meters (0 to half the circumference of the globe) of a center, both
- * included, that match the filter: nearest first, ties in key order. A page that its budget ends has fewer than `first`
- * markers, possibly none, and a next page. Throws BAD_USER_INPUT naming the invalid argument.
+ * A connection of the markers within a radius in meters (0 to half the circumference of the globe) of a center, both
+ * included, that match the filter: nearest first, ties in key order. A connection that its budget ends has fewer than
+ * `first` markers, possibly none, and a next connection. Throws BAD_USER_INPUT naming the invalid argument.
  */
 export async function markersWithin(
   context: SearchContext,
   collection: Collection,
   circle: { readonly center: Point; readonly radius: number },
-  page: PageInput,
+  input: ConnectionArguments,
   filterInput?: MarkerFilterInput | null,
-): Promise<NearbyPage> {
+): Promise<NearbyConnection> {
   const center = readPoint('center', circle.center.lng, circle.center.lat);
   const radius = readMeters('radius', circle.radius);
   const filter = readFilter(filterInput);
   const list = listOf(collection, center, filterInput);
-  const request = readNearInput(context.limits, list, page, isCursorPosition);
+  const request = readNearArguments(context.limits, list, input, isCursorPosition);
   const { start: cursor, wanted } = request;
   const query = { collection, center, radius, cursor, filter, wanted, budget: Budget.of(context.limits) };
-  return nearbyPage(request, await walkOutward(context, query));
+  return nearbyConnection(request, await walkOutward(context, query));
 }
 
 /**
- * Markers by distance. Pages are read nearest first; without pages, the geo index is read in rings around the center. So
- * is a crowd: more markers at one distance than can be read at once, which are scanned over several requests.
+ * Markers by distance. Pages are read nearest first; without pages, the geo index is read in rings around the center.
+ * So is a crowd: more markers at one distance than can be read at once, which are scanned over several requests.
  */
 async function walkOutward(context: SearchContext, query: NearQuery): Promise<NearResult> {
   const { collection, cursor, radius } = query;
@@ -169,7 +177,7 @@ const FINENESS = 512;
 const FIRST_RING = 1_500;
 const GROWTH = 3;
 
-/** Reads markers of a collection in index order, and the current base items of those kept by earlier pages. */
+/** Reads markers of a collection in index order, and the current base items of those kept by earlier connections. */
 function sourceOf(context: SearchContext, { collection, center, filter, budget }: NearQuery): ScanSource {
   return {
     async read(from, upTo, scanned, accept) {

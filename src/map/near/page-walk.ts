@@ -33,8 +33,8 @@ const MARKERS_A_REQUEST = 50;
 const LOOKUPS = 1_000;
 
 /**
- * Reads markers by distance from pages, those first whose stretch is nearest (Hjaltason and Samet 1999), in growing batches:
- * until no unread page can have a nearer marker than those wanted, or until the budget is spent.
+ * Reads markers by distance from pages, those first whose stretch is nearest (Hjaltason and Samet 1999), in growing
+ * batches: until no unread page can have a nearer marker than those wanted, or until the budget is spent.
  */
 export class PageWalk {
   readonly #context: SearchContext;
@@ -87,8 +87,8 @@ export class PageWalk {
   }
 
   /**
-   * Reads until all markers up to the distance that is returned are known, and so many of them are still to be emitted, if there
-   * are; up to a lesser distance if the budget ends. Undefined if nothing more can be known.
+   * Reads until all markers up to the distance that is returned are known, and so many of them are still to be emitted,
+   * if there are; up to a lesser distance if the budget ends. Undefined if nothing more can be known.
    */
   async #reach(goal: number): Promise<number | undefined> {
     const { radius, budget } = this.#query;
@@ -107,8 +107,8 @@ export class PageWalk {
   }
 
   /**
-   * The nearest unread page, if it may have markers within a distance; a gap in the directory if the budget does not allow reading
-   * it.
+   * The nearest unread page, if it may have markers within a distance; a gap in the directory if the budget does not
+   * allow reading it.
    */
   async #next(distanceTo: number): Promise<PageAhead | undefined> {
     for (;;) {
@@ -138,7 +138,10 @@ export class PageWalk {
     for (const [partition, pages] of directory) this.#ahead.add(partition, pages);
   }
 
-  /** Reads the nearest pages: as many as may have the markers that are missing, and further ones that may have nearer ones. */
+  /**
+   * Reads the nearest pages: as many as may have the markers that are missing, and further ones that may have nearer
+   * ones.
+   */
   async #readBatch(distanceTo: number, goal: number, missing: number): Promise<void> {
     const { budget } = this.#query;
     const few = this.#pagesRead === 0 ? 1 : Math.max(LEAST_PAGES, GROWTH * this.#pagesRead);
@@ -175,7 +178,10 @@ export class PageWalk {
     }
   }
 
-  /** Emits what is still to be emitted up to a distance; false if it ends before, with what is wanted or with the last look-up. */
+  /**
+   * Emits what is still to be emitted up to a distance; false if it ends before, with what is wanted or with the last
+   * look-up.
+   */
   async #emit(to: number): Promise<boolean> {
     const { collection, cursor, filter, wanted } = this.#query;
     // A marker that has moved since it was emitted is where it was found last.
@@ -187,7 +193,7 @@ export class PageWalk {
       const chunk = ring.slice(next, next + Math.max(1, wanted - this.#found.length));
       const [nearest] = chunk;
       const last = this.#found[wanted - 1];
-      // Nearer ones may have been seen since the page was full.
+      // Nearer ones may have been seen since the connection was full.
       if (!nearest || (last && compareNear(nearest, last) > 0)) return false;
       await this.#context.turn();
       const { passed, decided, lookups } = await passing(this.#context, collection, filter, chunk, this.#lookups);
@@ -204,7 +210,9 @@ export class PageWalk {
     return true;
   }
 
-  /** Leaves a marker that could not be decided to the next page, with what lies beyond it and was emitted before. */
+  /**
+   * Leaves a marker that could not be decided to the next connection, with what lies beyond it and was emitted before.
+   */
   #endBefore(left: NearPosition): false {
     if (compareNear(this.#resumeAfter, left) < 0) return false;
     const nearer = [...this.#decided].filter((one) => compareNear(one, left) < 0);

@@ -17,7 +17,8 @@ import {
 export interface ScanSource {
   /**
    * Reads the markers of the ring from one position in distance order (excluded) to another, after a position in index
-   * order ('' for all), that `accept` matches, as far as one page may read, and returns where that ends; null at the end.
+   * order ('' for all), that `accept` matches, as far as one connection may read, and returns where that ends; null at
+   * the end.
    */
   read(
     from: NearPosition,
@@ -25,9 +26,11 @@ export interface ScanSource {
     scanned: string,
     accept: (marker: MapMarker) => boolean,
   ): Promise<{ readonly found: readonly OrderedMarker[]; readonly scanned: string | null }>;
-  /** The current state of markers kept by earlier pages, without those deleted or no longer matching the filter. */
+  /**
+   * The current state of markers kept by earlier connections, without those deleted or no longer matching the filter.
+   */
   load(pending: readonly Pending[]): Promise<readonly MapMarker[]>;
-  /** Number of markers that this page may still load. */
+  /** Number of markers that this connection may still load. */
   loads(): number;
   /** The identity of a marker, which does not change when it moves. */
   identityOf(one: Pending): string;
@@ -57,15 +60,15 @@ function trimmed(scanned: string | null, found: readonly Pending[], upTo: NearPo
   return { scanned, pending, upTo: last ?? upTo };
 }
 
-/** Limits a scan to this distance: the radius may differ from that of the previous page. */
+/** Limits a scan to this distance: the radius may differ from that of the previous connection. */
 export function endedAt(scan: RingScan, end: NearPosition): RingScan {
   if (compareNear(scan.upTo, end) <= 0) return scan;
   return { ...scan, upTo: end, pending: scan.pending.filter((one) => compareNear(one, end) <= 0) };
 }
 
 /**
- * Continues the scan of a ring as far as one page may read, and emits at most `first` markers once the ring is
- * complete. If a single page has read the whole ring, all markers found may be emitted.
+ * Continues the scan of a ring as far as one connection may read, and emits at most `first` markers once the ring is
+ * complete. If a single connection has read the whole ring, all markers found may be emitted.
  */
 async function scanOn(
   center: Point,
@@ -117,10 +120,10 @@ async function scanOn(
 const NARROWEST = 1;
 
 /**
- * Reads rings outward until a page is full, so that it costs what it contains; one with more markers than wanted makes
- * the page longer. A ring that exceeds the budget of a page is scanned over several pages, all but the last of which are
- * empty. The first ring is `firstWidth` meters wide if the previous page does not specify it, and each further one at most
- * `growth` times as wide as the one before.
+ * Reads rings outward until a connection is full, so that it costs what it contains; one with more markers than wanted
+ * makes the connection longer. A ring that exceeds the budget of a connection is scanned over several connections, all
+ * but the last of which are empty. The first ring is `firstWidth` meters wide if the previous connection does not
+ * specify it, and each further one at most `growth` times as wide as the one before.
  */
 export async function walkRings(
   { center, radius, cursor, wanted, budget }: RingQuery,
@@ -144,7 +147,7 @@ export async function walkRings(
     if (scan) break;
     width = Math.min(HALF_AROUND, Math.max(NARROWEST, growth * (resumeAfter.distance - from.distance)));
   }
-  // The page was full before everything read was used: the next page need not read as far.
+  // The connection was full before everything read was used: the next connection need not read as far.
   if (found.length > first)
     width = Math.min(width, Math.max(NARROWEST, 2 * ((found[first - 1]?.distance ?? 0) - begun)));
   const rest = compareNear(resumeAfter, end) < 0 ? { resumeAfter, scan, width } : undefined;

@@ -49,8 +49,8 @@ async function shapeOf({ loaders, turn }: MapContext, zone: Zone): Promise<Shape
 /**
  * The zones of a collection that contain a position, edges included, in key order. Takes at most three Query calls (one
  * more for each MB of covers in one cell), one batch of the zones whose bounding boxes contain the position, and an
- * exact test. A line contains only positions on it. Throws BAD_USER_INPUT naming the invalid coordinate, and UNAVAILABLE
- * if the geometry of a candidate zone cannot be read.
+ * exact test. A line contains only positions on it. Throws BAD_USER_INPUT naming the invalid coordinate, and
+ * UNAVAILABLE if the geometry of a candidate zone cannot be read.
  */
 export async function zonesAt(context: MapContext, collection: Collection, asked: Point): Promise<readonly Zone[]> {
   const { loaders, keys, limits } = context;
