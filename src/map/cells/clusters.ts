@@ -3,7 +3,7 @@ import { type Cluster, clusterCells } from '../../geo/clusters.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import { type MapContext, requireCollection } from '../../read/context.js';
-import { createExpansion } from './expansion.js';
+import { expansionZoom, zoomsOfCells } from './expansion.js';
 import { type MapQuestion, type OccupiedCells, cellOf, occupiedCellsOrCoarser } from './occupied.js';
 import { readWhole } from '../connection.js';
 import { readAll } from '../../read/read-all.js';
@@ -84,7 +84,8 @@ function withReads(
   spacing: Spacing,
 ): MapCluster[] {
   let single: ReturnType<typeof singleMarkers> | undefined;
-  const expansion = createExpansion(context, collection, clusters, occupied, spacing);
+  let zooms: ReturnType<typeof zoomsOfCells> | undefined;
+  const ofCells = () => (zooms ??= zoomsOfCells(context, collection, clusters, occupied, spacing));
   return clusters.map((cluster) => ({
     ...cluster,
     marker: async () => {
@@ -92,7 +93,7 @@ function withReads(
       single ??= singleMarkers(context, collection, clusters, occupied);
       return (await single).get(cluster.cells[0]?.geohash ?? '') ?? null;
     },
-    expansionZoom: () => expansion(cluster),
+    expansionZoom: () => expansionZoom(cluster, spacing, ofCells),
   }));
 }
 
