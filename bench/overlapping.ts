@@ -6,7 +6,7 @@ import { areaOf } from './rig/measure-views.js';
 import type { Rig } from './rig/rig.js';
 import { quantile, shown } from './rig/statistics.js';
 import type { Row } from './section.js';
-import { createLoaders } from '../src/read/loaders.js';
+import { Loaders } from '../src/read/loaders.js';
 import { Budget } from '../src/loaders/budget.js';
 import { uniteRanges } from '../src/loaders/range-union.js';
 import type { Collection } from '../src/model/collection.js';
@@ -55,9 +55,11 @@ function unionOf(wanted: readonly Wanted[]): Wanted[] {
 async function read({ db }: Rig, collection: Collection, wanted: readonly Wanted[]): Promise<number> {
   const now = () => performance.now();
   const services = createServices(db, { cacheBytes: 0 });
-  const loaders = createLoaders({ ...services, call: { ...newCall(), unpriced: true } });
+  const loaders = new Loaders(services, { ...newCall(), unpriced: true });
   const begun = now();
-  await Promise.all(wanted.map(({ range }) => loaders.markers(collection, { range, limit: Infinity, budget: BUDGET })));
+  await Promise.all(
+    wanted.map(({ range }) => loaders.index.load(collection, { range, limit: Infinity, budget: BUDGET })),
+  );
   return now() - begun;
 }
 

@@ -90,12 +90,13 @@ export async function startRig(): Promise<Rig> {
   // The clock of the state and its readers stands still, so that it is read once.
   const report = async () => (usesPages ? storedReport(db) : undefined);
   const trust = new ConsumerTrust({ own: () => undefined, stored: report, wall: () => 0 });
-  const pageServices = { ...testPages({ trusted: true, directories }), trust };
+  const { pageServices } = testPages({ trusted: true, directories });
   await putStreamState(db, 'cells', { ...firstState('', 0), version: 1, endAt: 0 }, newCall());
   const services = createServices(db, {
     cellCache: new CellCache({ maxBytes: 64 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
     // No cache of pages, so that every map has the cost of a first request.
     pageServices,
+    trust,
     // Never expires: a slow machine would reload it more often, and count more reads.
     collectionCache: createCollectionCache({ now: () => 0 }),
     consumerStatus: () => ({ owner: true, behindMs: 0, countsExact: true }),

@@ -5,13 +5,13 @@ import { areaContains } from '../geo/bounds.js';
 import type { CollectionAnswers } from '../map/answers.js';
 import { Budget } from '../loaders/budget.js';
 import { CONCURRENT_QUERIES } from '../read/loaders.js';
-import type { MapLimits } from '../read/context.js';
 import { type MarkerFilterInput, readFilter } from '../read/filter.js';
 import { collectionOf, featuresOf } from '../map/features.js';
 import { tooMuch } from '../read/read-all.js';
-import { markerPage, readPageInput, readWhole } from '../map/connection.js';
+import { markerConnection, readArguments, readWhole } from '../map/connection.js';
 import type { Viewport } from '../map/viewport.js';
 import type { Collection } from '../model/collection.js';
+import type { Limits } from '../model/limits.js';
 import type { MapMarker } from '../model/marker.js';
 import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
@@ -28,7 +28,7 @@ type Filter = MarkerFilterInput | null | undefined;
 export interface GeoTable {
   readonly collection: Collection;
   /** Answers within one request. Fields that such a table does not support throw BAD_USER_INPUT. */
-  answers(call: Call, limits: MapLimits): CollectionAnswers;
+  answers(call: Call, limits: Limits): CollectionAnswers;
 }
 
 /** The key under which a table is served: its name, with characters that collection keys do not allow replaced. */
@@ -151,11 +151,11 @@ function answersOf(context: TableContext): CollectionAnswers {
     async viewportMarkers(viewport, input, filterInput) {
       const filter = readGeoFilter(filterInput);
       const list = ['geo-table', viewport.area.bounds, collection.key, filterInput ?? null];
-      const page = readPageInput(limits, list, input, isGeoPosition);
+      const page = readArguments(limits, list, input, isGeoPosition);
       const accept = ({ position }: MapMarker) => areaContains(viewport.area, position);
       const search = { plan: planOf(viewport, layout), accept, filter, budget: Budget.of(limits) };
-      const read = await readMarkers(context, { ...search, wanted: page.wanted, after: page.after });
-      return markerPage(page, read);
+      const { found, resumeAfter } = await readMarkers(context, { ...search, wanted: page.wanted, after: page.after });
+      return markerConnection(page, found, resumeAfter);
     },
     viewportCount: async (viewport) => (await markersIn(context, 'count', viewport, Infinity)).length,
     async viewportAuto(viewport, limit, filter) {
@@ -163,7 +163,9 @@ function answersOf(context: TableContext): CollectionAnswers {
       return { mode: 'MARKERS', total: markers.length, markers, clusters: [], precision: viewport.precision };
     },
     viewportFeatures: async (viewport, limit, filter) =>
-      collectionOf((await markersUpTo(context, 'features', viewport, limit, filter)).map(featuresOf(collection))),
+      collectionOf(
+        (await markersUpTo(context, 'features', viewport, limit, filter)).map(featuresOf(collection.mapProperties)),
+      ),
     within: (circle, page, filter) => readNearby(context, { ...circle, ...page, filter }, readGeoFilter(filter)),
     stored,
   };

@@ -4,8 +4,8 @@ import { EARTH_RADIUS } from '../geo/distance.js';
 import { type Point, readPoint } from '../geo/point.js';
 import { Budget } from '../loaders/budget.js';
 import type { MarkerFilter, MarkerFilterInput } from '../read/filter.js';
-import { type NearbyPage, nearbyPage, readNearInput } from '../map/near/near.js';
-import type { PageInput } from '../map/connection.js';
+import { type NearbyConnection, nearbyConnection, readNearArguments } from '../map/near/near.js';
+import type { ConnectionArguments } from '../map/connection.js';
 import { type ScanSource, walkRings } from '../map/near/scan.js';
 import type { MapMarker } from '../model/marker.js';
 import { COVER, planQueries } from './plan.js';
@@ -13,7 +13,7 @@ import { isGeoPosition } from './position.js';
 import { type TableContext, readAt, readMarkers } from './read.js';
 import { coverRegion, ringRegion } from './s2.js';
 
-export interface NearbyQuery extends PageInput {
+export interface NearbyQuery extends ConnectionArguments {
   readonly center: Point;
   /** In meters. */
   readonly radius: number;
@@ -38,7 +38,7 @@ export async function readNearby(
   context: TableContext,
   { center: at, radius: asked, filter: filterInput, ...page }: NearbyQuery,
   filter: MarkerFilter | undefined,
-): Promise<NearbyPage> {
+): Promise<NearbyConnection> {
   const { limits, layout, collection } = context;
   const center = readPoint('center', at.lng, at.lat);
   if (typeof asked !== 'number' || !(asked >= 0 && asked < Infinity)) {
@@ -46,12 +46,12 @@ export async function readNearby(
   }
   const radius = Math.min(asked, HALF_AROUND);
   const list = ['geo-table within', center, collection.key, filterInput ?? null];
-  const request = readNearInput(limits, list, page, isGeoPosition);
+  const request = readNearArguments(limits, list, page, isGeoPosition);
   const { wanted, start: cursor } = request;
   const budget = Budget.of(limits);
 
   const source: ScanSource = {
-    async read({ from, upTo }, scanned, accept) {
+    async read(from, upTo, scanned, accept) {
       const region = ringRegion(center, from.distance, upTo.distance);
       const planOf = (cells: number) => planQueries(coverRegion(region, cells), layout.hashKeyLength);
       let plan = planOf(COVER);
@@ -71,5 +71,5 @@ export async function readNearby(
   };
 
   const width = firstWidth(radius, request.first, layout.items);
-  return nearbyPage(request, await walkRings({ center, radius, cursor, wanted, budget, source, width, growth: 2 }));
+  return nearbyConnection(request, await walkRings({ center, radius, cursor, wanted, budget }, source, width, 2));
 }

@@ -2,10 +2,10 @@ import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import { LONGEST_Z, encode } from '../geo/geohash.js';
 import type { Budget } from '../loaders/budget.js';
-import type { MapLimits } from '../read/context.js';
 import type { MarkerFilter } from '../read/filter.js';
 import type { QueryResult } from '../read/search.js';
 import type { Collection } from '../model/collection.js';
+import type { Limits } from '../model/limits.js';
 import type { MapMarker } from '../model/marker.js';
 import { mapConcurrently } from '../store/request/concurrency.js';
 import type { Database, Item } from '../store/database.js';
@@ -22,7 +22,7 @@ export interface TableContext {
   readonly database: Database;
   readonly layout: TableLayout;
   readonly collection: Collection;
-  readonly limits: MapLimits;
+  readonly limits: Limits;
   readonly call: Call;
   /** Limits the concurrent Query calls of the request. */
   readonly inLane: <T>(work: () => Promise<T>) => Promise<T>;

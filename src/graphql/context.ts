@@ -2,17 +2,12 @@ import { CellportError } from '../errors.js';
 import type { GeoTable } from '../geolibrary/answers.js';
 import { compareBytes } from '../keys/byte-order.js';
 import type { LiveChanges } from '../live/hub.js';
-import type { CellCache } from '../loaders/cell-cache.js';
-import type { CollectionCache } from '../loaders/collection-cache.js';
-import type { GeometryCache } from '../loaders/geometry-cache.js';
-import { type Loaders, createLoaders } from '../read/loaders.js';
-import type { PageServices } from '../read/from-pages/page-loader.js';
+import { type LoaderServices, Loaders } from '../read/loaders.js';
 import { type CollectionAnswers, storedAnswers } from '../map/answers.js';
 import type { MapContext } from '../read/context.js';
 import type { Collection } from '../model/collection.js';
-import { type Limits, STALE_AFTER_MS } from '../model/limits.js';
+import { STALE_AFTER_MS } from '../model/limits.js';
 import type { TextSearch } from '../search/engine.js';
-import type { Database } from '../store/database.js';
 import type { AnswerWriter } from './execution/json-text.js';
 import type { Work } from './work.js';
 
@@ -55,12 +50,7 @@ export interface StreamStatus {
 }
 
 /** Dependencies that all requests of a process share. */
-export interface Services {
-  readonly db: Database;
-  readonly cellCache: CellCache;
-  readonly pageServices: PageServices;
-  readonly geometryCache: GeometryCache;
-  readonly collectionCache: CollectionCache;
+export interface Services extends LoaderServices {
   readonly answerWriter: AnswerWriter;
   /** Undefined if no consumer runs. */
   readonly consumerStatus: () => StreamStatus | undefined;
@@ -70,12 +60,10 @@ export interface Services {
   readonly geoTable?: GeoTable | undefined;
   /** Undefined if search is off. */
   readonly search?: TextSearch | undefined;
-  readonly limits: Limits;
   /** Whether clients may introspect the schema; true by default. */
   readonly introspection?: boolean | undefined;
   /** Whether mutations are refused; false by default. */
   readonly readOnly?: boolean | undefined;
-  readonly now: () => Date;
 }
 
 /** Context for resolvers. Each request has its own, so that no client sees data read for another. */
@@ -105,7 +93,7 @@ const READ_ONLY = new CellportError(
 /** The context of one request. */
 export function createContext(services: Services, work: Work): RequestContext {
   const { db, limits, geoTable, readOnly = false } = services;
-  const loaders = createLoaders({ ...services, call: work });
+  const loaders = new Loaders(services, work);
   const { turn } = work;
   const map = { loaders, keys: db.keys, limits, turn, scheduler: db.scheduler };
   const stored = storedCollections(map);

@@ -4,12 +4,12 @@ import type { MapCluster } from '../map/cells/clusters.js';
 import type { Collection as CollectionModel } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
 import type { MarkerChange as LiveMarkerChange } from '../live/change.js';
-import type { MarkerPage } from '../map/connection.js';
-import type { NearbyPage, NearbyEdge as NearbyMarkerEdge } from '../map/near/near.js';
-import type { FoundPage, FoundEdge } from '../map/text-search.js';
+import type { MarkerConnection as MapMarkerConnection } from '../map/connection.js';
+import type { NearbyConnection as MapNearbyConnection, NearbyEdge as NearbyMarkerEdge } from '../map/near/near.js';
+import type { SearchConnection as MapSearchConnection, FoundEdge } from '../map/text-search.js';
 import type { Viewport as MapViewport } from '../map/viewport.js';
 import type { Zone as ZoneModel } from '../model/zone.js';
-import type { ZonePage } from '../map/zones/zone-pages.js';
+import type { ZoneConnection as MapZoneConnection } from '../map/zones/zone-connection.js';
 import type { ViewportContent as MapContent } from '../map/content.js';
 import type { RequestContext } from './context.js';
 export type Maybe<T> = T | null;
@@ -926,14 +926,14 @@ export type ResolversTypes = {
   Longitude: ResolverTypeWrapper<Scalars['Longitude']['output']>;
   Marker: ResolverTypeWrapper<MapMarker>;
   MarkerChange: ResolverTypeWrapper<LiveMarkerChange>;
-  MarkerConnection: ResolverTypeWrapper<MarkerPage>;
+  MarkerConnection: ResolverTypeWrapper<MapMarkerConnection>;
   MarkerEdge: ResolverTypeWrapper<Omit<MarkerEdge, 'node'> & { node: ResolversTypes['Marker'] }>;
   MarkerFailure: ResolverTypeWrapper<MarkerFailure>;
   MarkerFilter: MarkerFilter;
   MarkerInput: MarkerInput;
   MarkerSource: MarkerSource;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
-  NearbyConnection: ResolverTypeWrapper<NearbyPage>;
+  NearbyConnection: ResolverTypeWrapper<MapNearbyConnection>;
   NearbyEdge: ResolverTypeWrapper<NearbyMarkerEdge>;
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   PageInfo: ResolverTypeWrapper<PageInfo>;
@@ -948,7 +948,7 @@ export type ResolversTypes = {
   ReadingSummary: ResolverTypeWrapper<ReadingSummary>;
   ReadingsBucket: ReadingsBucket;
   ReadingsTable: ReadingsTable;
-  SearchConnection: ResolverTypeWrapper<FoundPage>;
+  SearchConnection: ResolverTypeWrapper<MapSearchConnection>;
   SearchEdge: ResolverTypeWrapper<FoundEdge>;
   SearchResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SearchResult']>;
   ShortPageReason: ShortPageReason;
@@ -963,7 +963,7 @@ export type ResolversTypes = {
   ViewportContent: ResolverTypeWrapper<MapContent>;
   ViewportPlan: ResolverTypeWrapper<ViewportPlan>;
   Zone: ResolverTypeWrapper<ZoneModel>;
-  ZoneConnection: ResolverTypeWrapper<ZonePage>;
+  ZoneConnection: ResolverTypeWrapper<MapZoneConnection>;
   ZoneEdge: ResolverTypeWrapper<Omit<ZoneEdge, 'node'> & { node: ResolversTypes['Zone'] }>;
 };
 
@@ -995,13 +995,13 @@ export type ResolversParentTypes = {
   Longitude: Scalars['Longitude']['output'];
   Marker: MapMarker;
   MarkerChange: LiveMarkerChange;
-  MarkerConnection: MarkerPage;
+  MarkerConnection: MapMarkerConnection;
   MarkerEdge: Omit<MarkerEdge, 'node'> & { node: ResolversParentTypes['Marker'] };
   MarkerFailure: MarkerFailure;
   MarkerFilter: MarkerFilter;
   MarkerInput: MarkerInput;
   Mutation: Record<PropertyKey, never>;
-  NearbyConnection: NearbyPage;
+  NearbyConnection: MapNearbyConnection;
   NearbyEdge: NearbyMarkerEdge;
   Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   PageInfo: PageInfo;
@@ -1014,7 +1014,7 @@ export type ResolversParentTypes = {
   ReadingInput: ReadingInput;
   ReadingSummaries: ReadingSummaries;
   ReadingSummary: ReadingSummary;
-  SearchConnection: FoundPage;
+  SearchConnection: MapSearchConnection;
   SearchEdge: FoundEdge;
   SearchResult: ResolversUnionTypes<ResolversParentTypes>['SearchResult'];
   String: Scalars['String']['output'];
@@ -1027,7 +1027,7 @@ export type ResolversParentTypes = {
   ViewportContent: MapContent;
   ViewportPlan: ViewportPlan;
   Zone: ZoneModel;
-  ZoneConnection: ZonePage;
+  ZoneConnection: MapZoneConnection;
   ZoneEdge: Omit<ZoneEdge, 'node'> & { node: ResolversParentTypes['Zone'] };
 };
 

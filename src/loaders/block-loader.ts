@@ -36,7 +36,7 @@ export class BlockLoader {
   readonly #db: Database;
   readonly #cache: CellCache;
   readonly #call: Call;
-  readonly #range: RangeLoader;
+  readonly #ranges: RangeLoader;
   readonly #turn: Turn = () => this.#db.scheduler.takeTurn(this.#call.signal);
   readonly #decoded = new WeakMap<Item, CellBlock | undefined>();
   /** Blocks that this request has read, by `blockName`: the cache keeps none if it is off. */
@@ -46,11 +46,11 @@ export class BlockLoader {
     batchScheduleFn: (step) => this.#db.scheduler.afterTurns(step),
   });
 
-  constructor(db: Database, cache: CellCache, call: Call, range: RangeLoader) {
+  constructor(db: Database, cache: CellCache, call: Call, ranges: RangeLoader) {
     this.#db = db;
     this.#cache = cache;
     this.#call = call;
-    this.#range = range;
+    this.#ranges = ranges;
   }
 
   /**
@@ -94,7 +94,7 @@ export class BlockLoader {
   async #loadRange(scope: string, length: number, { from, to }: ZRange, budget: Budget) {
     const token = this.#cache.begin();
     const { pk, ...bounds } = this.#db.keys.cellRange(scope, fromZ(from, length), fromZ(to - 1, length));
-    const answer = await this.#range({ range: { index: 'derived', pk, ...bounds }, limit: Infinity, budget });
+    const answer = await this.#ranges.load({ range: { index: 'derived', pk, ...bounds }, limit: Infinity, budget });
     if (!answer.complete) return undefined;
     const blocks = new Map<string, CellBlock>();
     if (to - from <= MOST_LOOKED_UP) {

@@ -1,9 +1,7 @@
 import { type CellSums, NO_SUMS, addSums } from '../geo/cell-sums.js';
 import { type CellBlock, type CellChanges, placeOfParent } from '../model/cell.js';
-import { FollowedCache, type FollowedCacheOptions } from './followed-cache.js';
+import { FollowedCache } from './followed-cache.js';
 import { STALE_AFTER_MS } from '../model/limits.js';
-
-type CellCacheOptions = Pick<FollowedCacheOptions<CellBlock>, 'maxBytes' | 'trusted' | 'now'>;
 
 const BLOCK_BYTES = 400;
 const CHILD_BYTES = 120;
@@ -24,13 +22,14 @@ function added(children: CellBlock['children'], deltas: ReadonlyMap<string, Cell
 
 /** Cell blocks by `blockName`, shared by all requests of a process; empty blocks if none are stored. */
 export class CellCache extends FollowedCache<CellBlock> {
-  constructor(options: CellCacheOptions) {
-    super({
-      ...options,
-      untrustedMs: STALE_AFTER_MS,
-      versionOf: ({ batch }) => batch,
-      bytesOf: ({ children }, name) => BLOCK_BYTES + 2 * name.length + CHILD_BYTES * children.size,
-    });
+  protected override readonly untrustedMs = STALE_AFTER_MS;
+
+  protected override bytesOf({ children }: CellBlock, name: string): number {
+    return BLOCK_BYTES + 2 * name.length + CHILD_BYTES * children.size;
+  }
+
+  protected override versionOf({ batch }: CellBlock): number {
+    return batch;
   }
 
   /** Adds a batch's changes to the blocks that do not include it yet. Call for every batch, in order. */

@@ -19,61 +19,74 @@ export interface WantedPage {
   readonly after: string | undefined;
 }
 
-/** Creates the reads of collections for one request, each read once, and of any item of their table. */
-export function createCollectionLoader(db: Database, cache: CollectionCache, call: Call) {
-  const { keys, tables, scheduler } = db;
-  const itemLoader = (consistent: boolean): ItemLoader =>
-    new DataLoader((wanted) => batchGet(db, tables.entities, wanted, call, { consistent }), {
-      cacheKeyFn: (key) => keys.documentId(key),
-      batchScheduleFn: scheduler.afterTurns,
-    });
-  const lagging = itemLoader(false);
-  const current = itemLoader(true);
-  const pages = new DataLoader<WantedPage, CollectionPage, string>(
-    (wanted) => Promise.all(wanted.map((page) => listCollections(db, page, call))),
-    { cacheKeyFn: ({ first, after = '' }) => `${first} ${after}`, batchScheduleFn: scheduler.afterTurns },
+/** Reads collections for one request, each once, and any item of their table. */
+export class CollectionLoader {
+  readonly #db: Database;
+  readonly #cache: CollectionCache;
+  readonly #call: Call;
+  /** Items as they were a moment ago, and as of their last write. */
+  readonly lagging = this.#itemLoader(false);
+  readonly current = this.#itemLoader(true);
+  readonly #lists = new DataLoader<WantedPage, CollectionPage, string>(
+    (wanted) => Promise.all(wanted.map((page) => listCollections(this.#db, page, this.#call))),
+    {
+      cacheKeyFn: ({ first, after = '' }) => `${first} ${after}`,
+      batchScheduleFn: (step) => this.#db.scheduler.afterTurns(step),
+    },
   );
-  const known = new Map<string, Promise<Collection | null>>();
-  const codes = new Map<string, Promise<string | undefined>>();
+  readonly #known = new Map<string, Promise<Collection | null>>();
+  readonly #codes = new Map<string, Promise<string | undefined>>();
 
-  async function read(key: string, items: ItemLoader): Promise<Collection | null> {
-    const cached = cache.get(key);
-    if (cached || !isCollectionKey(key)) return cached ?? null;
-    const item = await items.load(keys.collection(key));
-    const collection = item && collectionFromItem(db.keys, item);
-    if (collection) cache.set(collection.key, collection);
-    return collection ?? null;
+  constructor(db: Database, cache: CollectionCache, call: Call) {
+    this.#db = db;
+    this.#cache = cache;
+    this.#call = call;
   }
 
-  return {
-    /** Items as they were a moment ago, and as of their last write. */
-    lagging,
-    current,
-    /** A collection by key, null if there is none; up to two seconds old, whichever items it is read from. */
-    get(key: string, items = lagging): Promise<Collection | null> {
-      return remembered(known, key, () => read(key, items));
-    },
-    /** A page of all collections, by key. */
-    async page(wanted: WantedPage): Promise<CollectionPage> {
-      const page = await pages.load(wanted);
-      for (const collection of page.collections) {
-        if (!known.has(collection.key)) known.set(collection.key, Promise.resolve(collection));
-      }
-      return page;
-    },
-    /** The key of the collection with this scope; undefined if there is none. */
-    ofScope(scope: string): Promise<string | undefined> {
-      const isKey = keys.style === 'readable';
-      return remembered(codes, scope, async () => (isKey ? scope : collectionOfCode(db, scope, call)));
-    },
-    /** Makes later requests read a collection again. */
-    forget(key: string): void {
-      known.delete(key);
-      pages.clearAll();
-      cache.delete(key);
-      for (const items of [lagging, current]) items.clear(keys.collection(key));
-    },
-  };
-}
+  /** A collection by key, null if there is none; up to two seconds old, whichever items it is read from. */
+  get(key: string, items = this.lagging): Promise<Collection | null> {
+    return remembered(this.#known, key, () => this.#read(key, items));
+  }
 
-export type CollectionLoader = ReturnType<typeof createCollectionLoader>;
+  /** Some of all collections, by key. */
+  async page(wanted: WantedPage): Promise<CollectionPage> {
+    const page = await this.#lists.load(wanted);
+    for (const collection of page.collections) {
+      if (!this.#known.has(collection.key)) this.#known.set(collection.key, Promise.resolve(collection));
+    }
+    return page;
+  }
+
+  /** The key of the collection with this scope; undefined if there is none. */
+  ofScope(scope: string): Promise<string | undefined> {
+    const isKey = this.#db.keys.style === 'readable';
+    return remembered(this.#codes, scope, async () => (isKey ? scope : collectionOfCode(this.#db, scope, this.#call)));
+  }
+
+  /** Makes later requests read a collection again. */
+  forget(key: string): void {
+    this.#known.delete(key);
+    this.#lists.clearAll();
+    this.#cache.delete(key);
+    for (const items of [this.lagging, this.current]) items.clear(this.#db.keys.collection(key));
+  }
+
+  #itemLoader(consistent: boolean): ItemLoader {
+    return new DataLoader(
+      (wanted) => batchGet(this.#db, this.#db.tables.entities, wanted, this.#call, { consistent }),
+      {
+        cacheKeyFn: (key) => this.#db.keys.documentId(key),
+        batchScheduleFn: (step) => this.#db.scheduler.afterTurns(step),
+      },
+    );
+  }
+
+  async #read(key: string, items: ItemLoader): Promise<Collection | null> {
+    const cached = this.#cache.get(key);
+    if (cached || !isCollectionKey(key)) return cached ?? null;
+    const item = await items.load(this.#db.keys.collection(key));
+    const collection = item && collectionFromItem(this.#db.keys, item);
+    if (collection) this.#cache.set(collection.key, collection);
+    return collection ?? null;
+  }
+}

@@ -14,36 +14,22 @@ import { zoneFromItem } from '../store/zone/zone-item.js';
 import type { CollectionLoader } from './collection-loader.js';
 import { ifPossible } from './impossible-keys.js';
 
-/**
- * Creates the loaders of one request for entities by name; null for those that do not exist. Those requested in one
- * tick are read in one batch.
- */
-export function createEntityLoaders(db: Database, collections: CollectionLoader, call: Call) {
-  const { keys } = db;
-  const { current } = collections;
+/** Loads entities by name for one request; null for those that do not exist. Those requested in one tick are read in one batch. */
+export class EntityLoader {
+  readonly #db: Database;
+  readonly #collections: CollectionLoader;
+  readonly #call: Call;
 
-  /** The object under a collection's key, as of its last write. */
-  async function currentIn<T>(
-    collectionKey: string,
-    make: (scope: string) => Key,
-    parse: (item: Item, collection: Collection) => T | undefined,
-  ): Promise<T | null> {
-    async function load(scope: string): Promise<Item | undefined> {
-      const key = ifPossible(() => make(scope));
-      return key && current.load(key);
-    }
-    // With readable keys, the collection's key is its scope, so both are read together.
-    const isScope = keys.style === 'readable' && isCollectionKey(collectionKey);
-    const early = isScope ? load(collectionKey) : undefined;
-    const [collection] = await Promise.all([collections.get(collectionKey, current), early]);
-    if (!collection) return null;
-    const item = await (early ?? load(keys.scope(collection)));
-    return (item && parse(item, collection)) ?? null;
+  constructor(db: Database, collections: CollectionLoader, call: Call) {
+    this.#db = db;
+    this.#collections = collections;
+    this.#call = call;
   }
 
   /** A marker as of its last write; null if it or its collection does not exist. */
-  function currentMarker(collectionKey: string, key: string): Promise<Marker | null> {
-    return currentIn(
+  marker(collectionKey: string, key: string): Promise<Marker | null> {
+    const { keys } = this.#db;
+    return this.#load(
       collectionKey,
       (scope) => keys.marker(scope, key),
       (item, collection) => markerFromBase(keys, item, collection.key),
@@ -51,34 +37,53 @@ export function createEntityLoaders(db: Database, collections: CollectionLoader,
   }
 
   /** A zone as of its last write; null if it or its collection does not exist. */
-  function currentZone(collectionKey: string, key: string): Promise<Zone | null> {
-    return currentIn(
+  zone(collectionKey: string, key: string): Promise<Zone | null> {
+    const { keys } = this.#db;
+    return this.#load(
       collectionKey,
       (scope) => keys.zone(scope, key),
       (item, collection) => zoneFromItem(keys, item, collection.key),
     );
   }
 
-  return {
-    currentMarker,
-    currentZone,
-    /** The object with an ID; a marker or zone as of its last write. */
-    async node(name: NodeId): Promise<Collection | Marker | Zone | null> {
-      if (name.type === 'collection') return collections.get(name.key, current);
-      return (name.type === 'zone' ? currentZone : currentMarker)(name.collection, name.key);
-    },
-    /** A marker by its global ID; a marker created just now may not be found yet. */
-    async markerByGlobalId(text: string): Promise<Marker | null> {
-      const globalId = readUuid(text);
-      const found = globalId && (await findGlobalId(db, globalId, call));
-      const name = found && keys.parseMarker(found);
-      if (!name) return null;
-      const collection = await collections.ofScope(name.scope);
-      const marker = collection === undefined ? null : await currentMarker(collection, name.key);
-      // The index may still contain a deleted marker.
-      return marker?.globalId === globalId ? marker : null;
-    },
-  };
+  /** The object with an ID; a marker or zone as of its last write. */
+  async node(name: NodeId): Promise<Collection | Marker | Zone | null> {
+    if (name.type === 'collection') return this.#collections.get(name.key, this.#collections.current);
+    return name.type === 'zone' ? this.zone(name.collection, name.key) : this.marker(name.collection, name.key);
+  }
+
+  /** A marker by its global ID; a marker created just now may not be found yet. */
+  async markerByGlobalId(text: string): Promise<Marker | null> {
+    const globalId = readUuid(text);
+    const found = globalId && (await findGlobalId(this.#db, globalId, this.#call));
+    const name = found && this.#db.keys.parseMarker(found);
+    if (!name) return null;
+    const collection = await this.#collections.ofScope(name.scope);
+    const marker = collection === undefined ? null : await this.marker(collection, name.key);
+    // The index may still contain a deleted marker.
+    return marker?.globalId === globalId ? marker : null;
+  }
+
+  /** The object under a collection's key, as of its last write. */
+  async #load<T>(
+    collectionKey: string,
+    make: (scope: string) => Key,
+    parse: (item: Item, collection: Collection) => T | undefined,
+  ): Promise<T | null> {
+    const { keys } = this.#db;
+    const { current } = this.#collections;
+    async function load(scope: string): Promise<Item | undefined> {
+      const key = ifPossible(() => make(scope));
+      return key && current.load(key);
+    }
+    // With readable keys, the collection's key is its scope, so both are read together.
+    const isScope = keys.style === 'readable' && isCollectionKey(collectionKey);
+    const early = isScope ? load(collectionKey) : undefined;
+    const [collection] = await Promise.all([this.#collections.get(collectionKey, current), early]);
+    if (!collection) return null;
+    const item = await (early ?? load(keys.scope(collection)));
+    return (item && parse(item, collection)) ?? null;
+  }
 }
 
 /** The key of the item with a global ID, eventually consistent; undefined if there is none. */

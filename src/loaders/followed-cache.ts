@@ -6,16 +6,11 @@ export interface FillToken {
   readonly generation: number;
 }
 
-export interface FollowedCacheOptions<Value> {
+export interface FollowedCacheOptions {
   /** Maximum size in bytes; 0 turns the cache off. */
   readonly maxBytes: number;
-  readonly bytesOf: (value: Value, name: string) => number;
-  /** Of two states of a value, the one with the higher version is newer. */
-  readonly versionOf: (value: Value) => number;
   /** Whether `changed` is currently called for every change soon after it is written. */
   readonly trusted: () => boolean;
-  /** How long values are used while changes are not followed. */
-  readonly untrustedMs: number;
   /** Monotonic time in milliseconds. */
   readonly now: () => number;
 }
@@ -35,8 +30,8 @@ export const LAG_MS = 2_000;
  * change. Such a value must not be kept, because no later change would correct it. So the last version of each changed
  * value is remembered for longer than any read takes, and an older value is used once but not kept.
  */
-export class FollowedCache<Value extends object> {
-  readonly #options: FollowedCacheOptions<Value>;
+export abstract class FollowedCache<Value extends object> {
+  readonly #options: FollowedCacheOptions;
   readonly #entries: LRUCache<string, { readonly value: Value; readonly filledAt: number }> | undefined;
   /** Minimum version for a value to be kept, and when it was learned; oldest first. */
   readonly #changed = new Map<string, { readonly version: number; readonly at: number }>();
@@ -45,16 +40,22 @@ export class FollowedCache<Value extends object> {
   #changedBytes = 0;
   #generation = 0;
 
-  constructor(options: FollowedCacheOptions<Value>) {
+  constructor(options: FollowedCacheOptions) {
     this.#options = options;
-    const { maxBytes: maxSize, bytesOf } = options;
+    const { maxBytes: maxSize } = options;
     if (maxSize > 0)
-      this.#entries = new LRUCache({ maxSize, sizeCalculation: ({ value }, name) => bytesOf(value, name) });
+      this.#entries = new LRUCache({ maxSize, sizeCalculation: ({ value }, name) => this.bytesOf(value, name) });
   }
 
+  /** How long values are used while changes are not followed. */
+  protected abstract readonly untrustedMs: number;
+  protected abstract bytesOf(value: Value, name: string): number;
+  /** Of two states of a value, the one with the higher version is newer. */
+  protected abstract versionOf(value: Value): number;
+
   #isUsed(filledAt: number): boolean {
-    const { trusted, untrustedMs, now } = this.#options;
-    return trusted() || now() - filledAt < untrustedMs;
+    const { trusted, now } = this.#options;
+    return trusted() || now() - filledAt < this.untrustedMs;
   }
 
   get(name: string): Value | undefined {
@@ -69,11 +70,12 @@ export class FollowedCache<Value extends object> {
 
   /** Adds a value found by a read. Returns the newest one known, which may be another. */
   put(name: string, value: Value, { at, generation }: FillToken): Value {
-    const { versionOf, now } = this.#options;
     const known = this.#entries?.peek(name)?.value;
-    if (known && versionOf(known) > versionOf(value)) return known;
-    const isChecked = generation === this.#generation && now() - at < REMEMBERED_MS && at > this.#blindUntil;
-    const isNew = versionOf(value) >= (this.#changed.get(name)?.version ?? 0);
+    const version = this.versionOf(value);
+    if (known && this.versionOf(known) > version) return known;
+    const isRecent = this.#options.now() - at < REMEMBERED_MS && at > this.#blindUntil;
+    const isChecked = generation === this.#generation && isRecent;
+    const isNew = version >= (this.#changed.get(name)?.version ?? 0);
     if (isChecked && isNew && this.#isUsed(at)) this.#entries?.set(name, { value, filledAt: at });
     return value;
   }
@@ -96,7 +98,7 @@ export class FollowedCache<Value extends object> {
     }
     const entry = this.#entries.peek(name);
     if (!update) this.#entries.delete(name);
-    else if (entry && this.#options.versionOf(entry.value) < version) {
+    else if (entry && this.versionOf(entry.value) < version) {
       this.#entries.set(name, { ...entry, value: update(entry.value) });
     }
   }

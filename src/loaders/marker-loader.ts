@@ -18,17 +18,6 @@ import { groupBy } from './group.js';
 import { ifPossible } from './impossible-keys.js';
 import { settled } from './settled.js';
 
-/** Limits the Query calls for readings, and the items skipped in search of them. */
-export type ReadingLimits = Pick<Limits, 'readingQueries' | 'itemsPerField'>;
-
-export interface MarkerLoaderOptions {
-  readonly db: Database;
-  readonly call: Call;
-  readonly slots: LimitFunction;
-  readonly limits: ReadingLimits;
-  readonly now: () => Date;
-}
-
 /** A request for a marker, or for its readings. */
 interface Asked {
   readonly name: MarkerReference;
@@ -73,7 +62,7 @@ function groupsOf(asked: readonly Asked[]): Group[] {
 }
 
 /** A single request that includes all of them: the highest number of readings, from the earliest instant. */
-function unionOf(wanted: readonly ReadingsWanted[]): Omit<ReadingsWanted, 'to'> {
+function unionOf(wanted: readonly ReadingsWanted[]): ReadingsWanted {
   const starts = wanted.flatMap(({ from }) => from ?? []);
   const last = Math.max(...wanted.map((one) => one.last));
   return starts.length < wanted.length ? { last } : { last, from: starts.reduce((a, b) => (a < b ? a : b)) };
@@ -85,34 +74,71 @@ const sliceOf = (readings: readonly Reading[], { last, from = '' }: ReadingsWant
 /** Markers already read, null for those that do not exist. */
 type KnownMarkers = Map<string, Marker | null>;
 
-/** Reads the markers of groups that are not known, without readings; returns all that are known. */
-async function readAlone(db: Database, groups: readonly Group[], known: KnownMarkers, call: Call) {
-  const names = groups.map(({ name }) => name).filter((name) => !known.has(referenceKey(name)));
-  const markers = await getMarkers(db, names, call);
-  names.forEach((name, index) => known.set(referenceKey(name), markers[index] ?? null));
-  return known;
-}
-
 /**
- * Creates the marker loader of one request. Everything requested about a marker in one tick is read together: its
- * latest readings and itself by one Query; markers without readings are read in one batch. A failure for one marker
+ * Loads markers and their readings for one request. Everything requested about a marker in one tick is read together:
+ * its latest readings and itself by one Query; markers without readings are read in one batch. A failure for one marker
  * affects only that marker.
  */
-export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoaderOptions) {
-  let known: KnownMarkers = new Map();
+export class MarkerLoader {
+  readonly #db: Database;
+  readonly #call: Call;
+  readonly #slots: LimitFunction;
+  readonly #limits: Limits;
+  readonly #now: () => Date;
+  #known: KnownMarkers = new Map();
   /** Query calls for readings: one together for those that come with a marker, one each for others. */
-  const queries = new Map<string, number>();
+  readonly #queries = new Map<string, number>();
+  readonly #loader = new DataLoader<Asked, MarkerWithReadings, string>((asked) => this.#readAll(asked), {
+    cacheKeyFn: keyOf,
+    batchScheduleFn: (step) => this.#db.scheduler.afterTurns(step),
+  });
+
+  constructor(db: Database, call: Call, slots: LimitFunction, limits: Limits, now: () => Date) {
+    this.#db = db;
+    this.#call = call;
+    this.#slots = slots;
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  /** A marker; null if it does not exist. */
+  async load(name: MarkerReference): Promise<Marker | null> {
+    return canBe(this.#db, name) ? (await this.#loader.load({ name, wanted: undefined })).marker : null;
+  }
+
+  /** `current`: the marker returned with them must be as of its last write. */
+  async readings(name: MarkerReference, wanted: ReadingsWanted, current = false): Promise<readonly Reading[]> {
+    return canBe(this.#db, name) ? (await this.#loader.load({ name, wanted, current })).readings : [];
+  }
+
+  /** Drops the markers that were read. */
+  forget(): void {
+    this.#loader.clearAll();
+    this.#known = new Map();
+  }
+
+  #readAll(asked: readonly Asked[]): Promise<(MarkerWithReadings | Error)[]> {
+    const excess = this.#excessOf(asked);
+    const groups = groupsOf(asked);
+    const alone = this.#readAlone(groups.filter(({ latest }) => latest.length === 0));
+    const answers = new Map<Asked, Promise<MarkerWithReadings>>();
+    for (const group of groups) {
+      const read = this.#readMarker(group, alone, excess);
+      for (const one of group.asked) answers.set(one, this.#answer(one, group, read));
+    }
+    return settled(asked.map((one) => answers.get(one) ?? NOTHING));
+  }
 
   /** LIMIT_EXCEEDED if these requests and all earlier ones together may take too many Query calls. */
-  function excessOf(asked: readonly Asked[]): CellportError | undefined {
+  #excessOf(asked: readonly Asked[]): CellportError | undefined {
     for (const one of asked) {
       const { name, wanted } = one;
       if (wanted === undefined) continue;
       const key = comesWithMarker(name, wanted) ? referenceKey(name) : keyOf(one);
-      queries.set(key, mostQueries(name, wanted, now().getTime()));
+      this.#queries.set(key, mostQueries(name, wanted, this.#now().getTime()));
     }
-    const most = limits.readingQueries;
-    const all = [...queries.values()].reduce((sum, count) => sum + count, 0);
+    const most = this.#limits.readingQueries;
+    const all = [...this.#queries.values()].reduce((sum, count) => sum + count, 0);
     if (all <= most) return undefined;
     return limitExceeded(
       'number of Query calls for readings',
@@ -122,75 +148,49 @@ export function createMarkerLoader({ db, call, slots, limits, now }: MarkerLoade
     );
   }
 
-  const optionsOf = ({ asked }: Group) => ({
-    now: now().getTime(),
-    mostPassed: limits.itemsPerField,
-    call,
-    consistent: asked.some(({ current }) => current),
-  });
+  /** Reads the markers of groups that are not known, without readings; returns all that are known. */
+  async #readAlone(groups: readonly Group[]): Promise<KnownMarkers> {
+    const known = this.#known;
+    const names = groups.map(({ name }) => name).filter((name) => !known.has(referenceKey(name)));
+    const markers = await getMarkers(this.#db, names, this.#call);
+    names.forEach((name, index) => known.set(referenceKey(name), markers[index] ?? null));
+    return known;
+  }
 
   /** The marker of a group with its latest readings, or as it was read alone, once it is. */
-  async function readMarker(
+  async #readMarker(
     group: Group,
     alone: Promise<KnownMarkers>,
-    excess?: CellportError,
+    excess: CellportError | undefined,
   ): Promise<MarkerWithReadings> {
     const { name, asked, latest } = group;
     const read = latest.length === 0 ? await alone : undefined;
     if (excess && asked.some(({ wanted }) => wanted !== undefined)) throw excess;
     if (read !== undefined) return { marker: read.get(referenceKey(name)) ?? null, readings: [] };
-    const found = await slots(() => readMarkerWithReadings(db, name, unionOf(latest), optionsOf(group)));
-    known.set(referenceKey(name), found.marker);
+    const options = this.#optionsOf(group);
+    const found = await this.#slots(() => readMarkerWithReadings(this.#db, name, unionOf(latest), options));
+    this.#known.set(referenceKey(name), found.marker);
     return found;
   }
 
   /** The answer to one of a group's requests, from its marker. */
-  async function answer({ name, wanted }: Asked, group: Group, read: Promise<MarkerWithReadings>) {
+  async #answer({ name, wanted }: Asked, group: Group, read: Promise<MarkerWithReadings>): Promise<MarkerWithReadings> {
     const { marker, readings } = await read;
     if (marker === null || wanted === undefined) return { marker, readings: [] };
     if (comesWithMarker(name, wanted)) return { marker, readings: sliceOf(readings, wanted) };
+    const options = this.#optionsOf(group);
     return {
       marker,
-      readings: await slots(() => readReadingsOf(db, name, marker.incarnation, wanted, optionsOf(group))),
+      readings: await this.#slots(() => readReadingsOf(this.#db, name, marker.incarnation, wanted, options)),
     };
   }
 
-  function readAll(asked: readonly Asked[]): Promise<(MarkerWithReadings | Error)[]> {
-    const excess = excessOf(asked);
-    const groups = groupsOf(asked);
-    const alone = readAlone(
-      db,
-      groups.filter(({ latest }) => latest.length === 0),
-      known,
-      call,
-    );
-    const answers = new Map<Asked, Promise<MarkerWithReadings>>();
-    for (const group of groups) {
-      const read = readMarker(group, alone, excess);
-      for (const one of group.asked) answers.set(one, answer(one, group, read));
-    }
-    return settled(asked.map((one) => answers.get(one) ?? NOTHING));
+  #optionsOf({ asked }: Group) {
+    return {
+      now: this.#now().getTime(),
+      mostPassed: this.#limits.itemsPerField,
+      call: this.#call,
+      consistent: asked.some(({ current }) => current),
+    };
   }
-
-  const loader = new DataLoader<Asked, MarkerWithReadings, string>(readAll, {
-    cacheKeyFn: keyOf,
-    batchScheduleFn: db.scheduler.afterTurns,
-  });
-
-  return {
-    async marker(name: MarkerReference): Promise<Marker | null> {
-      return canBe(db, name) ? (await loader.load({ name, wanted: undefined })).marker : null;
-    },
-    /** Drops the markers that were read. */
-    forget(): void {
-      loader.clearAll();
-      known = new Map();
-    },
-    /** `current`: the marker returned with them must be as of its last write. */
-    async readings(name: MarkerReference, wanted: ReadingsWanted, current = false): Promise<readonly Reading[]> {
-      return canBe(db, name) ? (await loader.load({ name, wanted, current })).readings : [];
-    },
-  };
 }
-
-export type MarkerLoader = ReturnType<typeof createMarkerLoader>;

@@ -21,8 +21,8 @@ interface RangeAnswer {
   readonly calls: number;
 }
 
-/** One page of a range: at most `limit` of its items after `start`, and where the next page starts if there is one. */
-export type ReadPage = (
+/** One response for a range: at most `limit` of its items after `start`, and where the next one starts if there is one. */
+export type ReadResponse = (
   range: KeyRange,
   limit: number | undefined,
   start: Item | undefined,
@@ -52,7 +52,7 @@ function indexOf(sortKeys: readonly string[], key: string, orAfter: boolean): nu
  */
 export async function readUnion(
   union: RangeUnion,
-  read: ReadPage,
+  read: ReadResponse,
   sortKey: (item: Item) => string,
 ): Promise<RangeAnswer[]> {
   const { index, pk } = union.range;
@@ -74,15 +74,15 @@ export async function readUnion(
     // More than this cannot be used.
     const wanted = open.reduce((sum, { limit, items }) => sum + limit - items.length, 0);
     const after = next ? position : '';
-    const page = await read(range, Number.isFinite(wanted) ? wanted : undefined, next);
-    const sortKeys = page.items.map(sortKey);
-    next = page.next;
+    const response = await read(range, Number.isFinite(wanted) ? wanted : undefined, next);
+    const sortKeys = response.items.map(sortKey);
+    next = response.next;
     position = next ? sortKey(next) : range.to;
     for (const slice of open) {
       const { limit, items, maxCalls } = slice;
       const [begin, end] = [indexOf(sortKeys, slice.range.from, false), indexOf(sortKeys, slice.range.to, true)];
       const isCut = end - begin > limit - items.length;
-      items.push(...page.items.slice(begin, Math.min(end, begin + limit - items.length)));
+      items.push(...response.items.slice(begin, Math.min(end, begin + limit - items.length)));
       const isTouched = compareBytes(after, slice.range.to) < 0 && compareBytes(slice.range.from, position) <= 0;
       if (isTouched) slice.calls += 1;
       const isThrough = compareBytes(slice.range.to, position) <= 0;
@@ -94,14 +94,11 @@ export async function readUnion(
 }
 
 /** A read of one range, and the budget to charge. */
-export interface BudgetedRange extends Pick<RangeRequest, 'range' | 'limit'> {
+export interface BudgetedRange {
+  readonly range: KeyRange;
+  /** Maximum number of items, Infinity for all. */
+  readonly limit: number;
   readonly budget: Budget;
-}
-
-export interface RangeLoader {
-  (request: BudgetedRange): Promise<Omit<RangeAnswer, 'calls'>>;
-  /** Drops the ranges that were read. */
-  forget(): void;
 }
 
 const NOTHING: RangeAnswer = { items: [], complete: true, calls: 0 };
@@ -118,15 +115,16 @@ const requestKey = ({ range: { index, pk, from, to }, limit, maxCalls }: RangeRe
   JSON.stringify([index, pk, from, to, String(limit), String(maxCalls)]);
 
 /**
- * Creates a loader of ranges. Ranges requested in one tick are united where they overlap or touch, each union is read
- * once, and each caller gets exactly its slice. Each Query call is charged to the budget of every caller whose range it
- * touched. If a union fails, only its own callers fail. `slots` limits concurrent Query calls.
+ * Loads ranges. Those requested in one tick are united where they overlap or touch, each union is read once, and each
+ * caller gets exactly its slice. If a union fails, only its own callers fail.
  */
-export function createRangeLoader(read: ReadPage, slots: LimitFunction, scheduler: Scheduler): RangeLoader {
-  const inSlot: ReadPage = (...page) => slots(() => read(...page));
+export class RangeLoader {
+  readonly #loader: DataLoader<RangeRequest, RangeAnswer, string>;
 
-  const loader = new DataLoader<RangeRequest, RangeAnswer, string>(
-    (requests) => {
+  /** `slots` limits concurrent Query calls. */
+  constructor(read: ReadResponse, slots: LimitFunction, scheduler: Scheduler) {
+    const inSlot: ReadResponse = (...response) => slots(() => read(...response));
+    const readAll = (requests: readonly RangeRequest[]) => {
       const answers = new Map<RangeRequest, Promise<RangeAnswer>>();
       for (const union of uniteRanges(requests)) {
         const slices = readUnion(union, inSlot, (item) => sortKeyOf(union.range.index, item));
@@ -134,13 +132,19 @@ export function createRangeLoader(read: ReadPage, slots: LimitFunction, schedule
         union.requests.forEach((request, index) => answers.set(request, slice(index)));
       }
       return settled(requests.map((request) => answers.get(request) ?? NOTHING));
-    },
-    { cacheKeyFn: requestKey, batchScheduleFn: scheduler.afterTurns },
-  );
-  const load = async ({ range, limit, budget }: BudgetedRange) => {
-    const { calls, ...answer } = await loader.load({ range, limit, maxCalls: budget.calls });
-    budget.debit({ calls });
+    };
+    this.#loader = new DataLoader(readAll, { cacheKeyFn: requestKey, batchScheduleFn: scheduler.afterTurns });
+  }
+
+  /** Each Query call is charged to the budget of every caller whose range it touched. */
+  async load({ range, limit, budget }: BudgetedRange): Promise<RangeAnswer> {
+    const answer = await this.#loader.load({ range, limit, maxCalls: budget.calls });
+    budget.debit({ calls: answer.calls });
     return answer;
-  };
-  return Object.assign(load, { forget: () => void loader.clearAll() });
+  }
+
+  /** Drops the ranges that were read. */
+  forget(): void {
+    this.#loader.clearAll();
+  }
 }

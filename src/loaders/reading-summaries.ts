@@ -1,3 +1,5 @@
+import type { LimitFunction } from 'p-limit';
+
 import {
   type SummariesWanted,
   type SummaryBudget,
@@ -7,58 +9,72 @@ import {
 import type { Collection } from '../model/collection.js';
 import { type KeptTrust, readKeptSummaries } from '../store/reading/kept-summaries.js';
 import type { MarkerReference } from '../store/marker/markers.js';
-import type { MarkerLoader, MarkerLoaderOptions } from './marker-loader.js';
+import type { Limits } from '../model/limits.js';
+import type { Database } from '../store/database.js';
+import type { Call } from '../store/request/meter.js';
 import type { ConsumerTrust } from './consumer-trust.js';
-
-export interface SummaryLoaderOptions extends MarkerLoaderOptions {
-  readonly trust: Pick<ConsumerTrust, 'summaries'>;
-}
+import type { MarkerLoader } from './marker-loader.js';
 
 const CLOCKS_DIFFER_MS = 3_600_000;
 const NOTHING_KEPT: KeptTrust = { current: false, finalBefore: -Infinity };
 
-/** The loader of summaries of one request. */
-export function createSummaryLoader(
-  { db, call, slots, limits, now, trust }: SummaryLoaderOptions,
-  { marker }: Pick<MarkerLoader, 'marker'>,
-) {
-  const most: SummaryBudget = { queries: limits.readingQueries, items: limits.itemsPerField };
-  const budget = { ...most };
-  return {
-    /**
-     * A page of a marker's summaries; none if there is no such marker. Those of one request share its limits, which are
-     * renewed while a page is empty but not the last.
-     */
-    async summaries(name: MarkerReference, wanted: SummariesWanted): Promise<SummaryPage> {
-      const found = await marker(name);
-      if (found === null) return { summaries: [], next: null };
-      const options = { now: now().getTime(), budget, call };
-      const kept = await keptOf(name.collection, trust);
-      const read = (some: SummariesWanted) =>
-        slots(() =>
-          kept === undefined
-            ? readSummaries(db, name, found.incarnation, some, options)
-            : readKeptSummaries(db, name, found.incarnation, some, { ...options, trust: kept }),
-        );
-      let page = await read(wanted);
-      // To a user, an empty page means that there are no readings.
-      while (page.summaries.length === 0 && page.next !== null && call.isLate?.() !== true) {
-        Object.assign(budget, most);
-        page = await read({ ...wanted, from: page.next });
-      }
-      return page;
-    },
-  };
+/** What a request reads summaries with. */
+export interface SummaryParts {
+  readonly db: Database;
+  readonly call: Call;
+  readonly slots: LimitFunction;
+  readonly limits: Limits;
+  readonly now: () => Date;
+  readonly trust: ConsumerTrust;
+  readonly markers: MarkerLoader;
 }
 
-/** What is known of the summaries that a collection keeps; undefined if it keeps none. */
-async function keptOf(
-  { readingsSummarized, createdAt }: Collection,
-  trust: SummaryLoaderOptions['trust'],
-): Promise<KeptTrust | undefined> {
-  if (!readingsSummarized) return undefined;
-  const summaries = await trust.summaries();
-  const complete = summaries !== undefined && Date.parse(createdAt) - CLOCKS_DIFFER_MS >= summaries.since;
-  // Periods must be whole even if all are computed from readings.
-  return complete || summaries?.since === 0 ? summaries : NOTHING_KEPT;
+/** Loads summaries of readings for one request. */
+export class SummaryLoader {
+  readonly #parts: SummaryParts;
+  readonly #budget: SummaryBudget = { queries: 0, items: 0 };
+
+  constructor(parts: SummaryParts) {
+    this.#parts = parts;
+    this.#renew();
+  }
+
+  /**
+   * A marker's summaries, as many as one answer may have; none if there is no such marker. Those of one request share its
+   * limits, which are renewed while nothing is found but there is more.
+   */
+  async load(name: MarkerReference, wanted: SummariesWanted): Promise<SummaryPage> {
+    const { db, call, slots, now, markers } = this.#parts;
+    const found = await markers.load(name);
+    if (found === null) return { summaries: [], next: null };
+    const options = { now: now().getTime(), budget: this.#budget, call };
+    const trust = await this.#keptOf(name.collection);
+    const read = (some: SummariesWanted) =>
+      slots(() =>
+        trust === undefined
+          ? readSummaries(db, name, found.incarnation, some, options)
+          : readKeptSummaries(db, name, found.incarnation, some, { ...options, trust }),
+      );
+    let page = await read(wanted);
+    // To a user, an empty page means that there are no readings.
+    while (page.summaries.length === 0 && page.next !== null && call.isLate?.() !== true) {
+      this.#renew();
+      page = await read({ ...wanted, from: page.next });
+    }
+    return page;
+  }
+
+  #renew(): void {
+    const { readingQueries, itemsPerField } = this.#parts.limits;
+    Object.assign(this.#budget, { queries: readingQueries, items: itemsPerField });
+  }
+
+  /** What is known of the summaries that a collection keeps; undefined if it keeps none. */
+  async #keptOf({ readingsSummarized, createdAt }: Collection): Promise<KeptTrust | undefined> {
+    if (!readingsSummarized) return undefined;
+    const summaries = await this.#parts.trust.summaries();
+    const complete = summaries !== undefined && Date.parse(createdAt) - CLOCKS_DIFFER_MS >= summaries.since;
+    // Periods must be whole even if all are computed from readings.
+    return complete || summaries?.since === 0 ? summaries : NOTHING_KEPT;
+  }
 }

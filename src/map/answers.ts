@@ -1,5 +1,7 @@
 import type { Point } from '../geo/point.js';
 import type { Collection } from '../model/collection.js';
+import type { Marker } from '../model/marker.js';
+import type { Zone } from '../model/zone.js';
 import { viewportCount } from './cells/count.js';
 import { collectionCount } from './collection.js';
 import { type MapContext, requireCollection } from '../read/context.js';
@@ -7,11 +9,10 @@ import type { MarkerFilterInput } from '../read/filter.js';
 import { type ViewportContent, viewportAuto } from './content.js';
 import { viewportFeatures } from './features.js';
 import { viewportMarkers } from './markers.js';
-import { type NearbyPage, markersWithin } from './near/near.js';
-import type { MarkerPage, PageInput } from './connection.js';
+import { type NearbyConnection, markersWithin } from './near/near.js';
+import type { MarkerConnection, ConnectionArguments } from './connection.js';
 import type { Viewport } from './viewport.js';
 import type { NodeId } from '../keys/ids.js';
-import type { Loaders } from '../read/loaders.js';
 
 type Filter = MarkerFilterInput | null | undefined;
 
@@ -29,17 +30,17 @@ export interface CollectionAnswers {
   /** Null if there is no such collection. */
   collection(): Promise<Collection | null>;
   /** The object of the collection with this ID, or the collection itself; null if there is none. */
-  node(name: NodeId): ReturnType<Loaders['node']>;
+  node(name: NodeId): Promise<Collection | Marker | Zone | null>;
   /** Whether its markers are counted by cell, so that counts can be exact. */
   readonly hasCells: boolean;
   count(): Promise<number>;
-  viewportMarkers(viewport: Viewport, page: PageInput, filter: Filter): Promise<MarkerPage>;
+  viewportMarkers(viewport: Viewport, input: ConnectionArguments, filter: Filter): Promise<MarkerConnection>;
   viewportCount(viewport: Viewport): Promise<number>;
   viewportAuto(viewport: Viewport, limit: number, filter: Filter): Promise<ViewportContent>;
   /** The JSON of a GeoJSON FeatureCollection. */
   viewportFeatures(viewport: Viewport, limit: number, filter: Filter): Promise<Buffer>;
-  /** A page of the markers in a circle, nearest first. */
-  within(circle: Circle, page: PageInput, filter?: Filter): Promise<NearbyPage>;
+  /** A connection of the markers in a circle, nearest first. */
+  within(circle: Circle, input: ConnectionArguments, filter?: Filter): Promise<NearbyConnection>;
   /**
    * The context for a field that only stored collections support. Throws BAD_USER_INPUT naming `field` for other
    * collections.
@@ -51,7 +52,7 @@ export interface CollectionAnswers {
 export function storedAnswers(map: MapContext, key: string): CollectionAnswers {
   return {
     collection: () => map.loaders.collections.get(key),
-    node: (name) => map.loaders.node(name),
+    node: (name) => map.loaders.entities.node(name),
     hasCells: true,
     count: async () => collectionCount(map, await requireCollection(map, key)),
     viewportMarkers: (viewport, page, filter) => viewportMarkers(map, viewport, key, page, filter),

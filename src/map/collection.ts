@@ -7,17 +7,17 @@ import type { Collection } from '../model/collection.js';
 import type { MapContext } from '../read/context.js';
 import type { MarkerFilterInput } from '../read/filter.js';
 import { cellsOfBlock } from './cells/blocks.js';
-import { type MarkerPage, type PageInput, readPage } from './connection.js';
+import { type MarkerConnection, type ConnectionArguments, readConnection } from './connection.js';
 
-/** A page of the collection's markers that match the filter. */
+/** A connection of the collection's markers that match the filter. */
 export function collectionMarkers(
   context: MapContext,
   collection: Collection,
-  page: PageInput,
+  input: ConnectionArguments,
   filter?: MarkerFilterInput | null,
-): Promise<MarkerPage> {
+): Promise<MarkerConnection> {
   const cover = [cellRange('')];
-  return readPage(context, { collection, of: ['collection'], cover, accept: () => true, filter }, page);
+  return readConnection(context, { collection, of: ['collection'], cover, accept: () => true, filter }, input);
 }
 
 /** The number of markers in a collection, according to its cells. */

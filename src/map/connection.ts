@@ -2,21 +2,22 @@ import { badInput } from '../errors.js';
 import type { ZRange } from '../geo/ranges.js';
 import { Budget } from '../loaders/budget.js';
 import type { Collection } from '../model/collection.js';
+import type { Limits } from '../model/limits.js';
 import type { MapMarker } from '../model/marker.js';
-import type { MapContext, MapLimits } from '../read/context.js';
 import { Cursors, isCursorPosition } from '../read/cursor.js';
 import { type MarkerFilterInput, readFilter } from '../read/filter.js';
 import { findMarkers } from '../read/find-markers.js';
-import type { QueryResult } from '../read/search.js';
+import type { SearchContext } from '../read/search.js';
+import type { OrderedMarker } from '../pages/ordered-marker.js';
 
-/** A client's page request: the number of entries, and the cursor to start after. */
-export interface PageInput {
+/** The arguments of a connection: the number of entries, and the cursor to start after. */
+export interface ConnectionArguments {
   readonly first: number;
-  /** A cursor from an earlier page of the same list. */
+  /** A cursor from an earlier connection of the same list. */
   readonly after?: string | null | undefined;
 }
 
-/** An entry of a page. Its cursor is created on demand: most maps request only the markers. */
+/** An entry of a connection. Its cursor is created on demand: most maps request only the markers. */
 export class Edge<Node> {
   readonly node: Node;
   readonly #cursor: () => string;
@@ -31,26 +32,29 @@ export class Edge<Node> {
   }
 }
 
-/** Why a page has fewer entries than requested although more may follow. */
+/** Why a connection has fewer entries than requested although more may follow. */
 export type ShortBecause = 'READ_BUDGET' | 'DEADLINE';
 
-export interface Page<E> {
+/** A part of a list: at most `first` of its entries, and where the next part starts. */
+export interface Connection<E> {
   readonly edges: readonly E[];
   readonly pageInfo: {
     readonly hasNextPage: boolean;
     readonly hasPreviousPage: boolean;
     readonly startCursor: string | null;
-    /** Where the next page starts; not always after the last edge, because a page may end with its budget. */
+    /**
+     * Where the next connection starts; not always after the last edge, because a connection may end with its budget.
+     */
     readonly endCursor: string | null;
-    /** Null unless the page has fewer entries than requested, and a next page. */
+    /** Null unless the connection has fewer entries than requested, and a next connection. */
     readonly shortBecause: ShortBecause | null;
   };
 }
 
-/** A page of markers in geohash order, then key order. */
-export type MarkerPage = Page<Edge<MapMarker>>;
+/** Markers in geohash order, then key order. */
+export type MarkerConnection = Connection<Edge<MapMarker>>;
 
-/** A list of markers that is read in pages. */
+/** A list of markers that is read in parts. */
 export interface MarkerList {
   readonly collection: Collection;
   /** Identifies the list: cursors of other lists are rejected. */
@@ -69,26 +73,26 @@ export function readWhole(field: string, value: unknown, least: number, most: nu
   return value;
 }
 
-/** A validated request for a page of a list. */
-export interface PageRequest {
+/** The validated arguments of a connection. */
+export interface ConnectionRequest {
   readonly first: number;
-  /** Number of entries to look for: one more than requested, to find out whether there is a next page. */
+  /** Number of entries to look for: one more than requested, to find out whether there is a next connection. */
   readonly wanted: number;
-  /** The position after which the page starts; undefined for the first page. */
+  /** The position after which the connection starts; undefined for the first connection. */
   readonly after: string | undefined;
   readonly cursors: Cursors;
 }
 
 /**
- * The page that a client requests of the list with this definition; `isPosition` recognizes positions in the list.
- * Throws BAD_USER_INPUT naming `first` or `after`.
+ * The validated arguments for the list with this definition; `isPosition` recognizes positions in the list. Throws
+ * BAD_USER_INPUT naming `first` or `after`.
  */
-export function readPageInput(
-  { maxFirst }: Pick<MapLimits, 'maxFirst'>,
+export function readArguments(
+  { maxFirst }: Limits,
   list: readonly unknown[],
-  input: PageInput,
+  input: ConnectionArguments,
   isPosition = isCursorPosition,
-): PageRequest {
+): ConnectionRequest {
   const first = readWhole('first', input.first, 1, maxFirst);
   const cursors = new Cursors(list);
   const { after = null } = input;
@@ -96,39 +100,45 @@ export function readPageInput(
 }
 
 /**
- * A page of a list. It has `first` markers, or fewer if the list or the budget ends; in the latter case it has a next
- * page, which may turn out to be empty. Markers that exist throughout are neither skipped nor repeated across pages,
- * whatever is created or deleted in between.
+ * A connection of a list. It has `first` markers, or fewer if the list or the budget ends; in the latter case it has a
+ * next connection, which may turn out to be empty. Markers that exist throughout are neither skipped nor repeated
+ * across connections, whatever is created or deleted in between.
  */
-export async function readPage(context: MapContext, list: MarkerList, input: PageInput): Promise<MarkerPage> {
+export async function readConnection(
+  context: SearchContext,
+  list: MarkerList,
+  input: ConnectionArguments,
+): Promise<MarkerConnection> {
   await context.turn();
   const filter = readFilter(list.filter);
   const { collection, cover, accept } = list;
-  const request = readPageInput(context.limits, [...list.of, collection.key, list.filter ?? null], input);
+  const request = readArguments(context.limits, [...list.of, collection.key, list.filter ?? null], input);
   const { after, wanted } = request;
   const query = { collection, cover, budget: Budget.of(context.limits), after, accept, filter, wanted };
-  return markerPage(request, await findMarkers(context, query));
+  const { found, resumeAfter } = await findMarkers(context, query);
+  return markerConnection(request, found, resumeAfter);
 }
 
-/** A page of the found markers, which may be more than fit. */
-export function markerPage(
-  request: PageRequest,
-  { found, resumeAfter }: Pick<QueryResult, 'found' | 'resumeAfter'>,
-): MarkerPage {
+/** A connection of the found markers, which may be more than fit. */
+export function markerConnection(
+  request: ConnectionRequest,
+  found: readonly OrderedMarker[],
+  resumeAfter: string | undefined,
+): MarkerConnection {
   const edges = found.map((one) => new Edge(one.marker, () => request.cursors.write(one.position)));
-  return pageOf(request, edges, resumeAfter);
+  return connectionOf(request, edges, resumeAfter);
 }
 
 /**
- * A page of edges, which may be more than fit. `rest` is the position after all of them; undefined if nothing is left.
- * `cursorAfter` returns where a page that ends with an edge resumes.
+ * A connection of edges, which may be more than fit. `rest` is the position after all of them; undefined if nothing is
+ * left. `cursorAfter` returns where a connection that ends with an edge resumes.
  */
-export function pageOf<E extends { readonly cursor: string }>(
-  { first, after, cursors }: PageRequest,
+export function connectionOf<E extends { readonly cursor: string }>(
+  { first, after, cursors }: ConnectionRequest,
   found: readonly E[],
   rest: string | undefined,
   cursorAfter = ({ cursor }: E) => cursor,
-): Page<E> {
+): Connection<E> {
   const edges = found.slice(0, first);
   const last = edges.at(-1);
   const end = rest === undefined ? undefined : cursors.write(rest);

@@ -96,18 +96,9 @@ async function inside(context: MapContext, viewport: Viewport, question: Content
     const counted = await countInside(context, viewport, question);
     if (counted > limit) return { counted };
   }
-  const read = readAll(context, {
-    field,
-    collection,
-    cover,
-    budget,
-    accept,
-    filter,
-    wanted: filter ? Infinity : limit + 1,
-    advice: 'use a smaller bounding box, or query clusters',
-  });
+  const query = { collection, cover, budget, accept, filter, wanted: filter ? undefined : limit + 1 };
   try {
-    return { markers: await read };
+    return { markers: await readAll(context, query, field, 'use a smaller bounding box, or query clusters') };
   } catch (error) {
     // More than can be read is more than fits; with a filter there is no other way to find out.
     if (!filter && error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return {};

@@ -1,6 +1,5 @@
 import { markerId } from '../keys/ids.js';
 import { type MapCluster, clustersOf } from './cells/clusters.js';
-import type { Collection } from '../model/collection.js';
 import { jsonOf } from '../model/json.js';
 import { type MapMarker, type Properties, pickProperties } from '../model/marker.js';
 import { ownBuffer } from '../model/memory.js';
@@ -49,7 +48,7 @@ const drawn = new WeakMap<MapMarker, { readonly names: string; readonly feature:
  * Returns a function that makes the Features of a collection's markers with the properties that a map draws, each once
  * while the marker is in memory. While the map properties are changed, markers may have others besides.
  */
-export function featuresOf({ mapProperties }: Pick<Collection, 'mapProperties'>): (marker: MapMarker) => Buffer {
+export function featuresOf(mapProperties: readonly string[]): (marker: MapMarker) => Buffer {
   const all = JSON.stringify(mapProperties);
   return (marker) => {
     const names = marker.complete ? '' : all;
@@ -84,7 +83,7 @@ export async function viewportFeatures(
 ): Promise<Buffer> {
   const question = await readContentQuestion(context, 'features', collectionKey, limit, filter);
   const { mode, markers, clusters } = await viewportContent(context, viewport, question);
-  if (mode === 'MARKERS') return collectionOf(markers.map(featuresOf(question.collection)));
+  if (mode === 'MARKERS') return collectionOf(markers.map(featuresOf(question.collection.mapProperties)));
   let fewer: readonly MapCluster[] = clusters;
   // At the latest when the world is a single square, only one cluster is left.
   for (let zoom = viewport.zoom - 1; fewer.length > question.limit; zoom--) {

@@ -4,20 +4,20 @@ import type { MapMarker, Marker, Properties } from '../model/marker.js';
 import { coverForPlan } from '../plan/markers.js';
 import { type MapContext, requireCollection } from '../read/context.js';
 import type { MarkerFilterInput } from '../read/filter.js';
-import { type MarkerPage, type PageInput, readPage } from './connection.js';
+import { type MarkerConnection, type ConnectionArguments, readConnection } from './connection.js';
 import type { Viewport } from './viewport.js';
 
-/** A page of the markers inside a viewport, edges included, that match the filter. */
+/** A connection of the markers inside a viewport, edges included, that match the filter. */
 export async function viewportMarkers(
   context: MapContext,
   viewport: Viewport,
   collectionKey: string,
-  page: PageInput,
+  input: ConnectionArguments,
   filter?: MarkerFilterInput | null,
-): Promise<MarkerPage> {
+): Promise<MarkerConnection> {
   const collection = await requireCollection(context, collectionKey);
   const { area } = viewport;
-  return readPage(
+  return readConnection(
     context,
     {
       collection,
@@ -26,7 +26,7 @@ export async function viewportMarkers(
       accept: ({ position }) => areaContains(area, position),
       filter,
     },
-    page,
+    input,
   );
 }
 
@@ -37,7 +37,7 @@ export async function viewportMarkers(
 export async function markerDetails(context: MapContext, marker: MapMarker | Marker): Promise<Marker> {
   if ('version' in marker) return marker;
   const collection = await requireCollection(context, marker.collection);
-  const base = await context.loaders.marker({ collection, key: marker.key });
+  const base = await context.loaders.markers.load({ collection, key: marker.key });
   if (!base) throw notFound('marker', marker.key);
   return base;
 }

@@ -1,13 +1,14 @@
 import type { Keyspace } from '../keys/keyspace.js';
 import { Budget } from '../loaders/budget.js';
-import { MARKERS_AN_ITEM } from '../read/from-pages/page-loader.js';
 import { type ExplainedRange, explainMarkers, explainPages } from '../plan/explain.js';
+import { MARKERS_AN_ITEM } from '../pages/ordered-marker.js';
 import { readUnitsOf, requestsOf } from '../pages/plan-reads.js';
 import { coverForPlan } from '../plan/markers.js';
 import { type MapContext, requireCollection } from '../read/context.js';
 import type { Viewport } from './viewport.js';
-import { type IndexSearch, nextRanges } from '../read/from-index/index-source.js';
-import { planPages } from '../read/from-pages/page-source.js';
+import { nextRanges } from '../read/from-index/index-source.js';
+import { pagePlan } from '../read/from-pages/page-source.js';
+import type { IndexSearch } from '../read/search.js';
 
 /** The reads for markers. */
 export interface ReadsPlan {
@@ -17,7 +18,7 @@ export interface ReadsPlan {
   readonly requests: number;
   /** Null for the index, whose entries are not counted before they are read. */
   readonly readUnits: number | null;
-  /** Whether the page may end before everything is read. */
+  /** Whether the connection may end before everything is read. */
   readonly more: boolean;
 }
 
@@ -36,25 +37,24 @@ export function indexPlan(search: IndexSearch, keys: Keyspace): ReadsPlan {
 }
 
 /**
- * The reads of the first page of a viewport's markers, in this order until the page is full, as `findMarkers` plans
- * them; does not make them.
+ * The reads of the first connection of a viewport's markers, in this order until the connection is full, as
+ * `findMarkers` plans them; does not make them.
  */
 export async function viewportPlan(
   context: MapContext,
   { area, precision }: Viewport,
   collectionKey: string,
 ): Promise<ViewportPlan> {
-  const { loaders, keys, limits } = context;
+  const { keys, limits } = context;
   const collection = await requireCollection(context, collectionKey);
   const search = { collection, cover: coverForPlan(area), budget: Budget.of(limits) };
-  const pages = await loaders.pages.open(collection);
-  if (!pages) return { precision, ...indexPlan(search, keys) };
-  const { reads, rest } = await planPages(pages, search.cover, MARKERS_AN_ITEM * limits.itemsPerField, search.budget);
-  const { scope, generation } = pages.of;
+  const plan = await pagePlan(context, search, MARKERS_AN_ITEM * limits.itemsPerField);
+  if (!plan) return { precision, ...indexPlan(search, keys) };
+  const { pages, reads, rest } = plan;
   return {
     precision,
     source: 'PAGES',
-    ranges: explainPages(reads, (begin) => keys.page(scope, generation, begin)),
+    ranges: explainPages(reads, (begin) => pages.keyOf(begin)),
     requests: requestsOf(reads),
     more: rest.length > 0 || requestsOf(reads) > limits.queryCalls,
     readUnits: readUnitsOf(reads),

@@ -1,4 +1,4 @@
-import type { Page } from './connection.js';
+import type { Connection } from './connection.js';
 
 export interface ReadingOn {
   /** Whether too little time is left. */
@@ -8,10 +8,11 @@ export interface ReadingOn {
 }
 
 /**
- * Reads a page of a list and, while it is empty but not the last, the next one in its place, each within its read budget:
- * to a user, an empty page means that there is nothing. When it gets late, the page is empty and says why.
+ * Reads a connection of a list and, while it is empty but not the last, the next one in its place, each within its read
+ * budget: to a user, an empty connection means that there is nothing. When it gets late, the connection is empty and
+ * says why.
  */
-export async function readOn<Input, P extends Page<unknown>>(
+export async function readOn<Input, P extends Connection<unknown>>(
   input: Input,
   read: (input: Input) => Promise<P>,
   { isLate, forget }: ReadingOn,

@@ -8,10 +8,10 @@ import type { Zone } from '../model/zone.js';
 import type { SearchHit, SearchQuery, SearchReader } from '../search/engine.js';
 import { wordsOf } from '../search/words.js';
 import type { MapContext } from '../read/context.js';
-import { type Page, type PageInput, pageOf, readPageInput } from './connection.js';
+import { type Connection, type ConnectionArguments, connectionOf, readArguments } from './connection.js';
 
 /** A client's search. */
-export interface TextSearchInput extends PageInput {
+export interface TextSearchInput extends ConnectionArguments {
   readonly text: string;
   /** Undefined to search all. */
   readonly collections: readonly Collection[] | undefined;
@@ -29,7 +29,7 @@ export interface FoundEdge {
   readonly node: Found;
 }
 
-export interface FoundPage extends Page<FoundEdge> {
+export interface SearchConnection extends Connection<FoundEdge> {
   /** Counts all hits in the index. */
   readonly count: () => Promise<number>;
 }
@@ -38,8 +38,8 @@ const LONGEST_TEXT = 256;
 /** Hits that are read together: thousands would take long to ask for at once. */
 const READ_AT_ONCE = 500;
 /**
- * How often a page is refilled to replace hits that no longer exist; after that it may be short, and continues with its
- * cursor.
+ * How often a connection is refilled to replace hits that no longer exist; after that it may be short, and continues
+ * with its cursor.
  */
 const MOST_REFILLS = 8;
 
@@ -52,15 +52,15 @@ function readWords(text: string, isBounded: boolean): string[] {
 }
 
 /**
- * A page of search results, best first. Every node is read from the table: nodes that no longer exist or have left the
- * bounds are omitted and the page refilled. Throws BAD_USER_INPUT naming the invalid argument.
+ * A connection of search results, best first. Every node is read from the table: nodes that no longer exist or have
+ * left the bounds are omitted and the connection refilled. Throws BAD_USER_INPUT naming the invalid argument.
  */
 export async function searchText(
   context: MapContext,
   engine: SearchReader,
-  { text, collections, bounds, near, ...page }: TextSearchInput,
+  { text, collections, bounds, near, ...input }: TextSearchInput,
   signal: AbortSignal,
-): Promise<FoundPage> {
+): Promise<SearchConnection> {
   const query: SearchQuery = {
     words: readWords(text, bounds !== undefined && bounds !== null),
     scopes: collections?.map((collection) => context.keys.scope(collection)),
@@ -68,7 +68,7 @@ export async function searchText(
     near: near ? readPoint('near', near.lng, near.lat) : undefined,
   };
   const list = ['search', query.words, query.scopes ?? null, query.area?.bounds ?? null, query.near ?? null];
-  const request = readPageInput(context.limits, list, page, (position) => engine.isPosition(position));
+  const request = readArguments(context.limits, list, input, (position) => engine.isPosition(position));
   let { after } = request;
   const edges: FoundEdge[] = [];
   for (let refills = 0; edges.length < request.wanted && refills <= MOST_REFILLS; refills++) {
@@ -90,7 +90,7 @@ export async function searchText(
     after = last?.position;
     if (last === undefined) break;
   }
-  return { ...pageOf(request, edges, after), count: () => engine.count(query, signal) };
+  return { ...connectionOf(request, edges, after), count: () => engine.count(query, signal) };
 }
 
 /** The node of a hit as of its last write; null if it no longer exists or has left the search's bounds. */
@@ -104,6 +104,6 @@ async function foundNode(context: MapContext, { key }: SearchHit, { area }: Sear
     const owner = await loaders.collections.ofScope(entity.scope);
     if (owner !== undefined) name = { type: marker ? 'marker' : 'zone', collection: owner, key: entity.key };
   }
-  const node = name ? await loaders.node(name) : null;
+  const node = name ? await loaders.entities.node(name) : null;
   return area && node && 'position' in node && !areaContains(area, node.position) ? null : node;
 }

@@ -10,6 +10,9 @@ export interface OrderedMarker {
   readonly marker: MapMarker;
 }
 
+/** Number of markers that can be decoded for the cost of one index item. */
+export const MARKERS_AN_ITEM = 5;
+
 /** Its position is written on demand: answers need the markers, and few of their positions. */
 class Ordered implements OrderedMarker {
   readonly marker: MapMarker;

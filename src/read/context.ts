@@ -1,21 +1,12 @@
 import { notFound } from '../errors.js';
-import type { Keyspace } from '../keys/keyspace.js';
-import type { Loaders } from './loaders.js';
 import type { Collection } from '../model/collection.js';
-import type { Limits } from '../model/limits.js';
 import type { Scheduler } from '../scheduling/scheduler.js';
-import type { Turn } from '../scheduling/turns.js';
-
-/** The limits that make up the budget of one field or page. */
-export type MapLimits = Pick<Limits, 'maxFirst' | 'queryCalls' | 'itemsPerField'>;
+import type { Loaders } from './loaders.js';
+import type { SearchContext } from './search.js';
 
 /** The context for answering a map's queries; one per request. */
-export interface MapContext {
+export interface MapContext extends SearchContext {
   readonly loaders: Loaders;
-  readonly keys: Keyspace;
-  readonly limits: MapLimits;
-  /** Await between steps of long work. */
-  readonly turn: Turn;
   /** For work whose result other requests share: it continues when this one ends. */
   readonly scheduler: Scheduler;
 }

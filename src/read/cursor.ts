@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
 
 import { badInput } from '../errors.js';
-import { GEOHASH_ALPHABET, LONGEST_Z } from '../geo/geohash.js';
+import { GEOHASH_ALPHABET, LONGEST_Z, fromZ } from '../geo/geohash.js';
 
 /**
  * A position in the order of a collection's markers: the geohash of length 10, `::` and the key as in sort keys; or the
  * geohash alone, which precedes all markers with that geohash. Positions are compared by bytes.
  */
 export type CursorPosition = string;
+
+/** The position before all markers. */
+export const BEGIN: CursorPosition = fromZ(0, LONGEST_Z);
 
 const VERSION = 1;
 /** Longer than any cursor: a position has a key or a path, each byte of which JSON may write as six. */

@@ -1,16 +1,14 @@
-import { LONGEST_Z, fromZ } from '../geo/geohash.js';
 import { compareBytes } from '../keys/byte-order.js';
 import { firstIndex } from '../pages/bisect.js';
 import { type OrderedMarker, firstFrom } from '../pages/ordered-marker.js';
 import { eachInTurns } from '../scheduling/turns.js';
 import type { MapMarker } from '../model/marker.js';
-import type { MapContext } from './context.js';
-import type { CursorPosition } from './cursor.js';
+import { BEGIN, type CursorPosition } from './cursor.js';
 import type { MarkerFilter } from './filter.js';
 import { IndexedSearch } from './from-index/index-source.js';
 import { PageMarkers } from './from-pages/page-source.js';
 import { passing } from './passing.js';
-import type { MarkerSearch, MarkerSource, FoundPart, QueryResult } from './search.js';
+import type { FoundPart, MarkerSearch, MarkerSource, QueryResult, SearchContext } from './search.js';
 import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 
 export interface MarkerQuery extends MarkerSearch {
@@ -19,8 +17,8 @@ export interface MarkerQuery extends MarkerSearch {
   /** Whether a marker is a match; reads extend beyond the search. */
   readonly accept: (marker: MapMarker) => boolean;
   readonly filter?: MarkerFilter | undefined;
-  /** Number of markers wanted, Infinity for all. More may be returned. */
-  readonly wanted: number;
+  /** Number of markers wanted, by default all. More may be returned. */
+  readonly wanted?: number | undefined;
 }
 
 /**
@@ -30,26 +28,30 @@ export interface MarkerQuery extends MarkerSearch {
 const KEPT_FOR_LOOKUPS = 1 / 16;
 
 /**
- * Reads the markers of a search in order, until enough are found, nothing is left, or the budget is spent. It reads
- * pages or, while they cannot be trusted, the geo index. A marker that moves during the read may be seen at both
- * positions; the copy with the higher map version is used.
+ * Reads the markers of a search in order, until enough are found, nothing is left, or the budget is spent. A marker that
+ * moves during the read may be seen at both positions; the copy with the higher map version is used.
+ *
+ * Pages are read while the consumer keeps them current: a directory names those that may have markers of the search, one
+ * plan joins neighbors to a few requests, and these are made until enough is found. Otherwise, or if pages turn out to
+ * have been replaced meanwhile, the search starts again from the geo index.
  */
-export async function findMarkers(context: MapContext, query: MarkerQuery): Promise<QueryResult> {
-  const { collection, after = fromZ(0, LONGEST_Z) } = query;
-  const find = async (source: MarkerSource) => {
-    await context.turn();
-    return new Finding(context, query).run(source);
-  };
-  return context.loaders.pages.read(
-    collection,
-    (pages) => find(new PageMarkers(pages, query)),
-    () => find(new IndexedSearch(context, query, after)),
-  );
+export async function findMarkers(context: SearchContext, query: MarkerQuery): Promise<QueryResult> {
+  const { collection, cover, budget, after = BEGIN } = query;
+  const pages = await context.loaders.pages.open(collection);
+  await context.turn();
+  if (pages) {
+    try {
+      return await new Finding(context, query).run(new PageMarkers(pages, cover, budget));
+    } catch (error) {
+      context.loaders.pages.giveUp(collection, error);
+    }
+  }
+  return new Finding(context, query).run(new IndexedSearch(context, query, after));
 }
 
-/** The state of reading one page, or one field without pages. */
+/** The state of one search: what it has found, and up to where. */
 class Finding {
-  readonly #context: MapContext;
+  readonly #context: SearchContext;
   readonly #query: MarkerQuery;
   /** Number of base items that may be looked up before another batch is charged. */
   #lookups = 0;
@@ -60,10 +62,10 @@ class Finding {
   readonly #newest = new Map<string, OrderedMarker>();
   #found: OrderedMarker[] = [];
 
-  constructor(context: MapContext, query: MarkerQuery) {
+  constructor(context: SearchContext, query: MarkerQuery) {
     this.#context = context;
     this.#query = query;
-    this.#after = query.after ?? fromZ(0, LONGEST_Z);
+    this.#after = query.after ?? BEGIN;
     this.#resumeAfter = this.#after;
     if (!query.filter) return;
     const batches = Math.ceil(context.limits.queryCalls * KEPT_FOR_LOOKUPS);
@@ -72,8 +74,9 @@ class Finding {
   }
 
   async run(source: MarkerSource): Promise<QueryResult> {
+    const { wanted: all = Infinity } = this.#query;
     for (;;) {
-      const wanted = this.#query.wanted - this.#found.length;
+      const wanted = all - this.#found.length;
       if (wanted <= 0) return { found: this.#found, resumeAfter: undefined, ended: false };
       const part = await source.next(this.#resumeAfter, wanted);
       await this.#context.turn();

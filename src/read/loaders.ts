@@ -1,139 +1,78 @@
 import pLimit from 'p-limit';
 
-import type { Collection } from '../model/collection.js';
-import type { Place, PlaceCount } from '../model/place.js';
-import { type OrderedMarker, orderedMarker } from '../pages/ordered-marker.js';
-import type { Database, Item } from '../store/database.js';
-import { mapMarkerFromIndex } from '../store/marker/marker-item.js';
-import { type PlacePage, type PlaceQuery, readPlacePage } from '../store/marker/place-index.js';
-import type { Call } from '../store/request/meter.js';
-import { queryResponses } from '../store/table/query-responses.js';
-import { rangeRequest } from '../store/request/ranges.js';
-import { send } from '../store/request/send.js';
 import { BlockLoader } from '../loaders/block-loader.js';
-import type { Budget } from '../loaders/budget.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { CollectionCache } from '../loaders/collection-cache.js';
-import { createCollectionLoader } from '../loaders/collection-loader.js';
-import { createEntityLoaders } from '../loaders/entity-loader.js';
-import { type MarkerLoaderOptions, createMarkerLoader } from '../loaders/marker-loader.js';
+import { CollectionLoader } from '../loaders/collection-loader.js';
+import type { ConsumerTrust } from '../loaders/consumer-trust.js';
+import { EntityLoader } from '../loaders/entity-loader.js';
+import type { GeometryCache } from '../loaders/geometry-cache.js';
+import { MarkerLoader } from '../loaders/marker-loader.js';
+import { PlaceLoader } from '../loaders/place-loader.js';
+import { RangeLoader } from '../loaders/range-loader.js';
+import { SummaryLoader } from '../loaders/reading-summaries.js';
+import { ZoneLoader } from '../loaders/zone-loader.js';
+import type { Limits } from '../model/limits.js';
+import type { Database } from '../store/database.js';
+import type { Call } from '../store/request/meter.js';
+import { rangeRequest } from '../store/request/ranges.js';
+import { send } from '../store/request/send.js';
+import { IndexLoader } from './from-index/index-loader.js';
 import { PageLoader, type PageServices } from './from-pages/page-loader.js';
-import { type BudgetedRange, createRangeLoader, sortKeyOf } from '../loaders/range-loader.js';
-import { createSummaryLoader } from '../loaders/reading-summaries.js';
-import { remembered } from '../loaders/remembered.js';
-import { type ZoneLoaderOptions, createZoneLoader } from '../loaders/zone-loader.js';
 
-/** Markers of one range of the geo index. */
-export interface IndexedMarkers {
-  /**
-   * Sorted by sort key; the first ones of the range if it is not complete. All callers that read the same item get the
-   * same object.
-   */
-  readonly markers: readonly OrderedMarker[];
-  /**
-   * The sort key after which the rest of the range starts, if this part is not complete; undefined if nothing was read.
-   */
-  readonly resumeAfter: string | undefined;
-  readonly complete: boolean;
-}
-
-export interface LoadersOptions extends Omit<MarkerLoaderOptions, 'slots'>, Pick<ZoneLoaderOptions, 'geometryCache'> {
+/** What the loaders of all requests of a process share. */
+export interface LoaderServices {
+  readonly db: Database;
   readonly cellCache: CellCache;
-  readonly pageServices: PageServices;
   readonly collectionCache: CollectionCache;
+  readonly geometryCache: GeometryCache;
+  readonly pageServices: PageServices;
+  readonly trust: ConsumerTrust;
+  readonly limits: Limits;
+  readonly now: () => Date;
 }
 
 /** Maximum number of concurrent Query calls of one request. */
 export const CONCURRENT_QUERIES = 16;
 
-/** Creates the reads of one request: those requested in one tick are made together, and nothing is read twice. */
-export function createLoaders(options: LoadersOptions) {
-  const { db, cellCache, collectionCache, call } = options;
-  const { keys } = db;
-  const slots = pLimit(CONCURRENT_QUERIES);
-  const range = createRangeLoader(
-    async (wanted, limit, start) => {
-      const page = await send(db, 'query', rangeRequest(db, { ...wanted, limit }, start), call);
-      return { items: page.Items ?? [], next: page.LastEvaluatedKey };
-    },
-    slots,
-    db.scheduler,
-  );
+/** The reads of one request: those requested in one tick are made together, and nothing is read twice. */
+export class Loaders {
+  readonly blocks: BlockLoader;
+  readonly collections: CollectionLoader;
+  readonly entities: EntityLoader;
+  readonly index: IndexLoader;
+  readonly markers: MarkerLoader;
+  readonly pages: PageLoader;
+  readonly places: PlaceLoader;
+  readonly summaries: SummaryLoader;
+  readonly zones: ZoneLoader;
+  readonly #ranges: RangeLoader;
 
-  const blocks = new BlockLoader(db, cellCache, call, range);
-
-  const partitions = async (scope: string) => [...(await blocks.one(scope, '')).children.keys()].sort();
-  const pages = new PageLoader({ ...options.pageServices, db, call, range, slots, partitions });
-
-  const decoded = new WeakMap<Item, OrderedMarker | null>();
-  function decode(item: Item, collection: Collection): OrderedMarker | null {
-    return remembered(decoded, item, () => {
-      const marker = mapMarkerFromIndex(keys, item, collection.key);
-      return marker ? orderedMarker(marker) : null;
-    });
+  constructor(services: LoaderServices, call: Call) {
+    const { db, cellCache, collectionCache, geometryCache, pageServices, trust, limits, now } = services;
+    const slots = pLimit(CONCURRENT_QUERIES);
+    const ranges = new RangeLoader(
+      async (range, limit, start) => {
+        const response = await send(db, 'query', rangeRequest(db, { ...range, limit }, start), call);
+        return { items: response.Items ?? [], next: response.LastEvaluatedKey };
+      },
+      slots,
+      db.scheduler,
+    );
+    this.#ranges = ranges;
+    this.blocks = new BlockLoader(db, cellCache, call, ranges);
+    this.collections = new CollectionLoader(db, collectionCache, call);
+    this.entities = new EntityLoader(db, this.collections, call);
+    this.index = new IndexLoader(db.keys, ranges);
+    this.markers = new MarkerLoader(db, call, slots, limits, now);
+    this.pages = new PageLoader({ db, services: pageServices, trust, call, ranges, slots, blocks: this.blocks });
+    this.places = new PlaceLoader(db, call);
+    this.summaries = new SummaryLoader({ db, call, slots, limits, now, trust, markers: this.markers });
+    this.zones = new ZoneLoader(db, geometryCache, this.collections.lagging, call, slots);
   }
 
-  const collections = createCollectionLoader(db, collectionCache, call);
-  const markerLoader = createMarkerLoader({ ...options, slots });
-
-  return {
-    collections,
-    ...createEntityLoaders(db, collections, call),
-    ...markerLoader,
-    ...createSummaryLoader({ ...options, slots, trust: options.pageServices.trust }, markerLoader),
-    ...createZoneLoader({ ...options, slots, items: collections.lagging }),
-    blocks,
-    pages,
-    /** Drops the markers that were read: those of a long search may not fit into memory. */
-    forget(): void {
-      for (const read of [range, pages, markerLoader]) read.forget();
-    },
-    /** Markers in one range of the geo index; other items are omitted. */
-    async markers(collection: Collection, request: BudgetedRange): Promise<IndexedMarkers> {
-      const { index } = request.range;
-      const { items, complete } = await range(request);
-      const markers = items.map((item) => decode(item, collection)).filter((marker) => marker !== null);
-      request.budget.debit({ items: markers.length });
-      const last = items.at(-1);
-      return { markers, resumeAfter: complete || !last ? undefined : sortKeyOf(index, last), complete };
-    },
-    /** A page of markers by place, from one Query. */
-    async markersAtPlaces(collection: Collection, query: PlaceQuery, budget: Budget): Promise<PlacePage> {
-      budget.debit({ calls: 1 });
-      return readPlacePage(db, collection, query, call);
-    },
-    /** The next level below a place, according to stored counts; undefined if it has more than `most` items. */
-    placeCounts(collection: Collection, under: Place, most: number): Promise<PlaceCount[] | undefined> {
-      return readPlaceCounts(db, { scope: keys.scope(collection), under, most }, call);
-    },
-  };
-}
-
-export type Loaders = ReturnType<typeof createLoaders>;
-
-/**
- * The places with markers directly below a place, in key order; undefined if there are more than `most` items. A place
- * that has lost its last marker keeps its item, which counts towards that number.
- */
-async function readPlaceCounts(
-  database: Database,
-  { scope, under, most }: { readonly scope: string; readonly under: Place; readonly most: number },
-  call: Call,
-): Promise<PlaceCount[] | undefined> {
-  const { keys } = database;
-  const found: PlaceCount[] = [];
-  let items = 0;
-  const request = rangeRequest(database, { index: 'derived', pk: keys.placesPartition(scope, under) });
-  for await (const page of queryResponses(database, request, call, most + 1)) {
-    items += page.length;
-    if (items > most) return undefined;
-    for (const { pk, sk, n } of page) {
-      const place = keys.parsePlaceCount({ pk: String(pk), sk: String(sk) })?.place;
-      const name = place?.at(-1);
-      // Below zero if the counts have missed records, which is then reported as a gap.
-      if (place === undefined || name === undefined || typeof n !== 'number' || n <= 0) continue;
-      found.push({ name, place, count: n });
-    }
+  /** Drops the markers that were read: those of a long search may not fit into memory. */
+  forget(): void {
+    for (const read of [this.#ranges, this.pages, this.markers]) read.forget();
   }
-  return found;
 }

@@ -1,7 +1,7 @@
 import type { Collection } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
-import type { MapContext } from './context.js';
 import type { MarkerFilter } from './filter.js';
+import type { SearchContext } from './search.js';
 
 export interface Passing<Found> {
   /** In the given order. */
@@ -13,7 +13,7 @@ export interface Passing<Found> {
 
 /** The markers that match a filter. If only base items can tell, they are looked up together. */
 export async function passing<Found extends { readonly marker: MapMarker }>(
-  { loaders }: MapContext,
+  { loaders }: SearchContext,
   collection: Collection,
   filter: MarkerFilter | undefined,
   found: readonly Found[],
@@ -28,7 +28,7 @@ export async function passing<Found extends { readonly marker: MapMarker }>(
     if (verdict === 'unknown') lookups += 1;
     const decide = async () => {
       if (verdict !== 'unknown') return verdict === 'pass';
-      const base = await loaders.marker({ collection, key: marker.key });
+      const base = await loaders.markers.load({ collection, key: marker.key });
       return base !== null && filter.passes(base);
     };
     verdicts.push(decide());

@@ -1,15 +1,74 @@
 import type { ZRange } from '../geo/ranges.js';
+import type { Key } from '../keys/document-id.js';
+import type { Keyspace } from '../keys/keyspace.js';
 import type { Budget } from '../loaders/budget.js';
+import type { BudgetedRange } from '../loaders/range-loader.js';
 import type { Collection } from '../model/collection.js';
+import type { Limits } from '../model/limits.js';
+import type { Marker } from '../model/marker.js';
 import type { OrderedMarker } from '../pages/ordered-marker.js';
+import type { PlannedRead } from '../pages/plan-reads.js';
+import type { ScopedCollection } from '../plan/explain.js';
+import type { Turn } from '../scheduling/turns.js';
+import type { MarkerReference } from '../store/marker/markers.js';
 import type { CursorPosition } from './cursor.js';
+import type { IndexedMarkers } from './from-index/index-loader.js';
+import type { KnownDirectory } from './from-pages/directory-reader.js';
+import type { OwnWrite } from './from-pages/own-writes.js';
 
-/** Where to search for a collection's markers, and the budget for it. */
-export interface MarkerSearch {
-  readonly collection: Collection;
+/** A search of a geo index. */
+export interface IndexSearch {
+  readonly collection: ScopedCollection;
   /** Z-order ranges (of geohashes of length 10) that contain everything searched for: sorted, disjoint. */
   readonly cover: readonly ZRange[];
   readonly budget: Budget;
+}
+
+/** Where to search for a collection's markers, and the budget for it. */
+export interface MarkerSearch extends IndexSearch {
+  readonly collection: Collection;
+}
+
+/** The pages of one collection, as one request sees them. Their reads throw PagesGone or UnknownPageFormat. */
+export interface SearchedPages {
+  /** Recent writes of this process that pages may lack. */
+  readonly ownWrites: readonly OwnWrite[];
+  /** The key of the page with a begin. */
+  keyOf(begin: string): Key;
+  /** The directory for sorted, disjoint ranges of Z-order at length 10, as far as it takes for so many markers. */
+  directory(cover: readonly ZRange[], markers: number, budget: Budget): Promise<KnownDirectory>;
+  /**
+   * Makes planned reads, for an answer within a cover if there is one. `earlier` are those made for the same answer
+   * before; `again` is whether their pages were read again.
+   */
+  read(
+    reads: readonly PlannedRead[],
+    earlier: readonly PlannedRead[],
+    budget: Budget,
+    cover?: readonly ZRange[],
+  ): Promise<{ readonly entries: readonly OrderedMarker[]; readonly again: boolean }>;
+}
+
+/** What a search reads with. `Loaders` has all of it. */
+export interface SearchLoaders {
+  readonly pages: {
+    /** The pages of a collection; undefined while the geo index must be used. */
+    open(collection: Collection): Promise<SearchedPages | undefined>;
+    /** Makes the rest of the request use the geo index. Throws an error that does not come from missing or unknown pages. */
+    giveUp(collection: Collection, error: unknown): void;
+  };
+  readonly index: { load(collection: Collection, request: BudgetedRange): Promise<IndexedMarkers> };
+  /** Base items. */
+  readonly markers: { load(name: MarkerReference): Promise<Marker | null> };
+}
+
+/** The context of a search; one per request. */
+export interface SearchContext {
+  readonly loaders: SearchLoaders;
+  readonly keys: Keyspace;
+  readonly limits: Limits;
+  /** Await between steps of long work. */
+  readonly turn: Turn;
 }
 
 /** The result of a search. */

@@ -165,7 +165,7 @@ function noted(pages: PagesPort, generation: string, cache: PageCache | undefine
       return await pages.write(replacements);
     } finally {
       // Even if they failed: a write that fails may have been done.
-      for (const { scope, begin, round } of replacements) cache?.changed(pageName({ scope, generation }, begin), round);
+      for (const { scope, begin, round } of replacements) cache?.changed(pageName(scope, generation, begin), round);
     }
   };
   return { ...pages, write };

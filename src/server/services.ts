@@ -15,7 +15,6 @@ import { createGeometryCache } from '../loaders/geometry-cache.js';
 import { DirectoryCache } from '../read/from-pages/directory-cache.js';
 import { OwnWrites } from '../read/from-pages/own-writes.js';
 import { PageCache } from '../read/from-pages/page-cache.js';
-import type { PageServices } from '../read/from-pages/page-loader.js';
 import { type ConsumerReport, ConsumerTrust } from '../loaders/consumer-trust.js';
 import { type Log, silentLog } from '../log.js';
 import { listCollections } from '../store/collection/collections.js';
@@ -61,7 +60,12 @@ export function createServices(
   return {
     db: database,
     cellCache: new CellCache({ maxBytes, now, trusted }),
-    pageServices: pageServices({ maxBytes, now, wall, trusted, consumerStatus, storedReport }),
+    pageServices: {
+      directories: new DirectoryCache(),
+      pageCache: new PageCache({ maxBytes, trusted, now }),
+      ownWrites: new OwnWrites(wall),
+    },
+    trust: new ConsumerTrust({ own: () => ownReport(consumerStatus()), stored: storedReport, wall }),
     geometryCache: createGeometryCache({ maxBytes: Math.floor(cacheBytes / 4) }),
     collectionCache: createCollectionCache({ now }),
     consumerStatus,
@@ -72,30 +76,10 @@ export function createServices(
   };
 }
 
-interface PageOptions {
-  readonly consumerStatus: () => Status | undefined;
-  readonly storedReport: () => Promise<ConsumerReport | undefined>;
-  readonly maxBytes: number;
-  readonly now: () => number;
-  readonly wall: () => number;
-  readonly trusted: () => boolean;
-}
-
-/**
- * State for reading pages that all requests share: this process knows the pages it maintains, and asks about others.
- */
-function pageServices({ maxBytes, now, wall, trusted, consumerStatus, storedReport }: PageOptions): PageServices {
-  const own = (): ConsumerReport | undefined => {
-    const status: Partial<Status> = consumerStatus() ?? {};
-    const { owner = false, pages = null, gap = null, complete = 0, endAt = null, summariesSince = null } = status;
-    return owner ? { pages, gap, complete, endAt, summariesSince } : undefined;
-  };
-  return {
-    trust: new ConsumerTrust({ own, stored: storedReport, wall }),
-    directories: new DirectoryCache(),
-    pageCache: new PageCache({ maxBytes, trusted, now }),
-    ownWrites: new OwnWrites(wall),
-  };
+/** The report of this process's consumer; undefined if another one maintains the pages. */
+function ownReport(status: Partial<Status> = {}): ConsumerReport | undefined {
+  const { owner = false, pages = null, gap = null, complete = 0, endAt = null, summariesSince = null } = status;
+  return owner ? { pages, gap, complete, endAt, summariesSince } : undefined;
 }
 
 /** The files built by `npm run build`. */

@@ -22,7 +22,7 @@ const db = memoryDatabase();
 /** A consumer updates the cells of this database; the test writes those of the other one. */
 const liveDb = await testDatabase('readable', { stream: true });
 const cellCache = new CellCache({ maxBytes: 1_000_000, trusted: () => true, now: () => performance.now() });
-const caches = { cellCache, pageServices: testPages({ trusted: false }) };
+const caches = { cellCache, ...testPages({ trusted: false }) };
 /** While set, counts lag behind changes: these are emitted first and counted later. */
 let counting: Promise<void> | undefined;
 for (const operation of ['BatchExecuteStatement', 'ExecuteTransaction']) {

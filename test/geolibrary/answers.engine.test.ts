@@ -9,6 +9,7 @@ import { readTableLayout } from '../../src/geolibrary/layout.js';
 import { planQueries } from '../../src/geolibrary/plan.js';
 import { areaRegion, coverRegion } from '../../src/geolibrary/s2.js';
 import { readViewport } from '../../src/map/viewport.js';
+import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { bruteInside } from '../map/fixture.js';
 import { newMemoryDatabase } from '../support/memory-store.js';
@@ -16,7 +17,7 @@ import { LIBRARY, POSITIONS, type Written, libraryItems, makeGeoTable } from './
 import { someOf } from '../support/rounds.js';
 
 const database = newMemoryDatabase();
-const LIMITS = { maxFirst: 5000, queryCalls: 64, itemsPerField: 20_000 };
+const LIMITS = DEFAULT_LIMITS;
 
 const TABLES: readonly (Written & { readonly name: string })[] = LIBRARY.lengths.flatMap((length) =>
   (['longitude first', 'latitude first'] as const).map((order) => ({

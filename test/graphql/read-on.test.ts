@@ -57,7 +57,7 @@ async function pagesOf(
   most = Infinity,
 ) {
   const services = createServices(database, {
-    pageServices: testPages({ trusted }),
+    ...testPages({ trusted }),
     limits: { ...DEFAULT_LIMITS, deadlineMs: 300_000, ...limits },
     search: search && { open: () => search, status: { state: 'following', read: 0, reason: null } },
   });

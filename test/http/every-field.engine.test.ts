@@ -206,7 +206,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
     // Nothing is found in it: search has its own tests.
     index = await openEmbeddedEngine({ folder, table: db.tables.entities, maxBytes: 2 ** 26 }, () => Date.now());
     const search = { open: () => index, status: { state: 'following', read: 0, reason: null } } as const;
-    server = await startServer(db, { pageServices: testPages({ trusted: true }), search });
+    server = await startServer(db, { ...testPages({ trusted: true }), search });
   });
   afterAll(async () => {
     await server.close();

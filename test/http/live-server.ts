@@ -12,7 +12,6 @@ import type { GraphqlServer } from '../../src/graphql/server.js';
 import type { Metrics } from '../../src/http/metrics.js';
 import type { LiveHub } from '../../src/live/hub.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
-import type { PageServices } from '../../src/read/from-pages/page-loader.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { type Log, silentLog } from '../../src/log.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
@@ -65,7 +64,8 @@ interface ServerOptions {
   /** Cells as the stream consumer updates them. */
   readonly cellCache?: CellCache;
   /** By default, the geo index is read. */
-  readonly pageServices?: PageServices;
+  readonly pageServices?: Services['pageServices'];
+  readonly trust?: Services['trust'];
   readonly geoTable?: Services['geoTable'];
   readonly storageFault?: ServerServices['storageFault'];
   readonly objects?: ObjectStore;
@@ -98,7 +98,8 @@ export async function startServer(
     live,
     search,
     cellCache = new CellCache({ maxBytes: 8 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
-    pageServices = testPages({ trusted: false }),
+    pageServices = testPages({ trusted: false }).pageServices,
+    trust = testPages({ trusted: false }).trust,
     geoTable,
     storageFault,
     objects,
@@ -125,6 +126,7 @@ export async function startServer(
     {
       cellCache,
       pageServices,
+      trust,
       // Its clock does not advance, so that the cost of a request does not depend on how fast the machine is.
       collectionCache: createCollectionCache({ now: () => 0 }),
       consumerStatus: status,

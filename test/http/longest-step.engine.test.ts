@@ -395,7 +395,7 @@ beforeAll(async () => {
   server = await startServer(db, {
     search: { open: () => reader, status: { state: 'following', read: 0, reason: null } },
     objects: createFolderStore(folder),
-    pageServices: testPages({ trusted: true }),
+    ...testPages({ trusted: true }),
     // Both executors, as other tests have them, would double each step.
     executor: compiling,
   });

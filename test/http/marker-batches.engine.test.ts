@@ -13,7 +13,7 @@ const db = await testDatabase();
 let server: LiveServer;
 
 beforeAll(async () => {
-  server = await startServer(db, { pageServices: testPages({ trusted: true }) });
+  server = await startServer(db, { ...testPages({ trusted: true }) });
   for (const key of ['parks', 'shops', 'numbered']) {
     const idStrategy = key === 'numbered' ? 'SEQUENCE' : 'GIVEN';
     await createCollection(db, { key, name: key, idStrategy }, new Date().toISOString(), newCall());

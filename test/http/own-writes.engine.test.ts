@@ -13,7 +13,7 @@ let server: LiveServer;
 
 beforeAll(async () => {
   // Pages are trusted, but nothing reads the stream, so they stay unchanged.
-  server = await startServer(db, { pageServices: testPages({ trusted: true }) });
+  server = await startServer(db, { ...testPages({ trusted: true }) });
   await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
 });
 afterAll(() => server.close());

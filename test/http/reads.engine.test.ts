@@ -63,8 +63,8 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
 
   /** A server whose caches are empty. */
   async function freshServer() {
-    const pageServices = testPages({ trusted: true, cacheBytes: 8e6 });
-    const server = await startServer(db, { pageServices, executor: interpreting });
+    const pages = testPages({ trusted: true, cacheBytes: 8e6 });
+    const server = await startServer(db, { ...pages, executor: interpreting });
     servers.push(server);
     return server;
   }

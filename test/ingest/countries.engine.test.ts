@@ -10,7 +10,7 @@ import { afterAll, expect, test } from 'vitest';
 import { COUNTRIES_COLLECTION, loadCountries, openCountries } from '../../src/ingest/zones/countries.js';
 import { countryName } from '../../src/ingest/zones/country-names.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
-import { collectionZones } from '../../src/map/zones/zone-pages.js';
+import { collectionZones } from '../../src/map/zones/zone-connection.js';
 import { zonesAt } from '../../src/map/zones/zones.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import { createCollection } from '../../src/store/collection/collections.js';
@@ -122,7 +122,7 @@ test('every country exists once, keyed by number or name, with large ones in obj
   expect(canada).toMatchObject({ name: 'Canada', properties: { iso: '124' } });
   expect(canada.geometry.jsonBytes).toBeGreaterThan(2_600_000);
   expect(canada.geometry.object).toBeDefined();
-  const { json } = await map.loaders.zoneGeometry(canada);
+  const { json } = await map.loaders.zones.geometry(canada);
   expect(json.length).toBe(canada.geometry.jsonBytes);
   const large = zones.filter(({ geometry }) => geometry.object !== undefined);
   expect(large.length).toBeGreaterThan(30);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bounds } from '../../src/geo/bounds.js';
 import type { Point } from '../../src/geo/point.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
-import { createLoaders } from '../../src/read/loaders.js';
+import { Loaders } from '../../src/read/loaders.js';
 import { OWN_WRITES_MARGIN_MS, ownWrite } from '../../src/read/from-pages/own-writes.js';
 import { featuresOf } from '../../src/map/features.js';
 import { viewportMarkers } from '../../src/map/markers.js';
@@ -21,7 +21,9 @@ import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { newCall } from '../../src/store/request/meter.js';
 import type { ConditionalChange } from '../../src/store/request/conditional-change.js';
 import type { ConsumerStatus } from '../../src/stream/consume/consumer.js';
-import { LIMITS, NOW, bruteInside } from '../map/fixture.js';
+import { DEFAULT_LIMITS } from '../../src/model/limits.js';
+import { NOW, bruteInside } from '../map/fixture.js';
+import { testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';
 
 const positionAt = (random: () => number): Point =>
@@ -174,17 +176,20 @@ export class Fleet {
     const collectionCache = createCollectionCache({ now: () => 0 });
     collectionCache.set(this.#key, collection);
     // By pages where they may be read, or by the index.
-    const none = { pages: async () => undefined, summaries: async () => undefined, forget: () => undefined };
-    const trust = random() < 0.5 ? services.pageServices.trust : none;
-    const pageServices = { ...services.pageServices, trust };
-    const loaders = createLoaders({ ...services, pageServices, collectionCache, call });
-    const { keys, scheduler } = this.#db;
-    const limits = { ...LIMITS, queryCalls: 100_000 };
-    const context = { loaders, keys, limits, turn: scheduler.takeTurn, scheduler };
+    const trust = random() < 0.5 ? services.trust : testPages({ trusted: false }).trust;
+    const loaders = new Loaders({ ...services, trust, collectionCache }, call);
+    const limits = { ...DEFAULT_LIMITS, queryCalls: 100_000 };
+    const context = {
+      loaders,
+      keys: this.#db.keys,
+      limits,
+      turn: this.#db.scheduler.takeTurn,
+      scheduler: this.#db.scheduler,
+    };
     const viewport = readViewport({ bounds, zoom: 8 });
     const least = random() < 0.5 ? undefined : { name: random() < 0.5 ? 'a' : 'b', gte: 5 };
     const filter = least && { properties: [least] };
-    const feature = featuresOf(collection);
+    const feature = featuresOf(collection.mapProperties);
     const found: [string, Properties][] = [];
     for (let after: string | null = null; ;) {
       const input = { first: random() < 0.5 ? 40 : 4_000, after };

@@ -7,7 +7,7 @@ import { cellBounds, encode } from '../../src/geo/geohash.js';
 import { emptyCollection } from '../../src/jobs/emptying.js';
 import { repartition } from '../../src/jobs/repartition.js';
 import { Spreader } from '../../src/jobs/run-jobs.js';
-import { createLoaders } from '../../src/read/loaders.js';
+import { Loaders } from '../../src/read/loaders.js';
 import { silentLog } from '../../src/log.js';
 import { viewportMarkers } from '../../src/map/markers.js';
 import { readViewport } from '../../src/map/viewport.js';
@@ -26,7 +26,9 @@ import { createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createConsumer } from '../../src/stream/consume/consumer.js';
-import { LIMITS, NOW } from '../map/fixture.js';
+import { DEFAULT_LIMITS } from '../../src/model/limits.js';
+import { NOW } from '../map/fixture.js';
+import { testPages } from '../support/page-services.js';
 import { allItems, markerEntries, storedEntries, streamParts, untilRead } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
 import { testDatabase } from '../support/test-database.js';
@@ -142,15 +144,20 @@ describe('prefixes that are spread', () => {
       newCall(),
     );
     const services = createServices(db, { consumerStatus: () => consumer.status(), cacheBytes: 0 });
-    const none = { pages: async () => undefined, summaries: async () => undefined, forget: () => undefined };
-    const pageServices = { ...services.pageServices, trust: none };
+    const { trust } = testPages({ trusted: false });
     const viewport = readViewport({ bounds: { west, south, east: east - 1e-6, north: north - 1e-6 }, zoom: 8 });
     let reads = 0;
     let done = false;
     async function read(): Promise<void> {
       const call = newCall();
-      const loaders = createLoaders({ ...services, pageServices, call });
-      const context = { loaders, keys: db.keys, limits: LIMITS, turn: db.scheduler.takeTurn, scheduler: db.scheduler };
+      const loaders = new Loaders({ ...services, trust }, call);
+      const context = {
+        loaders,
+        keys: db.keys,
+        limits: DEFAULT_LIMITS,
+        turn: db.scheduler.takeTurn,
+        scheduler: db.scheduler,
+      };
       const page = await viewportMarkers(context, viewport, key, { first: 1_000 });
       expect(page.edges.map(({ node }) => node.key).toSorted()).toEqual(names.toSorted());
       reads += 1;

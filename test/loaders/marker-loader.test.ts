@@ -1,8 +1,9 @@
 import pLimit from 'p-limit';
 import { beforeAll, expect, test } from 'vitest';
 
-import { createMarkerLoader } from '../../src/loaders/marker-loader.js';
+import { MarkerLoader } from '../../src/loaders/marker-loader.js';
 import type { Collection } from '../../src/model/collection.js';
+import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
@@ -27,13 +28,8 @@ beforeAll(async () => {
 
 function request(db: Database = newMemoryDatabase('readable', { tables: database.tables }), limits = {}) {
   const calls = recordCalls(db);
-  const loader = createMarkerLoader({
-    db,
-    call: newCall(),
-    slots: pLimit(4),
-    limits: { readingQueries: 100, itemsPerField: 100, ...limits },
-    now: () => NOW,
-  });
+  const most = { ...DEFAULT_LIMITS, readingQueries: 100, itemsPerField: 100, ...limits };
+  const loader = new MarkerLoader(db, newCall(), pLimit(4), most, () => NOW);
   return { loader, calls, sent: () => calls.commands.map(({ name }) => name) };
 }
 
@@ -43,7 +39,7 @@ const instants = async (readings: Promise<readonly { at: string }[]>) => (await 
 test('a marker and all its latest readings requested in one tick are one Query', async () => {
   const { loader, calls, sent } = request();
   const [marker, five, since, two] = await Promise.all([
-    loader.marker(name('a')),
+    loader.load(name('a')),
     instants(loader.readings(name('a'), { last: 5 })),
     instants(loader.readings(name('a'), { last: 9, from: at(17) })),
     instants(loader.readings(name('a'), { last: 2 })),
@@ -54,16 +50,16 @@ test('a marker and all its latest readings requested in one tick are one Query',
   expect(two).toEqual([19, 18].map(at));
   expect(calls.commands).toMatchObject([{ name: 'Query', input: { Limit: 10 } }]);
   // The same request is not read again.
-  await Promise.all([loader.marker(name('a')), loader.readings(name('a'), { last: 5 })]);
+  await Promise.all([loader.load(name('a')), loader.readings(name('a'), { last: 5 })]);
   expect(sent()).toEqual(['Query']);
 });
 
 test('markers without readings are one more batch', async () => {
   const { loader, sent } = request();
   const [b, none, c, readings] = await Promise.all([
-    loader.marker(name('b')),
-    loader.marker(name('none')),
-    loader.marker(name('c')),
+    loader.load(name('b')),
+    loader.load(name('none')),
+    loader.load(name('c')),
     instants(loader.readings(name('a'), { last: 1 })),
   ]);
   expect([b?.key, none, c?.key, readings]).toEqual(['b', null, 'c', [at(19)]]);
@@ -72,7 +68,7 @@ test('markers without readings are one more batch', async () => {
 
 test('a marker that was read is not read again for readings up to an instant', async () => {
   const { loader, sent } = request();
-  await loader.marker(name('a'));
+  await loader.load(name('a'));
   expect(await instants(loader.readings(name('a'), { last: 2, to: at(3) }))).toEqual([at(3), at(2)]);
   expect(sent()).toEqual(['BatchGetItem', 'Query']);
 });
@@ -111,9 +107,9 @@ test('a key that no marker can have gives null and does not fail the batch', asy
   const { loader } = request();
   const long = name('x'.repeat(3_000));
   const [none, readings, a] = await Promise.all([
-    loader.marker(long),
+    loader.load(long),
     loader.readings(long, { last: 1 }),
-    loader.marker(name('a')),
+    loader.load(name('a')),
   ]);
   expect([none, readings, a?.key]).toEqual([null, [], 'a']);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { compareBytes } from '../../src/keys/byte-order.js';
-import { type ReadPage, readUnion } from '../../src/loaders/range-loader.js';
+import { type ReadResponse, readUnion } from '../../src/loaders/range-loader.js';
 import { type RangeRequest, uniteRanges } from '../../src/loaders/range-union.js';
 
 const ask = (from: string, to: string, pk = 'p', limit = Infinity, maxCalls = Infinity): RangeRequest => ({
@@ -45,7 +45,7 @@ interface Row extends Record<string, unknown> {
 function partition(rows: readonly Row[], pageSize: number) {
   const queries: { from: string; to: string; limit: number | undefined }[] = [];
   let calls = 0;
-  const read: ReadPage = async ({ pk, from, to }, limit, start) => {
+  const read: ReadResponse = async ({ pk, from, to }, limit, start) => {
     calls++;
     if (!start) queries.push({ from, to, limit });
     const after = start?.['sk'] as string | undefined;
@@ -87,7 +87,7 @@ const all = fc.constant(Infinity);
 const slice = (list: readonly Row[], { range: { pk, from, to } }: RangeRequest) =>
   list.filter((item) => item.pk === pk && compareBytes(from, item.sk) <= 0 && compareBytes(item.sk, to) <= 0);
 
-async function readAll(requests: readonly RangeRequest[], read: ReadPage) {
+async function readAll(requests: readonly RangeRequest[], read: ReadResponse) {
   const answers = new Map<RangeRequest, Awaited<ReturnType<typeof readUnion>>[number]>();
   for (const union of uniteRanges(requests)) {
     const slices = await readUnion(union, read, (item) => String(item['sk']));

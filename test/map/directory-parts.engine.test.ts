@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 
 const contextOf = (directories: DirectoryCache) =>
-  requestContext(db, { pageServices: testPages({ trusted: true, directories }) });
+  requestContext(db, { pages: testPages({ trusted: true, directories }) });
 
 describe('over a directory of which parts are known', () => {
   test('the pages of a map or of a longer list hold each marker inside once, in order', async () => {
@@ -89,7 +89,7 @@ test('when the pages of a known directory are gone, markers come from the geo in
   const directories = [new DirectoryCache(), new DirectoryCache()];
   const read = async () => {
     const requests = directories.map((each) =>
-      requestContext(own, { pageServices: testPages({ trusted: true, directories: each }) }),
+      requestContext(own, { pages: testPages({ trusted: true, directories: each }) }),
     );
     const [first, second] = requests.map(({ context }) => context);
     if (!first || !second) throw new Error('two requests were made');

@@ -4,12 +4,12 @@ import type { CellSums } from '../../src/geo/cell-sums.js';
 import type { Bounds } from '../../src/geo/bounds.js';
 import { encode } from '../../src/geo/geohash.js';
 import { type Point, canonicalLng } from '../../src/geo/point.js';
-import { DEFAULT_LIMITS } from '../../src/model/limits.js';
+import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { type GeometryCache, createGeometryCache } from '../../src/loaders/geometry-cache.js';
-import { createLoaders } from '../../src/read/loaders.js';
-import type { MapContext, MapLimits } from '../../src/read/context.js';
+import { Loaders } from '../../src/read/loaders.js';
+import type { MapContext } from '../../src/read/context.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
 import { createCollection } from '../../src/store/collection/collections.js';
@@ -21,7 +21,6 @@ import { createServices } from '../../src/server/services.js';
 import { addCells } from '../support/add-cells.js';
 import { type PageSizes, addPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
-import type { PageServices } from '../../src/read/from-pages/page-loader.js';
 
 export const NOW = '2026-11-21T10:00:00.000Z';
 
@@ -148,14 +147,12 @@ export async function makeCollection(
   return collection;
 }
 
-export const LIMITS: MapLimits = { maxFirst: 5_000, queryCalls: 64, itemsPerField: 20_000 };
-
 export interface ContextOptions {
   /** Whether markers are read from pages; otherwise from the geo index. */
   readonly trusted?: boolean;
-  readonly limits?: Partial<MapLimits>;
+  readonly limits?: Partial<Limits>;
   readonly cellCache?: CellCache;
-  readonly pageServices?: PageServices;
+  readonly pages?: ReturnType<typeof testPages>;
   readonly geometryCache?: GeometryCache;
 }
 
@@ -166,15 +163,15 @@ export function requestContext(database: Database, options: ContextOptions = {})
   const services = createServices(database, {
     cellCache:
       options.cellCache ?? new CellCache({ maxBytes: 16e6, trusted: () => trusted, now: () => performance.now() }),
-    pageServices: options.pageServices ?? testPages({ trusted }),
+    ...(options.pages ?? testPages({ trusted })),
     geometryCache: options.geometryCache ?? createGeometryCache({ maxBytes: 0 }),
     limits: { ...DEFAULT_LIMITS, ...limits },
   });
-  const loaders = createLoaders({ ...services, call });
+  const loaders = new Loaders(services, call);
   const context: MapContext = {
     loaders,
     keys: database.keys,
-    limits: { ...LIMITS, ...limits },
+    limits: services.limits,
     turn: database.scheduler.takeTurn,
     scheduler: database.scheduler,
   };

@@ -6,7 +6,7 @@ import { encode } from '../../src/geo/geohash.js';
 import type { Point } from '../../src/geo/point.js';
 import type { MapContext } from '../../src/read/context.js';
 import { markersInside } from '../../src/map/near/inside.js';
-import type { MarkerPage } from '../../src/map/connection.js';
+import type { MarkerConnection } from '../../src/map/connection.js';
 import type { Collection } from '../../src/model/collection.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
@@ -95,7 +95,7 @@ async function pages(
   let most = 0;
   for (let after: string | null = null; ;) {
     const before = count();
-    const page: MarkerPage = await markersInside(context, collection, polygon, { first, after });
+    const page: MarkerConnection = await markersInside(context, collection, polygon, { first, after });
     most = Math.max(most, count() - before);
     keys.push(...page.edges.map(({ node }) => node.key));
     if (!page.pageInfo.hasNextPage) return { keys, most };
@@ -139,7 +139,7 @@ describe('a polygon query', () => {
   const database = databases.readable;
   const calls = recordCalls(database);
   const cities = makeCollection(database, { key: 'inside' }, MARKERS);
-  const keysOf = (page: MarkerPage) => page.edges.map(({ node }) => node.key);
+  const keysOf = (page: MarkerConnection) => page.edges.map(({ node }) => node.key);
   const ask = async (polygon: unknown, filter?: Parameters<typeof markersInside>[4]) =>
     keysOf(await markersInside(requestContext(database).context, await cities, polygon, { first: 5000 }, filter));
 

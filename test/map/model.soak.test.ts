@@ -6,7 +6,7 @@ import { collectionCount, collectionMarkers } from '../../src/map/collection.js'
 import { viewportAuto } from '../../src/map/content.js';
 import { viewportCount } from '../../src/map/cells/count.js';
 import { viewportMarkers } from '../../src/map/markers.js';
-import type { PageInput, MarkerPage } from '../../src/map/connection.js';
+import type { ConnectionArguments, MarkerConnection } from '../../src/map/connection.js';
 import { markersInPlace, placesUnder } from '../../src/map/places.js';
 import { readViewport } from '../../src/map/viewport.js';
 import type { Marker } from '../../src/model/marker.js';
@@ -45,10 +45,10 @@ const SPOTS = [
 const PLACES = [[], ['A'], ['A', '1'], ['A', '12'], ['A', '1', 'x'], ['B', '1']];
 
 /** All markers of a list, page by page. */
-async function all(page: (input: PageInput) => Promise<MarkerPage>): Promise<string[]> {
+async function all(page: (input: ConnectionArguments) => Promise<MarkerConnection>): Promise<string[]> {
   const keys: string[] = [];
   for (let after: string | null = null; ;) {
-    const { edges, pageInfo }: MarkerPage = await page({ first: 7, after });
+    const { edges, pageInfo }: MarkerConnection = await page({ first: 7, after });
     keys.push(...edges.map(({ node }) => node.key));
     if (!pageInfo.hasNextPage) return keys.toSorted();
     after = pageInfo.endCursor;
@@ -109,10 +109,10 @@ test(`after concurrent clients have created, changed, moved and deleted markers 
     const { context } = requestContext(db);
     const { loaders } = context;
     for (const marker of markers) {
-      expect(await loaders.currentMarker('model', marker.key)).toEqual(marker);
-      expect(await loaders.markerByGlobalId(marker.globalId!)).toEqual(marker);
+      expect(await loaders.entities.marker('model', marker.key)).toEqual(marker);
+      expect(await loaders.entities.markerByGlobalId(marker.globalId!)).toEqual(marker);
     }
-    expect(await loaders.currentMarker('model', 'never')).toBeNull();
+    expect(await loaders.entities.marker('model', 'never')).toBeNull();
     expect(await all((page) => collectionMarkers(requestContext(db).context, collection, page))).toEqual(
       keysOf(markers),
     );

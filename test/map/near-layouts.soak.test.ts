@@ -5,7 +5,7 @@ import { distance } from '../../src/geo/distance.js';
 import type { Point } from '../../src/geo/point.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import type { MarkerFilterInput } from '../../src/read/filter.js';
-import { type NearbyPage, markersWithin } from '../../src/map/near/near.js';
+import { type NearbyConnection, markersWithin } from '../../src/map/near/near.js';
 import type { Collection } from '../../src/model/collection.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
@@ -87,7 +87,13 @@ async function pages(
   for (let after: string | null = null, number = 1; ; number++) {
     const before = count();
     const { context } = requestContext(database, options);
-    const page: NearbyPage = await markersWithin(context, collection, { center, radius }, { first, after }, filter);
+    const page: NearbyConnection = await markersWithin(
+      context,
+      collection,
+      { center, radius },
+      { first, after },
+      filter,
+    );
     expect(count() - before).toBeLessThanOrEqual(options.limits?.queryCalls ?? 64);
     found.push(...page.edges.map(({ node: { key }, distance: meters }) => ({ key, distance: meters })));
     if (!page.pageInfo.hasNextPage) return { found, number };
@@ -165,18 +171,5 @@ describe('a ring that exceeds the budget of a page', () => {
     const late = wide.filter(({ properties }) => Number(properties['rank']) >= 45);
     const ofBase = { center, radius: FARTHEST, filter: { properties: [{ name: 'rank', gte: 45 }] } };
     expect((await pages(collection, ofBase)).found).toEqual(brute(late, center, FARTHEST));
-  });
-
-  test('is rejected, naming the write shards, if a page cannot read one prefix', async () => {
-    const collection = await makeCollection(
-      database,
-      { key: 'shards', code: 'Sh', prefixLength: 2, writeShards: 32 },
-      wide.slice(0, 9),
-    );
-    const limits = { queryCalls: 16 };
-    await expect(pages(collection, { center, radius: FARTHEST }, { limits, trusted: false })).rejects.toMatchObject({
-      code: 'LIMIT_EXCEEDED',
-      message: expect.stringMatching(/32 write shards.*16 Query calls/) as string,
-    });
   });
 });

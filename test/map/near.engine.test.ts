@@ -8,7 +8,7 @@ import type { Point } from '../../src/geo/point.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import type { MapContext } from '../../src/read/context.js';
 import type { MarkerFilterInput } from '../../src/read/filter.js';
-import { type NearbyPage, markersWithin, nearestMarkers } from '../../src/map/near/near.js';
+import { type NearbyConnection, markersWithin, nearestMarkers } from '../../src/map/near/near.js';
 import type { Collection } from '../../src/model/collection.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { newCall } from '../../src/store/request/meter.js';
@@ -50,7 +50,7 @@ function byVectors(a: Point, b: Point): number {
   return EARTH_RADIUS * Math.atan2(Math.hypot(...cross), p[0] * q[0] + p[1] * q[1] + p[2] * q[2]);
 }
 
-const toNear = ({ edges }: Pick<NearbyPage, 'edges'>): Near[] =>
+const toNear = ({ edges }: Pick<NearbyConnection, 'edges'>): Near[] =>
   edges.map(({ node, distance: meters }) => ({ key: node.key, distance: meters }));
 
 const places: readonly Point[] = [
@@ -95,7 +95,13 @@ async function pages(
   let number = 0;
   for (let after: string | null = null; ; number++) {
     const before = count();
-    const page: NearbyPage = await markersWithin(context, collection, { center, radius }, { first, after }, filter);
+    const page: NearbyConnection = await markersWithin(
+      context,
+      collection,
+      { center, radius },
+      { first, after },
+      filter,
+    );
     most = Math.max(most, count() - before);
     expect(page.edges.length).toBeLessThanOrEqual(first);
     expect(page.pageInfo.hasPreviousPage).toBe(number > 0);
@@ -274,7 +280,7 @@ describe('queries by distance', () => {
     const gone = new Set<string>();
     for (let after: string | null = null, number = 0; ; number++) {
       // Counts are as old as the first page.
-      const page: NearbyPage = await markersWithin(
+      const page: NearbyConnection = await markersWithin(
         requestContext(database, { trusted: false }).context,
         collection,
         { center, radius: 80_000 },

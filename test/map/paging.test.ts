@@ -5,7 +5,7 @@ import { cellAt, cellMarkers } from '../../src/map/cells/cells.js';
 import { collectionMarkers } from '../../src/map/collection.js';
 import type { MapContext } from '../../src/read/context.js';
 import { markerDetails, markerProperties, viewportMarkers } from '../../src/map/markers.js';
-import type { MarkerPage } from '../../src/map/connection.js';
+import type { MarkerConnection } from '../../src/map/connection.js';
 import { readViewport } from '../../src/map/viewport.js';
 import { uniteRanges } from '../../src/loaders/range-union.js';
 import type { KeyRange } from '../../src/model/key-range.js';
@@ -49,13 +49,13 @@ const remove = (collection: Collection, key: string) =>
   );
 
 async function readThrough(
-  page: (after: string | null) => Promise<MarkerPage>,
+  page: (after: string | null) => Promise<MarkerConnection>,
   between?: (page: number) => Promise<void>,
 ) {
   const keys: string[] = [];
   let after: string | null = null;
   for (let number = 0; ; number++) {
-    const { edges, pageInfo }: MarkerPage = await page(after);
+    const { edges, pageInfo }: MarkerConnection = await page(after);
     expect(pageInfo.hasPreviousPage).toBe(number > 0);
     expect(pageInfo.startCursor).toBe(edges[0]?.cursor ?? null);
     keys.push(...edges.map(({ node }) => node.key));

@@ -64,7 +64,7 @@ describe('attacks on the event loop', () => {
     cities = await makeCollection(database, { key: 'cities' }, realMarkers(40));
     await createZone(database, cities, { key: 'big', geometry: star(100_000) }, NOW, newCall());
     const consumerStatus = () => ({ owner: true, behindMs: 0, countsExact: true });
-    services = createServices(database, { consumerStatus, pageServices: testPages({ trusted: true }) });
+    services = createServices(database, { consumerStatus, ...testPages({ trusted: true }) });
   });
 
   afterAll(async () => {
@@ -140,8 +140,8 @@ describe('attacks on the event loop', () => {
     const pages = await loaders.pages.open(cities);
     const cover = coverShape(ringRelation({ lng: 10, lat: 50 }, 0, 1_000_000), 192);
     const { directory = new Map() } = (await pages?.directory(cover, Infinity, budget)) ?? {};
-    const question = { directory, reads: planReads(directory, cover), earlier: [], cover };
-    expect(question.reads.length).toBeGreaterThan(0);
+    const reads = planReads(directory, cover);
+    expect(reads.length).toBeGreaterThan(0);
     // How often everything else could run before each of them.
     let rounds = 0;
     let next = setImmediate(function count() {
@@ -150,7 +150,7 @@ describe('attacks on the event loop', () => {
     });
     const before = await Promise.all(
       Array.from({ length: 10 }, async () => {
-        await pages?.read(question, budget);
+        await pages?.read(reads, [], budget, cover);
         const until = performance.now() + 25;
         while (performance.now() < until);
         return rounds;

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Bounds } from '../../src/geo/bounds.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { readViewport } from '../../src/map/viewport.js';
-import { collectionZones, viewportZones } from '../../src/map/zones/zone-pages.js';
+import { collectionZones, viewportZones } from '../../src/map/zones/zone-connection.js';
 import { zoneCount, zoneMarkers } from '../../src/map/zones/zone-markers.js';
 import { zonesAt } from '../../src/map/zones/zones.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
@@ -243,19 +243,19 @@ describe('a zone whose geometry is stored in an object', async () => {
     const zone = await make('near', 10);
     const geometryCache = createGeometryCache({ maxBytes: 1e6 });
     const { context: map, call } = requestContext({ ...db, geometry: outside }, { geometryCache });
-    expect((await map.loaders.zoneGeometry(zone)).geometry).toEqual(square(10, 5));
-    expect(map.loaders.geometrySource(zone)).toBe(pathOf(zone.geometry.object));
+    expect((await map.loaders.zones.geometry(zone)).geometry).toEqual(square(10, 5));
+    expect(map.loaders.zones.geometrySource(zone)).toBe(pathOf(zone.geometry.object));
     rmSync(pathOf(zone.geometry.object));
     expect(call.meter.cacheHits).toBe(0);
     const { context: again, call: second } = requestContext({ ...db, geometry: outside }, { geometryCache });
-    expect((await again.loaders.zoneGeometry(zone)).geometry).toEqual(square(10, 5));
+    expect((await again.loaders.zones.geometry(zone)).geometry).toEqual(square(10, 5));
     expect(second.meter.cacheHits).toBe(1);
     // Many geometries are too large for the cache, but their coarse copies fit.
-    const coarse = await again.loaders.coarseGeometry(zone, 0.5);
+    const coarse = await again.loaders.zones.coarseGeometry(zone, 0.5);
     expect(JSON.parse(String(coarse))).toEqual(square(10, 5));
     const { context: third } = requestContext({ ...db, geometry: outside }, { geometryCache: { ...geometryCache, geometries: createGeometryCache({ maxBytes: 0 }).geometries } }); // prettier-ignore
-    expect(await third.loaders.coarseGeometry(zone, 0.5)).toEqual(coarse);
-    await expect(third.loaders.coarseGeometry(zone, 0.25)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await third.loaders.zones.coarseGeometry(zone, 0.5)).toEqual(coarse);
+    await expect(third.loaders.zones.coarseGeometry(zone, 0.25)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
   test.each([
@@ -267,8 +267,8 @@ describe('a zone whose geometry is stored in an object', async () => {
     const zone = await make(key, 40);
     damage(pathOf(zone.geometry.object));
     const map = context();
-    await expect(map.loaders.zoneGeometry(zone)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    expect(await map.loaders.currentZone('lakes', key)).toEqual(zone);
+    await expect(map.loaders.zones.geometry(zone)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await map.loaders.entities.zone('lakes', key)).toEqual(zone);
     await expect(zonesAt(context(), lakes, { lng: 42, lat: 2 })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     // Elsewhere nothing fails.
     expect(await zonesAt(context(), lakes, { lng: 100, lat: 2 })).toEqual([]);
@@ -287,7 +287,7 @@ describe('a zone whose geometry is stored in an object', async () => {
       { now: NOW },
       newCall(),
     );
-    expect((await context().loaders.zoneGeometry(before)).geometry).toEqual(square(81, 5));
+    expect((await context().loaders.zones.geometry(before)).geometry).toEqual(square(81, 5));
   });
 });
 

@@ -55,8 +55,8 @@ describe('a crowd at one position', () => {
 
   test.each([0, 64e6])('can be listed to its end (page cache of %i bytes)', async (cacheBytes) => {
     const collection = await crowd(`crowd${cacheBytes}`, { lng: 0, lat: 0 });
-    const pageServices = testPages({ trusted: true, cacheBytes });
-    const list = pageThrough({ pageServices }, (context, after) =>
+    const pages = testPages({ trusted: true, cacheBytes });
+    const list = pageThrough({ pages }, (context, after) =>
       collectionMarkers(context, collection, { first: 50, after }),
     );
     expect(await list).toEqual(names);
@@ -103,7 +103,7 @@ test('a list of which most markers were deleted can be paged to its end', async 
   };
   const gone = ordered.slice(0, -5).map(({ position }) => ({ scope, before: position, after: undefined }));
   await applyToPages(options, 2, gone);
-  const list = pageThrough({ pageServices: testPages({ trusted: true }) }, (context, after) =>
+  const list = pageThrough({ pages: testPages({ trusted: true }) }, (context, after) =>
     collectionMarkers(context, collection, { first: 100, after }),
   );
   expect(await list).toEqual(ordered.slice(-5).map(({ marker }) => marker.key));

@@ -4,15 +4,15 @@ import { LONGEST_Z, encode } from '../../src/geo/geohash.js';
 import type { ZRange } from '../../src/geo/ranges.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import type { OwnWrite } from '../../src/read/from-pages/own-writes.js';
-import type { OpenPages } from '../../src/read/from-pages/page-loader.js';
-import type { MapContext } from '../../src/read/context.js';
+import type { SearchContext } from '../../src/read/search.js';
 import type { MarkerFilterInput } from '../../src/read/filter.js';
 import { markersWithin, nearestMarkers } from '../../src/map/near/near.js';
-import { readPage } from '../../src/map/connection.js';
+import { readConnection } from '../../src/map/connection.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { MapMarker } from '../../src/model/marker.js';
 import { PartitionPages, overlaps } from '../../src/pages/directory.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
+import { searchContext } from '../support/search-context.js';
 
 const LAT = 1;
 const markerAt = (key: string, lng: number, mapVersion = 1): MapMarker => {
@@ -37,12 +37,17 @@ interface Reading {
   readonly ownWrite?: OwnWrite;
 }
 
-function contextOf(reads: Reading[], most: number, begins = ['s', MIDDLE], own: readonly OwnWrite[] = []): MapContext {
+function contextOf(
+  reads: Reading[],
+  most: number,
+  begins = ['s', MIDDLE],
+  own: readonly OwnWrite[] = [],
+): SearchContext {
   let ownWrites = own;
   const hints = begins.map((begin) => ({ begin, markers: most, bytes: 1e6 }));
   const partitions = [...new Set(begins.map((begin) => begin.charAt(0)))];
   const pagesOf = (partition: string) => new PartitionPages(hints.filter(({ begin }) => begin.startsWith(partition)));
-  const open: Partial<OpenPages> = {
+  const pages = {
     get ownWrites() {
       return ownWrites;
     },
@@ -57,14 +62,8 @@ function contextOf(reads: Reading[], most: number, begins = ['s', MIDDLE], own: 
       return Promise.resolve({ entries: inOrder(entries), again });
     },
   };
-  const loaders = {
-    pages: { read: (_: Collection, from: (found: Partial<OpenPages>) => unknown) => from(open) },
-    /** Base items: all whose key begins with m have a property. */
-    marker: async ({ key }: { readonly key: string }) => ({ properties: key.startsWith('m') ? { p: 1 } : {} }),
-  };
-  const limits = { queryCalls: 64, itemsPerField: 1e6, maxFirst: 1_000 };
-  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-  return { loaders, limits, turn } as unknown as MapContext;
+  // All base items whose key begins with m have a property.
+  return searchContext(pages, { itemsPerField: 1e6 }, (key) => (key.startsWith('m') ? { p: 1 } : {}));
 }
 
 const others = Array.from({ length: 20 }, (_, index) => markerAt(`o${index}`, 0.2 + index / 1e3));
@@ -84,7 +83,7 @@ describe('a marker that moves towards the beginning while an answer is read', ()
       1_000,
     );
     const list = { collection, of: ['x'], cover: [{ from: 0, to: 32 ** LONGEST_Z }], accept: () => true, filter };
-    const { edges } = await readPage(context, list, { first: 100 });
+    const { edges } = await readConnection(context, list, { first: 100 });
     expect(edges.map(({ node }) => node.key)).toEqual(['m1', 'm2']);
   });
 

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { GEOHASH_ALPHABET, LONGEST_Z } from '../../src/geo/geohash.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { Budget } from '../../src/loaders/budget.js';
-import type { OpenPages } from '../../src/read/from-pages/page-loader.js';
-import { type PagesQuestion, markersOf, readPages } from '../../src/read/from-pages/chain.js';
-import type { MapContext } from '../../src/read/context.js';
-import { readPage } from '../../src/map/connection.js';
+import { markersOf, readPages } from '../../src/read/from-pages/chain.js';
+import { readConnection } from '../../src/map/connection.js';
 import type { Collection } from '../../src/model/collection.js';
 import { PartitionPages } from '../../src/pages/directory.js';
+import type { PlannedRead } from '../../src/pages/plan-reads.js';
 import { applyToPages, roundOf } from '../../src/stream/pages/apply.js';
 import { PageMemory } from '../../src/stream/pages/memory.js';
+import { searchContext } from '../support/search-context.js';
 import { PageTable, SCOPE, applying, markerAt, sourceOf } from './support.js';
 
 test('a page read while a marker moves to a part of the world without markers skips none', async () => {
@@ -35,7 +35,7 @@ test('a page read while a marker moves to a part of the world without markers sk
   ]);
 
   const source = sourceOf(table);
-  const open = (isOld: boolean): Partial<OpenPages> => ({
+  const pages = (isOld: boolean) => ({
     ownWrites: [],
     directory: () => {
       if (isOld) return Promise.resolve({ directory, upTo: undefined });
@@ -47,18 +47,13 @@ test('a page read while a marker moves to a part of the world without markers sk
       );
       return Promise.resolve({ directory: byPartition, upTo: undefined });
     },
-    read: async (question: Pick<PagesQuestion, 'reads' | 'earlier'>, budget: Budget) => {
+    read: async (reads: readonly PlannedRead[], earlier: readonly PlannedRead[], budget: Budget) => {
       budget.debit({ calls: 1 });
       const others = isOld ? Array.from(GEOHASH_ALPHABET).filter((partition) => partition !== 's') : [];
-      const answer = await readPages(source, { ...question, others, complete: roundOf(1, true) });
+      const answer = await readPages(source, { reads, earlier, others, complete: roundOf(1, true) });
       return { entries: markersOf(answer), again: answer.again.length > 0 };
     },
   });
-  const contextOf = (isOld: boolean): MapContext => {
-    const loaders = { pages: { read: (_: Collection, from: (p: Partial<OpenPages>) => unknown) => from(open(isOld)) } };
-    const limits = { queryCalls: 64, itemsPerField: 20_000, maxFirst: 5_000 };
-    return { loaders, limits, turn: () => Promise.resolve() } as unknown as MapContext;
-  };
   const collection = { key: SCOPE, mapProperties: [] } as unknown as Collection;
   const list = {
     collection,
@@ -70,7 +65,7 @@ test('a page read while a marker moves to a part of the world without markers sk
     const keys: string[] = [];
     let after: string | null = null;
     for (let n = 0; ; n++) {
-      const { edges, pageInfo } = await readPage(contextOf(n === 0), list, { first: size, after });
+      const { edges, pageInfo } = await readConnection(searchContext(pages(n === 0)), list, { first: size, after });
       keys.push(...edges.map(({ node }) => node.key));
       if (!pageInfo.hasNextPage) break;
       after = pageInfo.endCursor;

@@ -4,14 +4,16 @@ import { expect, test } from 'vitest';
 import { LONGEST_Z } from '../../src/geo/geohash.js';
 import { type OrderedMarker, orderedMarker } from '../../src/pages/ordered-marker.js';
 import { Budget } from '../../src/loaders/budget.js';
-import { type PagesQuestion, markersOf, readPages } from '../../src/read/from-pages/chain.js';
+import { markersOf, readPages } from '../../src/read/from-pages/chain.js';
 import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
+import type { DirectorySource } from '../../src/read/from-pages/directory-beginnings.js';
 import { DirectoryReader } from '../../src/read/from-pages/directory-reader.js';
 import { PageMarkers } from '../../src/read/from-pages/page-source.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import { type PageChange, applyToPages, roundOf } from '../../src/stream/pages/apply.js';
 import { PageMemory } from '../../src/stream/pages/memory.js';
 import { someOf } from '../support/rounds.js';
+import type { SearchedPages } from '../../src/read/search.js';
 import { PageTable, SCOPE, applying, markerAt, sourceOf } from './support.js';
 
 const WORLD = [{ from: 0, to: 32 ** LONGEST_Z }];
@@ -24,32 +26,27 @@ const batch = fc.array(step, { minLength: 1, maxLength: 25 });
 /** Reads a table's directory of short parts; `pause` is awaited before each read. */
 function directoryOf(table: PageTable, directories: DirectoryCache, pause: () => Promise<void>): DirectoryReader {
   const partitions = () => [...new Set(table.all().map(({ begin }) => begin.charAt(0)))];
-  return new DirectoryReader(
-    {
-      directories,
-      partitions: () => Promise.resolve(partitions()),
-      firstPage: async (partition) => {
-        await pause();
-        return table.all().find(({ begin }) => begin === partition);
-      },
-      source: {
-        at: async (position) => {
-          await pause();
-          return table.findDirectoryPart(SCOPE, position);
-        },
-        between: async (from, to, limit) => {
-          await pause();
-          const inside = ({ begin }: { readonly begin: string }) =>
-            compareBytes(from, begin) <= 0 && compareBytes(begin, to) <= 0;
-          const all = partitions()
-            .sort()
-            .flatMap((partition) => table.directory(partition).filter(inside));
-          return { parts: all.slice(0, limit), isWhole: all.length <= limit };
-        },
-      },
+  const source: DirectorySource = {
+    partitions: () => Promise.resolve(partitions()),
+    firstPage: async (partition) => {
+      await pause();
+      return table.all().find(({ begin }) => begin === partition);
     },
-    { scope: SCOPE, collection: SCOPE, generation: '1' },
-  );
+    at: async (position) => {
+      await pause();
+      return table.findDirectoryPart(SCOPE, position);
+    },
+    between: async (from, to, limit) => {
+      await pause();
+      const inside = ({ begin }: { readonly begin: string }) =>
+        compareBytes(from, begin) <= 0 && compareBytes(begin, to) <= 0;
+      const all = partitions()
+        .sort()
+        .flatMap((partition) => table.directory(partition).filter(inside));
+      return { parts: all.slice(0, limit), isWhole: all.length <= limit };
+    },
+  };
+  return new DirectoryReader({ scope: SCOPE, collection: SCOPE, generation: '1' }, source, directories);
 }
 
 /** The keys of all markers that are found, part by part, in their order: of several copies that of the newest. */
@@ -119,16 +116,17 @@ test('a read finds each marker that exists throughout exactly once, while pages 
         const pause = () => (writing ? pass() : Promise.resolve());
         const directory = directoryOf(table, directories, pause);
         const source = sourceOf(table, pause);
-        const pages = {
+        const pages: SearchedPages = {
           ownWrites: [],
+          keyOf: (sk) => ({ pk: SCOPE, sk }),
           directory: directory.read.bind(directory),
-          read: async (question: Pick<PagesQuestion, 'reads' | 'earlier'>) => {
+          read: async (reads, earlier) => {
             const others = [...directory.others];
-            const answer = await readPages(source, { ...question, others, complete: roundOf(1, true) });
+            const answer = await readPages(source, { reads, earlier, others, complete: roundOf(1, true) });
             return { entries: markersOf(answer), again: answer.again.length > 0 };
           },
         };
-        const reader = found(new PageMarkers(pages, { cover: WORLD, budget }), wanted).finally(() => {
+        const reader = found(new PageMarkers(pages, WORLD, budget), wanted).finally(() => {
           reading = false;
         });
         while (writing || reading) {

@@ -101,7 +101,7 @@ describe('pages are trusted', () => {
 test('a cached page is dropped when it is written, and the result of a read in progress is not kept', () => {
   let trusted = true;
   const cache = new PageCache({ maxBytes: 1e6, trusted: () => trusted, now: () => 0 });
-  const u = pageName(of, 'u');
+  const u = pageName(of.scope, of.generation, 'u');
   const before = page('u', undefined, 4);
   const token = cache.begin();
   cache.put(u, before, token);
@@ -113,7 +113,7 @@ test('a cached page is dropped when it is written, and the result of a read in p
   const after = page('u', 'u3', 6);
   cache.put(u, after, token);
   expect(cache.get(u)).toBe(after);
-  expect(cache.get(pageName({ ...of, generation: '2' }, 'u'))).toBeUndefined();
+  expect(cache.get(pageName(of.scope, '2', 'u'))).toBeUndefined();
   trusted = false;
   expect(cache.get(u)).toBeUndefined();
   trusted = true;

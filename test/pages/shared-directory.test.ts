@@ -4,10 +4,11 @@ import { Budget } from '../../src/loaders/budget.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
-import { createLoaders } from '../../src/read/loaders.js';
+import { Loaders } from '../../src/read/loaders.js';
 import { partitionRange, afterPartition } from '../../src/pages/directory.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { putDirectoryPart } from '../../src/store/page/page-directory.js';
+import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { ClientGone } from '../../src/graphql/work.js';
 import { memoryDatabase } from '../support/memory-store.js';
@@ -23,14 +24,13 @@ test('a client that leaves does not fail the request of another that waits for t
     db,
     cellCache: new CellCache({ maxBytes: 0, trusted: () => true, now }),
     collectionCache: createCollectionCache({ now }),
-    pageServices: testPages({ trusted: true }),
+    ...testPages({ trusted: true }),
     geometryCache: createGeometryCache({ maxBytes: 0 }),
-    concurrency: 4,
-    limits: { readingQueries: 3, itemsPerField: 100 },
+    limits: DEFAULT_LIMITS,
     now: () => new Date(),
   };
   const read = async (signal: AbortSignal) => {
-    const pages = await createLoaders({ ...shared, call: newCall(signal) }).pages.open(parks);
+    const pages = await new Loaders(shared, newCall(signal)).pages.open(parks);
     return pages?.directory([partitionRange('u')], Infinity, new Budget(64, 100));
   };
   // A DynamoDB that takes 50 ms.

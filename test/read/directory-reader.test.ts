@@ -34,12 +34,10 @@ async function server(
   };
   for (const [index, part] of parts.entries()) await put(part, parts[index + 1]?.[0]);
   const world = { exist, asked: 0, first: [] as string[] };
-  const options = {
-    source: {
-      at: (position: string) => findDirectoryPart(db, named, position, false, newCall()),
-      between: (from: string, to: string, limit: number) => readDirectory(db, named, { from, to, limit }, newCall()),
-    },
-    directories: new DirectoryCache(keptBytes),
+  const directories = new DirectoryCache(keptBytes);
+  const source = {
+    at: (position: string) => findDirectoryPart(db, named, position, false, newCall()),
+    between: (from: string, to: string, limit: number) => readDirectory(db, named, { from, to, limit }, newCall()),
     partitions: () => {
       world.asked += 1;
       return Promise.resolve(world.exist);
@@ -50,7 +48,7 @@ async function server(
     },
   };
   const known = (cover: readonly ZRange[], markers: number, budget: Budget) =>
-    new DirectoryReader(options, named).read(cover, markers, budget);
+    new DirectoryReader(named, source, directories).read(cover, markers, budget);
   const read = async (partitions: string) => {
     const before = calls.count('Query');
     const budget = new Budget(100, 100);

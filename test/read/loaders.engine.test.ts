@@ -5,9 +5,10 @@ import { Budget } from '../../src/loaders/budget.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
-import { createLoaders } from '../../src/read/loaders.js';
-import { createRangeLoader } from '../../src/loaders/range-loader.js';
+import { Loaders } from '../../src/read/loaders.js';
+import { RangeLoader } from '../../src/loaders/range-loader.js';
 import type { Collection } from '../../src/model/collection.js';
+import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { planBlocks, planBlocksUnder } from '../../src/plan/blocks.js';
 import { normalizeBounds } from '../../src/geo/bounds.js';
 import { createCollection } from '../../src/store/collection/collections.js';
@@ -39,15 +40,10 @@ function request(signal?: AbortSignal, maxBytes = 1e6) {
   const call = newCall(signal);
   const cellCache = new CellCache({ maxBytes, trusted: () => true, now });
   const collectionCache = createCollectionCache({ now });
-  const pageServices = testPages({ trusted: false });
-  const limits = { readingQueries: 3, itemsPerField: 100 };
-  const clock = () => new Date(NOW);
-  const geometry = {
-    geometryCache: createGeometryCache({ maxBytes: 0 }),
-  };
-  const caches = { cellCache, pageServices, collectionCache, ...geometry };
-  const options = { db: database, ...caches, call, limits, now: clock };
-  return { loaders: createLoaders(options), call, again: () => createLoaders(options) };
+  const geometryCache = createGeometryCache({ maxBytes: 0 });
+  const caches = { cellCache, collectionCache, geometryCache, ...testPages({ trusted: false }) };
+  const services = { db: database, ...caches, limits: DEFAULT_LIMITS, now: () => new Date(NOW) };
+  return { loaders: new Loaders(services, call), call, again: () => new Loaders(services, call) };
 }
 
 const range = (from: string, to: string, pk = 'marker::parks::u0') => ({
@@ -61,7 +57,7 @@ describe('entities', () => {
     const { loaders } = request();
     calls.reset();
     const names = ['m1', 'm2', 'm1', 'missing', 'x'.repeat(3000)];
-    const found = await Promise.all(names.map((key) => loaders.marker({ collection: parks, key })));
+    const found = await Promise.all(names.map((key) => loaders.markers.load({ collection: parks, key })));
     expect(found.map((marker) => marker?.key)).toEqual(['m1', 'm2', 'm1', undefined, undefined]);
     expect(calls.commands.map(({ name }) => name)).toEqual(['BatchGetItem']);
   });
@@ -84,9 +80,9 @@ describe('ranges', () => {
     const { loaders } = request();
     calls.reset();
     const asked = [range('00000000', '5zzzzzzz:;'), range('30000000', 'gzzzzzzz:;'), range('h0000000', 'zzzzzzzz:;')];
-    const answers = await Promise.all(asked.map((one) => loaders.markers(parks, one)));
+    const answers = await Promise.all(asked.map((one) => loaders.index.load(parks, one)));
     expect(calls.count('Query')).toBe(1);
-    const all = await request().loaders.markers(parks, range('00000000', 'zzzzzzzz:;'));
+    const all = await request().loaders.index.load(parks, range('00000000', 'zzzzzzzz:;'));
     expect(answers.map(({ complete }) => complete)).toEqual([true, true, true]);
     expect(all.markers.length).toBeGreaterThan(5);
     asked.forEach(({ range: { from, to } }, index) => {
@@ -95,12 +91,12 @@ describe('ranges', () => {
       expect(sortKeys(answers[index]?.markers ?? [])).toEqual(expected);
     });
     calls.reset();
-    await loaders.markers(parks, range('00000000', '5zzzzzzz:;'));
+    await loaders.index.load(parks, range('00000000', '5zzzzzzz:;'));
     expect(calls.count()).toBe(0);
   });
 
   test('a failed union fails only its own callers', async () => {
-    const load = createRangeLoader(
+    const ranges = new RangeLoader(
       async ({ pk }) => {
         if (pk === 'bad') throw new Error('broken');
         return { items: [], next: undefined };
@@ -109,9 +105,9 @@ describe('ranges', () => {
       database.scheduler,
     );
     const settled = await Promise.allSettled([
-      load(range('0', '1', 'bad')),
-      load(range('0', '1', 'good')),
-      load(range('1', '2', 'bad')),
+      ranges.load(range('0', '1', 'bad')),
+      ranges.load(range('0', '1', 'good')),
+      ranges.load(range('1', '2', 'bad')),
     ]);
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
   });
@@ -119,7 +115,7 @@ describe('ranges', () => {
   test('no more Query calls are in progress than the limit allows', async () => {
     let now = 0;
     let most = 0;
-    const load = createRangeLoader(
+    const ranges = new RangeLoader(
       async () => {
         most = Math.max(most, ++now);
         await new Promise(setImmediate);
@@ -129,7 +125,7 @@ describe('ranges', () => {
       pLimit(3),
       database.scheduler,
     );
-    await Promise.all(Array.from({ length: 20 }, (_, index) => load(range('0', '1', `p${index}`))));
+    await Promise.all(Array.from({ length: 20 }, (_, index) => ranges.load(range('0', '1', `p${index}`))));
     expect(most).toBe(3);
   });
 
@@ -138,13 +134,13 @@ describe('ranges', () => {
     const { loaders } = request(controller.signal);
     calls.reset();
     // A few at a time, and many more than are read before the first abort is noticed.
-    const reads = Array.from({ length: 500 }, (_, index) => loaders.markers(parks, range('0', 'z', `gone${index}`)));
+    const reads = Array.from({ length: 500 }, (_, index) => loaders.index.load(parks, range('0', 'z', `gone${index}`)));
     const settled = Promise.allSettled(reads);
     await expect.poll(() => calls.count('Query'), { interval: 1 }).toBeGreaterThan(0);
     controller.abort(new Error('gone'));
     expect((await settled).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0);
     const sent = calls.count('Query');
-    await expect(loaders.markers(parks, range('0', 'z', 'later'))).rejects.toThrow('gone');
+    await expect(loaders.index.load(parks, range('0', 'z', 'later'))).rejects.toThrow('gone');
     expect(calls.count('Query')).toBe(sent);
   });
 });

@@ -65,7 +65,7 @@ const pages = (properties: (n: number) => Properties, perPage: number, entries: 
   entries,
   async fill(count) {
     const cache = new PageCache({ maxBytes: SMALL, trusted: () => true, now });
-    const feature = featuresOf({ mapProperties: [] });
+    const feature = featuresOf([]);
     for (let n = 0; n < count; n++) {
       const data = encodePage(each(perPage, (index) => orderedMarker(marker(n * perPage + index, properties(n)))));
       const held = decodePage(data, 'parks') ?? [];

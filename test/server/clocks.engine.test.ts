@@ -57,6 +57,7 @@ async function serverOn(machine: { aheadMs: number }, { consumer = false } = {})
   });
   const server = await startServer(database, {
     pageServices: caches.pageServices,
+    trust: caches.trust,
     status: () => cells?.status(),
     now: caches.now,
   });

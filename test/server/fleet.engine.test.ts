@@ -40,8 +40,8 @@ function servicesOf(status?: () => ReturnType<DerivedData['status']>): ServerSer
 beforeAll(async () => {
   const services = servicesOf(() => cells.status());
   cells = startConsumer(backend, silentLog, { caches: services });
-  const { pageServices, cellCache } = services;
-  owner = await startServer(db, { pageServices, cellCache, status: () => cells.status() });
+  const { pageServices, trust, cellCache } = services;
+  owner = await startServer(db, { pageServices, trust, cellCache, status: () => cells.status() });
   const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
   const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `k${index}`, position: somewhere() }));
   for (const some of [markers.slice(0, 400), markers.slice(400)])
@@ -50,6 +50,7 @@ beforeAll(async () => {
   const caches = servicesOf();
   other = await startServer(db, {
     pageServices: caches.pageServices,
+    trust: caches.trust,
     cellCache: caches.cellCache,
     status: () => undefined,
   });

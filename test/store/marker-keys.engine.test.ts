@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 
 import { markerId } from '../../src/keys/ids.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
-import { createCollectionLoader } from '../../src/loaders/collection-loader.js';
-import { createEntityLoaders } from '../../src/loaders/entity-loader.js';
+import { CollectionLoader } from '../../src/loaders/collection-loader.js';
+import { EntityLoader } from '../../src/loaders/entity-loader.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
@@ -29,8 +29,8 @@ const newOf = (input: Partial<CollectionInput> & { readonly key: string }, datab
 const one = (collection: Collection, database = db) => createMarker(database, collection, HERE, NOW, newCall());
 const loaders = (database: Database) => {
   const call = newCall();
-  const collections = createCollectionLoader(database, createCollectionCache({ now: () => performance.now() }), call);
-  return createEntityLoaders(database, collections, call);
+  const collections = new CollectionLoader(database, createCollectionCache({ now: () => performance.now() }), call);
+  return new EntityLoader(database, collections, call);
 };
 
 test('a collection stores its ID strategy, which is GIVEN without globalIds by default', async () => {

@@ -3,9 +3,9 @@ import pLimit from 'p-limit';
 import { afterAll, describe, expect, test } from 'vitest';
 
 import { type Clock, systemClock } from '../../src/clock.js';
-import { createMarkerLoader } from '../../src/loaders/marker-loader.js';
+import { MarkerLoader } from '../../src/loaders/marker-loader.js';
 import { ConsumerTrust } from '../../src/loaders/consumer-trust.js';
-import { createSummaryLoader } from '../../src/loaders/reading-summaries.js';
+import { SummaryLoader } from '../../src/loaders/reading-summaries.js';
 import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { SummaryPeriod } from '../../src/model/reading-summary.js';
@@ -29,6 +29,7 @@ import type { SummariesWanted } from '../../src/store/reading/reading-summaries.
 import { recordReadings } from '../../src/store/reading/readings.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { itemBytes } from '../../src/store/request/item-size.js';
+import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { createConsumer } from '../../src/stream/consume/consumer.js';
@@ -334,9 +335,9 @@ describe('kept summaries of readings', () => {
       // However long it takes on a busy machine.
       wall: () => report?.endAt ?? 0,
     });
-    const limits = { readingQueries: 100, itemsPerField: 20_000 };
-    const options = { db: reader, call: newCall(), slots: pLimit(4), limits, now: () => NOW, trust };
-    const loader = createSummaryLoader(options, createMarkerLoader(options));
+    const parts = { db: reader, call: newCall(), slots: pLimit(4), limits: DEFAULT_LIMITS, now: () => NOW, trust };
+    const markers = new MarkerLoader(reader, parts.call, parts.slots, parts.limits, parts.now);
+    const loader = new SummaryLoader({ ...parts, markers });
     const asked = { ...everything, to: at(-DAY) };
     const expected = scanned(
       [
@@ -345,7 +346,7 @@ describe('kept summaries of readings', () => {
       ],
       asked,
     );
-    expect((await loader.summaries(name!, asked)).summaries).toEqual(expected);
+    expect((await loader.load(name!, asked)).summaries).toEqual(expected);
     const { pk } = db.keys.daySummaryRange('kept', name!.key, '0', '9');
     const read = calls.commands.filter(({ name: command }) => command === 'Query');
     expect(read.map(({ input }) => (input['ExpressionAttributeValues'] as { ':pk': string })[':pk'])).toEqual([pk]);

@@ -1,7 +1,8 @@
+import { ConsumerTrust } from '../../src/loaders/consumer-trust.js';
 import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { OwnWrites } from '../../src/read/from-pages/own-writes.js';
 import { PageCache } from '../../src/read/from-pages/page-cache.js';
-import type { PageServices } from '../../src/read/from-pages/page-loader.js';
+import type { LoaderServices } from '../../src/read/loaders.js';
 
 /** The generation of pages made by tests. */
 export const GENERATION = '1';
@@ -15,17 +16,23 @@ export interface TestPages {
 }
 
 /** State for reading pages made by a test, shared by all requests of a process. */
-export function testPages({ trusted, cacheBytes = 0, directories = new DirectoryCache() }: TestPages): PageServices {
+export function testPages({
+  trusted,
+  cacheBytes = 0,
+  directories = new DirectoryCache(),
+}: TestPages): Pick<LoaderServices, 'pageServices' | 'trust'> {
   const now = () => performance.now();
-  const pages = { generation: GENERATION, complete: Number.MAX_SAFE_INTEGER, endAt: 0 };
+  const report = { pages: { generation: GENERATION }, gap: null, complete: 1, endAt: 0, summariesSince: null };
   return {
-    trust: {
-      pages: () => Promise.resolve(trusted ? pages : undefined),
-      summaries: () => Promise.resolve(undefined),
-      forget: () => undefined,
+    trust: new ConsumerTrust({
+      own: () => (trusted ? report : undefined),
+      stored: () => Promise.resolve(undefined),
+      wall: () => 0,
+    }),
+    pageServices: {
+      directories,
+      pageCache: new PageCache({ maxBytes: cacheBytes, trusted: () => trusted, now }),
+      ownWrites: new OwnWrites(() => Date.now()),
     },
-    directories,
-    pageCache: new PageCache({ maxBytes: cacheBytes, trusted: () => trusted, now }),
-    ownWrites: new OwnWrites(() => Date.now()),
   };
 }

@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
       build: { outDir: staticDir, target: 'es2022', assetsInlineLimit: 0, chunkSizeWarningLimit: 2_000 },
     });
     const metrics = metricsOf(consumption, db.keys);
-    server = await startServer(db, { staticDir, pageServices: testPages({ trusted: true }), metrics });
+    server = await startServer(db, { staticDir, ...testPages({ trusted: true }), metrics });
     const now = new Date().toISOString();
     const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, now, newCall());
     const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `p${index}`, position: place(index) }));

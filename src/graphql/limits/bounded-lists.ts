@@ -13,7 +13,7 @@ import {
   isObjectType,
 } from 'graphql';
 
-import type { Page } from '../../map/connection.js';
+import type { Connection } from '../../map/connection.js';
 import { readOn } from '../../map/read-on.js';
 import type { Turn } from '../../scheduling/turns.js';
 import type { RequestContext } from '../context.js';
@@ -141,7 +141,7 @@ function bounded(resolve: Resolver): Resolver {
 /** Wraps the resolver of a list with pages so that it reads on while it finds nothing. */
 function readingOn(resolve: Resolver): Resolver {
   return (parent, args: object, context, info) => {
-    const read = async (input: object) => (await resolve(parent, input, context, info)) as Page<unknown>;
+    const read = async (input: object) => (await resolve(parent, input, context, info)) as Connection<unknown>;
     const { isLate } = context.work;
     return readOn(args, read, { isLate, forget: () => context.map.loaders.forget() });
   };

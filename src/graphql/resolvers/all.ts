@@ -11,7 +11,7 @@ import { nearestMarkers } from '../../map/near/near.js';
 import { markersInPlace, placesUnder } from '../../map/places.js';
 import { zoneGeometry } from '../../map/zones/zone-geometry.js';
 import { zoneCount, zoneMarkers } from '../../map/zones/zone-markers.js';
-import { collectionZones, viewportZones } from '../../map/zones/zone-pages.js';
+import { collectionZones, viewportZones } from '../../map/zones/zone-connection.js';
 import { zonesAt } from '../../map/zones/zones.js';
 import { deleteCollection, updateCollection } from '../../store/collection/collection-changes.js';
 import { createCollection } from '../../store/collection/collections.js';
@@ -93,7 +93,7 @@ export const resolvers: Resolvers = {
       collectionMarkers(answers(parent.key).stored('markers'), parent, { first: first ?? 100, after }, filter),
     markersIn: (parent, { place, first, after }, { answers }) =>
       markersInPlace(answers(parent.key).stored('markersIn'), parent, place, { first: first ?? 100, after }),
-    zone: (parent, { key }, { answers }) => answers(parent.key).stored('zone').loaders.currentZone(parent.key, key),
+    zone: (parent, { key }, { answers }) => answers(parent.key).stored('zone').loaders.entities.zone(parent.key, key),
     zones: (parent, { first, after }, { answers }) =>
       collectionZones(answers(parent.key).stored('zones'), parent, { first: first ?? 100, after }),
     zonesAt: (parent, { point }, { answers }) => zonesAt(answers(parent.key).stored('zonesAt'), parent, point),
@@ -153,7 +153,7 @@ export const resolvers: Resolvers = {
       const key = collection ?? parent.collection;
       return zoneCount(answers(key).stored('count'), parent, key);
     },
-    geometrySource: (parent, _args, { map }) => map.loaders.geometrySource(parent),
+    geometrySource: (parent, _args, { map }) => map.loaders.zones.geometrySource(parent),
   },
   ZoneConnection: { nodes: ({ edges }) => edges.map(({ node }) => node) },
 };

@@ -16,13 +16,13 @@ export async function loadMarker(
 ): Promise<Marker | null> {
   const { loaders, limits } = answers(collectionKey).stored('lookup by key');
   const selected = selectedReadings(info, limits.maxFirst);
-  if (selected.length === 0) return loaders.currentMarker(collectionKey, key);
+  if (selected.length === 0) return loaders.entities.marker(collectionKey, key);
   const collection = await loaders.collections.get(collectionKey);
   if (!collection) return null;
   const name = { collection, key };
   for (const wanted of selected) {
     // The readings field shares this read and reports its failure.
-    loaders.readings(name, wanted, true).catch(() => undefined);
+    loaders.markers.readings(name, wanted, true).catch(() => undefined);
   }
-  return loaders.marker(name);
+  return loaders.markers.load(name);
 }

@@ -41,7 +41,7 @@ export const marker: MarkerResolvers = {
     const { loaders, limits } = context.map;
     const wanted = readReadingsArguments(args, limits.maxFirst);
     const collection = await storedCollection(context, parent.collection, 'readings');
-    return loaders.readings({ collection, key: parent.key }, wanted);
+    return loaders.markers.readings({ collection, key: parent.key }, wanted);
   },
   readingSummaries: async (parent, { value, period, from, to, first }, context) => {
     const { work, map } = context;
@@ -50,7 +50,7 @@ export const marker: MarkerResolvers = {
     const collection = await storedCollection(context, parent.collection, 'readingSummaries');
     const most = readFirst('first', first ?? SUMMARIES, limits.maxFirst);
     const wanted = { value, period: period ?? 'DAY', from, to: to ?? undefined, first: most };
-    const page = await loaders.summaries({ collection, key: parent.key }, wanted);
+    const page = await loaders.summaries.load({ collection, key: parent.key }, wanted);
     const { summaries, next } = page;
     const isShort = next !== null && summaries.length < most;
     const reason = summaries.length === 0 && work.isLate() ? 'DEADLINE' : 'READ_BUDGET';

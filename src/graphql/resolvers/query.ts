@@ -65,7 +65,7 @@ export const query: QueryResolvers = {
     return name?.type === 'marker' ? loadMarker(name.collection, name.key, context, info) : null;
   },
 
-  markerByGlobalId: (_root, { globalId }, { map: { loaders } }) => loaders.markerByGlobalId(globalId),
+  markerByGlobalId: (_root, { globalId }, { map: { loaders } }) => loaders.entities.markerByGlobalId(globalId),
 
   search: async (_root, { text, collections, bounds, near, first, after }, context) => {
     const keys = collections ?? undefined;

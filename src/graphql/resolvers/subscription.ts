@@ -26,7 +26,7 @@ export const subscription: SubscriptionResolvers = {
   readingRecorded: {
     subscribe: async (_root, args, context) => {
       const reference = await referenceOf(context, 'marker', args.marker, 'readingRecorded');
-      const marker = await context.map.loaders.marker(reference);
+      const marker = await context.map.loaders.markers.load(reference);
       if (!marker) throw notFound('marker', args.marker);
       const { collection } = reference;
       return requireLive(context).readings({ collection, marker, since: moment(args.since) });

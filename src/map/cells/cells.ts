@@ -6,7 +6,7 @@ import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import { type MapContext, requireCollection } from '../../read/context.js';
 import { cellOf, cellsOfMarkers, occupiedCells } from './occupied.js';
-import { type MarkerPage, type PageInput, readPage, readWhole } from '../connection.js';
+import { type MarkerConnection, type ConnectionArguments, readConnection, readWhole } from '../connection.js';
 import { readAll } from '../../read/read-all.js';
 import { byGeohash, cellsOfBlock } from './blocks.js';
 import { Budget } from '../../loaders/budget.js';
@@ -39,14 +39,10 @@ const readPrecision = (value: unknown) => readWhole('precision', value, 1, LONGE
 const within = (geohash: string) => (marker: MapMarker) => cellOf(marker, geohash.length) === geohash;
 
 function markersOf(context: MapContext, collection: Collection, geohash: string): Promise<readonly MapMarker[]> {
-  return readAll(context, {
-    field: 'cell',
-    collection,
-    cover: [cellRange(geohash)],
-    budget: Budget.of(context.limits),
-    accept: within(geohash),
-    advice: `query the enclosing cell of ${FINEST_STORED} characters, or page through its markers`,
-  });
+  const budget = Budget.of(context.limits);
+  const query = { collection, cover: [cellRange(geohash)], budget, accept: within(geohash) };
+  const advice = `query the enclosing cell of ${FINEST_STORED} characters, or page through its markers`;
+  return readAll(context, query, 'cell', advice);
 }
 
 /** A cell of any length from 1 to 12; its count is 0 if it is empty. */
@@ -84,17 +80,17 @@ export async function cellChildren(context: MapContext, { collection, geohash, c
   return withCollection(cellsOfMarkers(await markersOf(context, collection, geohash), geohash.length + 1));
 }
 
-/** A page of a cell's markers. */
+/** A connection of a cell's markers. */
 export function cellMarkers(
   context: MapContext,
   { collection, geohash }: MapCell,
-  page: PageInput,
-): Promise<MarkerPage> {
+  input: ConnectionArguments,
+): Promise<MarkerConnection> {
   const list = {
     collection,
     of: ['cell', geohash],
     cover: [cellRange(geohash)],
     accept: within(geohash),
   };
-  return readPage(context, list, page);
+  return readConnection(context, list, input);
 }

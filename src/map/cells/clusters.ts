@@ -3,8 +3,8 @@ import { type Cluster, clusterCells } from '../../geo/clusters.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import { type MapContext, requireCollection } from '../../read/context.js';
-import { createExpansion } from './expansion.js';
-import { type CellsQuestion, type OccupiedCells, cellOf, occupiedCellsOrCoarser } from './occupied.js';
+import { expansionZoom, zoomsOfCells } from './expansion.js';
+import { type MapQuestion, type OccupiedCells, cellOf, occupiedCellsOrCoarser } from './occupied.js';
 import { readWhole } from '../connection.js';
 import { readAll } from '../../read/read-all.js';
 import { Budget } from '../../loaders/budget.js';
@@ -28,7 +28,7 @@ const DEFAULT_RADIUS = 60;
 const MAX_RADIUS = 512;
 
 /** Which clusters are requested: those at least `distance` px apart. */
-export interface ClustersQuestion extends Pick<CellsQuestion, 'field' | 'collection' | 'filter'> {
+export interface ClustersQuestion extends MapQuestion {
   readonly distance?: number;
 }
 
@@ -84,7 +84,8 @@ function withReads(
   spacing: Spacing,
 ): MapCluster[] {
   let single: ReturnType<typeof singleMarkers> | undefined;
-  const expansion = createExpansion(context, collection, clusters, occupied, spacing);
+  let zooms: ReturnType<typeof zoomsOfCells> | undefined;
+  const ofCells = () => (zooms ??= zoomsOfCells(context, collection, clusters, occupied, spacing));
   return clusters.map((cluster) => ({
     ...cluster,
     marker: async () => {
@@ -92,7 +93,7 @@ function withReads(
       single ??= singleMarkers(context, collection, clusters, occupied);
       return (await single).get(cluster.cells[0]?.geohash ?? '') ?? null;
     },
-    expansionZoom: () => expansion(cluster),
+    expansionZoom: () => expansionZoom(cluster, spacing, ofCells),
   }));
 }
 
@@ -105,14 +106,14 @@ async function singleMarkers(
 ): Promise<ReadonlyMap<string, MapMarker>> {
   const single = clusters.filter(({ count }) => count === 1);
   const wanted = new Set(single.flatMap(({ cells }) => cells.map(({ geohash }) => geohash)));
-  const read = () =>
-    readAll(context, {
-      field: 'marker',
+  const read = () => {
+    const query = {
       collection,
       cover: [...wanted].sort().map(cellRange),
       budget: Budget.of(context.limits),
-      accept: (marker) => wanted.has(cellOf(marker, precision)),
-      advice: "omit the clusters' markers, or use a smaller bounding box",
-    });
+      accept: (marker: MapMarker) => wanted.has(cellOf(marker, precision)),
+    };
+    return readAll(context, query, 'marker', "omit the clusters' markers, or use a smaller bounding box");
+  };
   return new Map((known ?? (await read())).map((marker) => [cellOf(marker, precision), marker]));
 }

@@ -7,6 +7,7 @@ import { type ZRange, cellRange, coverArea, intersect } from '../../geo/ranges.j
 import { Budget } from '../../loaders/budget.js';
 import { type CellBlock, FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
+import type { MapMarker } from '../../model/marker.js';
 import type { BlockPlan } from '../../plan/blocks.js';
 import { type MapContext, requireCollection } from '../../read/context.js';
 import { readAll, tooMuch } from '../../read/read-all.js';
@@ -107,17 +108,11 @@ export async function countInRegion(
   if (edge.length === 0) return inside;
   const onEdge = new Set(edge.map(({ geohash }) => geohash));
   const cover = intersect([...onEdge].sort().map(cellRange), region.cover);
-  const markers = await readAll(context, {
-    field,
-    collection,
-    cover,
-    budget,
-    accept: ({ geohash, position }) =>
-      region.contains(position) &&
-      // Ranges extend across cells inside, whose markers are already counted.
-      Array.from({ length: FINEST_STORED }, (_, index) => geohash.slice(0, index + 1)).some((cell) => onEdge.has(cell)),
-    advice: ADVICE,
-  });
+  const accept = ({ geohash, position }: MapMarker) =>
+    region.contains(position) &&
+    // Ranges extend across cells inside, whose markers are already counted.
+    Array.from({ length: FINEST_STORED }, (_, index) => geohash.slice(0, index + 1)).some((cell) => onEdge.has(cell));
+  const markers = await readAll(context, { collection, cover, budget, accept }, field, ADVICE);
   return inside + markers.length;
 }
 

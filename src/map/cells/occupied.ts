@@ -25,13 +25,17 @@ export interface OccupiedCells {
   readonly markers?: readonly MapMarker[];
 }
 
-/** Which cells are requested. */
-export interface CellsQuestion {
+/** Whose markers are counted for which field. */
+export interface MapQuestion {
   readonly field: string;
   readonly collection: Collection;
+  readonly filter?: MarkerFilter | undefined;
+}
+
+/** Which cells are requested. */
+export interface CellsQuestion extends MapQuestion {
   readonly area: Area;
   readonly precision: number;
-  readonly filter?: MarkerFilter | undefined;
 }
 
 /** The cell of this precision that contains a marker. */
@@ -71,17 +75,10 @@ export async function occupiedCells(
   const known = new Map<string, boolean>();
   const overlaps = (geohash: string) => remembered(known, geohash, () => areaOverlapsCell(area, cellBounds(geohash)));
   if (precision > FINEST_STORED || filter) {
-    const markers = await readAll(context, {
-      field,
-      collection,
-      cover: coverCells(area, precision),
-      budget,
-      accept: (marker) => overlaps(cellOf(marker, precision)),
-      filter,
-      advice: filter
-        ? 'use a smaller bounding box, or filter only by category and mapProperties'
-        : `use a smaller bounding box, or a precision of ${FINEST_STORED} or less`,
-    });
+    const accept = (marker: MapMarker) => overlaps(cellOf(marker, precision));
+    const query = { collection, cover: coverCells(area, precision), budget, accept, filter };
+    const advice = filter ? 'filter only by category and mapProperties' : `a precision of ${FINEST_STORED} or less`;
+    const markers = await readAll(context, query, field, `use a smaller bounding box, or ${advice}`);
     return { precision, cells: cellsOfMarkers(markers, precision), markers };
   }
   const plan = planBlocks(area, precision);

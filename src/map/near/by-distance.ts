@@ -47,8 +47,9 @@ export interface Pending extends NearPosition {
 }
 
 /**
- * The state of scanning a ring that takes more reads than a page allows. The scan proceeds over several pages in index
- * order and keeps the nearest markers found: nothing can be emitted before the whole ring is scanned.
+ * The state of scanning a ring that takes more reads than a connection allows. The scan proceeds over several
+ * connections in index order and keeps the nearest markers found: nothing can be emitted before the whole ring is
+ * scanned.
  */
 export interface RingScan {
   /** The end of the ring. It moves inwards if more markers are found than a cursor can hold. */
@@ -68,17 +69,21 @@ export interface NearCursor {
   readonly width?: number | undefined;
 }
 
-/** A list by distance, or a page of it. */
-export interface NearQuery {
-  readonly collection: Collection;
+/** Which part of a list by distance is read. */
+export interface RingQuery {
   readonly center: Point;
   /** In meters, at most half the circumference of the globe. */
   readonly radius: number;
   /** Where it starts. */
   readonly cursor: NearCursor;
-  readonly filter: MarkerFilter | undefined;
   readonly wanted: number;
   readonly budget: Budget;
+}
+
+/** The same of a stored collection. */
+export interface NearQuery extends RingQuery {
+  readonly collection: Collection;
+  readonly filter: MarkerFilter | undefined;
 }
 
 export interface NearResult {
@@ -86,7 +91,7 @@ export interface NearResult {
   readonly found: readonly NearMarker[];
   /** Where the list resumes after all found markers; undefined if nothing is left. */
   readonly rest: NearCursor | undefined;
-  /** Maximum width of the next ring, if a page ends before. */
+  /** Maximum width of the next ring, if a connection ends before. */
   readonly width?: number;
 }
 

@@ -7,7 +7,7 @@ import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { MapContext } from '../../read/context.js';
 import type { MarkerFilterInput } from '../../read/filter.js';
-import { type MarkerPage, type PageInput, readPage } from '../connection.js';
+import { type MarkerConnection, type ConnectionArguments, readConnection } from '../connection.js';
 import { type Turn, inTurns } from '../../scheduling/turns.js';
 
 /** Maximum number of positions of a polygon, including those that close its rings. */
@@ -48,17 +48,17 @@ function readPolygon(polygon: unknown, turn: Turn): CoveredShape | Promise<Cover
 }
 
 /**
- * A page of the markers inside a GeoJSON Polygon or MultiPolygon, edges included, that match the filter, in geohash
- * order. Throws BAD_USER_INPUT naming the invalid part of the polygon.
+ * A connection of the markers inside a GeoJSON Polygon or MultiPolygon, edges included, that match the filter, in
+ * geohash order. Throws BAD_USER_INPUT naming the invalid part of the polygon.
  */
 export async function markersInside(
   context: MapContext,
   collection: Collection,
   polygon: unknown,
-  page: PageInput,
+  input: ConnectionArguments,
   filter?: MarkerFilterInput | null,
-): Promise<MarkerPage> {
+): Promise<MarkerConnection> {
   const { shape, cover } = await readPolygon(polygon, context.scheduler.takeTurn);
   const accept = ({ position }: MapMarker) => shape.contains(position);
-  return readPage(context, { collection, of: ['inside', polygon], cover, accept, filter }, page);
+  return readConnection(context, { collection, of: ['inside', polygon], cover, accept, filter }, input);
 }

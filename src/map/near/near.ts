@@ -1,16 +1,25 @@
-import { badInput, limitExceeded } from '../../errors.js';
+import { badInput } from '../../errors.js';
 import { HALF_AROUND, ringRelation } from '../../geo/circle.js';
 import { coverShape } from '../../geo/cover.js';
 import { type Point, readPoint } from '../../geo/point.js';
 import { Budget } from '../../loaders/budget.js';
 import type { Collection } from '../../model/collection.js';
+import type { Limits } from '../../model/limits.js';
 import type { MapMarker } from '../../model/marker.js';
-import type { MapContext } from '../../read/context.js';
 import { Cursors, isCursorPosition } from '../../read/cursor.js';
 import { type MarkerFilterInput, readFilter } from '../../read/filter.js';
 import { findMarkers } from '../../read/find-markers.js';
 import { tooMuch } from '../../read/read-all.js';
-import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput, readWhole } from '../connection.js';
+import type { SearchContext } from '../../read/search.js';
+import {
+  Edge,
+  type Connection,
+  type ConnectionArguments,
+  type ConnectionRequest,
+  connectionOf,
+  readArguments,
+  readWhole,
+} from '../connection.js';
 import {
   BEGIN,
   type NearCursor,
@@ -35,8 +44,8 @@ export class NearbyEdge extends Edge<MapMarker> {
   }
 }
 
-/** A page of markers ordered by distance, then by the bytes of their keys. */
-export type NearbyPage = Page<NearbyEdge>;
+/** Markers ordered by distance, then by the bytes of their keys. */
+export type NearbyConnection = Connection<NearbyEdge>;
 
 /**
  * Half the circumference of the globe is 20,015,114.35 meters; values that exceed it only in further decimals are
@@ -48,36 +57,36 @@ const readMeters = (field: string, value: unknown): number => {
   throw badInput(field, value, `a distance from 0 to ${FARTHEST} meters, half the circumference of the globe`);
 };
 
-/** A request for a page of a list by distance, and where it starts. */
-interface NearRequest extends PageRequest {
+/** The same for a list by distance, with where it starts. */
+interface NearRequest extends ConnectionRequest {
   readonly start: NearCursor;
 }
 
 /**
- * The page of a list by distance that a client requests; `isPosition` recognizes positions in index order. Throws
+ * The validated arguments for a list by distance; `isPosition` recognizes positions in index order. Throws
  * BAD_USER_INPUT naming `first` or `after`.
  */
-export function readNearInput(
-  limits: MapContext['limits'],
+export function readNearArguments(
+  limits: Limits,
   list: readonly unknown[],
-  page: PageInput,
+  input: ConnectionArguments,
   isPosition: (text: string) => boolean,
 ): NearRequest {
-  const request = readPageInput(limits, list, page, (text) => parseNearCursor(text, isPosition) !== undefined);
+  const request = readArguments(limits, list, input, (text) => parseNearCursor(text, isPosition) !== undefined);
   const start = request.after === undefined ? undefined : parseNearCursor(request.after, isPosition);
   return { ...request, start: start ?? { resumeAfter: BEGIN } };
 }
 
-/** A page of the found markers, which may be more than fit. */
-export function nearbyPage(request: PageRequest, { found, rest, width }: NearResult): NearbyPage {
+/** A connection of the found markers, which may be more than fit. */
+export function nearbyConnection(request: ConnectionRequest, { found, rest, width }: NearResult): NearbyConnection {
   const { cursors } = request;
   const edges = found.map((near) => new NearbyEdge(cursors, near));
   const cursorAfter = ({ node: { key }, distance }: NearbyEdge) =>
     cursors.write(formatNearCursor({ resumeAfter: { distance, key }, width }));
-  return pageOf(request, edges, rest && formatNearCursor(rest), cursorAfter);
+  return connectionOf(request, edges, rest && formatNearCursor(rest), cursorAfter);
 }
 
-/** The radius does not identify the list: a further page, or one after `nearest`, may use a larger one. */
+/** The radius does not identify the list: a further connection, or one after `nearest`, may use a larger one. */
 const listOf = (collection: Collection, center: Point, filter: MarkerFilterInput | null | undefined) => [
   'near',
   center,
@@ -86,48 +95,48 @@ const listOf = (collection: Collection, center: Point, filter: MarkerFilterInput
 ];
 
 /**
- * A page of the markers within a radius in meters (0 to half the circumference of the globe) of a center, both
- * included, that match the filter: nearest first, ties in key order. A page that its budget ends has fewer than `first`
- * markers, possibly none, and a next page. Throws BAD_USER_INPUT naming the invalid argument, and LIMIT_EXCEEDED if a
- * page cannot even read one prefix of the collection.
+ * A connection of the markers within a radius in meters (0 to half the circumference of the globe) of a center, both
+ * included, that match the filter: nearest first, ties in key order. A connection that its budget ends has fewer than
+ * `first` markers, possibly none, and a next connection. Throws BAD_USER_INPUT naming the invalid argument.
  */
 export async function markersWithin(
-  context: MapContext,
+  context: SearchContext,
   collection: Collection,
   circle: { readonly center: Point; readonly radius: number },
-  page: PageInput,
+  input: ConnectionArguments,
   filterInput?: MarkerFilterInput | null,
-): Promise<NearbyPage> {
+): Promise<NearbyConnection> {
   const center = readPoint('center', circle.center.lng, circle.center.lat);
   const radius = readMeters('radius', circle.radius);
   const filter = readFilter(filterInput);
   const list = listOf(collection, center, filterInput);
-  const request = readNearInput(context.limits, list, page, isCursorPosition);
+  const request = readNearArguments(context.limits, list, input, isCursorPosition);
   const { start: cursor, wanted } = request;
   const query = { collection, center, radius, cursor, filter, wanted, budget: Budget.of(context.limits) };
-  return nearbyPage(request, await walkOutward(context, query));
+  return nearbyConnection(request, await walkOutward(context, query));
 }
 
 /**
- * Markers by distance, from pages or, while these cannot be trusted, from the geo index. If pages have more markers at
- * one position than can be read at once, these are scanned over several pages of the list.
+ * Markers by distance. Pages are read nearest first; without pages, the geo index is read in rings around the center.
+ * So is a crowd: more markers at one distance than can be read at once, which are scanned over several requests.
  */
-async function walkOutward(context: MapContext, query: NearQuery): Promise<NearResult> {
+async function walkOutward(context: SearchContext, query: NearQuery): Promise<NearResult> {
   const { collection, cursor, radius } = query;
   const { resumeAfter } = cursor;
   if (resumeAfter.distance > radius) return { found: [], rest: undefined };
-  const walk = () => walkIndex(context, query);
-  if (cursor.scan) return walk();
-  return context.loaders.pages.read(
-    collection,
-    async (pages): Promise<NearResult> => {
+  const pages = cursor.scan ? undefined : await context.loaders.pages.open(collection);
+  if (pages) {
+    try {
       const { found, rest } = await new PageWalk(context, query, pages).run();
       if (!rest || compareNear(rest.resumeAfter, resumeAfter) > 0) return { found, rest };
       const upTo = { distance: Math.min(HALF_AROUND, resumeAfter.distance + CROWD), key: null };
       return { found, rest: { resumeAfter, scan: { upTo, scanned: '', pending: [] } } };
-    },
-    walk,
-  );
+    } catch (error) {
+      context.loaders.pages.giveUp(collection, error);
+    }
+  }
+  const { found, rest } = await walkRings(query, sourceOf(context, query), FIRST_RING, GROWTH);
+  return { found, rest };
 }
 
 /** Width in meters of a ring that has more markers than can be read at once. */
@@ -142,17 +151,16 @@ const MOST_NEAREST = 1_000;
  * more reads than one field may make: it never returns a wrong neighbor.
  */
 export async function nearestMarkers(
-  context: MapContext,
+  context: SearchContext,
   collection: Collection,
   asked: { readonly center: Point; readonly count: number; readonly maxRadius?: number | null | undefined },
   filterInput?: MarkerFilterInput | null,
 ): Promise<readonly NearbyEdge[]> {
-  const { queryCalls, itemsPerField } = context.limits;
   const wanted = readWhole('count', asked.count, 1, MOST_NEAREST);
   const center = readPoint('center', asked.center.lng, asked.center.lat);
   const radius = readMeters('maxRadius', asked.maxRadius ?? HALF_AROUND);
   const filter = readFilter(filterInput);
-  const limits = { queryCalls: 2 * queryCalls, itemsPerField };
+  const limits = { ...context.limits, queryCalls: 2 * context.limits.queryCalls };
   const cursor = { resumeAfter: BEGIN };
   const query = { collection, center, radius, cursor, filter, wanted, budget: Budget.of(limits) };
   const { found, rest } = await walkOutward(context, query);
@@ -169,40 +177,20 @@ const FINENESS = 512;
 const FIRST_RING = 1_500;
 const GROWTH = 3;
 
-/** Reads markers of a collection in index order, and the current base items of those kept by earlier pages. */
-function sourceOf(context: MapContext, { collection, filter, budget }: NearQuery): ScanSource {
+/** Reads markers of a collection in index order, and the current base items of those kept by earlier connections. */
+function sourceOf(context: SearchContext, { collection, center, filter, budget }: NearQuery): ScanSource {
   return {
-    async read({ center, from, upTo }, after, accept) {
+    async read(from, upTo, scanned, accept) {
       const cover = coverShape(ringRelation(center, from.distance, upTo.distance), FINENESS);
-      const query = { collection, cover, budget, accept, filter, wanted: Infinity };
-      const result = await findMarkers(context, after === '' ? query : { ...query, after });
-      return { found: result.found, scanned: result.ended ? null : (result.resumeAfter ?? after) };
+      const after = scanned === '' ? undefined : scanned;
+      const result = await findMarkers(context, { collection, cover, budget, after, accept, filter });
+      return { found: result.found, scanned: result.ended ? null : (result.resumeAfter ?? scanned) };
     },
     loads: () => Infinity,
     identityOf: ({ key }) => key,
     async load(pending) {
-      const bases = await Promise.all(pending.map(({ key }) => context.loaders.marker({ collection, key })));
+      const bases = await Promise.all(pending.map(({ key }) => context.loaders.markers.load({ collection, key })));
       return bases.filter((base) => base !== null).filter((base) => filter?.passes(base) ?? true);
     },
   };
-}
-
-/**
- * Reads markers by distance ring by ring, in geo index order within a ring. Throws LIMIT_EXCEEDED if the budget does
- * not even cover one prefix.
- */
-async function walkIndex(context: MapContext, query: NearQuery): Promise<NearResult> {
-  const { cursor, collection } = query;
-  const source = sourceOf(context, query);
-  const { found, rest } = await walkRings({ ...query, source, width: FIRST_RING, growth: GROWTH });
-  const isStuck = rest?.scan && rest.scan.scanned === (cursor.scan?.scanned ?? '');
-  if (isStuck && compareNear(rest.resumeAfter, cursor.resumeAfter) === 0) {
-    throw limitExceeded(
-      'within',
-      `in a collection of ${collection.writeShards} write shards, each of which takes a Query call`,
-      `${context.limits.queryCalls} Query calls`,
-      'raise CELLPORT_MAX_RANGES',
-    );
-  }
-  return { found, rest };
 }

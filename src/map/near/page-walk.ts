@@ -1,14 +1,14 @@
 import { leastDistance } from '../../geo/circle.js';
 import { GEOHASH_ALPHABET, cellBounds } from '../../geo/geohash.js';
 import type { ZRange } from '../../geo/ranges.js';
-import { MARKERS_AN_ITEM, type OpenPages } from '../../read/from-pages/page-loader.js';
 import type { MapMarker } from '../../model/marker.js';
 import { partitionRange } from '../../pages/directory.js';
+import { MARKERS_AN_ITEM } from '../../pages/ordered-marker.js';
 import { type PageAhead, PagesOutward } from '../../pages/outward.js';
 import { type PlannedRead, planChosen } from '../../pages/plan-reads.js';
 import { eachInTurns } from '../../scheduling/turns.js';
-import type { MapContext } from '../../read/context.js';
 import { passing } from '../../read/passing.js';
+import type { SearchContext, SearchedPages } from '../../read/search.js';
 import {
   type NearMarker,
   type NearPosition,
@@ -33,13 +33,13 @@ const MARKERS_A_REQUEST = 50;
 const LOOKUPS = 1_000;
 
 /**
- * Reads markers by distance from pages, those first whose stretch is nearest (Hjaltason and Samet 1999), in growing batches:
- * until no unread page can have a nearer marker than those wanted, or until the budget is spent.
+ * Reads markers by distance from pages, those first whose stretch is nearest (Hjaltason and Samet 1999), in growing
+ * batches: until no unread page can have a nearer marker than those wanted, or until the budget is spent.
  */
 export class PageWalk {
-  readonly #context: MapContext;
+  readonly #context: SearchContext;
   readonly #query: NearQuery;
-  readonly #pages: OpenPages;
+  readonly #pages: SearchedPages;
   /** When the walk began: a later one may move a marker to where the walk has passed. */
   readonly #ownWrites: readonly { readonly mapVersion: number; readonly key: string; readonly near?: NearMarker }[];
   readonly #ahead: PagesOutward;
@@ -57,7 +57,7 @@ export class PageWalk {
   /** Of the markers seen, how many passed the filter. */
   #seen = 0;
 
-  constructor(context: MapContext, query: NearQuery, pages: OpenPages) {
+  constructor(context: SearchContext, query: NearQuery, pages: SearchedPages) {
     const { center, cursor } = query;
     this.#context = context;
     this.#query = query;
@@ -87,8 +87,8 @@ export class PageWalk {
   }
 
   /**
-   * Reads until all markers up to the distance that is returned are known, and so many of them are still to be emitted, if there
-   * are; up to a lesser distance if the budget ends. Undefined if nothing more can be known.
+   * Reads until all markers up to the distance that is returned are known, and so many of them are still to be emitted,
+   * if there are; up to a lesser distance if the budget ends. Undefined if nothing more can be known.
    */
   async #reach(goal: number): Promise<number | undefined> {
     const { radius, budget } = this.#query;
@@ -107,8 +107,8 @@ export class PageWalk {
   }
 
   /**
-   * The nearest unread page, if it may have markers within a distance; a gap in the directory if the budget does not allow reading
-   * it.
+   * The nearest unread page, if it may have markers within a distance; a gap in the directory if the budget does not
+   * allow reading it.
    */
   async #next(distanceTo: number): Promise<PageAhead | undefined> {
     for (;;) {
@@ -138,7 +138,10 @@ export class PageWalk {
     for (const [partition, pages] of directory) this.#ahead.add(partition, pages);
   }
 
-  /** Reads the nearest pages: as many as may have the markers that are missing, and further ones that may have nearer ones. */
+  /**
+   * Reads the nearest pages: as many as may have the markers that are missing, and further ones that may have nearer
+   * ones.
+   */
   async #readBatch(distanceTo: number, goal: number, missing: number): Promise<void> {
     const { budget } = this.#query;
     const few = this.#pagesRead === 0 ? 1 : Math.max(LEAST_PAGES, GROWTH * this.#pagesRead);
@@ -161,7 +164,7 @@ export class PageWalk {
 
   async #read(reads: readonly PlannedRead[]): Promise<void> {
     const { center, budget } = this.#query;
-    const { entries } = await this.#pages.read({ reads, earlier: this.#done }, budget);
+    const { entries } = await this.#pages.read(reads, this.#done, budget);
     this.#done.push(...reads);
     const versionOf = (key: string) => this.#markers.get(key)?.marker.mapVersion ?? -1;
     const add = (marker: MapMarker) => this.#markers.set(marker.key, nearMarker(center, marker));
@@ -175,7 +178,10 @@ export class PageWalk {
     }
   }
 
-  /** Emits what is still to be emitted up to a distance; false if it ends before, with what is wanted or with the last look-up. */
+  /**
+   * Emits what is still to be emitted up to a distance; false if it ends before, with what is wanted or with the last
+   * look-up.
+   */
   async #emit(to: number): Promise<boolean> {
     const { collection, cursor, filter, wanted } = this.#query;
     // A marker that has moved since it was emitted is where it was found last.
@@ -187,7 +193,7 @@ export class PageWalk {
       const chunk = ring.slice(next, next + Math.max(1, wanted - this.#found.length));
       const [nearest] = chunk;
       const last = this.#found[wanted - 1];
-      // Nearer ones may have been seen since the page was full.
+      // Nearer ones may have been seen since the connection was full.
       if (!nearest || (last && compareNear(nearest, last) > 0)) return false;
       await this.#context.turn();
       const { passed, decided, lookups } = await passing(this.#context, collection, filter, chunk, this.#lookups);
@@ -204,7 +210,9 @@ export class PageWalk {
     return true;
   }
 
-  /** Leaves a marker that could not be decided to the next page, with what lies beyond it and was emitted before. */
+  /**
+   * Leaves a marker that could not be decided to the next connection, with what lies beyond it and was emitted before.
+   */
   #endBefore(left: NearPosition): false {
     if (compareNear(this.#resumeAfter, left) < 0) return false;
     const nearer = [...this.#decided].filter((one) => compareNear(one, left) < 0);

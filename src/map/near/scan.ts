@@ -5,38 +5,35 @@ import type { OrderedMarker } from '../../pages/ordered-marker.js';
 import {
   type NearMarker,
   type NearPosition,
-  type NearQuery,
   type NearResult,
   type Pending,
+  type RingQuery,
   type RingScan,
   compareNear,
   nearMarker,
 } from './by-distance.js';
 
-/** A ring around a center, from one position in distance order (excluded) up to another. */
-export interface ScannedRing {
-  readonly center: Point;
-  readonly from: NearPosition;
-  readonly upTo: NearPosition;
-}
-
-/** Reads the markers of a ring in index order. */
+/** Reads the markers of rings around a center in index order. */
 export interface ScanSource {
   /**
-   * Reads the markers after a position ('' for all) that `accept` matches, as far as one page may read, and returns
-   * where that ends; null at the end.
+   * Reads the markers of the ring from one position in distance order (excluded) to another, after a position in index
+   * order ('' for all), that `accept` matches, as far as one connection may read, and returns where that ends; null at
+   * the end.
    */
   read(
-    ring: ScannedRing,
-    after: string,
+    from: NearPosition,
+    upTo: NearPosition,
+    scanned: string,
     accept: (marker: MapMarker) => boolean,
   ): Promise<{ readonly found: readonly OrderedMarker[]; readonly scanned: string | null }>;
-  /** The current state of markers kept by earlier pages, without those deleted or no longer matching the filter. */
+  /**
+   * The current state of markers kept by earlier connections, without those deleted or no longer matching the filter.
+   */
   load(pending: readonly Pending[]): Promise<readonly MapMarker[]>;
-  /** Number of markers that this page may still load. */
+  /** Number of markers that this connection may still load. */
   loads(): number;
   /** The identity of a marker, which does not change when it moves. */
-  identityOf(one: Pick<Pending, 'key' | 'indexPosition'>): string;
+  identityOf(one: Pending): string;
 }
 
 export interface ScanResult {
@@ -51,8 +48,8 @@ export interface ScanResult {
 /** Maximum bytes of found markers in a cursor: about a hundred markers, and it still fits into a URL. */
 const KEPT_BYTES = 6_000;
 
-/** The nearest of the found markers that a cursor can hold, and where the ring then ends. */
-function trimmed(found: readonly Pending[], upTo: NearPosition): Pick<RingScan, 'pending' | 'upTo'> {
+/** A scan with the nearest of the found markers that a cursor can hold, and where its ring then ends. */
+function trimmed(scanned: string | null, found: readonly Pending[], upTo: NearPosition): RingScan {
   let bytes = 0;
   const fits = found.findIndex(({ distance: far, key, indexPosition }, index) => {
     bytes += Buffer.byteLength(JSON.stringify([far, key, indexPosition]));
@@ -60,21 +57,22 @@ function trimmed(found: readonly Pending[], upTo: NearPosition): Pick<RingScan, 
   });
   const pending = fits < 0 ? found : found.slice(0, fits);
   const last = fits < 0 ? undefined : pending.at(-1);
-  return { pending, upTo: last ?? upTo };
+  return { scanned, pending, upTo: last ?? upTo };
 }
 
-/** Limits a scan to this distance: the radius may differ from that of the previous page. */
+/** Limits a scan to this distance: the radius may differ from that of the previous connection. */
 export function endedAt(scan: RingScan, end: NearPosition): RingScan {
   if (compareNear(scan.upTo, end) <= 0) return scan;
   return { ...scan, upTo: end, pending: scan.pending.filter((one) => compareNear(one, end) <= 0) };
 }
 
 /**
- * Continues the scan of a ring as far as one page may read, and emits at most `first` markers once the ring is
- * complete. If a single page has read the whole ring, all markers found may be emitted.
+ * Continues the scan of a ring as far as one connection may read, and emits at most `first` markers once the ring is
+ * complete. If a single connection has read the whole ring, all markers found may be emitted.
  */
 async function scanOn(
-  { center, from }: Pick<ScannedRing, 'center' | 'from'>,
+  center: Point,
+  from: NearPosition,
   scan: RingScan,
   first: number,
   source: ScanSource,
@@ -85,7 +83,7 @@ async function scanOn(
   let { scanned, pending } = scan;
   const now = new Map<string, MapMarker>();
   if (scanned !== null) {
-    const read = await source.read({ center, from, upTo }, scanned, (marker) => isBetween(near(marker), upTo));
+    const read = await source.read(from, upTo, scanned, (marker) => isBetween(near(marker), upTo));
     scanned = read.scanned;
     const found = read.found.map(({ marker, position }) => {
       const one = { distance: near(marker).distance, key: marker.key, indexPosition: position };
@@ -95,7 +93,7 @@ async function scanOn(
     // A marker that moved within the ring is at the position where it was found last.
     pending = [...pending.filter((one) => !now.has(source.identityOf(one))), ...found].toSorted(compareNear);
   }
-  if (scanned !== null) return { found: [], resumeAfter: from, rest: { scanned, ...trimmed(pending, upTo) } };
+  if (scanned !== null) return { found: [], resumeAfter: from, rest: trimmed(scanned, pending, upTo) };
 
   const next: Pending[] = [];
   const unknown: Pending[] = [];
@@ -108,7 +106,7 @@ async function scanOn(
   }
   const last = next.at(-1);
   const left = pending.slice(next.length);
-  const rest = left.length > 0 ? { scanned, ...trimmed(left, upTo) } : undefined;
+  const rest = left.length > 0 ? trimmed(scanned, left, upTo) : undefined;
   const resumeAfter = rest ? (last ?? from) : upTo;
   const markers = [...(await source.load(unknown)), ...next.flatMap((one) => now.get(source.identityOf(one)) ?? [])];
   // Kept markers may have moved to another position in the order.
@@ -119,42 +117,37 @@ async function scanOn(
   return { found, resumeAfter, rest };
 }
 
-/** A list by distance, read in rings. One with more markers than wanted makes the page longer. */
-export interface RingWalk extends Pick<NearQuery, 'center' | 'radius' | 'cursor' | 'wanted' | 'budget'> {
-  readonly source: ScanSource;
-  /**
-   * Width of the first ring in meters if the previous page does not specify it, and the maximum growth factor of the
-   * next.
-   */
-  readonly width: number;
-  readonly growth: number;
-}
-
 const NARROWEST = 1;
 
 /**
- * Reads rings outward until a page is full, so that it costs what it contains. A ring that exceeds the budget of a page
- * is scanned over several pages, all but the last of which are empty.
+ * Reads rings outward until a connection is full, so that it costs what it contains; one with more markers than wanted
+ * makes the connection longer. A ring that exceeds the budget of a connection is scanned over several connections, all
+ * but the last of which are empty. The first ring is `firstWidth` meters wide if the previous connection does not
+ * specify it, and each further one at most `growth` times as wide as the one before.
  */
-export async function walkRings(walk: RingWalk): Promise<NearResult> {
-  const { center, radius, cursor, budget, source } = walk;
+export async function walkRings(
+  { center, radius, cursor, wanted, budget }: RingQuery,
+  source: ScanSource,
+  firstWidth: number,
+  growth: number,
+): Promise<NearResult> {
   const end = { distance: radius, key: null };
-  const first = walk.wanted - 1;
+  const first = wanted - 1;
   const begun = cursor.resumeAfter.distance;
-  let { resumeAfter, scan, width = Math.max(NARROWEST, walk.width) } = cursor;
+  let { resumeAfter, scan, width = Math.max(NARROWEST, firstWidth) } = cursor;
   const found: NearMarker[] = [];
   while (found.length <= first && compareNear(resumeAfter, end) < 0 && budget.calls > 0 && budget.items > 0) {
     const from = resumeAfter;
     const upTo = { distance: Math.min(end.distance, from.distance + width), key: null };
     const most = scan ? first - found.length : Infinity;
     const ring = endedAt(scan ?? { upTo, scanned: '', pending: [] }, end);
-    const result = await scanOn({ center, from }, ring, most, source);
+    const result = await scanOn(center, from, ring, most, source);
     found.push(...result.found);
     ({ resumeAfter, rest: scan } = result);
     if (scan) break;
-    width = Math.min(HALF_AROUND, Math.max(NARROWEST, walk.growth * (resumeAfter.distance - from.distance)));
+    width = Math.min(HALF_AROUND, Math.max(NARROWEST, growth * (resumeAfter.distance - from.distance)));
   }
-  // The page was full before everything read was used: the next page need not read as far.
+  // The connection was full before everything read was used: the next connection need not read as far.
   if (found.length > first)
     width = Math.min(width, Math.max(NARROWEST, 2 * ((found[first - 1]?.distance ?? 0) - begun)));
   const rest = compareNear(resumeAfter, end) < 0 ? { resumeAfter, scan, width } : undefined;

@@ -24,11 +24,11 @@ async function load(loaders: Loaders, zone: Zone, { maxVertices, tolerance }: De
     if (!(tolerance >= 0 && tolerance <= MOST_TOLERANCE)) {
       throw badInput('tolerance', tolerance, `0 to ${MOST_TOLERANCE} degrees`);
     }
-    if (tolerance > 0) return loaders.coarseGeometry(zone, tolerance);
+    if (tolerance > 0) return loaders.zones.coarseGeometry(zone, tolerance);
   }
   const most = maxVertices ?? Infinity;
   if (maxVertices != null) readWhole('maxVertices', maxVertices, LEAST_VERTICES, MOST_ZONE_VERTICES);
-  const loaded = await loaders.zoneGeometry(zone);
+  const loaded = await loaders.zones.geometry(zone);
   return zone.geometry.vertices <= most ? loaded.json : loaded.simplified(most);
 }
 
@@ -38,6 +38,6 @@ async function load(loaders: Loaders, zone: Zone, { maxVertices, tolerance }: De
  */
 export async function zoneGeometry({ loaders }: MapContext, zone: Zone, detail: Detail): Promise<Buffer> {
   const json = await load(loaders, zone, detail);
-  loaders.countGeometry(json.length);
+  loaders.zones.countGeometry(json.length);
   return json;
 }

@@ -7,21 +7,21 @@ import type { Zone } from '../../model/zone.js';
 import { type MapContext, requireCollection } from '../../read/context.js';
 import { countInRegion } from '../cells/count.js';
 import type { MarkerFilterInput } from '../../read/filter.js';
-import { type MarkerPage, type PageInput, readPage } from '../connection.js';
+import { type MarkerConnection, type ConnectionArguments, readConnection } from '../connection.js';
 
 /**
- * A page of the collection's markers inside a zone, edges included, that match the filter, in geohash order. A line has
- * none. Throws UNAVAILABLE if the zone's geometry cannot be read.
+ * A connection of the collection's markers inside a zone, edges included, that match the filter, in geohash order. A
+ * line has none. Throws UNAVAILABLE if the zone's geometry cannot be read.
  */
 export async function zoneMarkers(
   context: MapContext,
   zone: Zone,
   collectionKey: string,
-  page: PageInput,
+  input: ConnectionArguments,
   filter?: MarkerFilterInput | null,
-): Promise<MarkerPage> {
+): Promise<MarkerConnection> {
   const collection = await requireCollection(context, collectionKey);
-  const loaded = await context.loaders.zoneGeometry(zone);
+  const loaded = await context.loaders.zones.geometry(zone);
   const shape = await loaded.shape;
   const list = {
     collection,
@@ -30,7 +30,7 @@ export async function zoneMarkers(
     accept: ({ position }: MapMarker) => shape.contains(position),
     filter,
   };
-  return readPage(context, list, page);
+  return readConnection(context, list, input);
 }
 
 /**
@@ -39,7 +39,7 @@ export async function zoneMarkers(
  */
 export async function zoneCount(context: MapContext, zone: Zone, collectionKey: string): Promise<number> {
   const collection = await requireCollection(context, collectionKey);
-  const loaded = await context.loaders.zoneGeometry(zone);
+  const loaded = await context.loaders.zones.geometry(zone);
   if (!shapeIsArea(loaded.geometry)) return 0;
   const [shape, cover] = [await loaded.shape, await loaded.cover];
   const relationTo = (box: Bounds) => relationToBox(shape, box);

@@ -24,7 +24,7 @@ export async function keysOfCovers(
   ranges: readonly PartitionRange[],
   accept: (box: Bounds) => boolean,
 ): Promise<string[] | undefined> {
-  const lists = await Promise.all(ranges.map((range) => loaders.zoneEntries(range, limits.itemsPerField)));
+  const lists = await Promise.all(ranges.map((range) => loaders.zones.entries(range, limits.itemsPerField)));
   if (!lists.every((entries) => entries !== undefined)) return undefined;
   const accepted = lists.flat().filter(({ box }) => accept(box));
   return [...new Set(accepted.map(({ key }) => key))].sort(compareBytes);
@@ -41,7 +41,7 @@ export async function acceptedZones(
 }
 
 async function shapeOf({ loaders, turn }: MapContext, zone: Zone): Promise<Shape> {
-  const shape = await (await loaders.zoneGeometry(zone)).shape;
+  const shape = await (await loaders.zones.geometry(zone)).shape;
   await turn();
   return shape;
 }
@@ -49,8 +49,8 @@ async function shapeOf({ loaders, turn }: MapContext, zone: Zone): Promise<Shape
 /**
  * The zones of a collection that contain a position, edges included, in key order. Takes at most three Query calls (one
  * more for each MB of covers in one cell), one batch of the zones whose bounding boxes contain the position, and an
- * exact test. A line contains only positions on it. Throws BAD_USER_INPUT naming the invalid coordinate, and UNAVAILABLE
- * if the geometry of a candidate zone cannot be read.
+ * exact test. A line contains only positions on it. Throws BAD_USER_INPUT naming the invalid coordinate, and
+ * UNAVAILABLE if the geometry of a candidate zone cannot be read.
  */
 export async function zonesAt(context: MapContext, collection: Collection, asked: Point): Promise<readonly Zone[]> {
   const { loaders, keys, limits } = context;
@@ -60,7 +60,7 @@ export async function zonesAt(context: MapContext, collection: Collection, asked
   const ranges = coversOfPoint(point).map((cell) => keys.zoneRange(scope, cell, cell));
   const near = await keysOfCovers(context, ranges, (box) => boxContains(box, point));
   if (!near) throw limitExceeded('zonesAt', 'more than can be read at once', `${limits.itemsPerField} zones`, ADVICE);
-  const zones = await loaders.zones(collection, near);
+  const zones = await loaders.zones.load(collection, near);
   return acceptedZones(zones, async (zone) => (await shapeOf(context, zone)).contains(point));
 }
 

@@ -2,25 +2,17 @@ import { LONGEST_Z, fromZ, toZ } from '../../geo/geohash.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import { AFTER_SEPARATOR } from '../../keys/escape.js';
 import type { Budget } from '../../loaders/budget.js';
-import type { IndexedMarkers } from '../loaders.js';
 import type { Collection } from '../../model/collection.js';
 import { queriesOf } from '../../model/spread.js';
-import { type ScopedCollection, rangeGroups } from '../../plan/explain.js';
+import { rangeGroups } from '../../plan/explain.js';
 import { type MarkerPlan, type PlannedRange, planMarkers } from '../../plan/markers.js';
-import type { MapContext } from '../context.js';
-import type { CursorPosition } from '../cursor.js';
-import type { MarkerSearch, MarkerSource, FoundPart } from '../search.js';
 import { concurrentRanges, itemsFor } from '../../plan/wave.js';
+import type { CursorPosition } from '../cursor.js';
+import type { FoundPart, IndexSearch, MarkerSearch, MarkerSource, SearchContext } from '../search.js';
+import type { IndexedMarkers } from './index-loader.js';
 
-/** A search of a geo index. */
-export interface IndexSearch extends Omit<MarkerSearch, 'collection'> {
-  readonly collection: ScopedCollection;
-}
-
-/** The number of ranges of a collection that a budget covers. */
-function affordableRanges(budget: Budget, { writeShards }: Pick<Collection, 'writeShards'>): number {
-  return Math.floor(budget.calls / writeShards);
-}
+/** The number of ranges that the budget of a search covers. */
+const affordableRanges = ({ budget, collection }: IndexSearch) => Math.floor(budget.calls / collection.writeShards);
 
 /** The first ranges whose Query calls a budget covers, with the number of calls: spread prefixes take more. */
 function affordable(ranges: readonly PlannedRange[], collection: Collection, budget: Budget) {
@@ -36,20 +28,20 @@ function affordable(ranges: readonly PlannedRange[], collection: Collection, bud
 }
 
 /** The part of a plan from a position in Z-order on: as many ranges as the budget covers. */
-export function nextRanges({ cover, collection, budget }: IndexSearch, after = 0): MarkerPlan {
-  const { prefixLength } = collection;
-  return planMarkers({ cover, prefixLength, after, ceiling: affordableRanges(budget, collection) });
+export function nextRanges(search: IndexSearch, after = 0): MarkerPlan {
+  const { cover, collection } = search;
+  return planMarkers({ cover, prefixLength: collection.prefixLength, after, ceiling: affordableRanges(search) });
 }
 
 /** Reads a search from the geo index. */
 export class IndexedSearch implements MarkerSource {
-  readonly #context: MapContext;
+  readonly #context: SearchContext;
   readonly #search: MarkerSearch;
   #ranges: readonly PlannedRange[] = [];
   /** Where the rest of the plan resumes; undefined if nothing is left. */
   #rest: number | undefined;
 
-  constructor(context: MapContext, search: MarkerSearch, after: CursorPosition) {
+  constructor(context: SearchContext, search: MarkerSearch, after: CursorPosition) {
     this.#context = context;
     this.#search = search;
     this.#rest = toZ(after.slice(0, LONGEST_Z));
@@ -57,7 +49,7 @@ export class IndexedSearch implements MarkerSource {
 
   async next(after: CursorPosition, wanted: number): Promise<FoundPart | undefined> {
     const { collection, budget } = this.#search;
-    if (affordableRanges(budget, collection) < 1 || budget.items < 1) return undefined;
+    if (affordableRanges(this.#search) < 1 || budget.items < 1) return undefined;
     if (this.#ranges.length === 0 && this.#rest !== undefined) {
       ({ ranges: this.#ranges, next: this.#rest } = nextRanges(this.#search, this.#rest));
     }
@@ -89,7 +81,7 @@ export class IndexedSearch implements MarkerSource {
     for (const group of rangeGroups(range, collection, keys)) {
       const reads = group.map((keyRange) => {
         const rest = { ...keyRange, from: from.slice(range.prefix.length) };
-        return loaders.markers(collection, { range: rest, limit, budget: share() });
+        return loaders.index.load(collection, { range: rest, limit, budget: share() });
       });
       shards.push(...(await Promise.all(reads)));
     }

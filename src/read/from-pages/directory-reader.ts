@@ -10,28 +10,11 @@ import {
 } from '../../pages/directory.js';
 import { type KnownParts, type Missing, walkDirectory } from '../../pages/walk-directory.js';
 import type { DirectoryParts } from '../../store/page/page-directory.js';
-import type { PagesOf, StoredPage } from '../../store/page/pages.js';
+import type { PagesOf } from '../../store/page/pages.js';
 import type { Budget } from '../../loaders/budget.js';
 import { PagesGone, earliest } from './chain.js';
-import { WHOLE_PARTS, firstPart, readBeginnings } from './directory-beginnings.js';
+import { type DirectorySource, WHOLE_PARTS, firstPart, readBeginnings } from './directory-beginnings.js';
 import type { DirectoryCache } from './directory-cache.js';
-
-/** Reads parts of a directory from the table. */
-export interface DirectorySource {
-  /** The part that a position belongs to; undefined if none of its partition begins before. */
-  at(position: string): Promise<DirectoryPart | undefined>;
-  /** The first parts that begin from one position to another, both included. */
-  between(from: string, to: string, limit: number): Promise<DirectoryParts>;
-}
-
-export interface DirectoryReaderOptions {
-  readonly source: DirectorySource;
-  readonly directories: DirectoryCache;
-  /** The first characters of the geohashes of a collection's markers. */
-  readonly partitions: (scope: string) => Promise<readonly string[]>;
-  /** The first page of a partition. */
-  readonly firstPage: (partition: string) => Promise<StoredPage | undefined>;
-}
 
 /** The required parts of a directory. */
 export interface KnownDirectory {
@@ -51,16 +34,18 @@ const before = (a: string, b: string) => compareBytes(a, b) < 0;
 
 /** Reads the parts of the directory of a collection's pages that a request requires and this process does not have. */
 export class DirectoryReader implements KnownParts {
-  readonly #options: DirectoryReaderOptions;
   readonly #of: PagesOf;
+  readonly #source: DirectorySource;
+  readonly #directories: DirectoryCache;
   /** The parts that this request uses, in order, by partition. Partitions without pages have no list. */
   readonly #held = new Map<string, readonly DirectoryPart[]>();
   /** Partitions that this request has asked for and that had no pages then. */
   readonly others = new Set<string>();
 
-  constructor(options: DirectoryReaderOptions, of: PagesOf) {
-    this.#options = options;
+  constructor(of: PagesOf, source: DirectorySource, directories: DirectoryCache) {
     this.#of = of;
+    this.#source = source;
+    this.#directories = directories;
   }
 
   /**
@@ -96,54 +81,46 @@ export class DirectoryReader implements KnownParts {
   }
 
   #add(part: DirectoryPart): void {
-    this.#options.directories.put(this.#named(part.begin.charAt(0)), part);
+    this.#directories.put(this.#named(part.begin.charAt(0)), part);
     this.#hold(part);
   }
 
   find(partition: string, position: string): DirectoryPart | undefined {
     const held = this.#held.get(partition)?.findLast(({ begin }) => !before(position, begin));
     if (held && before(position, held.end)) return held;
-    const part = this.#options.directories.find(this.#named(partition), position);
+    const part = this.#directories.find(this.#named(partition), position);
     if (part) this.#hold(part);
     return part;
   }
 
   next(partition: string, position: string): string {
     const held = this.#held.get(partition)?.find(({ begin }) => before(position, begin))?.begin;
-    const kept = this.#options.directories.next(this.#named(partition), position);
+    const kept = this.#directories.next(this.#named(partition), position);
     return earliest([held, kept]) ?? afterPartition(partition);
   }
 
   /** The pages of a partition that this request requires, or all known ones if they are few. */
   #pagesOf(partition: string): PartitionPages {
-    const { directories } = this.#options;
     const held = this.#held.get(partition) ?? [];
-    const all = directories.all(this.#named(partition), WHOLE_PARTS);
-    return directories.pagesOf(partition, held.every((part) => all.includes(part)) ? all : held);
+    const all = this.#directories.all(this.#named(partition), WHOLE_PARTS);
+    return this.#directories.pagesOf(partition, held.every((part) => all.includes(part)) ? all : held);
   }
 
   /** Reads the first parts of unknown partitions. */
   async #begin(wanted: readonly string[], budget: Budget): Promise<void> {
-    const { directories, firstPage } = this.#options;
     for (const partition of wanted) {
-      const isKept = !this.#held.has(partition) && directories.has(this.#named(partition));
+      const isKept = !this.#held.has(partition) && this.#directories.has(this.#named(partition));
       if (isKept) this.#held.set(partition, []);
     }
     const others = wanted.filter((partition) => !this.#held.has(partition));
-    const wereEmpty = others.some((partition) => directories.wasEmpty(this.#named(partition)));
+    const wereEmpty = others.some((partition) => this.#directories.wasEmpty(this.#named(partition)));
     const between = (from: string, to: string, limit: number) => this.#between(from, to, limit, budget);
-    const existing = (partitions: readonly string[]) => this.#existing(partitions);
-    const unknown = wereEmpty ? await existing(others) : others;
-    for (const [partition, parts] of await readBeginnings({ between, existing, firstPage }, unknown)) {
+    const exist = wereEmpty ? await this.#source.partitions() : others;
+    const unknown = others.filter((partition) => exist.includes(partition));
+    for (const [partition, parts] of await readBeginnings(this.#source, between, unknown)) {
       for (const part of parts) this.#add(part);
-      if (parts.length === 0) directories.noteEmpty(this.#named(partition));
+      if (parts.length === 0) this.#directories.noteEmpty(this.#named(partition));
     }
-  }
-
-  /** The partitions with markers, according to the counts of cells. */
-  async #existing(partitions: readonly string[]): Promise<readonly string[]> {
-    const exist = await this.#options.partitions(this.#of.scope);
-    return partitions.filter((partition) => exist.includes(partition));
   }
 
   /** Reads at least the first part of a missing stretch. */
@@ -154,8 +131,8 @@ export class DirectoryReader implements KnownParts {
       if (parts[0]?.begin === from) return;
     }
     budget.debit({ calls: 1 });
-    const found = await this.#once(`at ${from}`, () => this.#options.source.at(from));
-    const part = found ?? (await firstPart(this.#options, partition, gapEnd));
+    const found = await this.#once(`at ${from}`, () => this.#source.at(from));
+    const part = found ?? (await firstPart(this.#source, partition, gapEnd));
     // An eventually consistent read may miss the part that follows.
     if (!before(from, part.end)) throw new PagesGone();
     this.#add(part);
@@ -163,11 +140,11 @@ export class DirectoryReader implements KnownParts {
 
   #between(from: string, to: string, limit: number, budget: Budget): Promise<DirectoryParts> {
     budget.debit({ calls: 1 });
-    return this.#once(`${from} ${to} ${limit}`, () => this.#options.source.between(from, to, limit));
+    return this.#once(`${from} ${to} ${limit}`, () => this.#source.between(from, to, limit));
   }
 
   #once<T>(name: string, read: () => Promise<T>): Promise<T> {
     const { scope, generation } = this.#of;
-    return this.#options.directories.once(`${scope}\n${generation}\n${name}`, read);
+    return this.#directories.once(`${scope}\n${generation}\n${name}`, read);
   }
 }

@@ -1,25 +1,24 @@
 import { bytesOfMarker } from '../../model/memory.js';
-import type { PageSet, StoredPage } from '../../store/page/pages.js';
-import { FollowedCache, type FollowedCacheOptions } from '../../loaders/followed-cache.js';
-
-type PageCacheOptions = Pick<FollowedCacheOptions<StoredPage>, 'maxBytes' | 'trusted' | 'now'>;
+import type { StoredPage } from '../../store/page/pages.js';
+import { FollowedCache } from '../../loaders/followed-cache.js';
 
 const PAGE_BYTES = 500;
 
 /** Identifies a page in the cache. */
-export const pageName = ({ scope, generation }: PageSet, begin: string) => `${scope}\n${generation}\n${begin}`;
+export const pageName = (scope: string, generation: string, begin: string) => `${scope}\n${generation}\n${begin}`;
 
 /**
  * Decoded pages by `pageName`, shared by all requests of the process that maintains the pages. A page is dropped when
  * it is written.
  */
 export class PageCache extends FollowedCache<StoredPage> {
-  constructor(options: PageCacheOptions) {
-    super({
-      ...options,
-      untrustedMs: 0,
-      versionOf: ({ round }) => round,
-      bytesOf: ({ entries }) => entries.reduce((bytes, { marker }) => bytes + bytesOfMarker(marker), PAGE_BYTES),
-    });
+  protected override readonly untrustedMs = 0;
+
+  protected override bytesOf({ entries }: StoredPage): number {
+    return entries.reduce((bytes, { marker }) => bytes + bytesOfMarker(marker), PAGE_BYTES);
+  }
+
+  protected override versionOf({ round }: StoredPage): number {
+    return round;
   }
 }

@@ -3,9 +3,12 @@ import type { LimitFunction } from 'p-limit';
 
 import { boundsAround } from '../../geo/bounds.js';
 import type { ZRange } from '../../geo/ranges.js';
+import type { Key } from '../../keys/document-id.js';
+import type { BlockLoader } from '../../loaders/block-loader.js';
 import type { Collection } from '../../model/collection.js';
 import { overlaps } from '../../pages/directory.js';
-import type { OrderedMarker } from '../../pages/ordered-marker.js';
+import { MARKERS_AN_ITEM } from '../../pages/ordered-marker.js';
+import type { PlannedRead } from '../../pages/plan-reads.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import { unitsOf } from '../../model/read-cost.js';
 import type { Database, Item } from '../../store/database.js';
@@ -25,137 +28,130 @@ import type { Budget } from '../../loaders/budget.js';
 import type { FillToken } from '../../loaders/followed-cache.js';
 import type { RangeLoader } from '../../loaders/range-loader.js';
 import { remembered } from '../../loaders/remembered.js';
-import { type PageSource, PagesGone, type PagesQuestion, markersOf, readPages } from './chain.js';
+import type { SearchedPages } from '../search.js';
+import { type PageSource, PagesGone, markersOf, readPages } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
-import { DirectoryReader, type DirectorySource, type KnownDirectory } from './directory-reader.js';
+import { DirectoryReader, type KnownDirectory } from './directory-reader.js';
 import type { OwnWrite, OwnWrites } from './own-writes.js';
 import { type PageCache, pageName } from './page-cache.js';
 import type { ConsumerTrust, TrustedPages } from '../../loaders/consumer-trust.js';
 
-/** Number of markers that can be decoded for the cost of one index item. */
-export const MARKERS_AN_ITEM = 5;
-
 /** State for reading pages that all requests of a process share. */
 export interface PageServices {
-  readonly trust: Pick<ConsumerTrust, 'pages' | 'summaries' | 'forget'>;
   readonly directories: DirectoryCache;
   readonly pageCache: PageCache;
   readonly ownWrites: OwnWrites;
 }
 
-export interface PageLoaderOptions extends PageServices {
+/** What a request reads pages with. */
+export interface PageParts {
   readonly db: Database;
+  readonly services: PageServices;
+  readonly trust: ConsumerTrust;
   readonly call: Call;
-  readonly range: RangeLoader;
+  readonly ranges: RangeLoader;
   readonly slots: LimitFunction;
-  /** The first characters of the geohashes of a collection's markers. */
-  readonly partitions: (scope: string) => Promise<readonly string[]>;
+  readonly blocks: BlockLoader;
 }
 
 /** Opens the pages of collections for one request. */
 export class PageLoader {
-  readonly #options: PageLoaderOptions;
+  readonly #parts: PageParts;
   readonly #open = new Map<string, Promise<OpenPages | undefined>>();
 
-  constructor(options: PageLoaderOptions) {
-    this.#options = options;
+  constructor(parts: PageParts) {
+    this.#parts = parts;
   }
 
   /** The pages of a collection; undefined while the geo index must be used. */
   open(collection: Collection): Promise<OpenPages | undefined> {
-    const { db, trust, call } = this.#options;
+    const { db, trust, call } = this.#parts;
     return remembered(this.#open, collection.key, async () => {
       const trusted = await trust.pages();
       noteSource(call.meter, trusted ? 'PAGES' : 'INDEX');
       if (!trusted) return undefined;
       const { generation } = trusted;
       const of = { scope: db.keys.scope(collection), collection: collection.key, generation };
-      return new OpenPages(this.#options, of, trusted);
+      return new OpenPages(this.#parts, of, trusted);
     });
+  }
+
+  /**
+   * Makes the rest of the request use the geo index, because pages are missing or have an unknown format; later requests
+   * look for newer ones. Throws any other error.
+   */
+  giveUp(collection: Collection, error: unknown): void {
+    if (!(error instanceof PagesGone || error instanceof UnknownPageFormat)) throw error;
+    const { trust, services, db, call } = this.#parts;
+    noteSource(call.meter, 'INDEX');
+    trust.forget();
+    services.directories.drop(db.keys.scope(collection));
+    this.#open.set(collection.key, Promise.resolve(undefined));
   }
 
   /** Drops the pages that were read. */
   forget(): void {
     this.#open.clear();
   }
-
-  /** Reads a collection from its pages or, while they cannot be trusted or read, from the geo index. */
-  async read<T>(
-    collection: Collection,
-    fromPages: (pages: OpenPages) => Promise<T>,
-    fromIndex: () => Promise<T>,
-  ): Promise<T> {
-    const pages = await this.open(collection);
-    if (!pages) return fromIndex();
-    try {
-      return await fromPages(pages);
-    } catch (error) {
-      if (!(error instanceof PagesGone || error instanceof UnknownPageFormat)) throw error;
-      this.#giveUp(collection);
-      return fromIndex();
-    }
-  }
-
-  /** Makes the rest of the request use the geo index; later requests look for newer pages. */
-  #giveUp(collection: Collection): void {
-    const { trust, directories, db, call } = this.#options;
-    noteSource(call.meter, 'INDEX');
-    trust.forget();
-    directories.drop(db.keys.scope(collection));
-    this.#open.set(collection.key, Promise.resolve(undefined));
-  }
 }
 
 /** The pages of one collection during one request. */
-export class OpenPages {
-  readonly #options: PageLoaderOptions;
-  readonly of: PagesOf;
+class OpenPages implements SearchedPages {
+  readonly #parts: PageParts;
+  readonly #of: PagesOf;
   readonly #trusted: TrustedPages;
   readonly #directory: DirectoryReader;
   readonly #decoded = new WeakMap<Item, StoredPage>();
-  readonly #keys: DataLoader<string, StoredPage | undefined>;
-  readonly #turn: Turn = () => this.#options.db.scheduler.takeTurn(this.#options.call.signal);
+  readonly #keys = new DataLoader<string, StoredPage | undefined>((begins) => this.#get(begins, false), {
+    batchScheduleFn: (step) => this.#parts.db.scheduler.afterTurns(step),
+  });
+  readonly #turn: Turn = () => this.#parts.db.scheduler.takeTurn(this.#parts.call.signal);
 
-  constructor(options: PageLoaderOptions, of: PagesOf, trusted: TrustedPages) {
-    this.#options = options;
-    this.of = of;
+  constructor(parts: PageParts, of: PagesOf, trusted: TrustedPages) {
+    this.#parts = parts;
+    this.#of = of;
     this.#trusted = trusted;
-    const { db, call, slots } = options;
-    const firstPage = async (partition: string) => (await this.#get([partition], true))[0];
+    const { db, services, call, slots, blocks } = parts;
     // Other requests wait for these reads, too: the end of this one must not abort them.
     const shared: Call = { ...call, signal: undefined };
-    const source: DirectorySource = {
-      at: (position) => slots(() => findDirectoryPart(db, of, position, false, shared)),
-      between: (from, to, limit) => slots(() => readDirectory(db, of, { from, to, limit }, shared)),
+    const source = {
+      at: (position: string) => slots(() => findDirectoryPart(db, of, position, false, shared)),
+      between: (from: string, to: string, limit: number) =>
+        slots(() => readDirectory(db, of, { from, to, limit }, shared)),
+      firstPage: async (partition: string) => (await this.#get([partition], true))[0],
+      partitions: async () => [...(await blocks.one(of.scope, '')).children.keys()],
     };
-    this.#directory = new DirectoryReader({ ...options, source, firstPage }, of);
-    this.#keys = new DataLoader((begins) => this.#get(begins, false), { batchScheduleFn: db.scheduler.afterTurns });
+    this.#directory = new DirectoryReader(of, source, services.directories);
   }
 
-  /** Recent writes of this process that pages may lack. */
   get ownWrites(): readonly OwnWrite[] {
-    return this.#options.ownWrites.of(this.of.scope, this.#trusted.endAt);
+    return this.#parts.services.ownWrites.of(this.#of.scope, this.#trusted.endAt);
   }
 
-  /** The directory for sorted, disjoint ranges of Z-order at length 10, as far as it takes for so many markers. */
+  keyOf(begin: string): Key {
+    return this.#parts.db.keys.page(this.#of.scope, this.#of.generation, begin);
+  }
+
   directory(cover: readonly ZRange[], markers: number, budget: Budget): Promise<KnownDirectory> {
     return this.#directory.read(cover, markers, budget);
   }
 
-  /** Makes planned reads of pages, for an answer within a cover if there is one. `again`: whether pages of earlier reads for the same answer were read again. */
   async read(
-    { cover, ...question }: Pick<PagesQuestion, 'reads' | 'earlier'> & { readonly cover?: readonly ZRange[] },
+    reads: readonly PlannedRead[],
+    earlier: readonly PlannedRead[],
     budget: Budget,
-  ): Promise<{ readonly entries: readonly OrderedMarker[]; readonly again: boolean }> {
+    cover?: readonly ZRange[],
+  ) {
+    const { services, call } = this.#parts;
     const complete = 2 * this.#trusted.complete + 1;
     const others = [...this.#directory.others].filter((partition) => cover === undefined || overlaps(partition, cover));
-    const answer = await readPages(this.#source(budget), { ...question, others, complete });
+    const answer = await readPages(this.#source(budget), { reads, earlier, others, complete });
     // All fields that share a Query resume at the same moment, each with thousands of markers.
     await this.#turn();
-    question.reads.forEach(({ partition }, index) => {
+    reads.forEach(({ partition }, index) => {
       const pages = answer.found[index] ?? [];
-      this.#options.directories.learn({ ...this.of, partition }, pages);
-      this.#options.call.pages?.push(...pages.map((page) => this.#explained(page)));
+      services.directories.learn({ ...this.#of, partition }, pages);
+      call.pages?.push(...pages.map((page) => this.#explained(page)));
     });
     const entries = markersOf(answer);
     budget.debit({ items: Math.ceil(entries.length / MARKERS_AN_ITEM) });
@@ -163,32 +159,23 @@ export class OpenPages {
   }
 
   #readByKey({ begin, bytes }: StoredPage, consistent: boolean): RangeRead {
-    const { scope, generation } = this.of;
-    const { pk } = this.#options.db.keys.page(scope, generation, begin);
     const readUnits = unitsOf(bytes) * (consistent ? 2 : 1);
-    return { index: 'pages', pk, from: begin, to: begin, items: 1, readUnits, cached: false };
+    return { index: 'pages', pk: this.keyOf(begin).pk, from: begin, to: begin, items: 1, readUnits, cached: false };
   }
 
   #explained({ begin, end, entries }: StoredPage): PageRead {
-    const { scope, generation } = this.of;
-    const { pk } = this.#options.db.keys.page(scope, generation, begin);
     const boxes = entries.map(({ marker: { position } }) => {
       return { west: position.lng, south: position.lat, east: position.lng, north: position.lat };
     });
-    return {
-      pk,
-      begin,
-      end: end ?? null,
-      markers: entries.length,
-      bounds: boxes.length === 0 ? null : boundsAround(boxes),
-    };
+    const bounds = boxes.length === 0 ? null : boundsAround(boxes);
+    return { pk: this.keyOf(begin).pk, begin, end: end ?? null, markers: entries.length, bounds };
   }
 
   #source(budget: Budget): PageSource {
-    const { db, range, slots, call, pageCache } = this.#options;
-    const { scope, generation } = this.of;
+    const { db, services, ranges, slots, call } = this.#parts;
+    const { pageCache } = services;
     const cached = (begin: string) => {
-      const page = pageCache.get(pageName(this.of, begin));
+      const page = pageCache.get(this.#nameOf(begin));
       if (page) call.meter.cacheHits++;
       return page;
     };
@@ -204,15 +191,11 @@ export class OpenPages {
       between: async (from, to, consistent) => {
         if (consistent) {
           budget.debit({ calls: 1 });
-          return slots(() => queryPages(db, this.of, { from, to, consistent }, call));
+          return slots(() => queryPages(db, this.#of, { from, to, consistent }, call));
         }
         const token = pageCache.begin();
-        const { pk } = db.keys.page(scope, generation, from);
-        const { items } = await range({
-          range: { index: 'derived', pk, from, to },
-          limit: Infinity,
-          budget: budget.upTo(Infinity),
-        });
+        const range = { index: 'derived', pk: this.keyOf(from).pk, from, to } as const;
+        const { items } = await ranges.load({ range, limit: Infinity, budget: budget.upTo(Infinity) });
         const pages: StoredPage[] = [];
         await eachInTurns(items, this.#turn, (item) => pages.push(this.#keep(this.#decode(item), token)));
         return pages;
@@ -221,17 +204,21 @@ export class OpenPages {
   }
 
   #decode(item: Item): StoredPage {
-    return remembered(this.#decoded, item, () => pageOfItem(item, this.of.collection));
+    return remembered(this.#decoded, item, () => pageOfItem(item, this.#of.collection));
   }
 
   #keep(page: StoredPage, token: FillToken): StoredPage {
-    return this.#options.pageCache.put(pageName(this.of, page.begin), page, token);
+    return this.#parts.services.pageCache.put(this.#nameOf(page.begin), page, token);
+  }
+
+  #nameOf(begin: string): string {
+    return pageName(this.#of.scope, this.#of.generation, begin);
   }
 
   async #get(begins: readonly string[], consistent: boolean): Promise<(StoredPage | undefined)[]> {
-    const { db, call, pageCache, slots } = this.#options;
-    const token = pageCache.begin();
-    const pages = await slots(() => getPages(db, this.of, begins, call, { consistent }));
+    const { db, call, services, slots } = this.#parts;
+    const token = services.pageCache.begin();
+    const pages = await slots(() => getPages(db, this.#of, begins, call, { consistent }));
     for (const page of pages) if (page) call.reads?.push(this.#readByKey(page, consistent));
     return pages.map((page) => page && this.#keep(page, token));
   }

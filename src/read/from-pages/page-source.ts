@@ -3,30 +3,26 @@ import { type ZRange, intersect } from '../../geo/ranges.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { OwnWrite } from './own-writes.js';
-import { MARKERS_AN_ITEM, type OpenPages } from './page-loader.js';
 import { positionOf } from '../../pages/directory.js';
-import { type OrderedMarker, firstFrom } from '../../pages/ordered-marker.js';
+import { MARKERS_AN_ITEM, type OrderedMarker, firstFrom } from '../../pages/ordered-marker.js';
 import { type PlannedRead, expectedOf, planReads, takeReads } from '../../pages/plan-reads.js';
-import type { MapContext } from '../context.js';
-import type { CursorPosition } from '../cursor.js';
-import type { MarkerSearch, MarkerSource, FoundPart } from '../search.js';
 import { itemsFor } from '../../plan/wave.js';
+import type { CursorPosition } from '../cursor.js';
+import type { FoundPart, MarkerSearch, MarkerSource, SearchContext, SearchedPages } from '../search.js';
 
 const ALL = { from: 0, to: 32 ** LONGEST_Z };
 
-type Pages = Pick<OpenPages, 'directory' | 'read' | 'ownWrites'>;
-type PageSearch = Pick<MarkerSearch, 'cover' | 'budget'>;
-
 /** The first reads of a search. */
 export interface PagePlan {
+  readonly pages: SearchedPages;
   readonly reads: readonly PlannedRead[];
   /** The part of the search that is planned later. */
   readonly rest: readonly ZRange[];
 }
 
 /** Plans the reads of a cover, up to about `markers` markers. */
-export async function planPages(
-  pages: Pick<Pages, 'directory'>,
+async function planPages(
+  pages: SearchedPages,
   cover: readonly ZRange[],
   markers: number,
   budget: Budget,
@@ -34,15 +30,32 @@ export async function planPages(
   const { directory, upTo } = await pages.directory(cover, markers, budget);
   const end = upTo === undefined ? ALL.to : positionOf(upTo);
   return {
+    pages,
     reads: planReads(directory, intersect(cover, [{ ...ALL, to: end }])),
     rest: intersect(cover, [{ ...ALL, from: end }]),
   };
 }
 
+/** The first reads of a search, without making them; undefined while its pages cannot be read. */
+export async function pagePlan(
+  { loaders }: SearchContext,
+  { collection, cover, budget }: MarkerSearch,
+  markers: number,
+): Promise<PagePlan | undefined> {
+  const pages = await loaders.pages.open(collection);
+  try {
+    return pages && (await planPages(pages, cover, markers, budget));
+  } catch (error) {
+    loaders.pages.giveUp(collection, error);
+    return undefined;
+  }
+}
+
 /** Reads a search from pages. */
 export class PageMarkers implements MarkerSource {
-  readonly #pages: Pages;
-  readonly #search: PageSearch;
+  readonly #pages: SearchedPages;
+  readonly #cover: readonly ZRange[];
+  readonly #budget: Budget;
   /** What is not planned yet. */
   #rest: readonly ZRange[] | undefined;
   #left: readonly PlannedRead[] = [];
@@ -53,15 +66,16 @@ export class PageMarkers implements MarkerSource {
    */
   #known: readonly OwnWrite[];
 
-  constructor(pages: Pages, search: PageSearch) {
+  constructor(pages: SearchedPages, cover: readonly ZRange[], budget: Budget) {
     this.#pages = pages;
-    this.#search = search;
+    this.#cover = cover;
+    this.#budget = budget;
     this.#known = pages.ownWrites;
   }
 
   async next(after: CursorPosition, wanted: number): Promise<FoundPart | undefined> {
-    const { cover, budget } = this.#search;
-    this.#rest ??= intersect(cover, [{ ...ALL, from: toZ(after.slice(0, LONGEST_Z)) }]);
+    const budget = this.#budget;
+    this.#rest ??= intersect(this.#cover, [{ ...ALL, from: toZ(after.slice(0, LONGEST_Z)) }]);
     const most = Math.min(itemsFor(wanted), MARKERS_AN_ITEM * budget.items);
     if (this.#left.length === 0) {
       const [begin] = this.#rest;
@@ -74,7 +88,7 @@ export class PageMarkers implements MarkerSource {
     const isSpent = budget.calls < 1 || budget.items < 1;
     if (isSpent && this.#left.length + this.#rest.length > 0) return undefined;
     const { taken, left } = takeReads(this.#left, { markers: most, calls: budget.calls });
-    const { entries, again } = await this.#pages.read({ reads: taken, earlier: this.#done, cover }, budget);
+    const { entries, again } = await this.#pages.read(taken, this.#done, budget, this.#cover);
     this.#done.push(...taken);
     this.#left = left;
     const rest = this.#rest[0] && fromZ(this.#rest[0].from, LONGEST_Z);
@@ -130,13 +144,7 @@ function withKnown(
  * Whether the pages of a search have more than about `markers` markers, including those outside the search; false if pages
  * currently cannot be read.
  */
-export async function hasMoreThan(
-  { loaders }: MapContext,
-  { collection, cover, budget }: MarkerSearch,
-  markers: number,
-): Promise<boolean> {
-  const pages = await loaders.pages.open(collection);
-  if (!pages) return false;
-  const { reads, rest } = await planPages(pages, cover, markers + 1, budget);
-  return rest.length > 0 || expectedOf(reads) > markers;
+export async function hasMoreThan(context: SearchContext, search: MarkerSearch, markers: number): Promise<boolean> {
+  const plan = await pagePlan(context, search, markers + 1);
+  return plan !== undefined && (plan.rest.length > 0 || expectedOf(plan.reads) > markers);
 }

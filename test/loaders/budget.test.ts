@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import { Budget } from '../../src/loaders/budget.js';
-import { createRangeLoader } from '../../src/loaders/range-loader.js';
+import { RangeLoader } from '../../src/loaders/range-loader.js';
 import { Scheduler } from '../../src/scheduling/scheduler.js';
 
 test('reads that share a budget make progress, and together never spend more than it has', () => {
@@ -30,9 +30,9 @@ test('items read for a share are charged to the whole budget', () => {
 });
 
 test('a Query call shared by several callers is charged to each of them, and to no other', async () => {
-  const load = createRangeLoader(async () => ({ items: [], next: undefined }), pLimit(2), new Scheduler(systemClock));
+  const ranges = new RangeLoader(async () => ({ items: [], next: undefined }), pLimit(2), new Scheduler(systemClock));
   const read = async (from: string, to: string, budget: Budget) =>
-    load({ range: { index: 'geoA', pk: 'p', from, to }, limit: Infinity, budget });
+    ranges.load({ range: { index: 'geoA', pk: 'p', from, to }, limit: Infinity, budget });
   const budgets = Array.from({ length: 3 }, () => new Budget(5, Infinity));
   const [first, second, other] = budgets as [Budget, Budget, Budget];
   await Promise.all([read('0', '5', first), read('4', '9', second)]);

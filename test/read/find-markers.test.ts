@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 
 import { LONGEST_Z, encode } from '../../src/geo/geohash.js';
 import { Budget } from '../../src/loaders/budget.js';
-import type { OpenPages } from '../../src/read/from-pages/page-loader.js';
-import type { MapContext } from '../../src/read/context.js';
 import { readFilter } from '../../src/read/filter.js';
 import { findMarkers } from '../../src/read/find-markers.js';
+import type { SearchedPages } from '../../src/read/search.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { MapMarker } from '../../src/model/marker.js';
 import { PartitionPages } from '../../src/pages/directory.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
+import { searchContext } from '../support/search-context.js';
 
 const LAT = 1;
 const markerAt = (key: string, lng: number, mapVersion = 1): MapMarker => {
@@ -32,7 +32,7 @@ const NOW = [...MOVED, ...FIRST, ...SECOND.filter(({ key }) => key.startsWith('l
 const MIDDLE = encode({ lng: 0.5, lat: LAT }, LONGEST_Z);
 
 /** Pages that move in between, and whose second read spends all calls. */
-function pages(): Partial<OpenPages> {
+function pages(): Omit<SearchedPages, 'keyOf'> {
   const reads = [
     { entries: inOrder(FIRST), again: false },
     { entries: inOrder([...NOW, ...SECOND]), again: true },
@@ -41,7 +41,7 @@ function pages(): Partial<OpenPages> {
   return {
     ownWrites: [],
     directory: () => Promise.resolve({ directory: new Map([['s', new PartitionPages(hints)]]), upTo: undefined }),
-    read: (_, budget) => {
+    read: (_reads, _earlier, budget) => {
       const read = reads.shift();
       if (!read) throw new Error('read too often');
       if (read.again) budget.debit({ calls: budget.calls });
@@ -50,20 +50,11 @@ function pages(): Partial<OpenPages> {
   };
 }
 
-function contextOf(open: Partial<OpenPages>): MapContext {
-  const loaders = {
-    pages: { read: (_: Collection, fromPages: (found: Partial<OpenPages>) => unknown) => fromPages(open) },
-    marker: ({ key }: { readonly key: string }) => Promise.resolve({ key, properties: { size: 1 } }),
-  };
-  const limits = { queryCalls: 16, itemsPerField: 1e6, maxFirst: 1e6 };
-  return { loaders, limits, turn: () => Promise.resolve() } as unknown as MapContext;
-}
-
 test('a page that ends before markers found by reading again leaves all that follow to the next page', async () => {
   const collection = { key: 'c', mapProperties: [] } as unknown as Collection;
   const filter = readFilter({ properties: [{ name: 'size', eq: 1 }] });
   const cover = [{ from: 0, to: 32 ** LONGEST_Z }];
-  const context = contextOf(pages());
+  const context = searchContext(pages(), { queryCalls: 16, itemsPerField: 1e6 }, () => ({ size: 1 }));
   const query = { collection, cover, filter, accept: () => true, wanted: 200 };
   const { found, resumeAfter, ended } = await findMarkers(context, { ...query, budget: Budget.of(context.limits) });
   expect(ended).toBe(false);

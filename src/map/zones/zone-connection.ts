@@ -10,14 +10,21 @@ import type { Collection } from '../../model/collection.js';
 import type { Zone } from '../../model/zone.js';
 import { byPartition, joinPieces } from '../../plan/join.js';
 import { type MapContext, requireCollection } from '../../read/context.js';
-import { Edge, type Page, type PageInput, type PageRequest, pageOf, readPageInput } from '../connection.js';
+import {
+  Edge,
+  type Connection,
+  type ConnectionArguments,
+  type ConnectionRequest,
+  connectionOf,
+  readArguments,
+} from '../connection.js';
 import type { Viewport } from '../viewport.js';
 import { acceptedZones, isZoneIn, keysOfCovers } from './zones.js';
 
-/** A page of zones in key order. */
-export type ZonePage = Page<Edge<Zone>>;
+/** Zones in key order. */
+export type ZoneConnection = Connection<Edge<Zone>>;
 
-/** Query calls, of up to 1 MB each, per page that reads zones by key. */
+/** Query calls, of up to 1 MB each, per connection that reads zones by key. */
 const CALLS_A_PAGE = 8;
 /** Number of zones tested at a time; some may turn out to be outside. */
 const BATCH = 100;
@@ -29,7 +36,7 @@ const MOST_RANGES = 16;
 /** Number of geohashes of length 1. */
 const CELLS = 32;
 
-/** The zones found for a page, and where the rest starts, if there is any. */
+/** The zones found for a connection, and where the rest starts, if there is any. */
 interface Found {
   readonly zones: readonly Zone[];
   /** The key after which the rest starts; undefined if nothing is left. */
@@ -42,14 +49,14 @@ type Accept = (zone: Zone) => Promise<boolean>;
 async function walkKeys(
   { loaders }: MapContext,
   collection: Collection,
-  { after, wanted }: PageRequest,
+  { after, wanted }: ConnectionRequest,
   accept?: Accept,
 ): Promise<Found> {
   const zones: Zone[] = [];
   let rest = after;
   for (let calls = 0; calls < CALLS_A_PAGE && zones.length < wanted; calls++) {
     const limit = accept ? Math.max(BATCH, wanted) : wanted - zones.length;
-    const page = await loaders.zonePage(collection, { after: rest, limit });
+    const page = await loaders.zones.inOrder(collection, { after: rest, limit });
     zones.push(...(accept ? await acceptedZones(page.zones, accept) : page.zones));
     rest = page.next;
     if (rest === undefined) break;
@@ -88,7 +95,7 @@ async function readCovers(
   context: MapContext,
   collection: Collection,
   area: Area,
-  { after, wanted }: PageRequest,
+  { after, wanted }: ConnectionRequest,
   accept: Accept,
 ): Promise<Found | undefined> {
   const { loaders, keys, limits } = context;
@@ -102,39 +109,43 @@ async function readCovers(
   while (zones.length < wanted && looked < left.length) {
     const batch = left.slice(looked, looked + Math.max(BATCH, wanted - zones.length));
     looked += batch.length;
-    zones.push(...(await acceptedZones(await loaders.zones(collection, batch), accept)));
+    zones.push(...(await acceptedZones(await loaders.zones.load(collection, batch), accept)));
   }
   return { zones, rest: looked < left.length ? left[looked - 1] : undefined };
 }
 
-function zonePage(request: PageRequest, { zones, rest }: Found): ZonePage {
+function zoneConnection(request: ConnectionRequest, { zones, rest }: Found): ZoneConnection {
   const edges = zones.map((zone) => new Edge(zone, () => request.cursors.write(zone.key)));
-  return pageOf(request, edges, rest);
+  return connectionOf(request, edges, rest);
 }
 
 const isKey = (text: string) => text !== '';
 
-/** A page of all zones of a collection. */
-export async function collectionZones(context: MapContext, collection: Collection, page: PageInput): Promise<ZonePage> {
-  const request = readPageInput(context.limits, ['zones', collection.key], page, isKey);
-  return zonePage(request, await walkKeys(context, collection, request));
+/** A connection of all zones of a collection. */
+export async function collectionZones(
+  context: MapContext,
+  collection: Collection,
+  input: ConnectionArguments,
+): Promise<ZoneConnection> {
+  const request = readArguments(context.limits, ['zones', collection.key], input, isKey);
+  return zoneConnection(request, await walkKeys(context, collection, request));
 }
 
 /**
- * A page of the zones that intersect a viewport. A small viewport is searched by its covers, a large one by reading all
- * zones by key; both in the same order, so that each zone appears once over all pages.
+ * A connection of the zones that intersect a viewport. A small viewport is searched by its covers, a large one by
+ * reading all zones by key; both in the same order, so that each zone appears once over all connections.
  */
 export async function viewportZones(
   context: MapContext,
   { area }: Viewport,
   collectionKey: string,
-  page: PageInput,
-): Promise<ZonePage> {
+  input: ConnectionArguments,
+): Promise<ZoneConnection> {
   const collection = await requireCollection(context, collectionKey);
-  const request = readPageInput(context.limits, ['viewport zones', area.bounds, collection.key], page, isKey);
+  const request = readArguments(context.limits, ['viewport zones', area.bounds, collection.key], input, isKey);
   const accept = (zone: Zone) => isZoneIn(context, zone, area);
   const found =
     (await readCovers(context, collection, area, request, accept)) ??
     (await walkKeys(context, collection, request, accept));
-  return zonePage(request, found);
+  return zoneConnection(request, found);
 }
