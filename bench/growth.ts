@@ -184,20 +184,20 @@ async function elsewhere(): Promise<readonly Row[]> {
     };
     const alone = await of('alone');
     const among = await of('among');
-    const what = `${near.length} markers, ten times as many elsewhere`;
+    const what = `${near.length} markers, with ten times as many elsewhere`;
     return [
       {
         what: `Query calls of ${views.length} maps with ${what}`,
         bar: 'no more',
         measured: String(among.queries),
-        against: `without ${alone.queries}`,
+        against: `without those ${alone.queries}`,
         holds: among.queries <= alone.queries,
       },
       {
         what: 'read units for the same',
         bar: 'at most 1.1 times',
         measured: shown(among.readUnits / alone.readUnits, 2),
-        against: `without ${shown(alone.readUnits)}`,
+        against: `without those ${shown(alone.readUnits)}`,
         holds: among.readUnits <= 1.1 * alone.readUnits,
       },
     ];

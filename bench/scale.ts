@@ -147,13 +147,13 @@ async function run({ say }: BenchOptions): Promise<Section> {
   );
   return {
     title: 'Scale, simulated',
+    isDetail: true,
     rows: [
       {
         what: 'reads throttled on the second day, at most',
         bar: '',
         measured: percent(maps.mostThrottledLater),
         against: '',
-        isDetail: true,
       },
     ],
     text: [
