@@ -17,7 +17,7 @@ const BROWSER = ['test/web/{examples,explain,first-load,graphiql,import,map}.tes
 /** Neither DynamoDB Local nor a browser. */
 const UNIT = [
   'test/{arrivals,clock,layers,log,test-report,turns}.test.ts',
-  'test/{capacity,geo,graphql,keys,pages,plan}/**/*.test.ts',
+  'test/{capacity,geo,graphql,keys,pages,plan,sources}/**/*.test.ts',
   'test/cli/{config,progress,stop}.test.ts',
   'test/client/{access,bundle,interrupted,tile-cache,tiles}.test.ts',
   'test/http/admission.test.ts',
