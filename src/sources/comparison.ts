@@ -4,7 +4,7 @@ type Comparison = (typeof COMPARISONS)[number];
 
 /**
  * Whether a value, as JSON, compares like this; undefined if there is none. As in PropertyFilter, values of different
- * types are not equal and in no order, and all but `ne` and `exists: false` need a value.
+ * types are not equal and in no order. Unlike there, no value is equal to null.
  */
 export function comparisonOf(comparison: Comparison, wanted: unknown): (value: unknown) => boolean {
   const inOrder = (holds: (value: number | string, bound: number | string) => boolean) => (value: unknown) =>
@@ -13,11 +13,11 @@ export function comparisonOf(comparison: Comparison, wanted: unknown): (value: u
     holds(value, wanted as number | string);
   switch (comparison) {
     case 'eq':
-      return (value) => value === wanted;
+      return (value) => (value ?? null) === wanted;
     case 'ne':
-      return (value) => value !== wanted;
+      return (value) => (value ?? null) !== wanted;
     case 'in':
-      return (value) => (wanted as readonly unknown[]).includes(value);
+      return (value) => (wanted as readonly unknown[]).includes(value ?? null);
     case 'gt':
       return inOrder((value, bound) => value > bound);
     case 'gte':

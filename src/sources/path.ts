@@ -28,9 +28,9 @@ export function pathText(path: Path): string {
 }
 
 /** A path as mappings have it: parsePath(writePath(path)) = path. */
-export function writePath(path: Path): string | Path {
+export function writePath(path: Path): string | (string | number)[] {
   const text = pathText(path);
-  return JSON.stringify(parsePath(text)) === JSON.stringify(path) ? text : path;
+  return JSON.stringify(parsePath(text)) === JSON.stringify(path) ? text : [...path];
 }
 
 /** Whether a value is a map; lists, sets and bytes are objects, too. */

@@ -12,7 +12,8 @@ export interface Fault {
   readonly message: string;
 }
 
-type Place = NonNullable<Mapping['position']['fallback']>;
+/** One place in an item for its position. */
+export type Place = NonNullable<Mapping['position']['fallback']>;
 type Format = Extract<Place, { readonly as: unknown }>['as'];
 
 /** About 2.4 km to either side. Shorter ones name areas. */

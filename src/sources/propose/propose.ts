@@ -1,0 +1,216 @@
+import { plainName } from '../../geo/coordinate-names.js';
+import { type MappingJson, readMapping } from '../mapping.js';
+import { itemParts, markerOf } from '../marker.js';
+import { type Item, isMap, keyText, parsePath, writePath } from '../path.js';
+import { readPosition } from '../position.js';
+import type { KeyAttribute } from '../primary-key.js';
+import { categoryOf, isTime, moverOf, nameOf, testsOf, timesOf, ttlOf } from './attributes.js';
+import { proposePosition } from './position.js';
+
+/** A table of which items were sampled. */
+export interface SampledTable {
+  readonly name: string;
+  readonly key: readonly KeyAttribute[];
+}
+
+/** A mapping for the items of one kind. */
+export interface Proposal {
+  /** What these items have in common: the value of their type attribute, or the beginnings of their keys. */
+  readonly kind: string;
+  /** How many sampled items are of this kind, and how many markers they are, whether expired or not. */
+  readonly items: number;
+  readonly markers: number;
+  readonly mapping: MappingJson;
+  /** What is not sure, and what else a mapping could say. */
+  readonly notes: readonly string[];
+}
+
+const MOST_ITEMS = 500;
+const MOST_KINDS = 20;
+const TYPE =
+  /^(?:type(?:name)?|entity(?:type|name)?|schema|model|kind|et|edbe|(?:object|item|record|doc|document|resource)type)$/;
+/** The beginning of a key that names a kind, as in `SHOP#1`. */
+const LABEL = /^[A-Za-z][A-Za-z_]*(?:#|::?|\||\/)(?=.)/;
+/** A sort key that wholly names a kind, as `META`. */
+const LITERAL = /^#?[A-Za-z_]+#?$/;
+const ID = /(?:id|uuid|code|number)$/;
+
+const textAt = (item: Item, name: string): string => keyText(item[name]) ?? '';
+const isSame = (values: readonly unknown[]) => new Set(values).size === 1;
+const isUnique = (values: readonly unknown[]) => new Set(values).size === values.length;
+const pathOf = (name: string) => writePath([name]);
+/** A part of a template that is an attribute. */
+const partOf = (name: string) => `{${parsePath(name)?.length === 1 ? name : JSON.stringify([name])}}`;
+
+/** The attribute by which kinds differ; undefined if there is none. */
+function typeAttribute(items: readonly Item[], key: readonly KeyAttribute[]): string | undefined {
+  const names = new Set(items.flatMap((item) => Object.keys(item)).filter((name) => TYPE.test(plainName(name))));
+  for (const { name } of key) names.delete(name);
+  const counted = [...names].map((name) => {
+    const values = items.map((item) => item[name]).filter((value) => typeof value === 'string');
+    return { name, count: values.length, kinds: new Set(values).size };
+  });
+  const usable = counted.filter(({ count, kinds }) => count * 2 >= items.length && kinds <= MOST_KINDS);
+  return usable.toSorted((a, b) => b.count - a.count)[0]?.name;
+}
+
+/** The items by kind: by their type, or by what their keys begin with. */
+function kindsOf(items: readonly Item[], key: readonly KeyAttribute[], type: string | undefined): Map<string, Item[]> {
+  const kinds = new Map<string, Item[]>();
+  for (const item of items) {
+    const labels = key.map(({ name }, at) => {
+      const text = textAt(item, name);
+      return LABEL.exec(text)?.[0] ?? (at > 0 && LITERAL.test(text) ? text : '');
+    });
+    const value = type === undefined ? undefined : item[type];
+    const kind = typeof value === 'string' ? value : [...new Set(labels)].filter(Boolean).join(' ');
+    kinds.set(kind, [...(kinds.get(kind) ?? []), item]);
+  }
+  return kinds.size <= MOST_KINDS ? kinds : new Map([['', [...items]]]);
+}
+
+/** Templates that the keys of these items match; a sort key that tells nothing more has no part of its own. */
+function templatesOf(items: readonly Item[], key: readonly KeyAttribute[]): Record<string, string> {
+  const [partition, ...rest] = key.map(({ name }) => {
+    const texts = items.map((item) => textAt(item, name));
+    const [label = ''] = LABEL.exec(texts[0] ?? '') ?? [];
+    const prefix = texts.every((text) => text.startsWith(label)) ? label : '';
+    return { name, texts, prefix, parts: texts.map((text) => text.slice(prefix.length)) };
+  });
+  if (partition === undefined) return {};
+  const templates = { [partition.name]: `${partition.prefix}{key}` };
+  for (const { name, texts, prefix, parts } of rest) {
+    const [only = ''] = texts;
+    const repeats = parts.every((part, at) => part === partition.parts[at]);
+    if (repeats) templates[name] = `${prefix}{key}`;
+    else
+      templates[name] =
+        isSame(texts) && (items.length > 1 || LITERAL.test(only)) ? only.replace(/[{}]/g, '$&$&') : `${prefix}{sort}`;
+  }
+  return templates;
+}
+
+/** The attributes that are a marker's key, and what tells the newest of several items with it. */
+interface Identity {
+  readonly names: readonly string[];
+  readonly newest?: string;
+}
+
+/** Whether the partition key is a prefix of another attribute, as of a geohash: where the item is, not which one. */
+function isBucket(item: Item, partition: string): boolean {
+  const text = textAt(item, partition).replace(LABEL, '');
+  return Object.entries(item).some(([name, value]) => {
+    const other = name === partition || isMap(value) ? '' : (keyText(value) ?? '');
+    return other.length > text.length && other.startsWith(text);
+  });
+}
+
+function identityOf(
+  items: readonly Item[],
+  key: readonly KeyAttribute[],
+  templates: Readonly<Record<string, string>>,
+  positionOf: (item: Item) => string,
+): Identity {
+  const [partition, sort] = key.map(({ name }) => name);
+  if (partition === undefined || sort === undefined || templates[sort]?.includes('{sort}') !== true) {
+    return { names: partition === undefined ? [] : [partition] };
+  }
+  if (items.every((item) => isTime(sort, item[sort]))) return { names: [partition], newest: sort };
+  const sorts = items.map((item) => textAt(item, sort));
+  const [newest] = timesOf(items);
+  const places = new Map(items.map((item, at) => [sorts[at], positionOf(item)]));
+  // Copies of one place, under random or numbered partition keys.
+  const areCopies = items.every((item, at) => places.get(sorts[at]) === positionOf(item));
+  if (!isUnique(sorts) && areCopies && newest !== undefined) return { names: [sort], newest };
+  const isId = ID.test(plainName(sort)) || items.every((item) => isBucket(item, partition));
+  return { names: isUnique(sorts) && isId ? [sort] : [partition, sort] };
+}
+
+interface Kind {
+  readonly kind: string;
+  readonly items: readonly Item[];
+}
+
+/** The mapping of a kind among all sampled items. */
+function proposalOf(
+  table: SampledTable,
+  all: readonly Item[],
+  type: string | undefined,
+  { kind, items }: Kind,
+): Proposal[] {
+  const found = proposePosition(items);
+  if (found === undefined) return [];
+  const { position } = found;
+  const notes = [...found.notes];
+  const first = table.key[0]?.name ?? '';
+  const place = readMapping({ table: table.name, key: partOf(first), position }).position;
+  const templates = templatesOf(items, table.key);
+  const { names, newest } = identityOf(items, table.key, templates, (item) =>
+    JSON.stringify(readPosition(place, item)),
+  );
+  const own = new Set(items);
+  const others = all.filter((item) => !own.has(item));
+  const parsed = readMapping({ table: table.name, items: templates, position }).items ?? {};
+  const isToldByKey = others.every((item) => itemParts(parsed, item) === undefined);
+  // Also without others, they tell the rest of the primary key.
+  const areUsed =
+    others.length > 0 ? isToldByKey : names.length < table.key.length && names[0] === first && newest === undefined;
+  const kinds =
+    type === undefined ? [] : [...new Set(items.map((item) => item[type]))].filter((one) => typeof one === 'string');
+  const [only = null] = kinds;
+  const isType = others.length > 0 && !isToldByKey && type !== undefined;
+  const where = [
+    ...(isType ? [{ path: pathOf(type), ...(kinds.length > 1 ? { in: kinds } : { eq: only }) }] : []),
+    ...testsOf(items),
+  ];
+  const separator = ['/', '#', '|'].find((one) =>
+    all.every((item) => table.key.every(({ name }) => !textAt(item, name).includes(one))),
+  );
+  const [name, ttl] = [nameOf(items), ttlOf(items)];
+  const category = kinds.length > 1 ? type : categoryOf(items);
+  const mapping: MappingJson = {
+    table: table.name,
+    ...(areUsed && { items: templates }),
+    key: names.map(partOf).join(separator ?? '::'),
+    ...(where.length > 0 && { where }),
+    ...(ttl !== undefined && { ttl: pathOf(ttl) }),
+    position,
+    ...(name && { name: writePath(name) }),
+    ...(category !== undefined && { category: pathOf(category) }),
+    ...(newest !== undefined && { newest: pathOf(newest) }),
+  };
+  const [mover, [time]] = [moverOf(items), timesOf(items)];
+  if (mover !== undefined && time !== undefined && !names.includes(mover)) {
+    notes.push(
+      `Several items have one ${mover}. If it is the marker, write "key": "${partOf(mover)}", "newest": ${JSON.stringify(pathOf(time))}.`,
+    );
+  }
+  const compiled = readMapping(mapping);
+  const read = items.map((item) => markerOf(compiled, item, 0));
+  const markers = new Set(read.flatMap((one) => (one.kind === 'marker' ? [one.key] : []))).size;
+  return [{ kind, items: items.length, markers, mapping, notes }];
+}
+
+/**
+ * Mappings for the kinds of items that have a position, those of most markers first. Kinds that differ in nothing but
+ * their type are also proposed as one. Reads at most 500 items.
+ */
+export function propose(table: SampledTable, sampled: readonly Item[]): Proposal[] {
+  const items = sampled.slice(0, MOST_ITEMS);
+  const type = typeAttribute(items, table.key);
+  const shapes = new Map<string, Kind[]>();
+  for (const [kind, own] of kindsOf(items, table.key, type)) {
+    const shape = JSON.stringify([proposePosition(own)?.position, nameOf(own)]);
+    shapes.set(shape, [...(shapes.get(shape) ?? []), { kind, items: own }]);
+  }
+  const kinds = [...shapes.values()].flatMap((alike) => {
+    const union = { kind: alike.map(({ kind }) => kind).join(' + '), items: alike.flatMap((one) => one.items) };
+    // Of several things in one partition, such as the last position and all, the keys tell the kind.
+    const partitions = alike.map((one) => new Set(one.items.map((item) => textAt(item, table.key[0]?.name ?? ''))));
+    const areApart = type !== undefined || isUnique(partitions.flatMap((each) => [...each]));
+    if (alike.length === 1 || !areApart) return alike;
+    // If all items are alike, the type is a category.
+    return union.items.length === items.length ? [union] : [union, ...alike];
+  });
+  return kinds.flatMap((kind) => proposalOf(table, items, type, kind)).toSorted((a, b) => b.markers - a.markers);
+}
