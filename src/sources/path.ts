@@ -9,17 +9,27 @@ export type Path = readonly (string | number)[];
 
 const WHOLE = /^[^.[\]]+(?:\[\d{1,9}\])*(?:\.[^.[\]]+(?:\[\d{1,9}\])*)*$/;
 
-/** The steps of a path as mappings have it: `a.b[0].c`, or a list of names and indexes; undefined for anything else. */
+/**
+ * The steps of a path as mappings have it: `a.b[0].c`, or a list of names and indexes, which may also be JSON text;
+ * undefined for anything else.
+ */
 export function parsePath(written: string | Path): Path | undefined {
   if (typeof written !== 'string') {
     const isStep = (step: string | number) =>
-      typeof step === 'string' ? step !== '' : Number.isSafeInteger(step) && step >= 0;
+      step !== '' && (typeof step !== 'number' || (Number.isSafeInteger(step) && step >= 0));
     return typeof written[0] === 'string' && written.every(isStep) ? written : undefined;
   }
-  if (!WHOLE.test(written)) return undefined;
-  return [...written.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([name, index]) =>
-    index === undefined ? name : Number(index),
-  );
+  if (WHOLE.test(written)) {
+    const steps = written.matchAll(/\[(\d+)\]|[^.[\]]+/g);
+    return Array.from(steps, ([name, index]) => (index === undefined ? name : Number(index)));
+  }
+  try {
+    const parsed: unknown = JSON.parse(written);
+    const isList = Array.isArray(parsed) && parsed.every((step) => ['string', 'number'].includes(typeof step));
+    return isList ? parsePath(parsed as Path) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A path for people: `a.b[0].c`, whatever its names hold. */

@@ -14,7 +14,8 @@ export interface Fault {
 
 /** One place in an item for its position. */
 export type Place = NonNullable<Mapping['position']['fallback']>;
-type Format = Extract<Place, { readonly as: unknown }>['as'];
+/** How one value holds a position. */
+export type Format = Extract<Place, { readonly as: unknown }>['as'];
 
 /** About 2.4 km to either side. Shorter ones name areas. */
 const SHORTEST_GEOHASH = 5;

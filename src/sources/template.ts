@@ -2,7 +2,7 @@ import { SEPARATOR, escapePart, unescapePart } from '../keys/escape.js';
 
 /** Text with parts in braces, `SHOP#{key}`; in the text, `{{` and `}}` are braces. */
 export interface Template {
-  /** What is in the braces, in order. */
+  /** What is in the braces, in order: names, or lists of names as JSON. */
   readonly parts: readonly string[];
   /** The text before, between and behind the parts. */
   readonly literals: readonly string[];
@@ -10,7 +10,7 @@ export interface Template {
 
 /** The template that a text is; undefined if its parts could not be told apart, or are not well-formed. */
 export function parseTemplate(source: string): Template | undefined {
-  const tokens = [...source.matchAll(/(\{\{|\}\})|\{([^{}]+)\}|[^{}]+/g)];
+  const tokens = [...source.matchAll(/(\{\{|\}\})|\{(\[\".*?\"\]|[^{}]+)\}|[^{}]+/g)];
   const parts: string[] = [];
   const literals = [''];
   for (const [token, brace, part] of tokens) {

@@ -14,7 +14,6 @@ const GONE_AT = /^(?:deleted|archived|removed)(?:at|on|date|time)$/;
 const SHOWN = /^(?:is)?(?:visible|published|public)$/;
 const EXPIRY = /^(?:ttl|timetolive|expir(?:e|es|y|ation)(?:s?(?:at|on|time|date))?)$/;
 const TIME = /time|date|stamp|recorded|received|seen|(?:at|ts)$/;
-const MOVER = /^(?:device|vehicle|asset|sensor|driver|tracker|courier|rider|bus|truck)(?:id|number|code)$/;
 const KEY = /^(?:sk|sort(?:key)?|range(?:key)?)$/;
 /** Seconds and milliseconds from 2001 to 2096. */
 const SECONDS = { from: 1e9, to: 4e9 };
@@ -89,15 +88,6 @@ export function timesOf(items: readonly Item[]): string[] {
   return Object.keys(first)
     .filter((name) => !EXPIRY.test(plainName(name)) && items.every((item) => isTime(name, item[name])))
     .toSorted((a, b) => isRecord(b) - isRecord(a));
-}
-
-/** An attribute that names what moves, if several of these items have the same; undefined if there is none. */
-export function moverOf(items: readonly Item[]): string | undefined {
-  const names = Object.keys(items[0] ?? {}).filter((name) => MOVER.test(plainName(name)));
-  return names.find((name) => {
-    const values = new Set(items.map((item) => item[name]));
-    return values.size < items.length && !values.has(undefined);
-  });
 }
 
 /** Tests for attributes that mark items as deleted or hidden, if they differ among these items. */

@@ -5,7 +5,7 @@ import type { Point } from '../../geo/point.js';
 import { leafCellCenter } from '../../geo/s2-cell.js';
 import type { MappingJson } from '../mapping.js';
 import { type Item, type Path, isMap, pathText, valueAt, writePath } from '../path.js';
-import { type Place, readPosition } from '../position.js';
+import { type Format, type Place, readPosition } from '../position.js';
 
 /** Where items have their positions, as a mapping says it, and what is not sure of it. */
 export interface ProposedPosition {
@@ -24,11 +24,13 @@ const NAMES = {
 const POINT = /coord|loc|pos|latl|lngl|longl|point|geo|gps|cent(?:er|re)/;
 /** The other end of a ride. */
 const SECOND = /^(?:end|to|dest|drop|finish)/;
-const CELL = /hash|cell/;
+const CELL = /hash|geocell/;
 /** Beyond, there is hardly anything but ice: coordinates there are more likely exchanged. */
 const PLAUSIBLE = { south: -60, north: 78 };
 /** Maximum distance in meters of a position from the center of a cell that contains it, of a geohash of 5 characters. */
 const CELL_METERS = 5_000;
+/** From this weight on, a second position is worth a word. */
+const FULL = 0.5;
 /** A second position must be that of so many items, or of a tenth of all, or the first one is enough. */
 const FEWEST_FALLBACKS = 2;
 
@@ -37,26 +39,24 @@ function restOf(axis: 'lat' | 'lng', name: string): string | undefined {
   return before ?? behind ?? letter?.replace(/[xy]/, 'x and y');
 }
 
+/** How a value may hold a position by itself. */
+function formatsOf(name: string, value: unknown): readonly Format[] {
+  const text = typeof value === 'string' ? value.trim() : undefined;
+  if (isMap(value) || text?.startsWith('{') === true) return ['geojson', 'lat,lng'];
+  if (text !== undefined && /^(?:SRID|(?:MULTI)?POINT)/i.test(text)) return ['wkt'];
+  if (text !== undefined && CELL.test(plainName(name))) return ['geohash'];
+  return (text !== undefined || Array.isArray(value)) && POINT.test(plainName(name)) ? ['lng,lat', 'lat,lng'] : [];
+}
+
 /** Every place in a map that may hold a position. */
 function placesIn(map: Item, base: Path = []): Place[] {
   const names = Object.keys(map);
   return names.flatMap((name): Place[] => {
     const [path, value, rest] = [[...base, name], map[name], restOf('lat', name)];
     const partners = rest === undefined ? [] : names.filter((other) => restOf('lng', other) === rest);
-    const as = (...formats: readonly Extract<Place, { path: Path }>['as'][]) =>
-      formats.map((one) => ({ path, as: one }));
-    const own = [...partners.map((other) => ({ lng: [...base, other], lat: path })), ...formatsOf()];
-    return isMap(value) && path.length < DEEPEST ? [...own, ...placesIn(value, path)] : own;
-
-    function formatsOf(): Place[] {
-      const text = typeof value === 'string' ? value.trim() : undefined;
-      if (isMap(value) || text?.startsWith('{') === true) return as('geojson', 'lat,lng');
-      if (text !== undefined && /^(?:SRID|(?:MULTI)?POINT)/i.test(text)) return as('wkt');
-      if (text !== undefined && CELL.test(plainName(name))) return as('geohash');
-      return (text !== undefined || Array.isArray(value)) && POINT.test(plainName(name))
-        ? as('lng,lat', 'lat,lng')
-        : [];
-    }
+    const inside = isMap(value) && path.length < DEEPEST ? placesIn(value, path) : [];
+    const pairs = partners.map((other) => ({ lng: [...base, other], lat: path }));
+    return [...pairs, ...formatsOf(name, value).map((as) => ({ path, as })), ...inside];
   });
 }
 
@@ -101,7 +101,7 @@ function judge(place: Place, items: readonly Item[], cells: readonly (readonly P
 }
 
 const rank = ({ place, plausible }: Candidate) => plausible * weightOf(place);
-const steps = ({ place }: Candidate) => JSON.stringify(place).length;
+const pathOf = (place: Place) => JSON.stringify('as' in place ? place.path : place);
 /** Positive if `b` is the better of two orders at one path; 0 if nothing tells. */
 const byOrder = (a: Candidate, b: Candidate) => b.inCells - a.inCells || b.plausible - a.plausible;
 
@@ -127,6 +127,15 @@ const written = (place: Place) =>
 const named = (place: Place) =>
   'as' in place ? pathText(place.path) : `${pathText(place.lng)} and ${pathText(place.lat)}`;
 
+/** A note if nothing tells which of two orders at its path is right. */
+function noteOnOrder({ place }: Candidate, [lngFirst, latFirst]: readonly Candidate[]): string[] {
+  const isTold = lngFirst === undefined || latFirst === undefined || byOrder(lngFirst, latFirst) !== 0;
+  if (isTold || !('as' in place) || place.as === 'geojson') return [];
+  const [first, other] = place.as === 'lat,lng' ? ['latitude', 'lng,lat'] : ['longitude', 'lat,lng'];
+  const question = `Which coordinate comes first in ${named(place)}? Both are possible for all items.`;
+  return [`${question} The ${first} is taken; for the other order, write "as": "${other}".`];
+}
+
 /** Where items have their positions; undefined if none has one. */
 export function proposePosition(items: readonly Item[]): ProposedPosition | undefined {
   const places = new Map<string, Place>();
@@ -135,41 +144,34 @@ export function proposePosition(items: readonly Item[]): ProposedPosition | unde
   }
   const cells = items.map(cellsIn);
   const paths = new Map<string, Candidate[]>();
-  for (const [text, place] of places) {
-    const path = 'as' in place ? JSON.stringify(place.path) : text;
+  for (const place of places.values()) {
     const candidate = judge(place, items, cells);
-    if (candidate.plausible > 0) paths.set(path, [...(paths.get(path) ?? []), candidate]);
+    if (candidate.plausible > 0) paths.set(pathOf(place), [...(paths.get(pathOf(place)) ?? []), candidate]);
   }
-  const ranked = [...paths.values()]
-    .flatMap((each) => inOrder(each, items))
-    .toSorted((a, b) => rank(b) - rank(a) || steps(a) - steps(b));
+  const ranked = [...paths.values()].flatMap((each) => inOrder(each, items)).toSorted((a, b) => rank(b) - rank(a));
   const [best, ...others] = ranked;
   if (best === undefined) return undefined;
-  const notes: string[] = [];
-  const { place, zeros } = best;
-  const orders = 'as' in place ? (paths.get(JSON.stringify(place.path)) ?? []) : [];
-  const [a, b] = orders;
-  if (a && b && byOrder(a, b) === 0 && 'as' in place && place.as !== 'geojson') {
-    const [first, other] = place.as === 'lat,lng' ? ['latitude', 'lng,lat'] : ['longitude', 'lat,lng'];
-    notes.push(
-      `Which coordinate comes first in ${named(place)}? Both may; taken is the ${first}. Else write "as": "${other}".`,
+  const { place, zeros, points } = best;
+  const of = `of ${items.length} items`;
+  const notes = noteOnOrder(best, paths.get(pathOf(place)) ?? []);
+  if (zeros > 0) notes.push(`${zeros} ${of} are at 0, 0, which is taken for no position.`);
+  const position = { ...written(place), ...(zeros > 0 && { zero: 'missing' as const }) };
+  for (const other of others.filter((one) => weightOf(one.place) >= FULL)) {
+    const gaps = other.points.filter((point, at) => point && !points[at]).length;
+    const differing = other.points.filter(
+      (point, at) => point?.lng !== points[at]?.lng || point?.lat !== points[at]?.lat,
     );
+    const which = `${gaps} ${of} have no position in ${named(place)}, but in ${named(other.place)}`;
+    if (gaps >= Math.max(FEWEST_FALLBACKS, items.length / 10)) {
+      return {
+        position: { ...position, fallback: written(other.place) },
+        notes: [...notes, `${which}, the fallback.`],
+      };
+    }
+    if (gaps > 0) notes.push(`${which}; they are not shown.`);
+    else if (differing.length * 2 > items.length) {
+      notes.push(`The items have another position in ${named(other.place)}; a second collection can show it.`);
+    }
   }
-  if (zeros > 0) notes.push(`${zeros} of ${items.length} items are at 0, 0, which is taken for no position.`);
-  const seconds = others.filter(({ place: other }) => weightOf(other) >= 0.5);
-  const gaps = ({ points }: Candidate) => points.filter((point, at) => point && !best.points[at]).length;
-  const [second] = seconds.toSorted((one, other) => gaps(other) - gaps(one));
-  const missing = second === undefined ? 0 : gaps(second);
-  const isFallback = missing >= Math.max(FEWEST_FALLBACKS, items.length / 10);
-  if (second && missing > 0) {
-    const which = `${missing} of ${items.length} items have no position in ${named(place)}, but in ${named(second.place)}`;
-    notes.push(`${which}${isFallback ? ', the fallback' : '; they are not shown'}.`);
-  }
-  const isElsewhere = ({ points }: Candidate) =>
-    points.filter((point, at) => JSON.stringify(point) !== JSON.stringify(best.points[at])).length * 2 > items.length;
-  for (const other of isFallback ? [] : seconds.filter(isElsewhere)) {
-    notes.push(`The items have another position in ${named(other.place)}; a second collection can show it.`);
-  }
-  const fallback = second && isFallback ? { fallback: written(second.place) } : {};
-  return { position: { ...written(place), ...fallback, ...(zeros > 0 && { zero: 'missing' as const }) }, notes };
+  return { position, notes };
 }

@@ -1,10 +1,10 @@
 import { plainName } from '../../geo/coordinate-names.js';
 import { type MappingJson, readMapping } from '../mapping.js';
 import { itemParts, markerOf } from '../marker.js';
-import { type Item, isMap, keyText, parsePath, writePath } from '../path.js';
+import { type Item, isMap, keyText, writePath } from '../path.js';
 import { readPosition } from '../position.js';
 import type { KeyAttribute } from '../primary-key.js';
-import { categoryOf, isTime, moverOf, nameOf, testsOf, timesOf, ttlOf } from './attributes.js';
+import { categoryOf, isTime, nameOf, testsOf, timesOf, ttlOf } from './attributes.js';
 import { proposePosition } from './position.js';
 
 /** A table of which items were sampled. */
@@ -36,11 +36,10 @@ const LITERAL = /^#?[A-Za-z_]+#?$/;
 const ID = /(?:id|uuid|code|number)$/;
 
 const textAt = (item: Item, name: string): string => keyText(item[name]) ?? '';
-const isSame = (values: readonly unknown[]) => new Set(values).size === 1;
 const isUnique = (values: readonly unknown[]) => new Set(values).size === values.length;
 const pathOf = (name: string) => writePath([name]);
 /** A part of a template that is an attribute. */
-const partOf = (name: string) => `{${parsePath(name)?.length === 1 ? name : JSON.stringify([name])}}`;
+const partOf = (name: string) => `{${/[.[\]{}]/.test(name) ? JSON.stringify([name]) : name}}`;
 
 /** The attribute by which kinds differ; undefined if there is none. */
 function typeAttribute(items: readonly Item[], key: readonly KeyAttribute[]): string | undefined {
@@ -71,23 +70,20 @@ function kindsOf(items: readonly Item[], key: readonly KeyAttribute[], type: str
 
 /** Templates that the keys of these items match; a sort key that tells nothing more has no part of its own. */
 function templatesOf(items: readonly Item[], key: readonly KeyAttribute[]): Record<string, string> {
-  const [partition, ...rest] = key.map(({ name }) => {
+  let first: readonly string[] | undefined;
+  const templates = key.map(({ name }) => {
     const texts = items.map((item) => textAt(item, name));
-    const [label = ''] = LABEL.exec(texts[0] ?? '') ?? [];
-    const prefix = texts.every((text) => text.startsWith(label)) ? label : '';
-    return { name, texts, prefix, parts: texts.map((text) => text.slice(prefix.length)) };
-  });
-  if (partition === undefined) return {};
-  const templates = { [partition.name]: `${partition.prefix}{key}` };
-  for (const { name, texts, prefix, parts } of rest) {
     const [only = ''] = texts;
-    const repeats = parts.every((part, at) => part === partition.parts[at]);
-    if (repeats) templates[name] = `${prefix}{key}`;
-    else
-      templates[name] =
-        isSame(texts) && (items.length > 1 || LITERAL.test(only)) ? only.replace(/[{}]/g, '$&$&') : `${prefix}{sort}`;
-  }
-  return templates;
+    const label = LABEL.exec(only)?.[0] ?? '';
+    const prefix = texts.every((text) => text.startsWith(label)) ? label : '';
+    const rests = texts.map((text) => text.slice(prefix.length));
+    const isFirst = first === undefined;
+    first ??= rests;
+    if (rests.every((rest, at) => rest === first?.[at])) return [name, `${prefix}{key}`];
+    const isLiteral = !isFirst && new Set(texts).size === 1 && (items.length > 1 || LITERAL.test(only));
+    return [name, isLiteral ? only.replace(/[{}]/g, '$&$&') : `${prefix}{sort}`];
+  });
+  return Object.fromEntries(templates) as Record<string, string>;
 }
 
 /** The attributes that are a marker's key, and what tells the newest of several items with it. */
@@ -126,69 +122,58 @@ function identityOf(
   return { names: isUnique(sorts) && isId ? [sort] : [partition, sort] };
 }
 
+/** Sampled items of a table, and the attribute by which kinds of them differ. */
+interface Sample {
+  readonly table: SampledTable;
+  readonly items: readonly Item[];
+  readonly type: string | undefined;
+}
+
 interface Kind {
   readonly kind: string;
   readonly items: readonly Item[];
 }
 
-/** The mapping of a kind among all sampled items. */
-function proposalOf(
-  table: SampledTable,
-  all: readonly Item[],
-  type: string | undefined,
-  { kind, items }: Kind,
-): Proposal[] {
+/** The mapping of a kind; none if its items have no position. */
+function proposalOf({ table, items: all, type }: Sample, { kind, items }: Kind): Proposal[] {
   const found = proposePosition(items);
   if (found === undefined) return [];
   const { position } = found;
-  const notes = [...found.notes];
-  const first = table.key[0]?.name ?? '';
-  const place = readMapping({ table: table.name, key: partOf(first), position }).position;
   const templates = templatesOf(items, table.key);
-  const { names, newest } = identityOf(items, table.key, templates, (item) =>
-    JSON.stringify(readPosition(place, item)),
-  );
+  const draft = readMapping({ table: table.name, items: templates, position });
+  const place = (item: Item) => JSON.stringify(readPosition(draft.position, item));
+  const { names, newest } = identityOf(items, table.key, templates, place);
   const own = new Set(items);
   const others = all.filter((item) => !own.has(item));
-  const parsed = readMapping({ table: table.name, items: templates, position }).items ?? {};
-  const isToldByKey = others.every((item) => itemParts(parsed, item) === undefined);
-  // Also without others, they tell the rest of the primary key.
-  const areUsed =
-    others.length > 0 ? isToldByKey : names.length < table.key.length && names[0] === first && newest === undefined;
-  const kinds =
-    type === undefined ? [] : [...new Set(items.map((item) => item[type]))].filter((one) => typeof one === 'string');
-  const [only = null] = kinds;
-  const isType = others.length > 0 && !isToldByKey && type !== undefined;
-  const where = [
-    ...(isType ? [{ path: pathOf(type), ...(kinds.length > 1 ? { in: kinds } : { eq: only }) }] : []),
-    ...testsOf(items),
-  ];
-  const separator = ['/', '#', '|'].find((one) =>
-    all.every((item) => table.key.every(({ name }) => !textAt(item, name).includes(one))),
-  );
-  const [name, ttl] = [nameOf(items), ttlOf(items)];
-  const category = kinds.length > 1 ? type : categoryOf(items);
+  const areToldByKey = others.every((item) => itemParts(draft.items ?? {}, item) === undefined);
+  // Without others, templates are of use if they tell the rest of the primary key.
+  const isRest = newest === undefined && names.length < table.key.length && names[0] === table.key[0]?.name;
+  const values = type === undefined ? [] : items.map((item) => item[type]).filter((one) => typeof one === 'string');
+  const [only, ...more] = new Set(values);
+  const isTyped = type !== undefined && only !== undefined && !areToldByKey;
+  const where = isTyped ? [{ path: pathOf(type), ...(more.length > 0 ? { in: [only, ...more] } : { eq: only }) }] : [];
+  const isNowhere = (separator: string) =>
+    all.every((item) => table.key.every(({ name }) => !textAt(item, name).includes(separator)));
+  const [name, ttl, tests] = [nameOf(items), ttlOf(items), testsOf(items)];
+  const category = more.length > 0 ? type : categoryOf(items);
   const mapping: MappingJson = {
     table: table.name,
-    ...(areUsed && { items: templates }),
-    key: names.map(partOf).join(separator ?? '::'),
-    ...(where.length > 0 && { where }),
+    ...((others.length > 0 ? areToldByKey : isRest) && { items: templates }),
+    key: names.map(partOf).join(['/', '#', '|'].find(isNowhere) ?? '::'),
+    ...(where.length + tests.length > 0 && { where: [...where, ...tests] }),
     ...(ttl !== undefined && { ttl: pathOf(ttl) }),
     position,
     ...(name && { name: writePath(name) }),
     ...(category !== undefined && { category: pathOf(category) }),
     ...(newest !== undefined && { newest: pathOf(newest) }),
   };
-  const [mover, [time]] = [moverOf(items), timesOf(items)];
-  if (mover !== undefined && time !== undefined && !names.includes(mover)) {
-    notes.push(
-      `Several items have one ${mover}. If it is the marker, write "key": "${partOf(mover)}", "newest": ${JSON.stringify(pathOf(time))}.`,
-    );
-  }
   const compiled = readMapping(mapping);
-  const read = items.map((item) => markerOf(compiled, item, 0));
-  const markers = new Set(read.flatMap((one) => (one.kind === 'marker' ? [one.key] : []))).size;
-  return [{ kind, items: items.length, markers, mapping, notes }];
+  const markersIn = (some: readonly Item[]) =>
+    new Set(some.map((item) => markerOf(compiled, item, 0)).flatMap((one) => (one.kind === 'marker' ? [one.key] : [])));
+  const foreign = markersIn(others).size;
+  const note = `${foreign} items of other kinds match, too, as nothing tells them apart; add a test to where.`;
+  const notes = foreign > 0 ? [...found.notes, note] : found.notes;
+  return [{ kind, items: items.length, markers: markersIn(items).size, mapping, notes }];
 }
 
 /**
@@ -203,14 +188,14 @@ export function propose(table: SampledTable, sampled: readonly Item[]): Proposal
     const shape = JSON.stringify([proposePosition(own)?.position, nameOf(own)]);
     shapes.set(shape, [...(shapes.get(shape) ?? []), { kind, items: own }]);
   }
+  const partitions = ({ items: own }: Kind) => new Set(own.map((item) => textAt(item, table.key[0]?.name ?? '')));
   const kinds = [...shapes.values()].flatMap((alike) => {
     const union = { kind: alike.map(({ kind }) => kind).join(' + '), items: alike.flatMap((one) => one.items) };
-    // Of several things in one partition, such as the last position and all, the keys tell the kind.
-    const partitions = alike.map((one) => new Set(one.items.map((item) => textAt(item, table.key[0]?.name ?? ''))));
-    const areApart = type !== undefined || isUnique(partitions.flatMap((each) => [...each]));
+    // Kinds in one partition are different things, such as the last position of a vehicle and all of them.
+    const areApart = type !== undefined || isUnique(alike.flatMap((one) => [...partitions(one)]));
     if (alike.length === 1 || !areApart) return alike;
-    // If all items are alike, the type is a category.
+    // If all items are alike, their type is a category.
     return union.items.length === items.length ? [union] : [union, ...alike];
   });
-  return kinds.flatMap((kind) => proposalOf(table, items, type, kind)).toSorted((a, b) => b.markers - a.markers);
+  return kinds.flatMap((kind) => proposalOf({ table, items, type }, kind)).toSorted((a, b) => b.markers - a.markers);
 }
