@@ -1,4 +1,4 @@
-import { reasonFor } from '../errors.js';
+import { mustBe, reasonFor } from '../errors.js';
 import type { Point } from '../geo/point.js';
 import { decimalIn } from '../geo/point-formats.js';
 import { readPlace } from '../keys/place.js';
@@ -82,10 +82,7 @@ function keyOf({ key }: Mapping, item: Item, parts: ReadonlyMap<string, string>)
     const value = valueAt(item, path);
     const text = keyText(value);
     if (text === undefined) {
-      return {
-        reason: 'no key',
-        message: `${pathText(path)} must be text, a number or bytes, and not empty, as the key has it`,
-      };
+      return { reason: 'no key', message: mustBe(pathText(path), 'non-empty text, a number or bytes', value) };
     }
     values.push(text);
   }
