@@ -15,8 +15,7 @@ const WHOLE = /^[^.[\]]+(?:\[\d{1,9}\])*(?:\.[^.[\]]+(?:\[\d{1,9}\])*)*$/;
  */
 export function parsePath(written: string | Path): Path | undefined {
   if (typeof written !== 'string') {
-    const isStep = (step: string | number) =>
-      step !== '' && (typeof step !== 'number' || (Number.isSafeInteger(step) && step >= 0));
+    const isStep = (step: string | number) => typeof step === 'string' || (Number.isSafeInteger(step) && step >= 0);
     return typeof written[0] === 'string' && written.every(isStep) ? written : undefined;
   }
   if (WHOLE.test(written)) {
