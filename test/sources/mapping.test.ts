@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import prettier from 'prettier';
 import { describe, expect, test } from 'vitest';
@@ -83,4 +84,10 @@ test('the published JSON Schema is current; npx vitest run -u test/sources/mappi
   const file = resolve(import.meta.dirname, '../../schema/source-mapping.schema.json');
   const text = await prettier.format(JSON.stringify(mappingSchema()), { parser: 'json', printWidth: 120 });
   await expect(text).toMatchFileSnapshot(file);
+});
+
+test('the examples of docs/sources.md are valid', () => {
+  const text = readFileSync(resolve(import.meta.dirname, '../../docs/sources.md'), 'utf8');
+  const examples = [...text.matchAll(/^```json\n(.*?)^```$/gms)].map(([, json = '']) => JSON.parse(json) as unknown);
+  expect(examples.map(faultsOf)).toEqual([[], [], []]);
 });
