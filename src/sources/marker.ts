@@ -52,6 +52,8 @@ function millisOf(value: unknown): number | undefined {
   if (typeof number === 'number' || typeof number === 'bigint') {
     return Number(number) < MOST_SECONDS ? Number(number) * 1_000 : Number(number);
   }
+  // Quicker than to try, as many items have no time.
+  if (typeof value !== 'string') return undefined;
   try {
     return Date.parse(readInstant('time', value));
   } catch {
@@ -59,7 +61,7 @@ function millisOf(value: unknown): number | undefined {
   }
 }
 
-/** The value of the first part of each name in the templates of `items`; undefined if the item does not match them. */
+/** The values of the parts in templates of an item's attributes, by name; undefined if it does not match them. */
 export function itemParts(items: NonNullable<Mapping['items']>, item: Item): ReadonlyMap<string, string> | undefined {
   const found = new Map<string, string>();
   for (const [attribute, template] of Object.entries(items)) {

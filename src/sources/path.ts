@@ -79,9 +79,6 @@ export function keyText(value: unknown): string | undefined {
 
 /** A name or category: text, even if empty, numbers in decimal digits, or true and false; null for anything else. */
 export function label(value: unknown): string | null {
-  return value === '' || typeof value === 'boolean'
-    ? String(value)
-    : value instanceof Uint8Array
-      ? null
-      : (keyText(value) ?? null);
+  if (value === '' || typeof value === 'boolean') return String(value);
+  return value instanceof Uint8Array ? null : (keyText(value) ?? null);
 }

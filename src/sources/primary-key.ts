@@ -46,25 +46,19 @@ export function primaryKeyOf(
     for (const [at, name] of names.entries()) parts.set(name, values?.[at] ?? '');
   } else {
     const values = splitOneWay(template, key);
-    for (const [at, path] of template.paths.entries())
-      if (path.length === 1) texts.set(String(path[0]), values?.[at] ?? '');
+    for (const [at, [name, ...inside]] of template.paths.entries()) {
+      if (inside.length === 0) texts.set(String(name), values?.[at] ?? '');
+    }
     // The parts in attributes that are known tell others.
-    const known = Object.entries(items).filter(([name]) => texts.has(name));
-    for (const [part, value] of itemParts(Object.fromEntries(known), Object.fromEntries(texts)) ?? [])
-      parts.set(part, value);
+    const known = Object.fromEntries(Object.entries(items).filter(([name]) => texts.has(name)));
+    for (const [part, value] of itemParts(known, Object.fromEntries(texts)) ?? []) parts.set(part, value);
   }
   const found: Record<string, unknown> = {};
   for (const { name, type } of tableKey) {
     const own = Object.hasOwn(items, name) ? items[name] : undefined;
-    const made = own?.parts.every((part) => parts.has(part)) === true;
-    const text =
-      texts.get(name) ??
-      (own && made
-        ? formatTemplate(
-            own,
-            own.parts.map((part) => parts.get(part) ?? ''),
-          )
-        : '');
+    const values = own?.parts.map((part) => parts.get(part) ?? '');
+    const made = own && values?.every((part) => part !== '') === true ? formatTemplate(own, values) : '';
+    const text = texts.get(name) ?? made;
     const value = text === '' ? undefined : valueOf(text, type);
     if (value === undefined) return undefined;
     found[name] = value;

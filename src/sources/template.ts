@@ -10,7 +10,7 @@ export interface Template {
 
 /** The template that a text is; undefined if its parts could not be told apart, or are not well-formed. */
 export function parseTemplate(source: string): Template | undefined {
-  const tokens = [...source.matchAll(/(\{\{|\}\})|\{(\[\".*?\"\]|[^{}]+)\}|[^{}]+/g)];
+  const tokens = [...source.matchAll(/(\{\{|\}\})|\{(\[".*?"\]|[^{}]+)\}|[^{}]+/g)];
   const parts: string[] = [];
   const literals = [''];
   for (const [token, brace, part] of tokens) {
@@ -60,9 +60,8 @@ export function splitOneWay(template: Template, text: string): readonly string[]
 
 /** Several values as one key, from which `splitKey` gets them back; a single one is the key itself. */
 export function joinKey(values: readonly string[]): string {
-  return values.length === 1
-    ? (values[0] ?? '')
-    : values.map((value) => escapePart(value, 'partition')).join(SEPARATOR);
+  if (values.length === 1) return values[0] ?? '';
+  return values.map((value) => escapePart(value, 'partition')).join(SEPARATOR);
 }
 
 /** The values in a key of `joinKey`; undefined if it is not one of so many. */

@@ -6,7 +6,7 @@ const NAME = /name$|title$|label$|headline$/;
 /** Names of something else than the place. */
 const OTHER_NAME = /^(?:type|user|file|host|table|class|schema|collection|model|first|last|contact|owner)names?$/;
 const LOCALITY = /^(?:city|town|address)$/;
-const PROSE = /desc|note|comment|text|url|query|path|cross/;
+const PROSE = /desc|note|comment|text|url|query|path/;
 const CATEGORY = [/category$/, /kind$/, /type$/, /class$/, /genre$/];
 const MOST_CATEGORIES = 20;
 const GONE = /^(?:is)?(?:deleted|archived|hidden|removed)$/;
@@ -28,26 +28,26 @@ export function isTime(name: string, value: unknown): boolean {
   return [time, time / 1_000].some((seconds) => seconds >= SECONDS.from && seconds < SECONDS.to);
 }
 
-/** The paths of these items to values that are no maps, up to two names deep. */
+/** The paths in these items to values up to two names deep. */
 function pathsIn(items: readonly Item[]): Path[] {
   const found = new Map<string, Path>();
   const add = (path: Path) => found.set(JSON.stringify(path), path);
   for (const item of items) {
     for (const [name, value] of Object.entries(item)) {
-      if (isMap(value)) for (const [inside, part] of Object.entries(value)) isMap(part) || add([name, inside]);
-      else add([name]);
+      if (!isMap(value)) add([name]);
+      else for (const inside of Object.keys(value)) add([name, inside]);
     }
   }
   return [...found.values()];
 }
 
-const plainLast = (path: Path) => plainName(String(path.at(-1)));
+const namesIn = (items: readonly Item[]) => [...new Set(items.flatMap((item) => Object.keys(item)))];
 
 /** How far a path is a name: by what it is called, or else by its values: differing words with blanks between them. */
 function nameRank(path: Path, items: readonly Item[]): number {
   const texts = items.map((item) => valueAt(item, path)).filter((value) => typeof value === 'string');
   const values = texts.filter((text) => text !== '');
-  const plain = plainLast(path);
+  const plain = plainName(String(path.at(-1)));
   const depth = path.length / 10;
   if (values.length * 2 < items.length) return 0;
   if (plain === 'name') return 6 - depth;
@@ -66,7 +66,7 @@ export function nameOf(items: readonly Item[]): Path | undefined {
 
 /** The attribute with the category of these items; undefined if none seems to be it. */
 export function categoryOf(items: readonly Item[]): string | undefined {
-  const names = [...new Set(items.flatMap((item) => Object.keys(item)))];
+  const names = namesIn(items);
   const fits = (name: string) => {
     const values = items.map((item) => item[name]).filter((value) => typeof value === 'string' && value !== '');
     const kinds = new Set(values).size;
@@ -77,7 +77,7 @@ export function categoryOf(items: readonly Item[]): string | undefined {
 
 /** The attribute with the time at which these items expire; undefined if none has it. */
 export function ttlOf(items: readonly Item[]): string | undefined {
-  const names = [...new Set(items.flatMap((item) => Object.keys(item)))].filter((name) => EXPIRY.test(plainName(name)));
+  const names = namesIn(items).filter((name) => EXPIRY.test(plainName(name)));
   return names.find((name) => items.every((item) => (item[name] ?? null) === null || isTime(name, item[name])));
 }
 
@@ -92,9 +92,8 @@ export function timesOf(items: readonly Item[]): string[] {
 
 /** Tests for attributes that mark items as deleted or hidden, if they differ among these items. */
 export function testsOf(items: readonly Item[]): NonNullable<MappingJson['where']> {
-  const names = [...new Set(items.flatMap((item) => Object.keys(item)))];
   const someAre = (name: string, value: boolean) => items.some((item) => item[name] === value);
-  return names.flatMap((name): NonNullable<MappingJson['where']> => {
+  return namesIn(items).flatMap((name): NonNullable<MappingJson['where']> => {
     const [path, plain] = [writePath([name]), plainName(name)];
     if (GONE.test(plain) && someAre(name, true)) return [{ path, ne: true }];
     if (GONE_AT.test(plain) && items.some((item) => (item[name] ?? null) !== null)) return [{ path, eq: null }];

@@ -114,7 +114,7 @@ function inOrder(candidates: readonly Candidate[], items: readonly Item[]): read
   if (latFirst === undefined || lngFirst === undefined || !('as' in lngFirst.place)) return candidates;
   const { as, path } = lngFirst.place;
   const name = plainName(String(path.at(-1)));
-  const isList = !/^lat/.test(name) && items.some((item) => Array.isArray(valueAt(item, path)));
+  const isList = !name.startsWith('lat') && items.some((item) => Array.isArray(valueAt(item, path)));
   const isUsual = as === 'geojson' || isList || /^lo?ng/.test(name);
   const order = byOrder(lngFirst, latFirst);
   return [order < 0 || (order === 0 && isUsual) ? lngFirst : latFirst];
