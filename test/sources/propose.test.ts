@@ -37,6 +37,13 @@ test('kinds that differ in nothing but their type are proposed together and apar
   ]);
 });
 
+test('a type of items that are all alike is a category', () => {
+  const [sites] = TABLES.filter(({ id }) => id === '09');
+  const proposals = sites && propose(sites, sites.items);
+  expect(proposals).toHaveLength(1);
+  expect(proposals?.[0]).toMatchObject({ kind: 'Launch + LZ + Tow', items: 8, mapping: { category: 'type' } });
+});
+
 const S = (name: string): KeyAttribute => ({ name, type: 'S' });
 const N = (name: string): KeyAttribute => ({ name, type: 'N' });
 const CITIES = [
@@ -252,8 +259,14 @@ describe('proposes', () => {
           expect(() => readMapping(JSON.parse(JSON.stringify(mapping)))).not.toThrow();
         }
       }),
+      { numRuns: 50 },
     );
     expect(proposed).toBeGreaterThan(0);
+  });
+
+  test('by no more than 500 items', () => {
+    const items = Array.from({ length: 600 }, (_, at) => ({ id: `${at}`, ...CITIES[0] }));
+    expect(propose({ name: 'table', key: [S('id')] }, items)).toMatchObject([{ items: 500, markers: 500 }]);
   });
 
   test('nothing for items without a position, or for none', () => {

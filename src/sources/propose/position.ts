@@ -21,6 +21,7 @@ const NAMES = {
   lat: new RegExp(`^(.*?)(?:${LAT})${BEHIND}$|^(?:${LAT})(.*)$|^(y)$`),
   lng: new RegExp(`^(.*?)(?:${LNG})${BEHIND}$|^(?:${LNG})(.*)$|^(x)$`),
 };
+const X_AND_Y = 'x and y';
 const POINT = /coord|loc|pos|latl|lngl|longl|point|geo|gps|cent(?:er|re)/;
 /** The other end of a ride. */
 const SECOND = /^(?:end|to|dest|drop|finish)/;
@@ -36,7 +37,7 @@ const FEWEST_FALLBACKS = 2;
 
 function restOf(axis: 'lat' | 'lng', name: string): string | undefined {
   const [, before, behind, letter] = NAMES[axis].exec(plainName(name)) ?? [];
-  return before ?? behind ?? letter?.replace(/[xy]/, 'x and y');
+  return before ?? behind ?? (letter && X_AND_Y);
 }
 
 /** How a value may hold a position by itself. */
@@ -64,7 +65,7 @@ function placesIn(map: Item, base: Path = []): Place[] {
 function weightOf(place: Place): number {
   if ('as' in place) return { geojson: 0.95, wkt: 0.95, 'lat,lng': 0.9, 'lng,lat': 0.9, geohash: 0.4 }[place.as];
   const rest = restOf('lat', String(place.lat.at(-1)));
-  return rest === '' ? 1 : rest === 'x and y' ? 0.3 : SECOND.test(rest ?? '') ? 0.5 : 0.6;
+  return rest === '' ? 1 : rest === X_AND_Y ? 0.3 : SECOND.test(rest ?? '') ? 0.5 : 0.6;
 }
 
 /** The centers of cells in other attributes: geohashes, and S2 cells as the Geo Library stores them. */
@@ -158,18 +159,14 @@ export function proposePosition(items: readonly Item[]): ProposedPosition | unde
   const position = { ...written(place), ...(zeros > 0 && { zero: 'missing' as const }) };
   for (const other of others.filter((one) => weightOf(one.place) >= FULL)) {
     const gaps = other.points.filter((point, at) => point && !points[at]).length;
-    const differing = other.points.filter(
-      (point, at) => point?.lng !== points[at]?.lng || point?.lat !== points[at]?.lat,
-    );
+    const differing = other.points.filter((point, at) => point?.lng !== points[at]?.lng).length;
     const which = `${gaps} ${of} have no position in ${named(place)}, but in ${named(other.place)}`;
     if (gaps >= Math.max(FEWEST_FALLBACKS, items.length / 10)) {
-      return {
-        position: { ...position, fallback: written(other.place) },
-        notes: [...notes, `${which}, the fallback.`],
-      };
+      const fallback = written(other.place);
+      return { position: { ...position, fallback }, notes: [...notes, `${which}, the fallback.`] };
     }
     if (gaps > 0) notes.push(`${which}; they are not shown.`);
-    else if (differing.length * 2 > items.length) {
+    else if (differing * 2 > items.length) {
       notes.push(`The items have another position in ${named(other.place)}; a second collection can show it.`);
     }
   }
