@@ -123,6 +123,15 @@ describe('proposes', () => {
       { key: '{pk}', newest: 'sk', ...LAT_LNG },
     ],
     [
+      'the last written of several copies under random keys',
+      [S('PK'), S('SK')],
+      history((_city, at, time) => {
+        const [created, updated] = ['2026-01-01', `2026-02-0${time + 1}`];
+        return { PK: `${time}-${at}`, SK: `p${at}`, created_at: created, updated_at: updated, ...CITIES[at] };
+      }),
+      { key: '{SK}', newest: 'updated_at', ...LAT_LNG },
+    ],
+    [
       'items whose partition key is a cell, by their ID',
       [S('PK'), S('SK')],
       each((city, at) => ({ PK: `GEO#${encode(city, 4)}`, SK: `STORE#${at}`, hash: encode(city, 9), ...city })),
@@ -155,12 +164,19 @@ describe('proposes', () => {
     [
       'only what is neither deleted nor hidden',
       [S('id')],
-      each((city, at) => ({ id: `${at}`, deletedAt: at === 0 ? '2026-01-01' : null, isPublic: at > 1, ...city })),
+      each((city, at) => ({
+        id: `${at}`,
+        deletedAt: at === 0 ? '2026-01-01' : null,
+        isPublic: at > 1,
+        _deleted: at > 2,
+        ...city,
+      })),
       {
         key: '{id}',
         where: [
           { path: 'deletedAt', eq: null },
           { path: 'isPublic', eq: true },
+          { path: '_deleted', ne: true },
         ],
         ...LAT_LNG,
       },
