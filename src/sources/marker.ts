@@ -116,7 +116,8 @@ function propertiesAt(paths: readonly Path[], item: Item): Properties {
 
 function newestOf(path: Path | undefined, item: Item): Newest {
   const value = path === undefined ? undefined : valueAt(item, path);
-  if (typeof value === 'string') return decimalIn(value) ?? value;
+  // A double would make long IDs that count up equal.
+  if (typeof value === 'string') return /^\d{16,38}$/.test(value) ? BigInt(value) : (decimalIn(value) ?? value);
   return typeof value === 'number' || typeof value === 'bigint' ? value : undefined;
 }
 

@@ -264,7 +264,7 @@ test('values become what a marker has', () => {
 });
 
 test('the newest is told by numbers, also as text, before other texts, and those before nothing', () => {
-  const times = [undefined, '2026-01-01', '2026-01-02', 5, '17', 2n ** 60n].map((time) => {
+  const times = [undefined, '2026-01-01', '2026-01-02', 5, '17', '1152921504606846975', 2n ** 60n].map((time) => {
     const marker = read({ newest: 'at' }, { ...SHOP, at: time });
     return marker.kind === 'marker' ? marker.newest : 'no marker';
   });
