@@ -60,14 +60,13 @@ export function shown(value: unknown): string {
   return `${text.slice(0, LONGEST_VALUE_SHOWN)}…${length}`;
 }
 
+/** The message for a value that is not allowed: names the field, what is allowed, and the value. */
+export const mustBe = (field: string, allowed: string, value: unknown): string =>
+  `${field} must be ${allowed}; got ${shown(value)}`;
+
 /** BAD_USER_INPUT that names the field, its value and the allowed values. */
 export function badInput(field: string, value: unknown, allowed: string): CellportError {
-  const text = shown(value);
-  return new CellportError('BAD_USER_INPUT', `${field} must be ${allowed}; got ${text}`, {
-    field,
-    value: text,
-    allowed,
-  });
+  return new CellportError('BAD_USER_INPUT', mustBe(field, allowed, value), { field, value: shown(value), allowed });
 }
 
 /** NOT_FOUND for a named object, for example `notFound('collection', 'parks')`. */

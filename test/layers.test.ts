@@ -9,6 +9,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   geo: [],
   model: ['geo'],
   keys: ['geo', 'model'],
+  sources: ['keys', 'geo', 'model'],
   plan: ['pages', 'keys', 'geo', 'model'],
   pages: ['keys', 'geo', 'model'],
   capacity: ['plan', 'pages', 'geo', 'model'],
@@ -96,7 +97,7 @@ const CONFIGURATION = ['config.ts', 'settings.ts'];
 const ROOTS = ['cli', 'lambda', 'server'];
 
 /** Folders whose files have only pure functions. */
-const PURE = ['geo', 'model', 'keys', 'pages', 'plan', 'capacity'];
+const PURE = ['geo', 'model', 'keys', 'pages', 'plan', 'capacity', 'sources'];
 const IMPURE = [
   /\bawait\b/,
   /\bDate\.now\(/,

@@ -1,5 +1,6 @@
 import { distance } from '../geo/distance.js';
 import type { Point } from '../geo/point.js';
+import { jsonOfStored } from '../model/json.js';
 import type { Properties } from '../model/marker.js';
 import type { Item } from '../store/database.js';
 import { centerOf, isLeafId } from './s2.js';
@@ -27,23 +28,10 @@ export interface GeoItem {
 const TOLERANCE_METERS = 1;
 const MANTISSA = 15;
 
-/**
- * Converts a DynamoDB value to JSON: sets become lists, bytes base64, and numbers that a double cannot represent
- * strings.
- */
-function jsonOf(value: unknown): unknown {
-  if (typeof value === 'bigint' || (Number.isInteger(value) && !Number.isSafeInteger(value))) return String(value);
-  if (value instanceof Set) return [...value].map(jsonOf);
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  if (Array.isArray(value)) return value.map(jsonOf);
-  if (typeof value === 'object' && value !== null) return propertiesOf(value, []);
-  return value;
-}
-
 /** The fields of an object as JSON, except those in `omitted`. */
 function propertiesOf(fields: object, omitted: readonly string[]): Properties {
   const kept = Object.entries(fields).filter(([name]) => !omitted.includes(name));
-  return Object.fromEntries(kept.map(([name, value]) => [name, jsonOf(value)]));
+  return Object.fromEntries(kept.map(([name, value]) => [name, jsonOfStored(value)]));
 }
 
 /** The coordinates in a geoJson attribute. */

@@ -1,4 +1,6 @@
+import { COORDINATE_WORDS, plainName } from '../../geo/coordinate-names.js';
 import { wrapLng } from '../../geo/point.js';
+import { decimalIn, pointCoordinates, singleGeometry, wktPoint } from '../../geo/point-formats.js';
 import { jsonIn } from './exact-json.js';
 import { type RowFields, InvalidRow, type ReadOptions, isFields, typeOf, without } from './fields.js';
 
@@ -25,17 +27,12 @@ const WKT = /^wkt(?:geom)?$/;
 /** Names of both coordinates, from the surest to x and y; all without accents, blanks and punctuation. */
 const BEFORE =
   '(?:geo|geogr[a-z]*|gps|dec(?:imal)?|wgs84|loc(?:ation)?|pos(?:ition)?|coord(?:inate)?s?|point|place|address|venue|station|stop|site|city|intpt|cent(?:er|re|roid))?';
-const BEHIND = '(?:dd|dec(?:imal)?|(?:in)?deg(?:rees)?|wgs84|coord(?:inate)?|[nexy])?';
-const LAT_WORDS =
-  'lat(?:t?itude?|itudine)?|breiten?(?:grade?)?|breedtegraad|bredd?e?grad|szerokosc(?:geograficzna)?|широта|纬度|緯度|enlem|zemepisnasirka';
-const LNG_WORDS =
-  'lng|lon(?:g(?:itude?|itudine)?)?|la?engen?(?:grade?)?|langen?(?:grade?)?|lengtegraad|l[eæ]ngdegrad|langdgrad|d[lł]ugosc(?:geograficzna)?|долгота|经度|経度|經度|boylam|zemepisnadelka';
 const DEGREES = { lat: /^lat(?:itude)?$/, lng: /^(?:lng|lon|long|longitude)$/ };
 const PAIRS = [
   DEGREES,
   {
-    lat: new RegExp(`^${BEFORE}(?:${LAT_WORDS})${BEHIND}$`),
-    lng: new RegExp(`^${BEFORE}(?:${LNG_WORDS})${BEHIND}$`),
+    lat: new RegExp(`^${BEFORE}(?:${COORDINATE_WORDS.lat})${COORDINATE_WORDS.behind}$`),
+    lng: new RegExp(`^${BEFORE}(?:${COORDINATE_WORDS.lng})${COORDINATE_WORDS.behind}$`),
   },
   { lat: /^(?:point|coord)?y(?:coord)?$/, lng: /^(?:point|coord)?x(?:coord)?$/ },
 ] as const;
@@ -50,16 +47,9 @@ const LAT_FIRST = /^lat/;
 export const NO_POSITION =
   'no position: columns lat and lng (or latitude and longitude, or y and x), WKT or GeoJSON points are required; if they have other names, pass --lat-column and --lng-column';
 
-/** A name without case, accents, blanks and punctuation; most names are like this already. */
-function plain(name: string): string {
-  if (/^[a-z]+$/.test(name)) return name;
-  const bare = name.normalize('NFD').toLowerCase();
-  return bare.replace(/[^\p{L}\p{N}]/gu, '');
-}
-
 /** The only field with such a name. Throws InvalidRow if there are several. */
 function only(names: readonly string[], spelling: RegExp, option = '--lat-column and --lng-column') {
-  const found = names.filter((name) => spelling.test(plain(name)));
+  const found = names.filter((name) => spelling.test(plainName(name)));
   if (found.length < 2) return found[0];
   throw new InvalidRow(`the position may be in any of ${found.join(', ')}; choose with ${option}`);
 }
@@ -90,8 +80,6 @@ export function findPosition(names: readonly string[], options: ReadOptions): Po
   return undefined;
 }
 
-const NUMBER = String.raw`[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?`;
-const DECIMAL = new RegExp(`^${NUMBER}$`);
 const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
 const PART = String.raw`(\d+(?:[.,]\d+)?)`;
 /** Degrees, minutes and seconds, as in 52°24'30.5"N, N 52 24.5 or 52:24:30. */
@@ -121,7 +109,8 @@ function sexagesimal(text: string, axis: 'lat' | 'lng'): number | undefined {
 export function degrees(value: unknown, axis: 'lat' | 'lng'): unknown {
   if (typeof value !== 'string') return value;
   const text = value.trim().replace('−', '-');
-  if (DECIMAL.test(text)) return Number(text);
+  const decimal = decimalIn(text);
+  if (decimal !== undefined) return decimal;
   if (DECIMAL_COMMA.test(text)) return number(text);
   const plainer = text.replace(HEMISPHERE, (word) => word.charAt(0).toUpperCase());
   return sexagesimal(plainer, axis) ?? value;
@@ -143,10 +132,6 @@ const foundIn = (fields: RowFields, { lng, lat }: { readonly lng: string; readon
 
 const isNumeric = ({ position: { lng, lat } }: FoundPosition) => typeof lng === 'number' && typeof lat === 'number';
 
-const WKT_POINT = new RegExp(
-  String.raw`^(?:SRID=4326;)?(?:MULTI)?POINT\s*(?:(?:ZM?|M)\s*)?\(\s*(?:\(\s*)?(${NUMBER})\s+(${NUMBER})(?:\s+(${NUMBER})){0,2}\s*(?:\)\s*)?\)$`,
-  'i',
-);
 const OTHER_WKT = /^(?:SRID=\d+;)?([a-z]+)\s*(?:(?:ZM?|M)\s*)?\(/i;
 /** In a pair, only a sign tells degrees and minutes from two numbers. */
 const MARKED = /[°º˚NSEW]/;
@@ -157,13 +142,13 @@ const LONGEST_PAIR = 100;
 function pairIn(text: string, field: string): FoundPosition | undefined {
   if (text.length > LONGEST_PAIR) return undefined;
   const bare = text.replace(/^[([]\s*|\s*[)\]]$/g, '');
-  const isPart = (part: string) => DECIMAL.test(part) || DECIMAL_COMMA.test(part) || MARKED.test(part);
+  const isPart = (part: string) => decimalIn(part) !== undefined || DECIMAL_COMMA.test(part) || MARKED.test(part);
   for (const { 0: between, index } of bare.matchAll(/\s*[,;/|]\s*|\s+/g)) {
     const halves = [bare.slice(0, index), bare.slice(index + between.length)] as const;
     if (!halves.every(isPart)) continue;
     // One comma of 1,2,3 separates, but which?
     if (between.includes(',') && DECIMAL_COMMA.test(halves[0]) !== DECIMAL_COMMA.test(halves[1])) continue;
-    const [lat, lng] = LNG_FIRST.test(plain(field)) ? halves.toReversed() : halves;
+    const [lat, lng] = LNG_FIRST.test(plainName(field)) ? halves.toReversed() : halves;
     const pair = found(lng, lat);
     if (isNumeric(pair)) return pair;
     const swapped = found(lat, lng);
@@ -174,15 +159,10 @@ function pairIn(text: string, field: string): FoundPosition | undefined {
 
 /** The position of a Point, or of a collection of one point, as QGIS writes it. Throws InvalidRow. */
 export function positionOfGeometry(geometry: RowFields): FoundPosition {
-  const { coordinates, geometries } = geometry;
-  const name = typeOf(geometry);
-  // Libraries that keep points in DynamoDB write POINT.
-  const type = name.toLowerCase();
-  const [inside, ...more] = Array.isArray(geometries) ? (geometries as unknown[]) : [];
-  if (type === 'geometrycollection' && isFields(inside) && more.length === 0 && inside['type'] !== name)
-    return positionOfGeometry(inside);
-  const parts = type === 'multipoint' && Array.isArray(coordinates) ? (coordinates as unknown[]) : undefined;
-  if (type !== 'point' && parts?.length !== 1) {
+  const single = singleGeometry(geometry);
+  const point = pointCoordinates(single);
+  if (point === undefined) {
+    const name = typeOf(single);
     const skipped = name.endsWith('Polygon') ? 'area' : name.endsWith('LineString') ? 'line' : undefined;
     const advice =
       skipped === undefined
@@ -190,9 +170,9 @@ export function positionOfGeometry(geometry: RowFields): FoundPosition {
         : 'pass --zones to import areas and lines';
     throw new InvalidRow(`geometry is ${name}, but a marker needs a Point; ${advice}`, skipped);
   }
-  const point: unknown = parts === undefined ? coordinates : parts[0];
-  if (!Array.isArray(point) || point.length < 2) throw new InvalidRow('the Point has no coordinates');
-  return found(point[0], point[1], point[2]);
+  const { coordinates } = point;
+  if (!Array.isArray(coordinates) || coordinates.length < 2) throw new InvalidRow('the Point has no coordinates');
+  return found(coordinates[0], coordinates[1], coordinates[2]);
 }
 
 /** How deep in objects a position is looked for, as in Google's `geometry.location.lat`. */
@@ -202,13 +182,13 @@ const DEEPEST = 3;
 function parsePoint(field: string, value: unknown, depth = 1): FoundPosition | undefined {
   if (typeof value === 'string') {
     const text = value.trim();
-    const [, lng, lat, elevation] = WKT_POINT.exec(text) ?? [];
+    const [lng, lat, elevation] = wktPoint(text) ?? [];
     if (lng !== undefined) return found(lng, lat, elevation);
     const json = /^[{[]/.test(text) ? jsonIn(text) : undefined;
     return typeof json === 'object' ? parsePoint(field, json) : pairIn(text, field);
   }
   if (Array.isArray(value)) {
-    const [lng, lat, elevation] = LAT_FIRST.test(plain(field)) ? value.toReversed().slice(-2) : value;
+    const [lng, lat, elevation] = LAT_FIRST.test(plainName(field)) ? value.toReversed().slice(-2) : value;
     return value.length < 2 ? undefined : found(lng, lat, elevation);
   }
   if (!isFields(value)) return undefined;
@@ -217,9 +197,9 @@ function parsePoint(field: string, value: unknown, depth = 1): FoundPosition | u
   }
   const at = findPosition(Object.keys(value), {});
   if (at !== undefined && !('point' in at)) return foundIn(value, at);
-  const name = depth === DEEPEST ? undefined : Object.keys(value).find((each) => POINT.test(plain(each)));
+  const name = depth === DEEPEST ? undefined : Object.keys(value).find((each) => POINT.test(plainName(each)));
   // A list may be anything unless both names say what it is.
-  if (name === undefined || (Array.isArray(value[name]) && !POINT.test(plain(field)))) return undefined;
+  if (name === undefined || (Array.isArray(value[name]) && !POINT.test(plainName(field)))) return undefined;
   const point = parsePoint(name, value[name], depth + 1);
   return point && { ...point, rest: besides(value, name, point) };
 }
@@ -233,7 +213,7 @@ function besides(fields: RowFields, field: string, { rest = {} }: FoundPosition)
 /** Whether a value is a position whatever its field is called. */
 export function isPoint(field: string, value: unknown): boolean {
   const own = typeof value === 'string' ? /^(?:SRID=4326;)?(?:multi)?point|^\{/i.test(value.trim()) : isFields(value);
-  if (!own && !POINT.test(plain(field))) return false;
+  if (!own && !POINT.test(plainName(field))) return false;
   try {
     const point = parsePoint(field, value);
     return point !== undefined && isNumeric(point);
@@ -249,7 +229,7 @@ export function isPoint(field: string, value: unknown): boolean {
  */
 export function pointAmong(names: readonly string[], holds: (name: string) => boolean): PositionFields | undefined {
   const holding = names.filter(holds);
-  const named = (some: readonly string[]) => some.find((name) => POINT.test(plain(name)));
+  const named = (some: readonly string[]) => some.find((name) => POINT.test(plainName(name)));
   const point = named(holding) ?? only(holding, /./) ?? named(names);
   return point === undefined ? undefined : { point };
 }

@@ -1,0 +1,19 @@
+/** A name without case, accents, blanks and punctuation; most names are like this already. */
+export function plainName(name: string): string {
+  if (/^[a-z]+$/.test(name)) return name;
+  const bare = name.normalize('NFD').toLowerCase();
+  return bare.replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+const LAT_WORDS =
+  'lat(?:t?itude?|itudine)?|breiten?(?:grade?)?|breedtegraad|bredd?e?grad|szerokosc(?:geograficzna)?|широта|纬度|緯度|enlem|zemepisnasirka';
+const LNG_WORDS =
+  'lng|lon(?:g(?:itude?|itudine)?)?|la?engen?(?:grade?)?|langen?(?:grade?)?|lengtegraad|l[eæ]ngdegrad|langdgrad|d[lł]ugosc(?:geograficzna)?|долгота|经度|経度|經度|boylam|zemepisnadelka';
+
+/** What both coordinates are called in many languages and programs, as parts of expressions for plain names. */
+export const COORDINATE_WORDS = {
+  lat: LAT_WORDS,
+  lng: LNG_WORDS,
+  /** What stands behind such a word, as in `lat_dd`. */
+  behind: '(?:dd|dec(?:imal)?|(?:in)?deg(?:rees)?|wgs84|coord(?:inate)?|[nexy])?',
+} as const;

@@ -1,0 +1,102 @@
+import { plainName } from '../../geo/coordinate-names.js';
+import type { MappingJson } from '../mapping.js';
+import { type Item, type Path, isMap, valueAt, writePath } from '../path.js';
+
+const NAME = /name$|title$|label$|headline$/;
+/** Names of something else than the place. */
+const OTHER_NAME = /^(?:type|user|file|host|table|class|schema|collection|model|first|last|contact|owner)names?$/;
+const LOCALITY = /^(?:city|town|address)$/;
+const PROSE = /desc|note|comment|text|url|query|path/;
+const CATEGORY = [/category$/, /kind$/, /type$/, /class$/, /genre$/];
+const MOST_CATEGORIES = 20;
+const GONE = /^(?:is)?(?:deleted|archived|hidden|removed)$/;
+const GONE_AT = /^(?:deleted|archived|removed)(?:at|on|date|time)$/;
+const SHOWN = /^(?:is)?(?:visible|published|public)$/;
+const EXPIRY = /^(?:ttl|timetolive|expir(?:e|es|y|ation)(?:s?(?:at|on|time|date))?)$/;
+const TIME = /time|date|stamp|recorded|received|seen|(?:at|ts)$/;
+const KEY = /^(?:sk|sort(?:key)?|range(?:key)?)$/;
+/** Seconds and milliseconds from 2001 to 2096. */
+const SECONDS = { from: 1e9, to: 4e9 };
+
+/** Whether a value may be a time: seconds, milliseconds, or text that begins with a date, behind what names a kind. */
+export function isTime(name: string, value: unknown): boolean {
+  const [, label, rest = ''] = typeof value === 'string' ? (/^([A-Za-z_]+[#:|/]+)?(.*)$/s.exec(value) ?? []) : [];
+  if (/^\d{4}-\d\d-\d\d/.test(rest)) return true;
+  const isNamed = label !== undefined || [TIME, KEY, EXPIRY].some((names) => names.test(plainName(name)));
+  const time = rest === '' ? value : /^\d+$/.test(rest) ? Number(rest) : undefined;
+  if (!isNamed || typeof time !== 'number') return false;
+  return [time, time / 1_000].some((seconds) => seconds >= SECONDS.from && seconds < SECONDS.to);
+}
+
+/** The paths in these items to values up to two names deep. */
+function pathsIn(items: readonly Item[]): Path[] {
+  const found = new Map<string, Path>();
+  const add = (path: Path) => found.set(JSON.stringify(path), path);
+  for (const item of items) {
+    for (const [name, value] of Object.entries(item)) {
+      if (!isMap(value)) add([name]);
+      else for (const inside of Object.keys(value)) add([name, inside]);
+    }
+  }
+  return [...found.values()];
+}
+
+const namesIn = (items: readonly Item[]) => [...new Set(items.flatMap((item) => Object.keys(item)))];
+
+/** How far a path is a name: by what it is called, or else by its values: differing words with blanks between them. */
+function nameRank(path: Path, items: readonly Item[]): number {
+  const texts = items.map((item) => valueAt(item, path)).filter((value) => typeof value === 'string');
+  const values = texts.filter((text) => text !== '');
+  const plain = plainName(String(path.at(-1)));
+  const depth = path.length / 10;
+  if (values.length * 2 < items.length) return 0;
+  if (plain === 'name') return 6 - depth;
+  if (NAME.test(plain) && !OTHER_NAME.test(plain)) return 5 - depth - plain.length / 100;
+  if (LOCALITY.test(plain)) return 3 - depth;
+  const words = values.filter((value) => /^\p{L}.* .*\p{L}/u.test(value) && value.length < 60).length;
+  const areNames = words * 1.7 > items.length && new Set(values).size > 0.9 * items.length && !PROSE.test(plain);
+  return areNames ? 2 - depth : 0;
+}
+
+/** The path of the name of these items; undefined if none seems to be it. */
+export function nameOf(items: readonly Item[]): Path | undefined {
+  const ranked = pathsIn(items).map((path) => ({ path, rank: nameRank(path, items) }));
+  return ranked.filter(({ rank }) => rank > 0).toSorted((a, b) => b.rank - a.rank)[0]?.path;
+}
+
+/** The attribute with the category of these items; undefined if none seems to be it. */
+export function categoryOf(items: readonly Item[]): string | undefined {
+  const names = namesIn(items);
+  const fits = (name: string) => {
+    const values = items.map((item) => item[name]).filter((value) => typeof value === 'string' && value !== '');
+    const kinds = new Set(values).size;
+    return kinds > 1 && kinds <= Math.min(MOST_CATEGORIES, values.length / 2);
+  };
+  return CATEGORY.flatMap((pattern) => names.filter((name) => pattern.test(plainName(name)))).find(fits);
+}
+
+/** The attribute with the time at which these items expire; undefined if none has it. */
+export function ttlOf(items: readonly Item[]): string | undefined {
+  const names = namesIn(items).filter((name) => EXPIRY.test(plainName(name)));
+  return names.find((name) => items.every((item) => (item[name] ?? null) === null || isTime(name, item[name])));
+}
+
+/** The attributes of all these items that have a time when each was written, the likeliest first. */
+export function timesOf(items: readonly Item[]): string[] {
+  const [first = {}] = items;
+  const isRecord = (name: string) => Number(/record|updat|receiv|seen/.test(plainName(name)));
+  return Object.keys(first)
+    .filter((name) => !EXPIRY.test(plainName(name)) && items.every((item) => isTime(name, item[name])))
+    .toSorted((a, b) => isRecord(b) - isRecord(a));
+}
+
+/** Tests for attributes that mark items as deleted or hidden, if they differ among these items. */
+export function testsOf(items: readonly Item[]): NonNullable<MappingJson['where']> {
+  const someAre = (name: string, value: boolean) => items.some((item) => item[name] === value);
+  return namesIn(items).flatMap((name): NonNullable<MappingJson['where']> => {
+    const [path, plain] = [writePath([name]), plainName(name)];
+    if (GONE.test(plain) && someAre(name, true)) return [{ path, ne: true }];
+    if (GONE_AT.test(plain) && items.some((item) => (item[name] ?? null) !== null)) return [{ path, eq: null }];
+    return SHOWN.test(plain) && someAre(name, false) ? [{ path, eq: true }] : [];
+  });
+}

@@ -1,0 +1,201 @@
+import { plainName } from '../../geo/coordinate-names.js';
+import { type MappingJson, readMapping } from '../mapping.js';
+import { itemParts, markerOf } from '../marker.js';
+import { type Item, isMap, keyText, writePath } from '../path.js';
+import { readPosition } from '../position.js';
+import type { KeyAttribute } from '../primary-key.js';
+import { categoryOf, isTime, nameOf, testsOf, timesOf, ttlOf } from './attributes.js';
+import { proposePosition } from './position.js';
+
+/** A table of which items were sampled. */
+export interface SampledTable {
+  readonly name: string;
+  readonly key: readonly KeyAttribute[];
+}
+
+/** A mapping for the items of one kind. */
+export interface Proposal {
+  /** What these items have in common: the value of their type attribute, or the beginnings of their keys. */
+  readonly kind: string;
+  /** How many sampled items are of this kind, and how many markers they are, whether expired or not. */
+  readonly items: number;
+  readonly markers: number;
+  readonly mapping: MappingJson;
+  /** What is not sure, and what else a mapping could say. */
+  readonly notes: readonly string[];
+}
+
+const MOST_ITEMS = 500;
+const MOST_KINDS = 20;
+const TYPE =
+  /^(?:type(?:name)?|entity(?:type|name)?|schema|model|kind|et|edbe|(?:object|item|record|doc|document|resource)type)$/;
+/** The beginning of a key that names a kind, as in `SHOP#1`. */
+const LABEL = /^[A-Za-z][A-Za-z_]*(?:#|::?|\||\/)(?=.)/;
+/** A sort key that wholly names a kind, as `META`. */
+const LITERAL = /^#?[A-Za-z_]+#?$/;
+const ID = /(?:id|uuid|code|number)$/;
+
+const textAt = (item: Item, name: string): string => keyText(item[name]) ?? '';
+const isUnique = (values: readonly unknown[]) => new Set(values).size === values.length;
+const pathOf = (name: string) => writePath([name]);
+/** A part of a template that is an attribute. */
+const partOf = (name: string) => `{${/[.[\]{}]/.test(name) ? JSON.stringify([name]) : name}}`;
+
+/** The attribute by which kinds differ; undefined if there is none. */
+function typeAttribute(items: readonly Item[], key: readonly KeyAttribute[]): string | undefined {
+  const names = new Set(items.flatMap((item) => Object.keys(item)).filter((name) => TYPE.test(plainName(name))));
+  for (const { name } of key) names.delete(name);
+  const counted = [...names].map((name) => {
+    const values = items.map((item) => item[name]).filter((value) => typeof value === 'string');
+    return { name, count: values.length, kinds: new Set(values).size };
+  });
+  const usable = counted.filter(({ count, kinds }) => count * 2 >= items.length && kinds <= MOST_KINDS);
+  return usable.toSorted((a, b) => b.count - a.count)[0]?.name;
+}
+
+/** The items by kind: by their type, or by what their keys begin with. */
+function kindsOf(items: readonly Item[], key: readonly KeyAttribute[], type: string | undefined): Map<string, Item[]> {
+  const kinds = new Map<string, Item[]>();
+  for (const item of items) {
+    const labels = key.map(({ name }, at) => {
+      const text = textAt(item, name);
+      return LABEL.exec(text)?.[0] ?? (at > 0 && LITERAL.test(text) ? text : '');
+    });
+    const value = type === undefined ? undefined : item[type];
+    const kind = typeof value === 'string' ? value : [...new Set(labels)].filter(Boolean).join(' ');
+    kinds.set(kind, [...(kinds.get(kind) ?? []), item]);
+  }
+  return kinds.size <= MOST_KINDS ? kinds : new Map([['', [...items]]]);
+}
+
+/** Templates that the keys of these items match; a sort key that tells nothing more has no part of its own. */
+function templatesOf(items: readonly Item[], key: readonly KeyAttribute[]): Record<string, string> {
+  let first: readonly string[] | undefined;
+  const templates = key.map(({ name }) => {
+    const texts = items.map((item) => textAt(item, name));
+    const [only = ''] = texts;
+    const label = LABEL.exec(only)?.[0] ?? '';
+    const prefix = texts.every((text) => text.startsWith(label)) ? label : '';
+    const rests = texts.map((text) => text.slice(prefix.length));
+    const isFirst = first === undefined;
+    first ??= rests;
+    if (rests.every((rest, at) => rest === first?.[at])) return [name, `${prefix}{key}`];
+    const isLiteral = !isFirst && new Set(texts).size === 1 && (items.length > 1 || LITERAL.test(only));
+    return [name, isLiteral ? only.replace(/[{}]/g, '$&$&') : `${prefix}{sort}`];
+  });
+  return Object.fromEntries(templates) as Record<string, string>;
+}
+
+/** The attributes that are a marker's key, and what tells the newest of several items with it. */
+interface Identity {
+  readonly names: readonly string[];
+  readonly newest?: string;
+}
+
+/** Whether the partition key is a prefix of another attribute, as of a geohash: where the item is, not which one. */
+function isBucket(item: Item, partition: string): boolean {
+  const text = textAt(item, partition).replace(LABEL, '');
+  return Object.entries(item).some(([name, value]) => {
+    const other = name === partition || isMap(value) ? '' : (keyText(value) ?? '');
+    return other.length > text.length && other.startsWith(text);
+  });
+}
+
+function identityOf(
+  items: readonly Item[],
+  key: readonly KeyAttribute[],
+  templates: Readonly<Record<string, string>>,
+  positionOf: (item: Item) => string,
+): Identity {
+  const [partition, sort] = key.map(({ name }) => name);
+  if (partition === undefined || sort === undefined || templates[sort]?.includes('{sort}') !== true) {
+    return { names: partition === undefined ? [] : [partition] };
+  }
+  if (items.every((item) => isTime(sort, item[sort]))) return { names: [partition], newest: sort };
+  const sorts = items.map((item) => textAt(item, sort));
+  const [newest] = timesOf(items);
+  const places = new Map(items.map((item, at) => [sorts[at], positionOf(item)]));
+  // Copies of one place, under random or numbered partition keys.
+  const areCopies = items.every((item, at) => places.get(sorts[at]) === positionOf(item));
+  if (!isUnique(sorts) && areCopies && newest !== undefined) return { names: [sort], newest };
+  const isId = ID.test(plainName(sort)) || items.every((item) => isBucket(item, partition));
+  return { names: isUnique(sorts) && isId ? [sort] : [partition, sort] };
+}
+
+/** Sampled items of a table, and the attribute by which kinds of them differ. */
+interface Sample {
+  readonly table: SampledTable;
+  readonly items: readonly Item[];
+  readonly type: string | undefined;
+}
+
+interface Kind {
+  readonly kind: string;
+  readonly items: readonly Item[];
+}
+
+/** The mapping of a kind; none if its items have no position. */
+function proposalOf({ table, items: all, type }: Sample, { kind, items }: Kind): Proposal[] {
+  const found = proposePosition(items);
+  if (found === undefined) return [];
+  const { position } = found;
+  const templates = templatesOf(items, table.key);
+  const draft = readMapping({ table: table.name, items: templates, position });
+  const place = (item: Item) => JSON.stringify(readPosition(draft.position, item));
+  const { names, newest } = identityOf(items, table.key, templates, place);
+  const own = new Set(items);
+  const others = all.filter((item) => !own.has(item));
+  const areToldByKey = others.every((item) => itemParts(draft.items ?? {}, item) === undefined);
+  // Without others, templates are of use if they tell the rest of the primary key.
+  const isRest = newest === undefined && names.length < table.key.length && names[0] === table.key[0]?.name;
+  const values = type === undefined ? [] : items.map((item) => item[type]).filter((one) => typeof one === 'string');
+  const [only, ...more] = new Set(values);
+  const isTyped = type !== undefined && only !== undefined && !areToldByKey;
+  const where = isTyped ? [{ path: pathOf(type), ...(more.length > 0 ? { in: [only, ...more] } : { eq: only }) }] : [];
+  const isNowhere = (separator: string) =>
+    all.every((item) => table.key.every(({ name }) => !textAt(item, name).includes(separator)));
+  const [name, ttl, tests] = [nameOf(items), ttlOf(items), testsOf(items)];
+  const category = more.length > 0 ? type : categoryOf(items);
+  const mapping: MappingJson = {
+    table: table.name,
+    ...((others.length > 0 ? areToldByKey : isRest) && { items: templates }),
+    key: names.map(partOf).join(['/', '#', '|'].find(isNowhere) ?? '::'),
+    ...(where.length + tests.length > 0 && { where: [...where, ...tests] }),
+    ...(ttl !== undefined && { ttl: pathOf(ttl) }),
+    position,
+    ...(name && { name: writePath(name) }),
+    ...(category !== undefined && { category: pathOf(category) }),
+    ...(newest !== undefined && { newest: pathOf(newest) }),
+  };
+  const compiled = readMapping(mapping);
+  const markersIn = (some: readonly Item[]) =>
+    new Set(some.map((item) => markerOf(compiled, item, 0)).flatMap((one) => (one.kind === 'marker' ? [one.key] : [])));
+  const foreign = markersIn(others).size;
+  const note = `${foreign} items of other kinds match, too, as nothing tells them apart; add a test to where.`;
+  const notes = foreign > 0 ? [...found.notes, note] : found.notes;
+  return [{ kind, items: items.length, markers: markersIn(items).size, mapping, notes }];
+}
+
+/**
+ * Mappings for the kinds of items that have a position, those of most markers first. Kinds that differ in nothing but
+ * their type are also proposed as one. Reads at most 500 items.
+ */
+export function propose(table: SampledTable, sampled: readonly Item[]): Proposal[] {
+  const items = sampled.slice(0, MOST_ITEMS);
+  const type = typeAttribute(items, table.key);
+  const shapes = new Map<string, Kind[]>();
+  for (const [kind, own] of kindsOf(items, table.key, type)) {
+    const shape = JSON.stringify([proposePosition(own)?.position, nameOf(own)]);
+    shapes.set(shape, [...(shapes.get(shape) ?? []), { kind, items: own }]);
+  }
+  const partitions = ({ items: own }: Kind) => new Set(own.map((item) => textAt(item, table.key[0]?.name ?? '')));
+  const kinds = [...shapes.values()].flatMap((alike) => {
+    const union = { kind: alike.map(({ kind }) => kind).join(' + '), items: alike.flatMap((one) => one.items) };
+    // Kinds in one partition are different things, such as the last position of a vehicle and all of them.
+    const areApart = type !== undefined || isUnique(alike.flatMap((one) => [...partitions(one)]));
+    if (alike.length === 1 || !areApart) return alike;
+    // If all items are alike, their type is a category.
+    return union.items.length === items.length ? [union] : [union, ...alike];
+  });
+  return kinds.flatMap((kind) => proposalOf({ table, items, type }, kind)).toSorted((a, b) => b.markers - a.markers);
+}
