@@ -15,7 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   capacity: ['plan', 'pages', 'geo', 'model'],
   scheduling: [],
   objects: [],
-  store: ['scheduling', 'objects', 'pages', 'keys', 'geo', 'model'],
+  store: ['scheduling', 'sources', 'objects', 'pages', 'keys', 'geo', 'model'],
   loaders: ['scheduling', 'store', 'pages', 'plan', 'keys', 'geo', 'model'],
   read: ['scheduling', 'loaders', 'store', 'pages', 'plan', 'keys', 'geo', 'model'],
   map: ['scheduling', 'search', 'plan', 'pages', 'read', 'loaders', 'keys', 'geo', 'model'],
@@ -69,6 +69,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: [
     'geo',
+    'sources',
     'model',
     'keys',
     'plan',

@@ -7,6 +7,8 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'cellport import districts.geojson --collection districts --name "Districts of Poznań"',
     'cellport import --readings measured.csv --collection sensors',
   ],
+  'cellport source propose': ['cellport source propose --table my-app > shops.json'],
+  'cellport source check': ['cellport source check shops.json'],
   'cellport export': [
     'cellport export --collection shops > shops.geojson',
     'cellport export --collection shops --bounds 16.8,52.3,17.0,52.5 --out poznan.csv',

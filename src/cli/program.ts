@@ -18,6 +18,7 @@ import { reindexCommand } from './reindex.js';
 import { repartitionCommand } from './repartition.js';
 import { searchCommand } from './search.js';
 import { serveCommand } from './serve.js';
+import { sourceCommand } from './source.js';
 import { sweepCommand } from './sweep.js';
 import { tableCommand } from './table.js';
 
@@ -66,6 +67,7 @@ function buildProgram(): Command {
   const commands = [
     serveCommand(version),
     importCommand(),
+    sourceCommand(),
     exportCommand(),
     searchCommand(),
     recountCommand(),

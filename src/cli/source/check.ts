@@ -1,0 +1,57 @@
+import { CellportError } from '../../errors.js';
+import { PRICE_LIST } from '../../capacity/prices.js';
+import { type MappedItem, markerOf } from '../../sources/marker.js';
+import { keyText } from '../../sources/path.js';
+import type { Item } from '../../store/database.js';
+import { type SourceTable, describeSource, sampleItems, streamFault } from '../../store/source/describe-source.js';
+import { newCall } from '../../store/request/meter.js';
+import { grouped, printable } from '../progress.js';
+import type { CommandSession } from '../session.js';
+import { readMappingFile } from './mapping-file.js';
+
+const SAMPLE = 500;
+const MOST_SHOWN = 3;
+const READ_BYTES = 4_096;
+
+/** The keys of an item, for people. */
+const nameOfItem = ({ key }: SourceTable, item: Item) =>
+  key.map(({ name }) => `${name} ${JSON.stringify(keyText(item[name]) ?? '')}`).join(', ');
+
+function count(found: readonly MappedItem[], kind: MappedItem['kind']): number {
+  return found.filter((each) => each.kind === kind).length;
+}
+
+/** The first reasons why items are no markers, each with how many have it and an example. */
+function reasonsFor(table: SourceTable, items: readonly Item[], found: readonly MappedItem[]): string[] {
+  const reasons = new Map<string, { count: number; readonly example: string }>();
+  for (const [at, each] of found.entries()) {
+    if (each.kind !== 'rejected') continue;
+    const known = reasons.get(each.reason);
+    if (known) known.count += 1;
+    else reasons.set(each.reason, { count: 1, example: `${nameOfItem(table, items[at] ?? {})}: ${each.message}` });
+  }
+  return Array.from(reasons, ([reason, { count: many, example }]) => `  ${grouped(many)} × ${reason}, e.g. ${example}`);
+}
+
+/** Tries a mapping on a sample, and says what a fill would cost. Fails if nothing matches, or the table cannot be followed. */
+export async function checkMapping({ database, signal }: CommandSession, path: string, sample = SAMPLE): Promise<void> {
+  const { mapping } = await readMappingFile(path);
+  const table = await describeSource(database, mapping.table);
+  const items = await sampleItems(database, table.name, sample, newCall(signal));
+  const found = items.map((item) => markerOf(mapping, item, database.clock.wall()));
+  const say = (line: string) => console.log(printable(line));
+  const [markers, rejected, others] = [count(found, 'marker'), count(found, 'rejected'), count(found, 'other')];
+  say(`${grouped(items.length)} items looked at in table ${table.name}: ${grouped(markers)} are markers,`);
+  say(`${grouped(rejected)} match but have no valid key or position, ${grouped(others)} do not match or have expired`);
+  for (const line of reasonsFor(table, items, found)) say(line);
+  for (const each of found.filter((one) => one.kind === 'marker').slice(0, MOST_SHOWN)) {
+    const { lng, lat } = each.position;
+    say(`  ${each.key}: ${lng}, ${lat}${each.name === null ? '' : ` ${each.name}`}`);
+  }
+  const units = Math.ceil(table.bytes / READ_BYTES);
+  const usd = (units * PRICE_LIST.prices.onDemandRead) / 1e6;
+  say(`a fill reads the table once: ${grouped(units)} read units, ${usd.toFixed(2)} USD on demand`);
+  const faults = [streamFault(table)].filter((fault) => fault !== undefined);
+  if (items.length > 0 && markers === 0) faults.push('no item of the sample is a marker');
+  if (faults.length > 0) throw new CellportError('BAD_USER_INPUT', faults.join('\n'), { faults });
+}

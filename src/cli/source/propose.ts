@@ -1,0 +1,40 @@
+import { CellportError } from '../../errors.js';
+import { propose } from '../../sources/propose/propose.js';
+import { describeSource, sampleItems, streamFault } from '../../store/source/describe-source.js';
+import { newCall } from '../../store/request/meter.js';
+import { grouped, printable } from '../progress.js';
+import type { CommandSession } from '../session.js';
+
+const SAMPLE = 500;
+
+/** Prints the mapping of a kind of items on standard output, and everything else on standard error. */
+export async function proposeMapping(
+  { database, signal }: CommandSession,
+  { table: name, kind }: { readonly table: string; readonly kind?: string },
+): Promise<void> {
+  const table = await describeSource(database, name);
+  const items = await sampleItems(database, name, SAMPLE, newCall(signal));
+  const say = (line: string) => console.error(printable(line));
+  if (items.length === 0) throw new CellportError('NOT_FOUND', `table ${name} has no items to look at`);
+  const proposals = propose(table, items);
+  const [first] = proposals;
+  if (first === undefined) {
+    const message = `none of the ${grouped(items.length)} items looked at in table ${name} has a position that is recognized: write a mapping by hand, see docs/sources.md`;
+    throw new CellportError('NOT_FOUND', message, { table: name });
+  }
+  const labelOf = (each: string) => (each === '' ? '(no kind)' : each);
+  say(`${grouped(items.length)} items looked at in table ${name}; kinds with a position:`);
+  for (const each of proposals) {
+    say(`  ${labelOf(each.kind)}: ${grouped(each.items)} items, ${grouped(each.markers)} with a valid position`);
+  }
+  const chosen = kind === undefined ? first : proposals.find((each) => labelOf(each.kind) === kind);
+  if (chosen === undefined) {
+    const known = proposals.map((each) => labelOf(each.kind)).join(', ');
+    throw new CellportError('BAD_USER_INPUT', `--kind must be one of ${known}; got ${JSON.stringify(kind)}`);
+  }
+  for (const note of chosen.notes) say(`note: ${note}`);
+  const fault = streamFault(table);
+  if (fault !== undefined) say(`note: ${fault}`);
+  say('Save this as a file, e.g. mapping.json, and try it with: cellport source check mapping.json');
+  console.log(JSON.stringify(chosen.mapping, null, 2));
+}

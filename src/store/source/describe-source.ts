@@ -1,0 +1,67 @@
+import { CellportError } from '../../errors.js';
+import type { KeyAttribute } from '../../sources/primary-key.js';
+import type { Database, Item } from '../database.js';
+import type { Call } from '../request/meter.js';
+import { type Operations, send } from '../request/send.js';
+import { itemOfImage } from '../request/wire.js';
+import { describeTable } from '../table/tables.js';
+
+/** A table of others, as DynamoDB describes it. */
+export interface SourceTable {
+  readonly name: string;
+  readonly key: readonly KeyAttribute[];
+  /** The view type of its stream; undefined if it has none. */
+  readonly stream: string | undefined;
+  /** Counted by DynamoDB about every six hours. */
+  readonly items: number;
+  readonly bytes: number;
+}
+
+/** Describes a table of others. Throws NOT_FOUND if it does not exist. */
+export async function describeSource(database: Database, name: string): Promise<SourceTable> {
+  const found = await describeTable(database, name);
+  if (found === undefined) {
+    const message = `there is no table ${JSON.stringify(name)} in this account and region`;
+    throw new CellportError('NOT_FOUND', message, { table: name });
+  }
+  const types = new Map(found.AttributeDefinitions?.map((each) => [each.AttributeName, each.AttributeType]));
+  const { StreamEnabled: on, StreamViewType: view } = found.StreamSpecification ?? {};
+  return {
+    name,
+    key: (found.KeySchema ?? []).map(({ AttributeName: attribute = '' }) => ({
+      name: attribute,
+      type: types.get(attribute) ?? 'S',
+    })),
+    stream: on === true ? view : undefined,
+    items: found.ItemCount ?? 0,
+    bytes: found.TableSizeBytes ?? 0,
+  };
+}
+
+/** Why a table cannot be followed; undefined if it can. Its stream is a setting of its owner, so it is never changed. */
+export function streamFault({ name, stream }: SourceTable): string | undefined {
+  if (stream === 'NEW_AND_OLD_IMAGES') return undefined;
+  const command = (setting: string) =>
+    `aws dynamodb update-table --table-name ${name} --stream-specification ${setting}`;
+  const on = command('StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES');
+  if (stream === undefined) return `table ${name} has no stream; switch one on: ${on}`;
+  return (
+    `the stream of table ${name} has the view type ${stream}; NEW_AND_OLD_IMAGES is needed. DynamoDB cannot change it: ` +
+    `switching the stream off and on again makes another one, and whoever reads the present one misses what is written ` +
+    `meanwhile: ${command('StreamEnabled=false')}; ${on}`
+  );
+}
+
+/** The first items of a table, at most so many. */
+export async function sampleItems(database: Database, table: string, most: number, call: Call): Promise<Item[]> {
+  const found: Item[] = [];
+  let after: Operations['wireScan']['output']['LastEvaluatedKey'];
+  do {
+    const start = after === undefined ? {} : { ExclusiveStartKey: after };
+    const request = { TableName: table, Limit: most - found.length, ...start };
+    const response: Operations['wireScan']['output'] = await send(database, 'wireScan', request, call);
+    for (const item of response.Items ?? []) found.push(itemOfImage(item));
+    after = response.LastEvaluatedKey;
+  } while (after !== undefined && found.length < most);
+  return found;
+}
