@@ -8,7 +8,6 @@ import { type Verdict, documentReader } from './documents.js';
 import { type FormatError, errorFormatter } from '../error-format.js';
 import type { Execution, Executor } from './executor.js';
 import type { Limits } from '../../model/limits.js';
-import type { Failed, OperationResult } from './operation-result.js';
 import { variableErrors, withAnyPositions } from './variables.js';
 
 /** What a client sends to start an operation, unchecked. */
@@ -16,6 +15,15 @@ export interface OperationRequest {
   readonly query?: unknown;
   readonly operationName?: unknown;
   readonly variables?: unknown;
+}
+
+export interface Failed {
+  readonly errors: readonly GraphQLFormattedError[];
+}
+
+/** The result of an operation, its errors in the form that clients see. */
+export interface OperationResult extends Partial<Failed> {
+  readonly data?: Readonly<Record<string, unknown>> | null;
 }
 
 const NEEDS_STREAM = new CellportError(
