@@ -227,5 +227,5 @@ export function addWebsockets(server: FastifyInstance, options: SubscriptionsOpt
     if (request.headers.upgrade?.toLowerCase() === 'websocket') sockets.upgrade(request, socket, head);
     else server.server.emit('connection', withoutOffer(request, socket, head));
   });
-  server.addHook('preClose', () => sockets.close());
+  server.addHook('preClose', async () => sockets.close());
 }

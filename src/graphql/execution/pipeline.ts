@@ -65,18 +65,18 @@ function listed(errors: readonly unknown[], format: FormatError): readonly Graph
  */
 export class Pipeline {
   readonly schema: GraphQLSchema;
-  readonly limits: Limits;
   readonly format: FormatError;
   readonly read: (document: string) => Verdict;
   readonly #executor: Executor;
+  readonly #limits: Limits;
   readonly #introspection: boolean;
 
   constructor(schema: GraphQLSchema, executor: Executor, limits: Limits, introspection: boolean, log: Log) {
     this.schema = schema;
-    this.limits = limits;
     this.format = errorFormatter(log);
     this.read = documentReader({ schema, limits, introspection, format: this.format });
     this.#executor = executor;
+    this.#limits = limits;
     this.#introspection = introspection;
   }
 
@@ -120,7 +120,7 @@ export class Pipeline {
 
   /** The operation, or the errors for which it is refused and that can be found without executing it. */
   #checked(given: Execution): Execution | Failed {
-    const { schema, limits } = this;
+    const { schema } = this;
     const { document, operation, context } = given;
     // graphql-js reports an unknown operation name.
     if (operation === undefined) return given;
@@ -129,7 +129,7 @@ export class Pipeline {
     const errors = variableErrors(schema, operation, variables, { hideSuggestions: !this.#introspection });
     if (errors.length > 0) return { errors: errors.map(this.format) };
     try {
-      checkAnswerSize(schema, document, operation, variables, limits);
+      checkAnswerSize(schema, document, operation, variables, this.#limits);
       return { ...given, variables };
     } catch (error) {
       return this.#failed(error);
