@@ -18,7 +18,7 @@ import { createCollectionLoader } from '../loaders/collection-loader.js';
 import { createEntityLoaders } from '../loaders/entity-loader.js';
 import { type MarkerLoaderOptions, createMarkerLoader } from '../loaders/marker-loader.js';
 import { PageLoader, type PageServices } from './from-pages/page-loader.js';
-import { type BudgetedRange, createRangeLoader, sortKeyOf } from '../loaders/range-loader.js';
+import { type BudgetedRange, type ReadPage, createRangeLoader, sortKeyOf } from '../loaders/range-loader.js';
 import { createSummaryLoader } from '../loaders/reading-summaries.js';
 import { remembered } from '../loaders/remembered.js';
 import { type ZoneLoaderOptions, createZoneLoader } from '../loaders/zone-loader.js';
@@ -51,14 +51,11 @@ export function createLoaders(options: LoadersOptions) {
   const { db, cellCache, collectionCache, call } = options;
   const { keys } = db;
   const slots = pLimit(CONCURRENT_QUERIES);
-  const range = createRangeLoader(
-    async (wanted, limit, start) => {
-      const page = await send(db, 'query', rangeRequest(db, { ...wanted, limit }, start), call);
-      return { items: page.Items ?? [], next: page.LastEvaluatedKey };
-    },
-    slots,
-    db.scheduler,
-  );
+  const read: ReadPage = async (wanted, limit, start) => {
+    const { Items, LastEvaluatedKey } = await send(db, 'query', rangeRequest(db, { ...wanted, limit }, start), call);
+    return { items: Items ?? [], next: LastEvaluatedKey };
+  };
+  const range = createRangeLoader(read, slots, db.scheduler);
 
   const blocks = new BlockLoader(db, cellCache, call, range);
 
