@@ -4,6 +4,7 @@ import { CellportError, badInput } from '../errors.js';
 import { isLoopback, urlOf } from '../http/loopback.js';
 import type { HotKeys } from '../http/metrics.js';
 import { EXIT_CODES } from './options.js';
+import { aligned } from './progress.js';
 import { readSettings, withDatabase } from './session.js';
 
 interface HotOptions {
@@ -48,13 +49,7 @@ function printTable({ seconds, readUnits, writeUnits, missedAtMost, keys }: HotK
     ['share', 'reads/s', 'writes/s', 'partition key', 'which is'],
     ...keys.map((hot) => [percent(hot.share), figure(hot.readUnits), figure(hot.writeUnits), hot.key, hot.names]),
   ];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  for (const row of rows) {
-    const cells = row.map((cell, column) =>
-      column < 3 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
-    );
-    console.log(`  ${cells.join('  ').trimEnd()}`);
-  }
+  for (const line of aligned(rows, (column) => column >= 3)) console.log(`  ${line}`);
 }
 
 /** Begins to spread the writes of a prefix. */

@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.js';
+
 const REDRAW_MS = 100;
 /** Interval between lines if the output is not a terminal. */
 const LINE_MS = 5000;
@@ -23,6 +24,14 @@ export function duration(ms: number): string {
  */
 export function printable(text: string): string {
   return text.replace(/(?![\n\t])\p{Cc}/gu, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** The lines of a table with aligned columns, those chosen by `isText` to the left and the others to the right. */
+export function aligned(rows: readonly (readonly string[])[], isText: (column: number) => boolean): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const padded = (cell: string, column: number) =>
+    isText(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+  return rows.map((row) => row.map(padded).join('  ').trimEnd());
 }
 
 export interface Done {

@@ -7,21 +7,21 @@ import { EMPTY, type TileEntry } from './tile-cache.js';
 import { type TileRect, tileBounds, tileKeys } from './tiles.js';
 
 const MARKERS_ON_SCREEN = 500;
-const PAGE_SIZE = { markers: 1_000, zones: 300 };
+const PART_SIZE = { markers: 1_000, zones: 300 };
 
 /** The size of a pixel in degrees, as the detail of outlines. */
 const toleranceAt = (level: number) => 360 / (512 * 2 ** level);
 
 /** The content of one response. */
 export interface LoadedTiles {
-  /** Includes the content of all pages loaded so far. */
+  /** Includes the content of all parts loaded so far. */
   readonly entries: readonly TileEntry[];
   readonly error: ViewportError | null;
   readonly answer: Answer;
 }
 
-/** One page of a rectangle's content, and the cursor of the next page. */
-function readPage(
+/** A part of a rectangle's content, and the cursor of the next one. */
+function readPart(
   content: object,
   kind: 'markers' | 'zones',
 ): {
@@ -42,7 +42,7 @@ function readPage(
 }
 
 /**
- * Loads rectangles of tiles in one request, then their next pages until the last; yields each response as it arrives.
+ * Loads rectangles of tiles in one request, then their next parts until the last; yields each response as it arrives.
  * `screenTiles` is the number of tiles that the map shows: the limit for the screen is divided among them.
  */
 export async function* loadTiles(
@@ -53,7 +53,7 @@ export async function* loadTiles(
 ): AsyncGenerator<LoadedTiles> {
   const { collection, content = 'auto', filter = null } = options;
   const limitOf = (rect: TileRect) => {
-    if (content === 'zones' || content === 'markers') return options.limit ?? PAGE_SIZE[content];
+    if (content === 'zones' || content === 'markers') return options.limit ?? PART_SIZE[content];
     return Math.ceil(((options.limit ?? MARKERS_ON_SCREEN) * tileKeys(rect).length) / screenTiles);
   };
   const level = rects[0]?.level ?? 0;
@@ -76,20 +76,20 @@ export async function* loadTiles(
     for (const [index, { rect, loaded }] of pending.entries()) {
       const found = data[`r${index}`]?.content;
       if (!found) continue;
-      const page = readPage(found, content === 'zones' ? content : 'markers');
+      const part = readPart(found, content === 'zones' ? content : 'markers');
       const all: TileContent = {
-        ...page.content,
-        markers: [...loaded.markers, ...page.content.markers],
-        zones: [...loaded.zones, ...page.content.zones],
+        ...part.content,
+        markers: [...loaded.markers, ...part.content.markers],
+        zones: [...loaded.zones, ...part.content.zones],
       };
       // Only the server knows whether a changed marker matches a filter.
-      const maxMarkers = !page.isByMarker || filter !== null ? 0 : content === 'auto' ? limitOf(rect) : Infinity;
-      // Until its last page is here, in case that never arrives.
-      const stale = page.next !== null;
+      const maxMarkers = !part.isByMarker || filter !== null ? 0 : content === 'auto' ? limitOf(rect) : Infinity;
+      // Until its last part is here, in case that never arrives.
+      const stale = part.next !== null;
       // What was drawn before stays until it is known that there is nothing.
       if (!stale || (all.markers[0] ?? all.zones[0]))
         entries.push({ rect, keys: tileKeys(rect), requestedAt, content: all, maxMarkers, stale });
-      if (page.next !== null) next.push({ rect, after: page.next, loaded: all });
+      if (part.next !== null) next.push({ rect, after: part.next, loaded: all });
     }
     const { error, cost, reads, readsLeftOut, pages } = reply;
     yield {

@@ -8,6 +8,7 @@ import { partitionRange, positionOf } from '../pages/directory.js';
 import { rangeBounds } from '../plan/explain.js';
 import { type Call, newMeter } from '../store/request/meter.js';
 import type { PageRead, RangeRead } from '../store/request/read-log.js';
+import type { Reported } from './work.js';
 
 /** A range that was read, with its location on the globe. */
 interface ExplainedRead extends RangeRead {
@@ -103,14 +104,9 @@ const EXPLAIN = 'x-cellport-explain';
 /** Maximum number of ranges in one response. */
 const MAX_READS = 500;
 
-/** Whether a request asks for its cost; `headers` has lower-case names. */
-export function asksForCost(headers: Headers): boolean {
-  return headers[COST] === '1';
-}
-
-/** Whether a request asks for the ranges that it reads. */
-export function asksForReads(headers: Headers): boolean {
-  return headers[EXPLAIN] === '1';
+/** What a request asks to be told about itself; `headers` has lower-case names. */
+export function reportedBy(headers: Headers): Reported {
+  return { cost: headers[COST] === '1', reads: headers[EXPLAIN] === '1' };
 }
 
 /** Removes both headers from a request. */
@@ -140,11 +136,9 @@ function readsOf(done: Executed | undefined) {
  * `pages` the pages of markers that it used. `done` is undefined for a request that failed before it was executed.
  */
 export function withExtensions(body: string, headers: Headers, done?: Executed): string {
-  const extensions = {
-    ...(asksForCost(headers) ? { cost: done?.call.meter ?? newMeter() } : {}),
-    ...(asksForReads(headers) ? readsOf(done) : {}),
-  };
-  if (Object.keys(extensions).length === 0) return body;
+  const { cost, reads } = reportedBy(headers);
+  if (!cost && !reads) return body;
+  const extensions = { ...(cost && { cost: done?.call.meter ?? newMeter() }), ...(reads && readsOf(done)) };
   // Spliced in without parsing: a map requests the cost of each response, and some responses are long.
   return `${body.slice(0, body.lastIndexOf('}'))},"extensions":${JSON.stringify(extensions)}}\n`;
 }

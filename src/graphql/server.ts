@@ -7,9 +7,8 @@ import { type RequestContext, type Services, createContext } from './context.js'
 import { startApollo } from './execution/apollo.js';
 import { formatted } from './error-format.js';
 import { type Executor, compiling } from './execution/executor.js';
-import { asksForCost, asksForReads, withExtensions } from './extensions.js';
-import type { Failed, OperationResult } from './execution/operation-result.js';
-import { type OperationRequest, Pipeline } from './execution/pipeline.js';
+import { reportedBy, withExtensions } from './extensions.js';
+import { type Failed, type OperationRequest, type OperationResult, Pipeline } from './execution/pipeline.js';
 import { buildSchema } from './schema.js';
 import { type Caller, type Subscription, Subscriptions } from './execution/subscriptions.js';
 import { Work } from './work.js';
@@ -85,8 +84,7 @@ export class GraphqlServer {
    */
   async answer(request: GraphqlRequest, gone: AbortSignal, waitedMs = 0): Promise<GraphqlAnswer> {
     const { limits, db } = this.#services;
-    const reported = { cost: asksForCost(request.headers), reads: asksForReads(request.headers) };
-    const work = new Work(limits, db.scheduler, reported, waitedMs);
+    const work = new Work(limits, db.scheduler, reportedBy(request.headers), waitedMs);
     gone.addEventListener('abort', work.abandon);
     if (gone.aborted) work.abandon();
     const overdue = work.overdue.then((error) => {

@@ -6,7 +6,7 @@ import type { LimitFunction } from 'p-limit';
 
 import { type CellportError, limitExceeded } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
-import type { OperationResult } from '../graphql/execution/operation-result.js';
+import type { OperationResult } from '../graphql/execution/pipeline.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import { only } from '../graphql/execution/subscriptions.js';
 import type { Log } from '../log.js';

@@ -73,120 +73,77 @@ function pinged(socket: WebSocket): NodeJS.Timeout {
 /** Some reasons repeat the client's input. A character that is cut in two takes up to three more bytes. */
 const shortReason = (reason = '') => Buffer.from(reason).subarray(0, MAX_REASON_BYTES - 3).toString(); // prettier-ignore
 
-/** Runs the protocol on one connection until it closes. */
-function serveConnection(
-  protocol: Server<Connection>,
-  answers: SocketAnswers,
-  socket: WebSocket,
-  { admission, limits, log }: SubscriptionsOptions,
-  gone: AbortSignal,
-  greeted: () => void,
-): void {
-  const pinging = pinged(socket);
-  // Any error closes the connection, so nothing else needs to be done.
-  socket.on('error', (err) => log.debug({ err }, 'A WebSocket failed'));
-  // Resolves when the message has left this process, so that no more is produced for a client that does not read.
-  const send = (data: string) =>
-    new Promise<void>((resolve, reject) => {
-      const message = answers.spliced(data);
-      if (socket.readyState !== socket.OPEN) resolve();
-      else socket.send(message, (error) => (error ? reject(error) : resolve()));
+/** The WebSockets of a server, from their request to upgrade until they are closed. */
+class Sockets {
+  readonly #options: SubscriptionsOptions;
+  readonly #answers: SocketAnswers;
+  readonly #protocol: Server<Connection>;
+  readonly #server: WebSocketServer;
+  #closing = false;
+  #open = 0;
+  /** Those that are not acknowledged yet. */
+  #greeting = 0;
+
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options;
+    this.#answers = new SocketAnswers(options.graphql);
+    this.#protocol = createProtocol(options, this.#answers);
+    this.#server = new WebSocketServer({
+      noServer: true,
+      maxPayload: options.limits.maxBodyBytes,
+      perMessageDeflate: false,
+      // One message of a socket in each round of the event loop, however many have arrived.
+      allowSynchronousEvents: false,
+      handleProtocols,
     });
-  const close = (code: number, reason?: string) => socket.close(code, shortReason(reason));
-  const isReading = () => {
-    if (socket.bufferedAmount <= MAX_UNREAD_BYTES) return true;
-    socket.terminate();
-    return false;
-  };
-  const connection = {
-    gone,
-    greeted,
-    close,
-    isReading,
-    bytes: 0,
-    starting: pLimit(1),
-    answering: pLimit(MOST_ANSWERING),
-  };
-  const closed = protocol.opened(
-    {
-      protocol: socket.protocol,
-      send,
-      // The default answer would repeat the ping's payload, however large or deep.
-      onPing: () => send('{"type":"pong"}'),
-      close,
-      onMessage: (receive) => {
-        socket.on('message', (data: Buffer) => {
-          if (!isReading()) return;
-          if (data.length > SMALL_BYTES && admission.read.isFull()) {
-            close(TRY_AGAIN_LATER, OVERLOADED.message);
-            return;
-          }
-          const message = data.toString();
-          const refused = denseJson(message, limits);
-          if (refused !== undefined) {
-            socket.close(CloseCode.BadRequest, refused.message);
-            return;
-          }
-          connection.bytes = data.length;
-          receive(message).catch((err: unknown) => {
-            if (socket.readyState !== socket.OPEN) return;
-            // The protocol throws for messages that only servers may send.
-            if (err instanceof Error && err.message.startsWith('Unexpected message of type')) {
-              socket.close(CloseCode.BadRequest, 'Invalid message received');
-              return;
-            }
-            log.error({ err }, 'A message on a WebSocket failed with an unexpected error');
-            socket.close(CloseCode.InternalServerError, 'Internal server error');
-          });
-        });
-      },
-    },
-    connection,
-  );
-  socket.once('close', (code, reason) => {
-    clearInterval(pinging);
-    closed(code, String(reason)).catch((err: unknown) => log.error({ err }, 'A WebSocket did not close cleanly'));
-  });
-}
+  }
 
-/** Serves operations over WebSockets at `/graphql`, in the graphql-ws protocol. */
-export function addWebsockets(server: FastifyInstance, options: SubscriptionsOptions): void {
-  const { admission, limits, allowedOrigins, checkHost, log } = options;
-  const answers = new SocketAnswers(options.graphql);
-  const protocol = createProtocol(options, answers);
-  const sockets = new WebSocketServer({
-    noServer: true,
-    maxPayload: limits.maxBodyBytes,
-    perMessageDeflate: false,
-    // One message of a socket in each round of the event loop, however many have arrived.
-    allowSynchronousEvents: false,
-    handleProtocols,
-  });
-  let closing = false;
-  /** Sockets from their request to upgrade until they are closed, or until they are acknowledged. */
-  let open = 0;
-  let greeting = 0;
+  /** Opens or refuses a socket. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { limits, allowedOrigins, checkHost } = this.#options;
+    socket.on('error', () => socket.destroy());
+    const [path] = (request.url ?? '').split('?');
+    if (path !== '/graphql') refuse(socket, 404);
+    else if (checkHost(request.headers.host)) refuse(socket, 403);
+    // Browsers open WebSockets to any host.
+    else if (isForeignPage(request.headers, allowedOrigins)) refuse(socket, 403);
+    else if (this.#closing || this.#open >= limits.subscriptions || this.#greeting >= MOST_GREETING)
+      refuse(socket, 503);
+    else void this.#greet(request, socket, head);
+  }
 
-  async function greet(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  /** Closes all sockets; resolves once they are closed. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    const open = [...this.#server.clients];
+    const closed = open.map((socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())));
+    for (const socket of open) socket.close(GOING_AWAY, 'the server is shutting down');
+    const late = setTimeout(() => open.forEach((socket) => socket.terminate()), CLOSES_WITHIN_MS);
+    await Promise.all(closed);
+    clearTimeout(late);
+  }
+
+  async #greet(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const { admission, log } = this.#options;
     const gone = new AbortController();
-    open += 1;
-    greeting += 1;
+    this.#open += 1;
+    this.#greeting += 1;
     let greeted = () => {
-      greeting -= 1;
+      this.#greeting -= 1;
       greeted = () => undefined;
     };
     socket.once('end', () => gone.abort());
     socket.once('close', () => {
-      open -= 1;
+      this.#open -= 1;
       greeted();
       gone.abort();
     });
     const place = await admission.read.enter(gone.signal);
-    if (closing || gone.signal.aborted) refuse(socket, 503);
+    if (this.#closing || gone.signal.aborted) refuse(socket, 503);
     else {
-      sockets.handleUpgrade(request, socket, head, (opened) => {
+      this.#server.handleUpgrade(request, socket, head, (opened) => {
         if (place !== undefined) {
-          serveConnection(protocol, answers, opened, options, gone.signal, () => greeted());
+          this.#serve(opened, gone.signal, () => greeted());
           return;
         }
         // Clients of graphql-ws do not connect again after a status of 503.
@@ -199,27 +156,76 @@ export function addWebsockets(server: FastifyInstance, options: SubscriptionsOpt
     place?.leave();
   }
 
+  /** Runs the protocol on one socket until it closes. */
+  #serve(socket: WebSocket, gone: AbortSignal, greeted: () => void): void {
+    const { admission, limits, log } = this.#options;
+    const pinging = pinged(socket);
+    // Any error closes the connection, so nothing else needs to be done.
+    socket.on('error', (err) => log.debug({ err }, 'A WebSocket failed'));
+    // Resolves when the message has left this process, so that no more is produced for a client that does not read.
+    const send = (data: string) =>
+      new Promise<void>((resolve, reject) => {
+        const message = this.#answers.spliced(data);
+        if (socket.readyState !== socket.OPEN) resolve();
+        else socket.send(message, (error) => (error ? reject(error) : resolve()));
+      });
+    const close = (code: number, reason?: string) => socket.close(code, shortReason(reason));
+    const isReading = () => {
+      if (socket.bufferedAmount <= MAX_UNREAD_BYTES) return true;
+      socket.terminate();
+      return false;
+    };
+    const [starting, answering] = [pLimit(1), pLimit(MOST_ANSWERING)];
+    const connection = { gone, greeted, close, isReading, bytes: 0, starting, answering };
+    const closed = this.#protocol.opened(
+      {
+        protocol: socket.protocol,
+        send,
+        // The default answer would repeat the ping's payload, however large or deep.
+        onPing: () => send('{"type":"pong"}'),
+        close,
+        onMessage: (receive) => {
+          socket.on('message', (data: Buffer) => {
+            if (!isReading()) return;
+            if (data.length > SMALL_BYTES && admission.read.isFull()) {
+              close(TRY_AGAIN_LATER, OVERLOADED.message);
+              return;
+            }
+            const message = data.toString();
+            const refused = denseJson(message, limits);
+            if (refused !== undefined) {
+              socket.close(CloseCode.BadRequest, refused.message);
+              return;
+            }
+            connection.bytes = data.length;
+            receive(message).catch((err: unknown) => {
+              if (socket.readyState !== socket.OPEN) return;
+              // The protocol throws for messages that only servers may send.
+              if (err instanceof Error && err.message.startsWith('Unexpected message of type')) {
+                socket.close(CloseCode.BadRequest, 'Invalid message received');
+                return;
+              }
+              log.error({ err }, 'A message on a WebSocket failed with an unexpected error');
+              socket.close(CloseCode.InternalServerError, 'Internal server error');
+            });
+          });
+        },
+      },
+      connection,
+    );
+    socket.once('close', (code, reason) => {
+      clearInterval(pinging);
+      closed(code, String(reason)).catch((err: unknown) => log.error({ err }, 'A WebSocket did not close cleanly'));
+    });
+  }
+}
+
+/** Serves operations over WebSockets at `/graphql`, in the graphql-ws protocol. */
+export function addWebsockets(server: FastifyInstance, options: SubscriptionsOptions): void {
+  const sockets = new Sockets(options);
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
-      server.server.emit('connection', withoutOffer(request, socket, head));
-      return;
-    }
-    socket.on('error', () => socket.destroy());
-    const [path] = (request.url ?? '').split('?');
-    if (path !== '/graphql') refuse(socket, 404);
-    else if (checkHost(request.headers.host)) refuse(socket, 403);
-    // Browsers open WebSockets to any host.
-    else if (isForeignPage(request.headers, allowedOrigins)) refuse(socket, 403);
-    else if (closing || open >= limits.subscriptions || greeting >= MOST_GREETING) refuse(socket, 503);
-    else void greet(request, socket, head);
+    if (request.headers.upgrade?.toLowerCase() === 'websocket') sockets.upgrade(request, socket, head);
+    else server.server.emit('connection', withoutOffer(request, socket, head));
   });
-  server.addHook('preClose', async () => {
-    closing = true;
-    const open = [...sockets.clients];
-    const closed = open.map((socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())));
-    for (const socket of open) socket.close(GOING_AWAY, 'the server is shutting down');
-    const late = setTimeout(() => open.forEach((socket) => socket.terminate()), CLOSES_WITHIN_MS);
-    await Promise.all(closed);
-    clearTimeout(late);
-  });
+  server.addHook('preClose', async () => sockets.close());
 }

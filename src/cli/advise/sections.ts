@@ -3,6 +3,7 @@ import type { Candidate } from '../../capacity/candidates.js';
 import type { MonthlyCost } from '../../capacity/prices.js';
 import { PRICE_LIST } from '../../capacity/prices.js';
 import type { ReadCost } from '../../capacity/views.js';
+import { aligned } from '../progress.js';
 
 /** A part of the report: sentences, and a table whose first row is its header. */
 export interface Section {
@@ -148,13 +149,7 @@ export function sectionsOf(advice: Advice, what: string, current?: { readonly pr
 export function sectionsAsText(sections: readonly Section[]): string {
   return sections
     .map(({ title, text, rows = [] }) => {
-      const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-      const lines = rows.map((row) =>
-        row
-          .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
-          .join('  ')
-          .trimEnd(),
-      );
+      const lines = aligned(rows, (column) => column === 0);
       return [title, '', ...text, ...(lines.length > 0 ? ['', ...lines] : [])].join('\n');
     })
     .join('\n\n');

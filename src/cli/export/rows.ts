@@ -86,11 +86,11 @@ async function exportedText(
   session: CommandSession,
   collection: Collection,
   format: FileFormat,
-  { zones = false, escapeFormulas = false }: ExportOptions,
-  area: Area | undefined,
+  { zones = false, escapeFormulas = false, bounds }: ExportOptions,
   tally: Tally,
 ): Promise<AsyncIterable<string>> {
   const { database, signal } = session;
+  const area = areaOf(bounds);
   const call = { ...newCall(signal), unpriced: true };
   if (zones) {
     if (format === 'csv') throw badInput('--format', format, 'geojson or ndjson for zones');
@@ -118,7 +118,8 @@ async function* shownIn(text: AsyncIterable<string>): AsyncGenerator<string> {
 /** Writes the markers or zones of a collection to a file or to standard output. */
 export async function exportRows(options: ExportOptions, format: FileFormat): Promise<void> {
   const { collection: key, out, zones = false } = options;
-  const area = areaOf(options.bounds);
+  // Throws before the database is opened.
+  areaOf(options.bounds);
   // On a terminal that also shows the rows, a bar would be mixed with them.
   const bar = out === undefined && process.stdout.isTTY ? undefined : progressBar(key);
   const tally = new Tally(bar);
@@ -127,7 +128,7 @@ export async function exportRows(options: ExportOptions, format: FileFormat): Pr
     await withDatabase(async (session) => {
       const { database, signal, where } = session;
       const collection = await findCollection(database, key, signal);
-      const text = await exportedText(session, collection, format, options, area, tally);
+      const text = await exportedText(session, collection, format, options, tally);
       if (out === undefined) await writeToStream(process.stdout, process.stdout.isTTY ? shownIn(text) : text, signal);
       else await writeToFile(out, isGzip(out) ? zipped(text) : text, signal);
       bar?.end();

@@ -11,8 +11,7 @@ import { CellportError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { RequestContext } from '../context.js';
 import type { AnswerWriter } from './json-text.js';
-import type { OperationResult } from './operation-result.js';
-import type { Pipeline } from './pipeline.js';
+import type { OperationResult, Pipeline } from './pipeline.js';
 
 /** The HTTP status of a result: 200 unless `data` is missing altogether. */
 function statusOf({ data, errors = [] }: OperationResult): number {

@@ -4,7 +4,6 @@ import { CellportError, limitExceeded } from '../../errors.js';
 import { jsonOf } from '../../model/json.js';
 import type { Scheduler } from '../../scheduling/scheduler.js';
 import { formatted } from '../error-format.js';
-import type { OperationResult } from './operation-result.js';
 
 /**
  * The JSON texts found by JSON.stringify, in order; each is replaced by the same mark. JSON.stringify is synchronous, so no
@@ -235,7 +234,7 @@ export class AnswerWriter {
   }
 
   /** The JSON of the answer to one event; of an error instead if it is too long. */
-  async write(answer: OperationResult): Promise<string> {
+  async write(answer: object): Promise<string> {
     try {
       return String(this.spliced(await this.stringify(answer)));
     } catch (error) {

@@ -8,7 +8,6 @@ import { type Verdict, documentReader } from './documents.js';
 import { type FormatError, errorFormatter } from '../error-format.js';
 import type { Execution, Executor } from './executor.js';
 import type { Limits } from '../../model/limits.js';
-import type { Failed, OperationResult } from './operation-result.js';
 import { variableErrors, withAnyPositions } from './variables.js';
 
 /** What a client sends to start an operation, unchecked. */
@@ -16,6 +15,15 @@ export interface OperationRequest {
   readonly query?: unknown;
   readonly operationName?: unknown;
   readonly variables?: unknown;
+}
+
+export interface Failed {
+  readonly errors: readonly GraphQLFormattedError[];
+}
+
+/** The result of an operation, its errors in the form that clients see. */
+export interface OperationResult extends Partial<Failed> {
+  readonly data?: Readonly<Record<string, unknown>> | null;
 }
 
 const NEEDS_STREAM = new CellportError(
@@ -57,18 +65,18 @@ function listed(errors: readonly unknown[], format: FormatError): readonly Graph
  */
 export class Pipeline {
   readonly schema: GraphQLSchema;
-  readonly limits: Limits;
   readonly format: FormatError;
   readonly read: (document: string) => Verdict;
   readonly #executor: Executor;
+  readonly #limits: Limits;
   readonly #introspection: boolean;
 
   constructor(schema: GraphQLSchema, executor: Executor, limits: Limits, introspection: boolean, log: Log) {
     this.schema = schema;
-    this.limits = limits;
     this.format = errorFormatter(log);
     this.read = documentReader({ schema, limits, introspection, format: this.format });
     this.#executor = executor;
+    this.#limits = limits;
     this.#introspection = introspection;
   }
 
@@ -112,7 +120,7 @@ export class Pipeline {
 
   /** The operation, or the errors for which it is refused and that can be found without executing it. */
   #checked(given: Execution): Execution | Failed {
-    const { schema, limits } = this;
+    const { schema } = this;
     const { document, operation, context } = given;
     // graphql-js reports an unknown operation name.
     if (operation === undefined) return given;
@@ -121,7 +129,7 @@ export class Pipeline {
     const errors = variableErrors(schema, operation, variables, { hideSuggestions: !this.#introspection });
     if (errors.length > 0) return { errors: errors.map(this.format) };
     try {
-      checkAnswerSize(schema, document, operation, variables, limits);
+      checkAnswerSize(schema, document, operation, variables, this.#limits);
       return { ...given, variables };
     } catch (error) {
       return this.#failed(error);

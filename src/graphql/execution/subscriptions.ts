@@ -6,8 +6,7 @@ import { type Services, createContext } from '../context.js';
 import { documentBytes } from '../limits/document-limits.js';
 import { type FormatError, formatted } from '../error-format.js';
 import type { Execution } from './executor.js';
-import type { Failed, OperationResult } from './operation-result.js';
-import type { OperationRequest, Pipeline } from './pipeline.js';
+import type { Failed, OperationRequest, OperationResult, Pipeline } from './pipeline.js';
 import { Work } from '../work.js';
 
 /** Memory for the requests of all subscriptions of a server, with their documents. */

@@ -138,7 +138,7 @@ function bounded(resolve: Resolver): Resolver {
   };
 }
 
-/** Wraps the resolver of a list with pages so that it reads on while it finds nothing. */
+/** Wraps the resolver of a connection so that it reads on while it finds nothing. */
 function readingOn(resolve: Resolver): Resolver {
   return (parent, args: object, context, info) => {
     const read = async (input: object) => (await resolve(parent, input, context, info)) as Connection<unknown>;
@@ -147,7 +147,7 @@ function readingOn(resolve: Resolver): Resolver {
   };
 }
 
-const hasPages = (type: GraphQLOutputType) => {
+const isConnection = (type: GraphQLOutputType) => {
   const named = getNamedType(type);
   return isObjectType(named) && 'pageInfo' in named.getFields();
 };
@@ -173,14 +173,14 @@ const NEVER_SHARED: readonly string[] = [
 
 /**
  * Bounds every field of a schema, in place: lists of objects count towards the limit of objects and are completed in turns,
- * fields that read are resolved once for equal arguments, and lists with pages read on while they find nothing.
+ * fields that read are resolved once for equal arguments, and connections read on while they find nothing.
  */
 export function boundFields(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__') || type === schema.getSubscriptionType()) continue;
     for (const field of Object.values(type.getFields())) {
       const name = `${type.name}.${field.name}`;
-      if (field.resolve && hasPages(field.type)) field.resolve = readingOn(field.resolve);
+      if (field.resolve && isConnection(field.type)) field.resolve = readingOn(field.resolve);
       const isShared = (field.args.length > 0 || EXPENSIVE.includes(name)) && !NEVER_SHARED.includes(name);
       if (isShared && field.resolve && type !== schema.getMutationType()) field.resolve = shared(name, field.resolve);
       if (!isListOfObjects(field.type)) continue;

@@ -50,11 +50,10 @@ export const marker: MarkerResolvers = {
     const collection = await storedCollection(context, parent.collection, 'readingSummaries');
     const most = readFirst('first', first ?? SUMMARIES, limits.maxFirst);
     const wanted = { value, period: period ?? 'DAY', from, to: to ?? undefined, first: most };
-    const page = await loaders.summaries.load({ collection, key: parent.key }, wanted);
-    const { summaries, next } = page;
+    const { summaries, next } = await loaders.summaries.load({ collection, key: parent.key }, wanted);
     const isShort = next !== null && summaries.length < most;
     const reason = summaries.length === 0 && work.isLate() ? 'DEADLINE' : 'READ_BUDGET';
-    return { ...page, shortBecause: isShort ? reason : null };
+    return { summaries, next, shortBecause: isShort ? reason : null };
   },
   cell: (parent, { precision }, { answers }) =>
     cellOfMarker(answers(parent.collection).stored('cell'), parent, precision),

@@ -1,0 +1,96 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { markerOf } from '../../src/sources/marker.js';
+import { readMapping } from '../../src/sources/mapping.js';
+import { createTable, putItem } from '../sources/foreign-table.js';
+import { TABLES } from '../sources/tables.js';
+import { allItems } from '../stream/support.js';
+import { runCliHere } from '../support/run-cli.js';
+import { engineSettings, newDatabase, testDatabase } from '../support/test-database.js';
+
+const db = await testDatabase();
+const settings = { ...engineSettings(), CELLPORT_TABLE: db.tables.entities, CELLPORT_LOG: 'silent' };
+const cli = (...args: string[]) => runCliHere(args, settings);
+const shops = `${db.tables.entities}-shops`;
+let folder = '';
+
+async function mappingFile(name: string, text: string): Promise<string> {
+  const path = join(folder, `${name}.json`);
+  await writeFile(path, text);
+  return path;
+}
+
+const key = [
+  { name: 'PK', type: 'S' },
+  { name: 'SK', type: 'S' },
+] as const;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellport-mappings-'));
+  await createTable(db, shops, key);
+  for (let at = 0; at < 20; at++) {
+    await putItem(db, shops, { PK: `SHOP#${at}`, SK: 'META', title: `Shop ${at}`, at: { lon: at, lat: 50 + at } });
+    await putItem(db, shops, { PK: `SHOP#${at}`, SK: `ORDER#${at}`, total: 12.5 });
+  }
+  await putItem(db, shops, { PK: 'SHOP#north', SK: 'META', title: '\u001b[2J', at: { lon: 1, lat: 91 } });
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+test('a mapping is proposed from a sample of a table, and passes the check but for the stream; nothing is written', async () => {
+  const before = await allItems(db, shops);
+  const proposed = await cli('source', 'propose', '--table', shops);
+  expect(proposed.code).toBe(0);
+  const mapping = proposed.output.slice(proposed.output.indexOf('{'));
+  expect(JSON.parse(mapping)).toMatchObject({ table: shops, items: { PK: 'SHOP#{key}' }, name: 'title' });
+  expect(proposed.output).toMatch(/41 items looked at/);
+  const checked = await cli('source', 'check', await mappingFile('proposed', mapping));
+  expect(checked.output).toMatch(/20 are markers,\n1 match but have no valid key or position, 20 do not match/);
+  expect(checked.output).toContain('a latitude in degrees from -90 to 90; got 91');
+  expect(checked.output).toContain('aws dynamodb update-table');
+  expect(checked.code).toBe(2);
+  expect(await allItems(db, shops)).toEqual(before);
+});
+
+test('what is wrong is named: the table, the file, the field, the kind, and escapes do not reach the terminal', async () => {
+  const missing = await cli('source', 'propose', '--table', 'no-such-table');
+  expect(missing).toMatchObject({ code: 1, output: expect.stringContaining('no table "no-such-table"') as string });
+  expect((await cli('source', 'propose', '--table', shops, '--kind', 'CAR')).output).toMatch(
+    /--kind must be one of .*CAR/,
+  );
+  expect((await cli('source', 'check', join(folder, 'none.json'))).output).toMatch(/none\.json: there is no such file/);
+  expect((await cli('source', 'check', await mappingFile('broken', '{'))).output).toMatch(
+    /broken\.json: it is not JSON/,
+  );
+  const wrong = { table: shops, key: '{PK}', position: { lng: 'at.lon', lat: 'at.lat' }, nmae: 'title' };
+  const unknown = await cli('source', 'check', await mappingFile('unknown', JSON.stringify(wrong)));
+  expect(unknown).toMatchObject({
+    code: 2,
+    output: expect.stringMatching(/unknown\.json: nmae is unknown; .* name/) as string,
+  });
+  const nothing = { ...wrong, nmae: undefined, where: [{ path: 'title', eq: 'x' }] };
+  expect((await cli('source', 'check', await mappingFile('nothing', JSON.stringify(nothing)))).output).toMatch(
+    /no item of the sample is a marker/,
+  );
+  const raw = await mappingFile('raw', JSON.stringify({ ...nothing, where: [], key: '{PK}/{SK}', name: 'title' }));
+  expect((await cli('source', 'check', raw, '--sample', '100')).output).not.toContain('\u001b');
+});
+
+test.each(TABLES.map((table) => [table.id, table] as const))(
+  'table %s of others: a mapping is proposed for it, and the one in its file finds as many markers in the table as in its items',
+  async (_id, table) => {
+    const own = newDatabase();
+    const name = `${own.tables.entities}-${table.name}`;
+    await createTable(own, name, table.key);
+    for (const item of table.items) await putItem(own, name, item);
+    expect((await cli('source', 'propose', '--table', name)).code).toBe(0);
+    const file = await mappingFile(table.id, JSON.stringify({ ...(table.mapping as object), table: name }));
+    const { output } = await cli('source', 'check', file);
+    const mapping = readMapping(table.mapping);
+    const markers = table.items.filter((item) => markerOf(mapping, item, Date.now()).kind === 'marker');
+    expect(output).toContain(`${table.items.length} items looked at in table ${name}: ${markers.length} are markers`);
+    own.client.destroy();
+  },
+);
