@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { type Collected, collect, until, websocketClient } from '../live/support.js';
+import { postQuery } from '../support/post-query.js';
 import { testDatabase } from '../support/test-database.js';
 import { type Answered, type LiveServer, startServer } from './live-server.js';
 
@@ -123,12 +124,7 @@ describe('a query or a mutation over a WebSocket', () => {
 });
 
 describe('a query or a mutation over an event stream', () => {
-  const stream = (query: string) =>
-    fetch(`${server.url}/graphql/stream`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query }),
-    });
+  const stream = (query: string) => postQuery(server.url, query, { path: '/graphql/stream' });
 
   test('is answered by one event and the end', async () => {
     for (const [query, data] of [

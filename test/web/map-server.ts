@@ -8,6 +8,7 @@ import { BUILT_PAGES, type Pages, createHttpServer, createServices } from '../..
 import { ConsumptionSampler } from '../../src/store/consumption/sampler.js';
 import type { Database } from '../../src/store/database.js';
 import { followChanges } from '../live/support.js';
+import { postQuery } from '../support/post-query.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -63,11 +64,7 @@ export async function startMapServer(
   return {
     url,
     async ask(query, variables = {}) {
-      const response = await fetch(`${url}/graphql`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ query, variables }),
-      });
+      const response = await postQuery(url, query, { variables });
       const { data, errors } = (await response.json()) as { data: unknown; errors?: unknown };
       if (errors !== undefined) throw new Error(JSON.stringify(errors));
       return data;
