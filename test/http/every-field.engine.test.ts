@@ -433,7 +433,12 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
   });
 
   test('a viewport across the antimeridian finds a marker on it from both sides, and returns it unchanged', async () => {
-    for (const [west, east] of [[170, 190], [170, 180], [-180, -170], [-190, -170]] as const) {
+    for (const [west, east] of [
+      [170, 190],
+      [170, 180],
+      [-180, -170],
+      [-190, -170],
+    ] as const) {
       const { data, errors } = await server.ask(VIEWPORT, {
         key,
         bounds: { west, south: -20, east, north: -10 },

@@ -18,7 +18,14 @@ import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarker, createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createZone } from '../../src/store/zone/zones.js';
-import { allItems, consumeThroughout, countedCells, countedPlaces, storedCells, storedPlaces } from '../stream/support.js';
+import {
+  allItems,
+  consumeThroughout,
+  countedCells,
+  countedPlaces,
+  storedCells,
+  storedPlaces,
+} from '../stream/support.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { line } from '../support/shapes.js';

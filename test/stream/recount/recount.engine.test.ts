@@ -115,7 +115,7 @@ test('counts of another layout are rejected; a recount replaces them, and an upg
       await untilRead(db);
       stop.abort();
       await running;
-      expect((await loadStreamState(db, 'cells', newCall()))?.gap?.reason).toMatch(/layout older/);
+      expect((await loadStreamState(db, 'cells', newCall()))?.gap?.reason).toMatch(/format older/);
       await recounting(false);
     },
   ];
