@@ -56,8 +56,8 @@ export default defineConfig({
           globalSetup: ['test/support/build-pages.ts', ENGINE_SETUP],
         },
       },
-      { extends: true, test: { name: 'engine', include: named('engine'), globalSetup: ENGINE_SETUP } },
-      { extends: true, test: { name: 'soak', include: named('soak'), globalSetup: ENGINE_SETUP } },
+      // Together, because each project starts its own workers, which load the same modules.
+      { extends: true, test: { name: 'engine', include: named('{engine,soak}'), globalSetup: ENGINE_SETUP } },
       {
         extends: true,
         test: {

@@ -1,7 +1,6 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { Advice } from '../../src/capacity/advice.js';
 import { fromCollection } from '../../src/cli/advise/from-collection.js';
@@ -14,6 +13,7 @@ import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { addCells } from '../support/add-cells.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, testDatabase } from '../support/test-database.js';
 import { recordCalls } from '../support/record-calls.js';
 import { runCliHere } from '../support/run-cli.js';
@@ -22,11 +22,10 @@ const NOW = '2026-11-23T10:00:00.000Z';
 const MARKERS = 600;
 const database = await testDatabase('readable');
 const calls = recordCalls(database);
-let folder = '';
+const folder = temporaryFolder();
 const cities: { readonly key: string; readonly position: { readonly lng: number; readonly lat: number } }[] = [];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cellport-advise-'));
   for await (const rows of openCities(MARKERS).rows.scan()) {
     for (const { content } of rows) {
       if (isInvalid(content)) continue;
@@ -35,7 +34,6 @@ beforeAll(async () => {
     }
   }
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 const adviceOf = async (...args: string[]): Promise<Advice & { source: string; current: unknown }> => {
   const { code, output } = await runCliHere(['advise', '--json', ...args], {

@@ -1,8 +1,7 @@
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { readMarkers } from '../../src/ingest/export/read-markers.js';
 import { silentLog } from '../../src/log.js';
@@ -17,6 +16,7 @@ import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { startStallingProxy } from '../support/proxy.js';
 import { recordCalls } from '../support/record-calls.js';
 import { runCli, runCliHere } from '../support/run-cli.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { engine, engineSettings, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
@@ -24,9 +24,8 @@ const database = await testDatabase('readable', { stream: true });
 const calls = recordCalls(database);
 const { endpoint } = engine();
 
-let folder = '';
+const folder = temporaryFolder();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cellport-export-'));
   const collection = await createCollection(
     database,
     { key: 'places', name: 'Places', prefixLength: 0 },
@@ -43,7 +42,6 @@ beforeAll(async () => {
   );
   await putMarkersInBulk(database, items, newCall());
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 const settings = (at = endpoint) => ({
   CELLPORT_DATA_DIR: join(folder, 'data'),

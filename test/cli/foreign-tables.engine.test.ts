@@ -1,9 +1,8 @@
 import { CreateTableCommand, type CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 import { createHandler } from '../../src/lambda/stream.js';
 import { readConfig } from '../../src/config.js';
@@ -11,19 +10,18 @@ import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { recordCalls } from '../support/record-calls.js';
 import { engineProxy } from '../support/proxy.js';
 import { runCliHere } from '../support/run-cli.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, newDatabase } from '../support/test-database.js';
 
-let folder = '';
+const folder = temporaryFolder();
 const file = (name: string) => join(folder, name);
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cellport-foreign-'));
   await writeFile(file('markers.csv'), 'key,lng,lat\na,1,1\n');
   await writeFile(file('readings.csv'), 'marker,at,t\na,2026-01-01T00:00:00Z,1\n');
   const ring = '0 0,1 0,1 1,0 0'.split(',').map((point) => point.split(' ').map(Number));
   const zone = { type: 'Feature', id: 'z', properties: {}, geometry: { type: 'Polygon', coordinates: [ring] } };
   await writeFile(file('zones.geojson'), JSON.stringify({ type: 'FeatureCollection', features: [zone] }));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const COMMANDS = [
   'serve',

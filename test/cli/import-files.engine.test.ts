@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 
 import type { Collection } from '../../src/model/collection.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
@@ -12,14 +11,11 @@ import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { startStallingProxy } from '../support/proxy.js';
 import { runCli, runCliHere } from '../support/run-cli.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { engine, engineSettings, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase('readable', { stream: true });
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cellport-import-files-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const settings = (at = engine().endpoint) => ({
   CELLPORT_DATA_DIR: join(folder, 'data'),

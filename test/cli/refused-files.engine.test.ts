@@ -1,23 +1,19 @@
 import { spawn } from 'node:child_process';
 import { existsSync, openSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 
 import { openCollection } from '../../src/ingest/open-collection.js';
 import { getCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { runCliHere } from '../support/run-cli.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { engine, engineSettings, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase('readable', { stream: true });
 const { endpoint } = engine();
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cellport-files-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder();
 const settings = () => ({
   CELLPORT_DATA_DIR: join(folder, 'data'),
   CELLPORT_TABLE: database.tables.entities,

@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
 import { OwnSearch } from '../../src/server/search.js';
@@ -12,6 +9,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { until } from '../live/support.js';
 import { runCliHere } from '../support/run-cli.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { engine, engineSettings, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
@@ -23,18 +21,13 @@ const CITIES = {
 };
 const db = await testDatabase('readable', { stream: true });
 
-let folder = '';
+const folder = temporaryFolder();
 const cli = async (...args: string[]) =>
   runCliHere(['search', ...args], {
     CELLPORT_DATA_DIR: folder,
     CELLPORT_TABLE: db.tables.entities,
     ...engineSettings(),
   });
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cellport-found-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
 
 describe('cellport search', () => {
   test('says what to do if no server has built an index', async () => {

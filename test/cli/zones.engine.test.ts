@@ -1,18 +1,15 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { expectRfc7946 } from '../support/rfc7946.js';
 import { runCli, runCliHere } from '../support/run-cli.js';
+import { box, positions } from '../support/shapes.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase('readable', { stream: true });
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cellport-zones-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const settings = () => ({
   CELLPORT_DATA_DIR: join(folder, 'data'),
@@ -32,19 +29,10 @@ test('a file of areas and lines is detected as zones, and --no-zones imports its
     geometry: { type, coordinates },
     properties: { name: id.toUpperCase() },
   });
-  const ring = [
-    [170, 0],
-    [190, 0],
-    [190, 10],
-    [170, 10],
-    [170, 0],
-  ];
+  const ring = box(170, 0, 190, 10);
   const features = [
     feature('area', 'Polygon', [ring]),
-    feature('line', 'LineString', [
-      [0, 0],
-      [1, 1],
-    ]),
+    feature('line', 'LineString', positions('0 0, 1 1')),
     feature('point', 'Point', [5, 5]),
   ];
   await writeFile(path, JSON.stringify({ type: 'FeatureCollection', features }));
@@ -69,4 +57,4 @@ test('a file of areas and lines is detected as zones, and --no-zones imports its
   await writeFile(none, `${JSON.stringify(features[2])}\n`);
   const refused = await outcome('import', none, '--collection', 'mixed', '--zones');
   expect(refused).toMatchObject({ code: 2, output: expect.stringContaining('no row of') });
-}, 120_000);
+});

@@ -154,15 +154,6 @@ describe('the embedded engine', () => {
     ]);
   });
 
-  test('a killed process leaves no Java behind', async () => {
-    const folder = newFolder();
-    const only = user([folder]);
-    await only.said('endpoint');
-    expect(javaOn(folder)).toHaveLength(1);
-    only.process.kill('SIGKILL');
-    await untilGone(folder);
-  });
-
   test('a process killed while Java is starting leaves no Java behind', async () => {
     const folder = newFolder();
     const only = user([folder]);
@@ -171,18 +162,25 @@ describe('the embedded engine', () => {
     await untilGone(folder);
   });
 
-  test('processes that start simultaneously on one folder share one engine, which runs until the last one exits', async () => {
+  test('processes that start simultaneously on one folder share one engine, which runs until the last one is killed, whatever Ctrl-C does', async () => {
     const folder = newFolder();
     const users = [user([folder]), user([folder]), user([folder])];
     const endpoints = await Promise.all(users.map(async (each) => (await each.said('endpoint'))['endpoint']));
     expect(new Set(endpoints).size).toBe(1);
     const [java] = javaOn(folder);
+    // Like a terminal: the signal goes to the whole process group, of which the one that started Java was.
+    for (const { process: { pid = 0 } } of users) process.kill(-pid, 'SIGINT'); // prettier-ignore
+    await Promise.all(users.map((each) => each.said('interrupted')));
     users[0]?.process.kill('SIGKILL');
     const engine = await start(folder);
     users[1]?.process.kill('SIGKILL');
     expect(engine.endpoint).toBe(endpoints[0]);
     await clientOf(engine).send(new ListTablesCommand({}));
     expect(javaOn(folder)).toEqual([java]);
+    await engine.close();
+    expect(javaOn(folder)).toEqual([java]);
+    users[2]?.process.kill('SIGKILL');
+    await untilGone(folder);
   });
 
   test('acknowledged writes survive a kill of the writer, of Java and of the keeper, and the writer continues', async () => {
@@ -284,16 +282,6 @@ describe('the embedded engine', () => {
     expect((await start(folder)).endpoint).not.toBe(engine.endpoint);
   });
 
-  test('a copy of a folder that nobody used counts as whole', async () => {
-    const folder = join(newFolder(), 'data');
-    const engine = await start(folder);
-    await engine.close();
-    await untilGone(folder);
-    const copy = join(newFolder(), 'data');
-    cpSync(folder, copy, { recursive: true });
-    expect(isCopyInUse(copy)).toBe(false);
-  });
-
   test('an engine can be restarted right after it was closed, with its data, visible only with its access key', async () => {
     const folder = newFolder();
     const first = await start(folder);
@@ -313,31 +301,22 @@ describe('the embedded engine', () => {
     await expect(stranger.send(new PutItemCommand({ TableName: 'rows', Item: { pk: { S: '1' } } }))).rejects.toThrow(
       /non-existent/,
     );
+    await second.close();
+    await untilGone(folder);
+    const copy = join(newFolder(), 'data');
+    cpSync(folder, copy, { recursive: true });
+    // Nobody used what was copied.
+    expect(isCopyInUse(copy)).toBe(false);
   });
 
-  test.each([
-    [
-      'of a port on which nothing listens',
-      () => JSON.stringify({ port: 9, token: 'x', java: { pid: 999_999, port: 8 } }),
-    ],
-    [
-      'whose process ID now belongs to another process',
-      () => JSON.stringify({ port: 9, token: 'x', java: { pid: process.pid, port: 8 } }),
-    ],
-  ])('a keeper file %s does not block a start', async (_, content) => {
-    const folder = newFolder();
-    writeFileSync(join(folder, 'keeper.json'), content());
-    expect((await clientOf(await start(folder)).send(new ListTablesCommand({}))).TableNames).toEqual([]);
-  });
-
-  test('another program on the keeper’s port does not block a start', async () => {
+  test('neither another program on the port of a keeper file nor another process with its process ID blocks a start', async () => {
     const folder = newFolder();
     const stranger = createServer((socket) => socket.end('220 hello\r\n').on('error', () => undefined));
     await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
     cleanups.push(() => void stranger.close());
     const address = stranger.address();
     const port = typeof address === 'object' ? address?.port : undefined;
-    writeFileSync(join(folder, 'keeper.json'), JSON.stringify({ port, token: 'x', java: null }));
+    writeFileSync(join(folder, 'keeper.json'), JSON.stringify({ port, token: 'x', java: { pid: process.pid } }));
     expect((await clientOf(await start(folder)).send(new ListTablesCommand({}))).TableNames).toEqual([]);
   });
 
@@ -347,17 +326,6 @@ describe('the embedded engine', () => {
     writeFileSync(join(folder, 'keeper.json'), '{"port":');
     expect((await clientOf(await start(folder)).send(new ListTablesCommand({}))).TableNames).toEqual([]);
     expect(readFileSync(join(folder, 'access-key'), 'utf8')).toMatch(/^[A-Za-z0-9]{20,}\n$/);
-  });
-
-  test('Ctrl-C in the terminal of a server does not reach Java', async () => {
-    const folder = newFolder();
-    const server = user([folder]);
-    await server.said('endpoint');
-    const engine = await start(folder);
-    // Like a terminal: the signal goes to the whole process group.
-    process.kill(-(server.process.pid ?? 0), 'SIGINT');
-    await server.said('interrupted');
-    expect((await clientOf(engine).send(new ListTablesCommand({}))).TableNames).toEqual([]);
   });
 
   test('without Java, a single message says what to install', async () => {

@@ -1,30 +1,26 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startServer } from '../http/live-server.js';
-import { testDatabase } from '../support/test-database.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { engineSettings, testDatabase } from '../support/test-database.js';
 import { type RunningCli, runCli } from '../support/run-cli.js';
 
 const run = promisify(execFile);
 const example = fileURLToPath(new URL('../../examples/sensors/run.mjs', import.meta.url));
 
-let folder = '';
+const folder = temporaryFolder();
 let server: RunningCli;
 let url = '';
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cellport-example-'));
-  server = runCli(['serve'], { CELLPORT_DATA_DIR: folder, PORT: '0' });
-  url = (await server.said(/Serving +(http:\/\/\S+)/))[1] ?? '';
+  server = runCli(['serve'], { ...engineSettings(), CELLPORT_DATA_DIR: folder, PORT: '0' });
+  url = await server.serving();
 });
 afterAll(async () => {
   server.child.kill('SIGTERM');
   await server.ended;
-  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
 });
 
 /** The output of the example under each of its headings. */
@@ -67,20 +63,14 @@ test('the sensor example sets up its registry and answers correctly, and a secon
 });
 
 test('the sensor example adds nothing to a collection that has its key, but is not its own', async () => {
-  const ask = async (query: string) => {
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(`${own.url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) });
-    return ((await response.json()) as { data: unknown }).data;
-  };
   const own = await startServer(await testDatabase());
-  await ask('mutation { createCollection(input: { key: "demo-sensors", name: "Mine" }) { key } }');
+  await own.ask('mutation { createCollection(input: { key: "demo-sensors", name: "Mine" }) { key } }');
   const failed = run(process.execPath, [example, own.url]);
   await expect(failed).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringContaining('is not that of the example'),
   });
-  expect(await ask('{ collection(key: "demo-sensors") { markers { nodes { key } } } }')).toEqual({
-    collection: { markers: { nodes: [] } },
-  });
+  const { data } = await own.ask('{ collection(key: "demo-sensors") { markers { nodes { key } } } }');
+  expect(data).toEqual({ collection: { markers: { nodes: [] } } });
   await own.close();
 });

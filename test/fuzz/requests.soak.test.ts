@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import type { GraphQLSchema } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -19,6 +15,7 @@ import { type Comparison, comparing, newComparison } from '../support/compare-ex
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
 import { type FuzzedRequest, fuzzedRequest } from './documents.js';
 import { NO_TIMEOUT, SEED, expectNoFault, report } from './faults.js';
@@ -114,7 +111,7 @@ describe.each([
   let server: LiveServer;
   let known: Known;
   let index: SearchEngine;
-  const folder = mkdtempSync(join(tmpdir(), 'cellport-fuzz-'));
+  const folder = temporaryFolder();
   const compared = newComparison();
   beforeAll(async () => {
     const db = await open();
@@ -126,7 +123,6 @@ describe.each([
   afterAll(async () => {
     await server.close();
     await index.close();
-    rmSync(folder, { recursive: true });
   });
 
   test(

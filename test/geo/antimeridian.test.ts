@@ -5,6 +5,7 @@ import { doubleArea } from '../../src/geo/antimeridian.js';
 import { atOnce } from '../../src/geo/steps.js';
 import { readZoneGeometry } from '../../src/geo/zone-geometry.js';
 import { polygonsOf, starWithHole, windingContains } from './zone-shapes.js';
+import { box, line, positions } from '../support/shapes.js';
 
 const read = (geometry: unknown) => atOnce(readZoneGeometry('geometry', geometry)).geometry;
 
@@ -46,22 +47,10 @@ describe('a geometry that crosses the antimeridian', () => {
   });
 
   test('keeps both sides of where it touches the antimeridian with a corner', () => {
-    const ring = [
-      [170, -4],
-      [170, 4],
-      [185, 4],
-      [180, 0],
-      [185, -4],
-      [170, -4],
-    ];
+    const ring = positions('170 -4, 170 4, 185 4, 180 0, 185 -4, 170 -4');
     for (const turned of [ring, ring.toReversed()]) {
       const pieces = polygonsOf(read({ type: 'Polygon', coordinates: [turned] }));
-      for (const position of [
-        [175, 0.1],
-        [179, 3],
-        [-178, 3],
-        [-178, -3],
-      ] as const) {
+      for (const position of positions('175 0.1, 179 3, -178 3, -178 -3')) {
         expect(windingContains(pieces, position).inside).toBe(true);
       }
     }
@@ -69,22 +58,8 @@ describe('a geometry that crosses the antimeridian', () => {
 
   test('keeps a hole that touches its ring, wherever the hole begins', () => {
     // A comb whose two teeth cross the antimeridian.
-    const comb = [
-      [170, 0],
-      [190, 0],
-      [190, 4],
-      [175, 4],
-      [175, 6],
-      [190, 6],
-      [190, 10],
-      [170, 10],
-      [170, 0],
-    ];
-    const hole = [
-      [190, 8],
-      [186, 9],
-      [186, 7],
-    ];
+    const comb = positions('170 0, 190 0, 190 4, 175 4, 175 6, 190 6, 190 10, 170 10, 170 0');
+    const hole = positions('190 8, 186 9, 186 7');
     for (const start of [0, 1, 2]) {
       const turned = [...hole.slice(start), ...hole.slice(0, start + 1)];
       const pieces = polygonsOf(read({ type: 'Polygon', coordinates: [comb, turned] }));
@@ -94,61 +69,23 @@ describe('a geometry that crosses the antimeridian', () => {
 
   test('may be cut into more than two parts, and may have a hole across the antimeridian', () => {
     // A comb whose three teeth cross the antimeridian.
-    const comb = [
-      [170, 0],
-      [190, 0],
-      [190, 2],
-      [175, 2],
-      [175, 4],
-      [190, 4],
-      [190, 6],
-      [175, 6],
-      [175, 8],
-      [190, 8],
-      [190, 10],
-      [170, 10],
-      [170, 0],
-    ];
+    const comb = positions(
+      '170 0, 190 0, 190 2, 175 2, 175 4, 190 4, 190 6, 175 6, 175 8, 190 8, 190 10, 170 10, 170 0',
+    );
     const geometry = read({ type: 'Polygon', coordinates: [comb] });
     expect(geometry.type).toBe('MultiPolygon');
     expect(polygonsOf(geometry)).toHaveLength(4);
-    const square = (west: number, south: number, east: number, north: number) => [
-      [west, south],
-      [east, south],
-      [east, north],
-      [west, north],
-      [west, south],
-    ];
-    const ring = read({ type: 'Polygon', coordinates: [square(170, 0, 190, 10), square(178, 4, 182, 6)] });
+    const ring = read({ type: 'Polygon', coordinates: [box(170, 0, 190, 10), box(178, 4, 182, 6)] });
     // Both halves are a C, without holes.
     expect(polygonsOf(ring).map((rings) => rings.length)).toEqual([1, 1]);
-    const apart = read({ type: 'Polygon', coordinates: [square(170, 0, 190, 10), square(185, 4, 186, 6)] });
+    const apart = read({ type: 'Polygon', coordinates: [box(170, 0, 190, 10), box(185, 4, 186, 6)] });
     expect(polygonsOf(apart).map((rings) => rings.length)).toEqual([1, 2]);
   });
 
   test('becomes several lines if it is a line', () => {
-    expect(
-      read({
-        type: 'LineString',
-        coordinates: [
-          [170, 0],
-          [-170, 10],
-          [-160, 10],
-        ],
-      }),
-    ).toEqual({
+    expect(read(line('170 0, -170 10, -160 10'))).toEqual({
       type: 'MultiLineString',
-      coordinates: [
-        [
-          [170, 0],
-          [180, 5],
-        ],
-        [
-          [-180, 5],
-          [-170, 10],
-          [-160, 10],
-        ],
-      ],
+      coordinates: [positions('170 0, 180 5'), positions('-180 5, -170 10, -160 10')],
     });
   });
 });
@@ -156,39 +93,15 @@ describe('a geometry that crosses the antimeridian', () => {
 test('a geometry that does not cross the antimeridian stays unchanged, except that altitudes are dropped', () => {
   const polygon = {
     type: 'Polygon',
-    coordinates: [
-      [
-        [0, 0],
-        [1, 0.1],
-        [1, 1],
-        [0, 0],
-      ],
-    ],
+    coordinates: [positions('0 0, 1 0.1, 1 1, 0 0')],
   };
   expect(read(polygon)).toEqual(polygon);
   expect(read({ type: 'Feature', properties: {}, geometry: polygon })).toEqual(polygon);
-  const line = {
-    type: 'LineString',
-    coordinates: [
-      [0, 0, 100],
-      [1, 1, 200],
-    ],
-  };
-  expect(read(line)).toEqual({
-    type: 'LineString',
-    coordinates: [
-      [0, 0],
-      [1, 1],
-    ],
-  });
+  const high = [[0, 0, 100], [1, 1, 200]]; // prettier-ignore
+  expect(read({ type: 'LineString', coordinates: high })).toEqual(line('0 0, 1 1'));
   const lines = {
     type: 'MultiLineString',
-    coordinates: [
-      [
-        [0, 0],
-        [1, 1],
-      ],
-    ],
+    coordinates: [positions('0 0, 1 1')],
   };
   expect(read(lines)).toEqual(lines);
   const many = { type: 'MultiPolygon', coordinates: [polygon.coordinates] };
@@ -202,13 +115,7 @@ test.each([
   [
     {
       type: 'Polygon',
-      coordinates: [
-        [
-          [0, 0],
-          [1, 1],
-          [0, 0],
-        ],
-      ],
+      coordinates: [positions('0 0, 1 1, 0 0')],
     },
     'coordinates[0]',
   ],
@@ -216,12 +123,7 @@ test.each([
   [
     {
       type: 'MultiLineString',
-      coordinates: [
-        [
-          [0, 0],
-          [0, 99],
-        ],
-      ],
+      coordinates: [positions('0 0, 0 99')],
     },
     'coordinates[0][1]',
   ],

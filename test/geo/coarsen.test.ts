@@ -5,13 +5,13 @@ import type { Position, ZoneGeometry } from '../../src/geo/antimeridian.js';
 import { coarsened } from '../../src/geo/coarsen.js';
 import { atOnce } from '../../src/geo/steps.js';
 import { randomFrom } from '../support/random.js';
+import { box } from '../support/shapes.js';
 import { polygonsOf } from './zone-shapes.js';
 
 const TOLERANCE = 0.35;
 const coarse = (geometry: ZoneGeometry) => atOnce(coarsened(geometry, TOLERANCE));
 const ringsOf = (geometry: ZoneGeometry) => polygonsOf(geometry).flat();
-const square = (x: number, y: number, size: number): Position[] =>
-  [[x, y], [x + size, y], [x + size, y + size], [x, y + size], [x, y]] as Position[]; // prettier-ignore
+const square = (x: number, y: number, size: number) => box(x, y, x + size, y + size);
 
 test('neighbors keep their common border, except near its ends', () => {
   fc.assert(

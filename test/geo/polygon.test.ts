@@ -5,6 +5,7 @@ import { CellportError } from '../../src/errors.js';
 import { cellBounds, encode } from '../../src/geo/geohash.js';
 import { type Shape, readShape } from '../../src/geo/polygon.js';
 import type { Point } from '../../src/geo/point.js';
+import { box, positions } from '../support/shapes.js';
 
 type Ring = readonly (readonly [number, number])[];
 
@@ -13,13 +14,6 @@ const polygon = (...rings: readonly Ring[]): Shape =>
   readShape('polygon', { type: 'Polygon', coordinates: rings }, LIMITS);
 const multi = (...polygons: readonly (readonly Ring[])[]): Shape =>
   readShape('polygon', { type: 'MultiPolygon', coordinates: polygons }, LIMITS);
-const box = (west: number, south: number, east: number, north: number): Ring => [
-  [west, south],
-  [east, south],
-  [east, north],
-  [west, north],
-  [west, south],
-];
 
 /** Coordinates are multiples of this, so that their products are exact. */
 const GRID = 1 / 64;
@@ -296,14 +290,7 @@ test.each([
     'two different positions',
     {
       type: 'Polygon',
-      coordinates: [
-        [
-          [0, 0],
-          [0, 0],
-          [0, 0],
-          [0, 0],
-        ],
-      ],
+      coordinates: [positions('0 0, 0 0, 0 0, 0 0')],
     },
   ],
   [
@@ -327,15 +314,7 @@ test.each([
     'swapped?',
     {
       type: 'Polygon',
-      coordinates: [
-        square,
-        [
-          [0, 0],
-          [52, 113],
-          [1, 1],
-          [0, 0],
-        ],
-      ],
+      coordinates: [square, positions('0 0, 52 113, 1 1, 0 0')],
     },
   ],
   [
@@ -358,14 +337,7 @@ test.each([
     'a longitude',
     {
       type: 'Polygon',
-      coordinates: [
-        [
-          [0, 0],
-          [541, 0],
-          [1, 1],
-          [0, 0],
-        ],
-      ],
+      coordinates: [positions('0 0, 541 0, 1 1, 0 0')],
     },
   ],
   [
@@ -373,14 +345,7 @@ test.each([
     'around a pole',
     {
       type: 'Polygon',
-      coordinates: [
-        [
-          [0, 80],
-          [120, 80],
-          [-120, 80],
-          [0, 80],
-        ],
-      ],
+      coordinates: [positions('0 80, 120 80, -120 80, 0 80')],
     },
   ],
   [
@@ -388,17 +353,7 @@ test.each([
     '360 degrees wide',
     {
       type: 'Polygon',
-      coordinates: [
-        [
-          [0, 0],
-          [170, 0],
-          [340, 0],
-          [500, 0],
-          [340, 9],
-          [170, 9],
-          [0, 0],
-        ],
-      ],
+      coordinates: [positions('0 0, 170 0, 340 0, 500 0, 340 9, 170 9, 0 0')],
     },
   ],
   [

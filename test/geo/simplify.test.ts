@@ -5,6 +5,7 @@ import { type ZoneGeometry, doubleArea } from '../../src/geo/antimeridian.js';
 import { Simplifier } from '../../src/geo/simplify.js';
 import { atOnce } from '../../src/geo/steps.js';
 import { polygonsOf, starWithHole, windingContains } from './zone-shapes.js';
+import { positions } from '../support/shapes.js';
 
 type Xy = readonly [number, number];
 
@@ -114,11 +115,7 @@ test('a simplified line keeps its ends, and the longest of several lines', () =>
     const [line] = linesOf(simple);
     expect(line!.length).toBeLessThanOrEqual(most);
     expect([line![0], line!.at(-1)]).toEqual([wave[0], wave.at(-1)]);
-    const short: Xy[] = [
-      [0, 50],
-      [0.1, 50],
-      [0.1, 50.1],
-    ];
+    const short: Xy[] = positions('0 50, 0.1 50, 0.1 50.1');
     const several = atOnce(Simplifier.of({ type: 'MultiLineString', coordinates: [short, wave] })).at(4);
     expect(linesOf(several).at(-1)!.at(-1)).toEqual(wave.at(-1));
     expect(count(several)).toBeLessThanOrEqual(4);

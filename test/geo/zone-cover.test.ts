@@ -8,24 +8,14 @@ import { MOST_COVERS, COVER_LENGTHS, coverBounds, coverZone, coversOfPoint } fro
 import { readZoneGeometry } from '../../src/geo/zone-geometry.js';
 import { star } from './zone-shapes.js';
 import { someOf } from '../support/rounds.js';
+import { rectangle } from '../support/shapes.js';
 
 const coverOf = (geometry: unknown) => {
   const { shape, parts } = atOnce(readZoneGeometry('geometry', geometry));
   return { shape, covers: atOnce(coverZone(shape, parts)) };
 };
 
-const rectangle = ({ west, south, east, north }: Bounds) => ({
-  type: 'Polygon',
-  coordinates: [
-    [
-      [west, south],
-      [east, south],
-      [east, north],
-      [west, north],
-      [west, south],
-    ],
-  ],
-});
+const rectangleOf = ({ west, south, east, north }: Bounds) => rectangle(west, south, east, north);
 
 const inBox = ({ west, south, east, north }: Bounds, lng: number, lat: number) =>
   west <= lng && lng <= east && south <= lat && lat <= north;
@@ -62,7 +52,7 @@ describe('the cover of a zone', () => {
   });
 
   test('of the globe is its 16 largest cells', () => {
-    const { covers } = coverOf(rectangle({ west: -180, south: -90, east: 180, north: 90 }));
+    const { covers } = coverOf(rectangleOf({ west: -180, south: -90, east: 180, north: 90 }));
     expect(covers.map(({ geohash }) => geohash).sort()).toEqual('02468bdfhknqsuwy'.split(''));
     const area = covers.reduce((sum, { geohash }) => {
       const { west, south, east, north } = coverBounds(geohash);
@@ -75,12 +65,12 @@ describe('the cover of a zone', () => {
     for (const geohash of ['u', 'u3h', 'u3h5k']) {
       const bounds = coverBounds(geohash);
       const inner = { ...bounds, west: bounds.west + 1e-7, south: bounds.south + 1e-7 };
-      expect(coverOf(rectangle(inner)).covers.map((cover) => cover.geohash)).toEqual([geohash]);
+      expect(coverOf(rectangleOf(inner)).covers.map((cover) => cover.geohash)).toEqual([geohash]);
     }
   });
 
   test('finds zones on the antimeridian from both sides', () => {
-    const { covers } = coverOf(rectangle({ west: 170, south: 10, east: 180, north: 11 }));
+    const { covers } = coverOf(rectangleOf({ west: 170, south: 10, east: 180, north: 11 }));
     for (const lng of [180, -180]) {
       const cells = coversOfPoint({ lng, lat: 10.5 });
       expect(covers.some(({ geohash, box }) => cells.includes(geohash) && inBox(box, -180, 10.5))).toBe(true);
@@ -89,7 +79,7 @@ describe('the cover of a zone', () => {
 
   test('is finer for smaller zones', () => {
     const around = (size: number) =>
-      coverOf(rectangle({ west: 16.9, south: 52.4, east: 16.9 + size, north: 52.4 + size })).covers;
+      coverOf(rectangleOf({ west: 16.9, south: 52.4, east: 16.9 + size, north: 52.4 + size })).covers;
     expect(new Set(around(0.01).map(({ geohash }) => geohash.length))).toEqual(new Set([5]));
     expect(new Set(around(2).map(({ geohash }) => geohash.length))).toEqual(new Set([3]));
     expect(new Set(around(20).map(({ geohash }) => geohash.length))).toEqual(new Set([1]));

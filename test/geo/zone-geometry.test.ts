@@ -6,22 +6,15 @@ import { atOnce } from '../../src/geo/steps.js';
 import { readZoneGeometry as readInSteps, shapeOfGeometry } from '../../src/geo/zone-geometry.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
 import { polygonsOf, starWithHole } from './zone-shapes.js';
+import { box, line, positions } from '../support/shapes.js';
 
 type Xy = readonly [number, number];
 const readZoneGeometry = (field: string, value: unknown) => atOnce(readInSteps(field, value));
 const read = (geometry: unknown) => readZoneGeometry('geometry', geometry).geometry;
 const wrap = (lng: number) => ((((lng + 180) % 360) + 360) % 360) - 180;
 
-const rectangle = (west: number, south: number, east: number, north: number): Xy[] => [
-  [west, south],
-  [east, south],
-  [east, north],
-  [west, north],
-  [west, south],
-];
-
 /** Random walks, some of them around the globe more than once. */
-const line = fc
+const walk = fc
   .record({
     lng: fc.constantFrom(-180, 180, 0, 170, -179.5),
     steps: fc.array(
@@ -39,8 +32,8 @@ const line = fc
 const band = fc
   .tuple(fc.constantFrom(-180, -170, 0, 10, 100), fc.constantFrom(-90, -30, 60), fc.boolean())
   .map(([west, south, holed]) => {
-    const outer = rectangle(west, south, west + 360, south === -90 ? -60 : south + 30);
-    return holed ? [outer, rectangle(west + 90, south + 10, west + 200, south + 20)] : [outer];
+    const outer = box(west, south, west + 360, south === -90 ? -60 : south + 30);
+    return holed ? [outer, box(west + 90, south + 10, west + 200, south + 20)] : [outer];
   });
 
 const flipped = (rings: readonly (readonly Xy[])[], flips: readonly boolean[]) =>
@@ -61,8 +54,8 @@ const geometry = fc.oneof(
   fc
     .array(fc.oneof(area, band), { minLength: 1, maxLength: 3 })
     .map((coordinates) => ({ type: 'MultiPolygon', coordinates })),
-  line.map((coordinates) => ({ type: 'LineString', coordinates })),
-  fc.array(line, { minLength: 1, maxLength: 3 }).map((coordinates) => ({ type: 'MultiLineString', coordinates })),
+  walk.map((coordinates) => ({ type: 'LineString', coordinates })),
+  fc.array(walk, { minLength: 1, maxLength: 3 }).map((coordinates) => ({ type: 'MultiLineString', coordinates })),
 );
 
 describe('the geometry of a zone', () => {
@@ -97,7 +90,7 @@ describe('the geometry of a zone', () => {
     for (const west of [-180, -170, 10, 100]) {
       const { geometry: made, shape } = readZoneGeometry('geometry', {
         type: 'Polygon',
-        coordinates: [rectangle(west, 0, west + 360, 10)],
+        coordinates: [box(west, 0, west + 360, 10)],
       });
       for (const lng of [-180, -175, -100, 0, 15, 90, 150, 179]) {
         for (const one of [shape, shapeOfGeometry(made)]) {
@@ -123,7 +116,7 @@ describe('the geometry of a zone', () => {
   test('may circle the globe and have a hole across the antimeridian', () => {
     const { geometry: made, shape } = readZoneGeometry('geometry', {
       type: 'Polygon',
-      coordinates: [rectangle(-180, -60, 180, 60), rectangle(170, -10, 190, 10)],
+      coordinates: [box(-180, -60, 180, 60), box(170, -10, 190, 10)],
     });
     expectRfc7946(JSON.stringify(made));
     for (const [lng, inside] of [
@@ -138,34 +131,17 @@ describe('the geometry of a zone', () => {
   });
 
   test.each([
-    [
-      'a line without length',
-      {
-        type: 'LineString',
-        coordinates: [
-          [-180, 0],
-          [180, 0],
-        ],
-      },
-      'geometry.coordinates',
-    ],
+    ['a line without length', line('-180 0, 180 0'), 'geometry.coordinates'],
     [
       'a hole over the meridian where an area around the globe meets itself',
-      { type: 'Polygon', coordinates: [rectangle(10, -60, 370, 60), rectangle(5, -10, 15, 10)] },
+      { type: 'Polygon', coordinates: [box(10, -60, 370, 60), box(5, -10, 15, 10)] },
       'geometry.coordinates',
     ],
     [
       'a flat ring with no area left once it is cut',
       {
         type: 'Polygon',
-        coordinates: [
-          [
-            [170, 0],
-            [-170, 0],
-            [-175, 0],
-            [170, 0],
-          ],
-        ],
+        coordinates: [positions('170 0, -170 0, -175 0, 170 0')],
       },
       'geometry.coordinates',
     ],
@@ -187,7 +163,7 @@ describe('the geometry of a zone', () => {
   });
 
   test('may have a foreign member called geometry', () => {
-    const given = { type: 'Polygon', coordinates: [rectangle(0, 0, 1, 1)] };
+    const given = { type: 'Polygon', coordinates: [box(0, 0, 1, 1)] };
     expect(read({ ...given, geometry: null })).toEqual(given);
   });
 });

@@ -1,7 +1,6 @@
-import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { readTableLayout } from '../../src/geolibrary/layout.js';
 import { removeSpool, spoolRows, spoolTable } from '../../src/geolibrary/spool.js';
@@ -10,14 +9,15 @@ import { newCall } from '../../src/store/request/meter.js';
 import { wireOf } from '../../src/store/request/wire.js';
 import { canonical } from '../support/any-json.js';
 import { interceptCalls } from '../support/faults.js';
+import { postQuery } from '../support/post-query.js';
 import { recordCalls } from '../support/record-calls.js';
 import { runCli } from '../support/run-cli.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, newDatabase } from '../support/test-database.js';
 import { POSITIONS, libraryItems, makeGeoTable } from './library.js';
 
 const database = newDatabase();
-const folder = await mkdtemp(join(tmpdir(), 'cellport-geo-table-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const LENGTH = 3;
 const good = libraryItems({ length: LENGTH, order: 'latitude first' });
@@ -178,17 +178,12 @@ describe('cellport import --from-geo-table', () => {
 describe('cellport serve --geo-table', () => {
   test('prints the layout of the table and serves it', async () => {
     const run = runCli(['serve', '--geo-table', 'Shops'], { ...ENV, CELLPORT_TABLE: 'beside', PORT: '0' });
-    const [, url = ''] = await run.said(/Serving +(http:\/\/\S+)/);
+    const url = await run.serving();
     expect(run.output()).toMatch(/Shops as collection shops, read-only: latitude first, hash keys of 3 digits/);
     const query =
       '{ viewport(bounds: { west: 16, south: 52, east: 18, north: 53 }, zoom: 8) { count(collection: "shops") markers(collection: "shops", first: 100) { nodes { key properties } } } }';
-    const response = await fetch(`${url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query }),
-    });
     const inside = POSITIONS.filter(({ lng, lat }) => lng >= 16 && lng <= 18 && lat >= 52 && lat <= 53).length;
-    const { data } = (await response.json()) as {
+    const { data } = (await (await postQuery(url, query)).json()) as {
       data: { viewport: { count: number; markers: { nodes: { key: string; properties: Record<string, unknown> }[] } } };
     };
     // Three of the unusual items are included.

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import {
@@ -22,6 +21,8 @@ import type { SearchEngine } from '../../src/search/engine.js';
 import { getCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { addCells } from '../support/add-cells.js';
+import { rectangle } from '../support/shapes.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
 import { addAllPages } from '../support/add-pages.js';
@@ -199,7 +200,7 @@ test('every field of every type is queried below', () => {
 
 describe.each(['readable', 'compact'] as const)('with %s keys', async (style) => {
   const db = await testDatabase(style);
-  const folder = mkdtempSync(join(tmpdir(), 'cellport-fields-'));
+  const folder = temporaryFolder();
   let index: SearchEngine;
   let server: LiveServer;
   beforeAll(async () => {
@@ -211,7 +212,6 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
   afterAll(async () => {
     await server.close();
     await index.close();
-    rmSync(folder, { recursive: true });
   });
 
   const key = 'places';
@@ -377,18 +377,6 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
   });
 
   test('zones are found by key, by a point inside and by viewport, and can be updated and deleted', async () => {
-    const rectangle = (west: number, south: number, east: number, north: number) => ({
-      type: 'Polygon',
-      coordinates: [
-        [
-          [west, south],
-          [east, south],
-          [east, north],
-          [west, north],
-          [west, south],
-        ],
-      ],
-    });
     const own = { key: 'tiergarten', name: 'Tiergarten', properties: { size: 210 } };
     const geometry = rectangle(13.33, 52.5, 13.375, 52.52);
     const changed = await server.ask(ZONES + ZONE, {
@@ -450,7 +438,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       [170, 180],
       [-180, -170],
       [-190, -170],
-    ]) {
+    ] as const) {
       const { data, errors } = await server.ask(VIEWPORT, {
         key,
         bounds: { west, south: -20, east, north: -10 },

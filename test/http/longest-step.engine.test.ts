@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
@@ -28,6 +25,7 @@ import { allItems } from '../stream/support.js';
 import { makeCollection, realMarkers } from '../map/fixture.js';
 import { testPages } from '../support/page-services.js';
 import { rounds } from '../support/rounds.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
 import { threadCpu, watchRounds } from '../support/thread-cpu.js';
 import { type LiveServer, startServer } from './live-server.js';
@@ -374,7 +372,7 @@ parentPort.on('message', async ({ url, body }) => {
   parentPort.postMessage(text.slice(0, 300) + ' … ' + [...new Set(text.match(/"code":"[A-Z_]+"/g))].join());
 });`;
 
-const folder = mkdtempSync(join(tmpdir(), 'cellport-steps-'));
+const folder = temporaryFolder();
 const db = await testDatabase('readable');
 let index: SearchEngine;
 let server: LiveServer;
@@ -410,7 +408,6 @@ afterAll(async () => {
   await client.terminate();
   await server.close();
   await index.close();
-  rmSync(folder, { recursive: true });
 });
 
 /** Sends a request; returns the beginning of its answer, and its error codes. */

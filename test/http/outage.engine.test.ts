@@ -7,6 +7,7 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import { createDatabase } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
+import { postQuery } from '../support/post-query.js';
 import { closedPort } from '../support/proxy.js';
 import { recordCalls } from '../support/record-calls.js';
 import { engine, testDatabase } from '../support/test-database.js';
@@ -178,12 +179,7 @@ describe('a client that disconnects', () => {
         { step: 'initialize', priority: 'high' },
       );
     });
-    const answer = fetch(`${server.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query }),
-      signal: abort.signal,
-    });
+    const answer = postQuery(server.url, query, { signal: abort.signal });
     await asked;
     abort.abort();
     await expect(answer).rejects.toThrow('aborted');

@@ -15,6 +15,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { markerRecord } from '../live/records.js';
 import { collect, until } from '../live/support.js';
 import { interceptCalls } from '../support/faults.js';
+import { postQuery } from '../support/post-query.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 import { type LiveServer, startServer } from './live-server.js';
@@ -57,15 +58,7 @@ async function startHeld(limits: Partial<Limits> = {}) {
   server = await startServer(held, { live: hub, limits: { deadlineMs: 120_000, ...limits } });
   const gone = new AbortController();
   const asked: Promise<number>[] = [];
-  const ask = async () => {
-    const { status } = await fetch(`${server.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query: QUERY }),
-      signal: gone.signal,
-    });
-    return status;
-  };
+  const ask = async () => (await postQuery(server.url, QUERY, { signal: gone.signal })).status;
   return {
     hub,
     recording,

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -11,10 +10,11 @@ import type { IndexStatus, SearchEngine } from '../../src/search/engine.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { until } from '../live/support.js';
 import { allItems } from '../stream/support.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { engine as localEngine, testDatabase } from '../support/test-database.js';
 import { type LiveServer, startServer } from './live-server.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'cellport-search-'));
+const folder = temporaryFolder();
 const db = await testDatabase('readable', { stream: true });
 let index: SearchEngine;
 let status: IndexStatus = { state: 'following', read: 0, reason: null };
@@ -105,7 +105,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.close();
   await index.close();
-  rmSync(folder, { recursive: true });
 });
 
 test('markers, zones and collections are found by name, place and properties, best first', async () => {

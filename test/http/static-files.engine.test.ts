@@ -1,21 +1,20 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase } from '../support/test-database.js';
 import { type LiveServer, startServer } from './live-server.js';
 
 const FOREVER = 'public, max-age=31536000, immutable';
 
-let folder: string;
+const folder = temporaryFolder();
 let server: LiveServer;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cellport-pages-'));
   for (const name of ['assets', 'tiles/0a1b2c3d/0/0']) await mkdir(join(folder, name), { recursive: true });
   for (const name of ['index.html', 'assets/main-0a1b.js', 'tiles/0a1b2c3d/0/0/0.pbf']) {
     for (const extension of ['', '.br', '.gz']) await writeFile(join(folder, name + extension), name + extension);
@@ -26,7 +25,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server.close();
-  await rm(folder, { recursive: true });
 });
 
 /** Gets a file without the changes that `fetch` makes. */

@@ -9,6 +9,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import type { Limits } from '../../src/model/limits.js';
 import { type Data, collect, until, websocketClient } from '../live/support.js';
 import { markerRecord } from '../live/records.js';
+import { postQuery } from '../support/post-query.js';
 import { testDatabase } from '../support/test-database.js';
 import { type LiveServer, startServer } from './live-server.js';
 
@@ -80,11 +81,7 @@ test('an event stream that is not read is closed with a reason, too', async () =
     hub,
     server: { url },
   } = await startWith();
-  const response = await fetch(`${url}/graphql/stream`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
-    body: JSON.stringify({ query: QUERY }),
-  });
+  const response = await postQuery(url, QUERY, { path: '/graphql/stream', headers: { accept: 'text/event-stream' } });
   const sent = 200;
   for (let n = 0; n < sent; n += 1) {
     hub.take(
@@ -154,11 +151,7 @@ test('a server that shuts down ends every subscription with a reason, and closes
   const client = websocketClient(url);
   const closed = new Promise((resolve) => client.on('closed', resolve));
   const told = collect(client, QUERY);
-  const response = await fetch(`${url}/graphql/stream`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: QUERY }),
-  });
+  const response = await postQuery(url, QUERY, { path: '/graphql/stream' });
   await new Promise((resolve) => setTimeout(resolve, 300));
   server = undefined;
   await stopped.close();

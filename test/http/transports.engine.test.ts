@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { type Collected, collect, until, websocketClient } from '../live/support.js';
+import { postQuery } from '../support/post-query.js';
 import { testDatabase } from '../support/test-database.js';
 import { type Answered, type LiveServer, startServer } from './live-server.js';
 
@@ -95,7 +96,8 @@ describe('a query or a mutation over a WebSocket', () => {
   });
 
   test('is refused while large ones of all connections fill the memory for them', async () => {
-    const limits = { maxBodyBytes: 20_000, deadlineMs: 100 };
+    // Long enough for all of them to arrive on a busy machine.
+    const limits = { maxBodyBytes: 20_000, deadlineMs: 2_000 };
     const slow = await startServer(db, { limits, executor: () => () => new Promise(() => undefined) });
     const clients = [websocketClient(slow.url), websocketClient(slow.url)] as const;
     const large = (client: (typeof clients)[number]) => collect(client, QUERY, { unused: 'x'.repeat(18_000) });
@@ -123,12 +125,7 @@ describe('a query or a mutation over a WebSocket', () => {
 });
 
 describe('a query or a mutation over an event stream', () => {
-  const stream = (query: string) =>
-    fetch(`${server.url}/graphql/stream`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query }),
-    });
+  const stream = (query: string) => postQuery(server.url, query, { path: '/graphql/stream' });
 
   test('is answered by one event and the end', async () => {
     for (const [query, data] of [

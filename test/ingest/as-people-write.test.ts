@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 
 import { readRows } from './read-rows.js';
+import { positions } from '../support/shapes.js';
 
 const csv = (...lines: string[]) => `${lines.join('\n')}\n`;
 const valuesOf = async (name: string, text: string, options?: Parameters<typeof readRows>[2]) =>
@@ -452,10 +453,7 @@ describe('a file', () => {
       ...FEATURES[0],
       geometry: {
         type: 'MultiPoint',
-        coordinates: [
-          [1, 2],
-          [3, 4],
-        ],
+        coordinates: positions('1 2, 3 4'),
       },
     };
     expect((await readRows('a.json', JSON.stringify([feature]))).rejects).toEqual([

@@ -1,8 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { checkRows } from '../../src/ingest/check-rows.js';
 import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
@@ -17,9 +16,9 @@ import { newCall } from '../../src/store/request/meter.js';
 import { draftZone } from '../../src/store/zone/zone-draft.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { someOf } from '../support/rounds.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
-const folder = await mkdtemp(join(tmpdir(), 'cellport-hostile-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const database = memoryDatabase();
 const collection = newCollection({ key: 'a', name: 'A' }, '2026-11-22T10:00:00.000Z');

@@ -1,7 +1,6 @@
 import {
   appendFile,
   copyFile,
-  mkdtemp,
   readFile as readText,
   rename,
   rm,
@@ -12,12 +11,11 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { CheckProgress } from '../../src/ingest/check-rows.js';
 import { importMarkers, type ImportProgress } from '../../src/ingest/markers/import-markers.js';
@@ -45,6 +43,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { interceptCalls } from '../support/faults.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 import { anyProperties } from '../support/any-json.js';
 import { someOf } from '../support/rounds.js';
@@ -55,11 +54,7 @@ const calls = recordCalls(database);
 const first = '2026-01-01T00:00:00.000Z';
 const second = '2026-02-01T00:00:00.000Z';
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cellport-import-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 let made = 0;
 async function newCollection(): Promise<Collection> {

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { importReadings } from '../../src/ingest/readings/import-readings.js';
 import { formatOf } from '../../src/ingest/read/file-format.js';
@@ -16,16 +15,13 @@ import { newCall } from '../../src/store/request/meter.js';
 import { readMarkerWithReadings, recordReadings } from '../../src/store/reading/readings.js';
 import { recordCalls } from '../support/record-calls.js';
 import { runCli } from '../support/run-cli.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, newDatabase, testDatabase } from '../support/test-database.js';
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
 const DAY = 86_400_000;
 const database = await testDatabase('readable', { stream: true });
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cellport-readings-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 let made = 0;
 async function newCollection(markers: readonly string[], readingsTtlDays?: number): Promise<Collection> {

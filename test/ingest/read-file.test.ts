@@ -1,9 +1,8 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
 import { type FileFormat, formatOf } from '../../src/ingest/read/file-format.js';
 import { contentSize } from '../../src/ingest/read/file-source.js';
@@ -11,13 +10,10 @@ import type { MarkerRow } from '../../src/ingest/rows/marker-row.js';
 import { type Row, isInvalid } from '../../src/ingest/read/row.js';
 import type { ReadOptions } from '../../src/ingest/rows/fields.js';
 import { readsKeysOf } from '../support/json-keys.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
-let folder = '';
+const folder = temporaryFolder();
 let files = 0;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cellport-ingest-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
 
 /** The rows of a file; valid ones are read again by their offsets, from the last to the first. */
 async function rowsOf(

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { normalizeBounds } from '../../src/geo/bounds.js';
 import { importMarkers } from '../../src/ingest/markers/import-markers.js';
@@ -26,6 +24,7 @@ import { interceptCalls } from '../support/faults.js';
 import { randomFrom } from '../support/random.js';
 import { someOf } from '../support/rounds.js';
 import { recordCalls } from '../support/record-calls.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 import { type Kept, awkwardMarker, kept } from './awkward-markers.js';
 
@@ -34,11 +33,7 @@ const database = await testDatabase();
 const calls = recordCalls(database);
 const call = newCall();
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cellport-export-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 let made = 0;
 const newCollection = (input: Partial<CollectionInput> = {}): Promise<Collection> =>

@@ -1,8 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
 import { isInvalid } from '../../src/ingest/read/row.js';
@@ -10,14 +9,11 @@ import { FILE_FORMATS, type FileFormat } from '../../src/ingest/read/file-format
 import { writeMarkers } from '../../src/ingest/export/write-format.js';
 import type { Marker } from '../../src/model/marker.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { type Kept, awkwardMarkers, kept } from './awkward-markers.js';
 
-let folder = '';
+const folder = temporaryFolder();
 let files = 0;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cellport-formats-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
 
 const whole = (marker: Kept) => marker as Marker;
 

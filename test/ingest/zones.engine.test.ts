@@ -1,7 +1,6 @@
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { GeometryStore } from '../../src/store/database.js';
 import { normalizeBounds } from '../../src/geo/bounds.js';
@@ -26,35 +25,24 @@ import { createZone } from '../../src/store/zone/zones.js';
 import { deleteZone } from '../../src/store/zone/zone-changes.js';
 import { recordCalls } from '../support/record-calls.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
+import { line, positions, rectangle } from '../support/shapes.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const LATER = '2026-11-22T10:00:00.000Z';
 const db = await testDatabase();
-let folder = '';
+const folder = temporaryFolder();
 let geometryStore: GeometryStore;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cellport-zones-'));
   geometryStore = { objects: createFolderStore(join(folder, 'objects')), inlineBytes: 32 * 1024 };
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 let made = 0;
 const newCollection = (more: Partial<CollectionInput> = {}) =>
   createCollection(db, { key: `c${(made += 1)}`, name: 'Zones', ...more }, NOW, newCall());
 
-const square = (lng: number, lat: number, size = 1) => ({
-  type: 'Polygon',
-  coordinates: [
-    [
-      [lng, lat],
-      [lng + size, lat],
-      [lng + size, lat + size],
-      [lng, lat + size],
-      [lng, lat],
-    ],
-  ],
-});
+const square = (lng: number, lat: number, size = 1) => rectangle(lng, lat, lng + size, lat + size);
 const feature = (id: unknown, geometry: unknown, properties: object | null = {}, more = {}) => ({
   type: 'Feature',
   id,
@@ -150,18 +138,7 @@ const AWKWARD: readonly ZoneInput[] = [
   { key: 'across', geometry: square(179.5, 0) },
   {
     key: 'globe',
-    geometry: {
-      type: 'Polygon',
-      coordinates: [
-        [
-          [-180, -90],
-          [180, -90],
-          [180, 90],
-          [-180, 90],
-          [-180, -90],
-        ],
-      ],
-    },
+    geometry: rectangle(-180, -90, 180, 90),
   },
   { key: 'clockwise', geometry: { type: 'Polygon', coordinates: [square(9, 9).coordinates[0]!.toReversed()] } },
   {
@@ -181,39 +158,35 @@ describe('zones that are exported and imported again', () => {
   test.each([
     ['geojson', ['Antarctica', 'Russia', 'Fiji', 'Chile', 'Poland']],
     ['ndjson', ['New Zealand', 'South Africa', 'Lesotho']],
-  ])(
-    'are unchanged through %s: real borders and awkward ones',
-    async (format, names) => {
-      const from = await newCollection();
-      const countries = openCountries().filter(({ name }) => names.includes(String(name)));
-      const inputs = [...AWKWARD, ...countries.map(({ geometry, ...rest }) => ({ ...rest, geometry: geometry() }))];
-      for (const input of inputs) await createZone({ ...db, geometry: geometryStore }, from, input, NOW, newCall());
-      const before = await zonesOf(from);
-      expect(before.filter(({ geometry }) => geometry.object !== undefined).length).toBeGreaterThan(0);
+  ])('are unchanged through %s: real borders and awkward ones', async (format, names) => {
+    const from = await newCollection();
+    const countries = openCountries().filter(({ name }) => names.includes(String(name)));
+    const inputs = [...AWKWARD, ...countries.map(({ geometry, ...rest }) => ({ ...rest, geometry: geometry() }))];
+    for (const input of inputs) await createZone({ ...db, geometry: geometryStore }, from, input, NOW, newCall());
+    const before = await zonesOf(from);
+    expect(before.filter(({ geometry }) => geometry.object !== undefined).length).toBeGreaterThan(0);
 
-      const path = await exportTo(`countries.${format}`, from);
-      const text = await readFile(path, 'utf8');
-      for (const json of format === 'ndjson' ? text.trim().split('\n') : [text]) expectRfc7946(json);
-      const to = await newCollection();
-      const { counts } = await run(to, path);
-      expect(counts).toEqual({ created: inputs.length, updated: 0, unchanged: 0, rejected: 0 });
-      expect(told(await zonesOf(to))).toEqual(told(before));
-      // The same holds for their export.
-      expect(await readFile(await exportTo(`again.${format}`, to), 'utf8')).toBe(text);
+    const path = await exportTo(`countries.${format}`, from);
+    const text = await readFile(path, 'utf8');
+    for (const json of format === 'ndjson' ? text.trim().split('\n') : [text]) expectRfc7946(json);
+    const to = await newCollection();
+    const { counts } = await run(to, path);
+    expect(counts).toEqual({ created: inputs.length, updated: 0, unchanged: 0, rejected: 0 });
+    expect(told(await zonesOf(to))).toEqual(told(before));
+    // The same holds for their export.
+    expect(await readFile(await exportTo(`again.${format}`, to), 'utf8')).toBe(text);
 
-      const own = newDatabase('readable', { tables: db.tables });
-      const calls = recordCalls(own);
-      expect((await run(to, path, { database: own, now: LATER })).counts).toEqual({
-        created: 0,
-        updated: 0,
-        unchanged: inputs.length,
-        rejected: 0,
-      });
-      expect(new Set(calls.commands.map(({ name }) => name))).toEqual(new Set(['GetItem']));
-      own.client.destroy();
-    },
-    240_000,
-  );
+    const own = newDatabase('readable', { tables: db.tables });
+    const calls = recordCalls(own);
+    expect((await run(to, path, { database: own, now: LATER })).counts).toEqual({
+      created: 0,
+      updated: 0,
+      unchanged: inputs.length,
+      rejected: 0,
+    });
+    expect(new Set(calls.commands.map(({ name }) => name))).toEqual(new Set(['GetItem']));
+    own.client.destroy();
+  });
 
   test('are written only if they differ', async () => {
     const collection = await newCollection();
@@ -249,16 +222,7 @@ describe('zones that are exported and imported again', () => {
       ['in', square(10, 10)],
       ['edge', square(20, 10, 10)],
       // Its bounding box intersects the area, but the zone itself does not.
-      [
-        'beside',
-        {
-          type: 'LineString',
-          coordinates: [
-            [0, 15],
-            [9, 40],
-          ],
-        },
-      ],
+      ['beside', line('0 15, 9 40')],
       ['far', square(100, 10)],
     ] as const) {
       await createZone({ ...db, geometry: geometryStore }, collection, { key, geometry }, NOW, newCall());
@@ -277,22 +241,9 @@ describe('an import of zones', () => {
       feature('good', square(0, 0)),
       feature('open', {
         type: 'Polygon',
-        coordinates: [
-          [
-            [0, 0],
-            [1, 0],
-            [1, 1],
-            [0, 1],
-          ],
-        ],
+        coordinates: [positions('0 0, 1 0, 1 1, 0 1')],
       }),
-      feature('north', {
-        type: 'LineString',
-        coordinates: [
-          [0, 0],
-          [0, 91],
-        ],
-      }),
+      feature('north', line('0 0, 0 91')),
       feature('point', { type: 'Point', coordinates: [0, 0] }),
       feature('many', { type: 'GeometryCollection', geometries: [] }),
       feature(undefined, square(0, 0)),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import { emptyCollection, type EmptyingOptions } from '../../src/jobs/emptying.js';
@@ -18,10 +18,17 @@ import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarker, createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createZone } from '../../src/store/zone/zones.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
-import { allItems, countedCells, countedPlaces, storedCells, storedPlaces, streamParts } from '../stream/support.js';
+import {
+  allItems,
+  consumeThroughout,
+  countedCells,
+  countedPlaces,
+  storedCells,
+  storedPlaces,
+} from '../stream/support.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
+import { line } from '../support/shapes.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
@@ -29,16 +36,7 @@ const databases = {
   readable: await testDatabase('readable', { stream: true }),
   compact: await testDatabase('compact', { stream: true }),
 };
-const stop = new AbortController();
-const consumers = new Map(Object.values(databases).map((db) => [db.tables, createConsumer(streamParts(db))]));
-const running: Promise<void>[] = [];
-beforeAll(() => {
-  for (const consumer of consumers.values()) running.push(consumer.run(stop.signal));
-});
-afterAll(async () => {
-  stop.abort();
-  await Promise.all(running);
-});
+const consumers = new Map(Object.values(databases).map((db) => [db.tables, consumeThroughout(db)]));
 
 /** Resolves once the cells include everything that was written before the call. */
 async function cellsCaughtUp({ tables }: Database): Promise<boolean> {
@@ -90,13 +88,7 @@ async function fill(database: Database, input: Partial<CollectionInput> & { read
   );
   await putInBulk(database, database.tables.entities, readings, newCall());
   if (markers > 0) {
-    const geometry = {
-      type: 'LineString',
-      coordinates: [
-        [16, 52],
-        [18, 53],
-      ],
-    };
+    const geometry = line('16 52, 18 53');
     await createZone(database, collection, { geometry }, NOW, newCall());
   }
   return collection;

@@ -39,6 +39,9 @@ function propertiesAt(random: () => number): Properties {
   return { ...Object.fromEntries(values), text: 'x'.repeat(random() < 0.8 ? 260 : 10) };
 }
 
+/** A job mostly waits: clients that never pause would take both cores meanwhile. */
+const PAUSE_MS = 10;
+
 /** A marker as it must be found. */
 interface Expected {
   readonly position: Point;
@@ -120,7 +123,7 @@ export class Fleet {
         this.#key,
         changes.flatMap((change) => ownWrite(db.keys, collection, change) ?? []),
       );
-    for (let counter = 0; !this.#stopping;) {
+    for (let counter = 0; !this.#stopping; await sleep(PAUSE_MS)) {
       const asked = this.#asked;
       if ((this.#followed[client] ?? 0) < asked || random() < 0.01) {
         collection = await this.#read();

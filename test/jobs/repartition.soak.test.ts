@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 
 import type { RepartitionProgress } from '../../src/jobs/layout-phase.js';
 import type { Layout, LayoutPhase } from '../../src/model/collection.js';
@@ -13,9 +13,8 @@ import type { CollectionInput } from '../../src/store/collection/collection-item
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
 import { NOW } from '../map/fixture.js';
-import { allItems, markerEntries, storedEntries, streamParts, untilRead } from '../stream/support.js';
+import { allItems, consumeThroughout, markerEntries, storedEntries, untilRead } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
 import { engine, testDatabase } from '../support/test-database.js';
@@ -23,16 +22,7 @@ import { Fleet, markerAt } from './repartition-clients.js';
 import type { WorkerMessage, WorkerOptions } from './repartition-worker.js';
 
 const db = await testDatabase('readable', { stream: true });
-const stop = new AbortController();
-const consumer = createConsumer(streamParts(db));
-let running: Promise<void> | undefined;
-beforeAll(() => {
-  running = consumer.run(stop.signal);
-});
-afterAll(async () => {
-  stop.abort();
-  await running;
-});
+const consumer = consumeThroughout(db);
 
 const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
 
@@ -116,7 +106,7 @@ describe('the layout of a collection', () => {
       let skipped = 0;
       do {
         skipped = Math.floor(random() * 30);
-        end = await work(fleet, key, 600, ({ phase, part }, worker) => {
+        end = await work(fleet, key, 1_500, ({ phase, part }, worker) => {
           if (kills[0] !== `${phase} ${part === undefined ? 'wait' : 'work'}` || worker.killed) return;
           if (part !== undefined && (skipped -= 1) >= 0 && part < 1) return;
           kills.shift();
@@ -149,7 +139,7 @@ describe('the layout of a collection', () => {
       const fleet = await begin({ key, ...before }, 120);
       await beginLayoutChange(db, key, after, newCall());
       let undone: Promise<unknown> | undefined;
-      const end = await work(fleet, key, 1_000, ({ phase, part }) => {
+      const end = await work(fleet, key, 2_000, ({ phase, part }) => {
         if (phase === undoneIn && (part !== undefined || phase === 'SWITCH')) {
           undone ??= undoLayoutChange(db, key, newCall());
         }

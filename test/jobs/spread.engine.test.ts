@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import { cellBounds, encode } from '../../src/geo/geohash.js';
@@ -25,26 +25,17 @@ import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { NOW } from '../map/fixture.js';
 import { testPages } from '../support/page-services.js';
-import { allItems, markerEntries, storedEntries, streamParts, untilRead } from '../stream/support.js';
+import { allItems, consumeThroughout, markerEntries, storedEntries, untilRead } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
 import { testDatabase } from '../support/test-database.js';
 import { Fleet, markerAt } from './repartition-clients.js';
 
 const db = await testDatabase('readable', { stream: true });
-const stop = new AbortController();
-const consumer = createConsumer(streamParts(db));
-let running: Promise<void> | undefined;
-beforeAll(() => {
-  running = consumer.run(stop.signal);
-});
-afterAll(async () => {
-  stop.abort();
-  await running;
-});
+const consumer = consumeThroughout(db);
+const never = new AbortController().signal;
 
 const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
 const make = (input: Partial<CollectionInput> & { readonly key: string }) =>
@@ -119,7 +110,7 @@ describe('prefixes that are spread', () => {
       maxWcu: 40_000,
       onProgress: () => undefined,
     };
-    while (!(await repartition(options, await current(key), {}, stop.signal))) await sleep(10);
+    while (!(await repartition(options, await current(key), {}, never))) await sleep(10);
     await fleet.stop();
     expect(fleet.compared.INDEX).toBeGreaterThan(5);
     expect(fleet.compared.PAGES).toBeGreaterThan(5);
@@ -215,7 +206,7 @@ describe('prefixes that are spread', () => {
       await untilRead(db);
       return true;
     };
-    await emptyCollection({ worker, cellsCaughtUp, settleMs: 0, log: silentLog }, deleted, {}, stop.signal);
+    await emptyCollection({ worker, cellsCaughtUp, settleMs: 0, log: silentLog }, deleted, {}, never);
     expect(await partitions(key, 'gpkA')).toEqual({});
   });
 

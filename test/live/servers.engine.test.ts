@@ -1,9 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -12,6 +9,7 @@ import type { Collection } from '../../src/model/collection.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
 import { followChanges, until } from './support.js';
 
@@ -77,7 +75,7 @@ if (!HAS_REDIS) console.warn('SKIPPED: no redis-server in the PATH');
 
 describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () => {
   const db = await testDatabase('readable', { stream: true });
-  const folder = mkdtempSync(join(tmpdir(), 'cellport-redis-'));
+  const folder = temporaryFolder();
   let redis: ChildProcess | undefined;
   let port = 0;
 
@@ -106,7 +104,6 @@ describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () =
   });
   afterAll(async () => {
     await stopRedis();
-    rmSync(folder, { recursive: true });
   });
 
   test('each emits every change; a client that may have missed some gets an error, and the rest when it subscribes again', async () => {

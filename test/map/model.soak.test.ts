@@ -164,4 +164,4 @@ test(`after concurrent clients have created, changed, moved and deleted markers 
     expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
     expect(await storedEntries(db)).toEqual(await markerEntries(db));
   }
-}, 300_000);
+});

@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { Bounds } from '../../src/geo/bounds.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
@@ -20,12 +19,13 @@ import { deleteZone, updateZone } from '../../src/store/zone/zone-changes.js';
 import { star, windingContains } from '../geo/zone-shapes.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
+import { box, rectangle } from '../support/shapes.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 import { someOf } from '../support/rounds.js';
 import { NOW, makeCollection, requestContext } from './fixture.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'objects-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 const geometryStore = { objects: createFolderStore(folder), inlineBytes: 400 };
 
 type Ring = readonly (readonly [number, number])[];
@@ -33,15 +33,7 @@ type Ring = readonly (readonly [number, number])[];
 /** Stars of every size all over the globe, some with several parts, and the globe itself. */
 const RINGS: readonly (readonly Ring[])[] = [
   ...fc.sample(fc.array(star, { minLength: 1, maxLength: 3 }), { numRuns: 60, seed: 7 }),
-  [
-    [
-      [-180, -90],
-      [180, -90],
-      [180, 90],
-      [-180, 90],
-      [-180, -90],
-    ],
-  ],
+  [box(-180, -90, 180, 90)],
 ];
 
 /** By the winding number of the raw rings, at every turn of the globe. */
@@ -221,18 +213,7 @@ describe.each(['readable', 'compact'] as const)('zones, with %s keys', async (st
 describe('a zone whose geometry is stored in an object', async () => {
   const db = await testDatabase();
   const lakes = await createCollection(db, { key: 'lakes', name: 'Lakes' }, NOW, newCall());
-  const square = (lng: number, size: number) => ({
-    type: 'Polygon',
-    coordinates: [
-      [
-        [lng, 0],
-        [lng + size, 0],
-        [lng + size, size],
-        [lng, size],
-        [lng, 0],
-      ],
-    ],
-  });
+  const square = (lng: number, size: number) => rectangle(lng, 0, lng + size, size);
   const outside = { objects: createFolderStore(join(folder, 'lakes')), inlineBytes: 0 };
   const make = (key: string, lng: number) =>
     createZone({ ...db, geometry: outside }, lakes, { key, geometry: square(lng, 5) }, NOW, newCall());

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -9,6 +8,7 @@ import type { ObjectStore } from '../../src/objects/object-store.js';
 import { createS3Store } from '../../src/objects/s3-store.js';
 import { HAS_S3_SERVER, type S3Server, startS3Server } from '../services/s3-server.js';
 import { someOf } from '../support/rounds.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 /** Plain bytes from any kind of buffer. */
@@ -104,13 +104,9 @@ function keepsTheContract(open: () => Promise<ObjectStore>): void {
 }
 
 describe('a folder of objects', () => {
-  let parent: string;
+  const parent = temporaryFolder();
   let count = 0;
   const newFolder = () => join(parent, String((count += 1)), 'objects');
-  beforeAll(async () => {
-    parent = await mkdtemp(join(tmpdir(), 'cellport-objects-'));
-  });
-  afterAll(() => rm(parent, { recursive: true }));
 
   keepsTheContract(async () => createFolderStore(newFolder()));
 

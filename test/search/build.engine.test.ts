@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import { documentOf } from '../../src/search/document.js';
@@ -15,6 +11,7 @@ import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { until } from '../live/support.js';
 import { streamParts } from '../stream/support.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-26T10:00:00.000Z';
@@ -45,8 +42,7 @@ interface Steps {
   readonly beforeWrite?: (writes: number) => Promise<void>;
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'cellport-build-'));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder();
 let builds = 0;
 
 /**

@@ -1,24 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import Libsql from 'libsql';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import { editsAllowed, editsBetween } from '../../src/search/typos.js';
 import { rankBits } from '../../src/search/embedded/write.js';
 import { IndexFull, type SearchQuery } from '../../src/search/engine.js';
 import { rounds } from '../support/rounds.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { describeEngine } from './contract.js';
 import { documentOf } from './documents.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'cellport-search-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 const EVERYTHING: SearchQuery = { words: [], scopes: undefined, area: undefined, near: undefined };
 
 let tables = 0;

@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import type { Collection } from '../../src/model/collection.js';
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
@@ -18,12 +15,12 @@ import { newCall } from '../../src/store/request/meter.js';
 import { until } from '../live/support.js';
 import { allItems, streamParts } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const EVERYTHING: SearchQuery = { words: [], scopes: undefined, area: undefined, near: undefined };
-const folder = mkdtempSync(join(tmpdir(), 'cellport-follow-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const db = await testDatabase('readable', { stream: true });
 const named = (text: string): SearchQuery => ({ ...EVERYTHING, words: wordsOf(text) });

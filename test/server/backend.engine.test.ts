@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 
@@ -8,12 +7,12 @@ import { openBackend } from '../../src/server/backend.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { ensureTables } from '../../src/store/table/tables.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'cellport-backend-'));
+const folder = temporaryFolder();
 const backend = await openBackend(readConfig({}, { CELLPORT_DATA_DIR: folder }));
 afterAll(async () => {
   await backend.close();
-  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
 });
 
 test("the log of single writes is checkpointed into the embedded engine's database", async () => {

@@ -1,8 +1,5 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { readConfig } from '../../src/config.js';
 import { CellportError } from '../../src/errors.js';
@@ -11,11 +8,11 @@ import { type DemoOptions, openDemo } from '../../src/server/demo.js';
 import { createCollection, listCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { engine, makeTables, newDatabase, testDatabase } from '../support/test-database.js';
 
 const CITIES = 1_600;
-const folder = mkdtempSync(join(tmpdir(), 'cellport-demo-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 const backend: Backend = {
   database: await testDatabase(),
   streams: createStreamsClient(engine()),
@@ -55,7 +52,7 @@ test('a load that is resumed tells at once what had been written, and does not w
   const { waited, reason } = await load(({ counts }) => void seen.push(counts.created + counts.unchanged));
   expect({ reason, waited }).toEqual({ reason: 'the cities are there', waited: [CITIES] });
   expect(seen[0]).toBeGreaterThan(0);
-}, 60_000);
+});
 
 test.each(['cities', 'countries'])("a collection %s that is not the demo's stays as it is", async (key) => {
   const database = newDatabase();

@@ -1,23 +1,24 @@
 import { DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type Server, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
+import { postQuery } from '../support/post-query.js';
 import { type RunningCli, runCli } from '../support/run-cli.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const RECOVERS_WITHIN_MS = 30_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'cellport-keeper-'));
+const folder = temporaryFolder();
 let server: RunningCli;
 let url = '';
 let squatter: Server | undefined;
 
 beforeAll(async () => {
   server = runCli(['serve'], { CELLPORT_DATA_DIR: folder, PORT: '0' });
-  url = (await server.said(/Serving +(http:\/\/\S+)/))[1] ?? '';
+  url = await server.serving();
   await ask('mutation { createCollection(input: { key: "parks", name: "Parks" }) { key } }');
 });
 
@@ -26,7 +27,6 @@ afterAll(async () => {
   server.child.kill('SIGTERM');
   await server.ended;
   while (engines().length > 0) await new Promise((resolve) => setTimeout(resolve, 100));
-  rmSync(folder, { recursive: true });
 });
 
 interface Answer {
@@ -34,14 +34,7 @@ interface Answer {
   readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
 }
 
-async function ask(query: string): Promise<Answer> {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query }),
-  });
-  return (await response.json()) as Answer;
-}
+const ask = async (query: string) => (await (await postQuery(url, query)).json()) as Answer;
 
 const create = (key: string) =>
   ask(`mutation { createMarker(input: { collection: "parks", key: "${key}", position: { lng: 1, lat: 2 } }) { key } }`);

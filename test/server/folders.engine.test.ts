@@ -1,17 +1,6 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { readConfig } from '../../src/config.js';
 import { importStateFile, importsFolder } from '../../src/ingest/markers/import-state.js';
@@ -20,10 +9,10 @@ import { silentLog } from '../../src/log.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import { withBackend } from '../../src/server/backend.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings } from '../support/test-database.js';
 
-const parent = mkdtempSync(join(tmpdir(), 'cellport-folders-'));
-afterAll(() => rmSync(parent, { recursive: true }));
+const parent = temporaryFolder();
 
 /** Every file and folder that others may do anything with. */
 const openPaths = (folder: string): string[] =>

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 
+import { postQuery } from '../support/post-query.js';
 import { type RunningCli, runCli } from '../support/run-cli.js';
 
 const disk = mkdtempSync(join(tmpdir(), 'cellport-disk-'));
@@ -24,9 +25,7 @@ function start(...args: readonly string[]): RunningCli {
   return run;
 }
 
-async function serving(): Promise<string> {
-  return (await start('serve').said(/Serving +(http:\/\/\S+)/))[1] ?? '';
-}
+const serving = () => start('serve').serving();
 
 /** What another program writes to the disk: everything that fits. */
 function fillDisk(): void {
@@ -53,14 +52,8 @@ const failuresOf = ({ data: found, errors = [] }: Answer) => [
     ?.failures ?? []),
 ];
 
-async function ask(url: string, query: string, variables: object = {}): Promise<Answer> {
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query, variables }),
-  });
-  return (await response.json()) as Answer;
-}
+const ask = async (url: string, query: string, variables: object = {}) =>
+  (await (await postQuery(url, query, { variables })).json()) as Answer;
 
 /** What the clients were told. */
 const told = { markers: [] as string[], readings: [] as string[], refusals: [] as string[] };

@@ -12,6 +12,7 @@ import { ConsumptionSampler } from '../../src/store/consumption/sampler.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
+import { postQuery } from '../support/post-query.js';
 import { runCliHere } from '../support/run-cli.js';
 import { engine, engineSettings, testDatabase } from '../support/test-database.js';
 
@@ -43,12 +44,7 @@ afterAll(async () => {
   streams.destroy();
 });
 
-const ask = (query: string) =>
-  fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query }),
-  }).then((answer) => answer.json());
+const ask = (query: string) => postQuery(url, query).then((answer) => answer.json());
 
 test('a server shows the keys that it reads most, in /hot-keys, /metrics and on the command line', async () => {
   const view =

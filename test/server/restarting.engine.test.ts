@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 
 import { readConfig } from '../../src/config.js';
 import { openBackend } from '../../src/server/backend.js';
@@ -12,15 +11,15 @@ import { newCall } from '../../src/store/request/meter.js';
 import { ensureTables } from '../../src/store/table/tables.js';
 import { type Log, silentLog } from '../../src/log.js';
 import { type RunningCli, runCli } from '../support/run-cli.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
-const newFolder = () => mkdtempSync(join(tmpdir(), 'cellport-restarting-'));
 /** For commands, which all run the Java below, and for this process, which runs another. */
-const [folder, own] = [newFolder(), newFolder()];
+const [folder, own, files] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
 const WAITING = 'Waiting for the embedded DynamoDB, which is starting or restarting';
 
 /** A Java that does not start while a file exists. */
 const held = join(folder, 'held');
-const bin = mkdtempSync(join(tmpdir(), 'cellport-java-'));
+const bin = temporaryFolder();
 const java = execFileSync('sh', ['-c', 'command -v java'], { encoding: 'utf8' }).trim();
 writeFileSync(join(bin, 'java'), `#!/bin/sh\nwhile [ -e '${held}' ]; do sleep 0.1; done\nexec '${java}' "$@"\n`, {
   mode: 0o755,
@@ -34,17 +33,12 @@ function start(...args: string[]): RunningCli {
   running.push(cli);
   return cli;
 }
-const serving = async (cli: RunningCli) => (await cli.said(/Serving +(http:\/\/\S+)/))[1] ?? '';
 
 afterEach(async () => {
   for (const { child, ended } of running.splice(0)) {
     child.kill('SIGTERM');
     await ended;
   }
-});
-afterAll(() => {
-  for (const each of [folder, own, bin])
-    rmSync(each, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
 });
 
 /** Kills the engine as it runs now, and waits until it is gone. */
@@ -98,8 +92,7 @@ test('a command whose engine dies after it was opened waits until it is back, an
 });
 
 test('a server and commands that start while the engine of another server restarts wait for it', async () => {
-  const first = await serving(start('serve'));
-  const files = mkdtempSync(join(tmpdir(), 'cellport-files-'));
+  const first = await start('serve').serving();
   const rows = join(files, 'shops.ndjson');
   writeFileSync(rows, '{"id":"a","lng":1,"lat":2}\n{"id":"b","lng":3,"lat":4}\n');
   const loaded = start('import', rows, '--collection', 'shops');
@@ -113,8 +106,7 @@ test('a server and commands that start while the engine of another server restar
   const checked = start('recount', '--check');
   for (const command of [second, imported, exported, checked]) await command.said(new RegExp(WAITING));
   rmSync(held);
-  const url = await serving(second);
+  const url = await second.serving();
   for (const command of [imported, exported, checked]) expect(await command.ended).toBe(0);
   for (const server of [first, url]) expect((await fetch(`${server}/readyz`)).status).toBe(200);
-  rmSync(files, { recursive: true });
 });

@@ -7,6 +7,7 @@ import { silentLog } from '../../src/log.js';
 import { openServer } from '../../src/server/open-server.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { interceptCalls } from '../support/faults.js';
+import { postQuery } from '../support/post-query.js';
 import { engine, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase('readable', { stream: true });
@@ -29,11 +30,7 @@ test('a stopping server answers requests in progress within their full deadline,
     silentLog,
   );
   const url = await server.listen();
-  const answer = fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"query":"{collection(key: \\"none\\") {key}}"}',
-  });
+  const answer = postQuery(url, '{ collection(key: "none") { key } }');
   await asked;
   const closed = server.close();
   expect((await fetch(`${url}/readyz`)).status).toBe(503);

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, utimesSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import { createCollection } from '../../src/store/collection/collections.js';
@@ -11,20 +10,15 @@ import { removeZones, sweepObjects } from '../../src/store/zone/zone-removal.js'
 import { createZone } from '../../src/store/zone/zones.js';
 import { allItems } from '../stream/support.js';
 import { recordCalls } from '../support/record-calls.js';
+import { line } from '../support/shapes.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
-const folder = mkdtempSync(join(tmpdir(), 'objects-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 const objects = createFolderStore(folder);
 const outside = { objects, inlineBytes: 0 };
-const line = {
-  type: 'LineString',
-  coordinates: [
-    [16, 52],
-    [17, 53],
-  ],
-};
+const LINE = line('16 52, 17 53');
 
 const db = { ...(await testDatabase()), geometry: outside };
 const make = (key: string) => createCollection(db, { key, name: key }, NOW, newCall());
@@ -44,7 +38,7 @@ async function put(name: string, minutes: number): Promise<void> {
 
 test('a sweep removes the old objects of this table that no zone refers to, and nothing else', async () => {
   const roads = await make('roads');
-  const { geometry } = await createZone(db, roads, { key: 'a', geometry: line }, NOW, newCall());
+  const { geometry } = await createZone(db, roads, { key: 'a', geometry: LINE }, NOW, newCall());
   const used = geometry.object!;
   const old = Date.now() / 1_000 - 7_200;
   utimesSync(join(folder, used), old, old);
@@ -77,10 +71,10 @@ test('a sweep removes the old objects of this table that no zone refers to, and 
 test('the zones of a collection are removed with their covers and objects, more than a page of them', async () => {
   const rivers = await make('rivers');
   const lakes = await make('lakes');
-  const kept = await createZone(db, lakes, { key: 'kept', geometry: line }, NOW, newCall());
+  const kept = await createZone(db, lakes, { key: 'kept', geometry: LINE }, NOW, newCall());
   for (let n = 0; n < 130; n++) {
     const geometry = n % 40 === 0 ? outside : { objects, inlineBytes: 32_768 };
-    await createZone({ ...db, geometry }, rivers, { key: `r${n}`, geometry: line }, NOW, newCall());
+    await createZone({ ...db, geometry }, rivers, { key: `r${n}`, geometry: LINE }, NOW, newCall());
   }
   await removeZones(db, rivers, newCall());
   const left = (await allItems(db, db.tables.entities)).map(({ pk }) => String(pk));

@@ -1,8 +1,6 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import type { Collection } from '../../src/model/collection.js';
@@ -14,29 +12,19 @@ import { deleteZone, updateZone } from '../../src/store/zone/zone-changes.js';
 import { allItems } from '../stream/support.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
+import { rectangle } from '../support/shapes.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const LATER = '2026-11-21T11:00:00.000Z';
-const folder = mkdtempSync(join(tmpdir(), 'objects-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 const objects = createFolderStore(folder);
 const inline: GeometryStore = { objects, inlineBytes: 32_768 };
 /** Every geometry is too large for an item. */
 const outside: GeometryStore = { objects, inlineBytes: 0 };
 
-const square = (lng: number, lat: number, size: number) => ({
-  type: 'Polygon',
-  coordinates: [
-    [
-      [lng, lat],
-      [lng + size, lat],
-      [lng + size, lat + size],
-      [lng, lat + size],
-      [lng, lat],
-    ],
-  ],
-});
+const square = (lng: number, lat: number, size: number) => rectangle(lng, lat, lng + size, lat + size);
 
 const files = () =>
   readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -125,12 +125,12 @@ test('counts below zero are reported as a gap also while markers keep moving; th
   const move = () => {
     for (let n = 0; n < 40; n++) put(`m${n}`, n, 50 + ((moves % 7) + 1) / 10);
     moves += 1;
-    if (moves < 600) world.schedule(500, move);
+    if (moves < 200) world.schedule(500, move);
   };
   move();
-  await world.run(() => next.consumer.status().gap !== null, 295_000);
+  await world.run(() => next.consumer.status().gap !== null, 95_000);
   const { gap, countsExact } = next.consumer.status();
-  await world.run(() => moves >= 600, 300_000);
+  await world.run(() => moves >= 200, 100_000);
   await world.run(() => false, 2_000);
   reads.length = 0;
   // At rest, those that are remembered are read again, 20 at a time.

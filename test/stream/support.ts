@@ -1,3 +1,5 @@
+import { afterAll } from 'vitest';
+
 import type { CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import { silentLog } from '../../src/log.js';
@@ -10,7 +12,7 @@ import { decodePage } from '../../src/store/page/page-data.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { type ConsumerOptions, createConsumer } from '../../src/stream/consume/consumer.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { engine } from '../support/test-database.js';
 
@@ -19,7 +21,7 @@ export function streamParts(db: Database, consumer = 'cells') {
   return {
     ...consumerParts({ database: db, streams: createStreamsClient(engine()) }, silentLog, consumer),
     leaseMs: 2_000,
-    pollMs: 20,
+    pollMs: 50,
   };
 }
 
@@ -160,4 +162,16 @@ export async function whileConsuming(db: Database, work: () => Promise<unknown>)
   await untilRead(db);
   stop.abort();
   await running;
+}
+
+/** Starts a consumer that runs until all tests of the file have ended. */
+export function consumeThroughout(db: Database, parts: ConsumerOptions = streamParts(db)) {
+  const consumer = createConsumer(parts);
+  const stop = new AbortController();
+  const running = consumer.run(stop.signal);
+  afterAll(async () => {
+    stop.abort();
+    await running;
+  });
+  return consumer;
 }

@@ -69,7 +69,7 @@ test('a table without pages is served without them on AWS, and the log advises a
   expect((await pagesOfTable(db)).items).toEqual([]);
   await cells.stop();
   expect(await storedCells(db)).toEqual(await countedCells(db));
-}, 60_000);
+});
 
 test('with the embedded engine, missing pages are built automatically', async () => {
   const cells = startConsumer(backend, silentLog, { embedded: true });
@@ -84,7 +84,7 @@ test('with the embedded engine, missing pages are built automatically', async ()
   expect(Object.keys(markers)).toHaveLength(140);
   expect(markers).toEqual(await markersOfTable(db));
   expect(await storedCells(db)).toEqual(await countedCells(db));
-}, 90_000);
+});
 
 test('pages that cannot be written are abandoned, and counting continues', async () => {
   const parts = streamParts(db);
@@ -103,4 +103,4 @@ test('pages that cannot be written are abandoned, and counting continues', async
   await running;
   expect((await stateNow())?.pages).toBeNull();
   expect(await storedCells(db)).toEqual(await countedCells(db));
-}, 60_000);
+});

@@ -1,7 +1,7 @@
 /** How many rounds long tests run: the first number in `npm test`, the second with CELLPORT_SOAK=1, as in CI. */
 const ROUNDS = {
   /** Seeds of the simulated stream. A run of 10,000 found nothing. */
-  simulatedStreams: [150, 6_000],
+  simulatedStreams: [100, 6_000],
   /** How often a consumer is killed while clients write. */
   kills: [2, 6],
   /** How often the process that writes an embedded index is killed. */
@@ -14,29 +14,36 @@ const ROUNDS = {
   killedRepartitions: [1, 2],
   killsOfRepartition: [1, 5],
   undosOfRepartition: [1, 3],
+  /** Recounts that are stopped. */
+  stoppedRecounts: [3, 8],
   /** Kept summaries of eight markers, compared with a scan. */
   scannedSummaries: [1, 8],
-  /** Radius queries in each of 18 key layouts. */
+  /** Key layouts, and radius queries in each of them. */
+  keyLayouts: [6, 18],
   radiusQueriesOfLayout: [1, 2],
   /** Radius and k-nearest queries in each of four collections. */
   radiusQueries: [2, 5],
   /** Positions looked up in the borders of all countries. */
   positionsInCountries: [100, 2_000],
   /** Positions whose zones are compared with those that OpenSearch finds. A run of 10,000 found no difference. */
-  positionsInOpenSearch: [300, 2_500],
+  positionsInOpenSearch: [150, 2_500],
   /** Bounding boxes covered with S2 cells. */
-  boxesOfGeoLibrary: [600, 3_000],
+  boxesOfGeoLibrary: [300, 3_000],
   /** Subscriptions that start at once. */
   subscriptions: [300, 1_000],
-  /** Fields of which no input may hold up the event loop. */
-  longestSteps: [9, 100],
+  /** Fields of which no input may hold up the event loop: the most dangerous first. */
+  longestSteps: [5, 100],
+  /** Owners whose clocks are wrong. */
+  ownersOfOtherClocks: [1, 2],
+  /** Color schemes in which a page is searched for accessibility faults. */
+  colorSchemes: [1, 2],
   /** How fast keys are typed into the map page. */
   typingSpeeds: [1, 2],
   /** Documents of the schema with random values. A run of 300,000 found no further errors. */
-  fuzzedQueries: [200, 1_500],
-  fuzzedMutations: [60, 300],
+  fuzzedQueries: [120, 1_500],
+  fuzzedMutations: [40, 300],
   /** Raw inputs of each kind. */
-  fuzzedInputs: [150, 1_000],
+  fuzzedInputs: [100, 1_000],
 } as const satisfies Readonly<Record<string, readonly [quick: number, full: number]>>;
 
 /** CELLPORT_RUNS overrides both, for a longer search. */

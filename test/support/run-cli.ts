@@ -17,6 +17,8 @@ export interface RunningCli {
   readonly output: () => string;
   /** Resolves with the first match in its output; rejects if it exits without one. */
   readonly said: (pattern: RegExp) => Promise<RegExpExecArray>;
+  /** Resolves with the URL of a server once it serves. */
+  readonly serving: () => Promise<string>;
   /** Resolves with the exit code; null if a signal ended it. */
   readonly ended: Promise<number | null>;
 }
@@ -38,23 +40,20 @@ export function runCli(args: readonly string[], env: Readonly<Record<string, str
     });
   }
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  return {
-    child,
-    output: () => text,
-    ended,
-    said: (pattern) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          const match = pattern.exec(text);
-          if (match === null) return;
-          listeners.delete(look);
-          resolve(match);
-        };
-        listeners.add(look);
-        look();
-        void ended.then((code) => reject(new Error(`it ended with ${code} and never printed ${pattern}:\n${text}`)));
-      }),
-  };
+  const said: RunningCli['said'] = (pattern) =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const match = pattern.exec(text);
+        if (match === null) return;
+        listeners.delete(look);
+        resolve(match);
+      };
+      listeners.add(look);
+      look();
+      void ended.then((code) => reject(new Error(`it ended with ${code} and never printed ${pattern}:\n${text}`)));
+    });
+  const serving = async () => (await said(/Serving +(http:\/\/\S+)/))[1] ?? '';
+  return { child, output: () => text, ended, said, serving };
 }
 
 /** Runs `cellport` in this process, which takes a tenth of the CPU time; returns its output and exit code. */

@@ -1,10 +1,12 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 
+import { rounds } from '../support/rounds.js';
+
 type Scheme = 'light' | 'dark';
 
 interface Options {
-  /** By default both, the page's own first, because a map takes long to redraw in the other. */
+  /** By default both, the page's own first, because a map takes long to redraw in the other; or one of them at random. */
   readonly schemes?: readonly Scheme[];
   /** Rules of axe-core that some elements need not keep, with their selectors. */
   readonly exempt?: Readonly<Record<string, string>>;
@@ -14,8 +16,10 @@ interface Options {
 export async function accessibilityFaults(page: Page, { schemes, exempt = {} }: Options = {}): Promise<string[]> {
   const isDark = await page.evaluate<boolean>(`matchMedia('(prefers-color-scheme: dark)').matches`);
   const both: readonly Scheme[] = isDark ? ['dark', 'light'] : ['light', 'dark'];
+  const count = rounds('colorSchemes');
+  const chosen = count === 1 && Math.random() < 0.5 ? both.slice(1) : both.slice(0, count);
   const faults: string[] = [];
-  for (const colorScheme of schemes ?? both) {
+  for (const colorScheme of schemes ?? chosen) {
     await page.emulateMedia({ colorScheme });
     // Colors that fade would be measured halfway. What never ends is not one of them.
     await page.evaluate(`Promise.all(

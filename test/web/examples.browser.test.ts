@@ -1,5 +1,4 @@
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
@@ -9,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LiveServer, startServer } from '../http/live-server.js';
 import { until } from '../live/support.js';
 import { makeCollection, realMarkers } from '../map/fixture.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
 import { differingPixels, hasChromium, openBrowser } from './browser.js';
 
@@ -22,11 +22,10 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
   let server: LiveServer;
   let pages: PreviewServer;
   let browser: Browser;
-  let outDir = '';
+  const outDir = temporaryFolder();
   let url = '';
 
   beforeAll(async () => {
-    outDir = await mkdtemp(join(tmpdir(), 'cellport-examples-'));
     await makeCollection(db, { key: 'cities' }, realMarkers(100));
     server = await startServer(db, { allowedOrigins: ['*'] });
     await build({ configFile, build: { outDir } });
@@ -35,12 +34,11 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
     url = pages.resolvedUrls?.local[0] ?? '';
     await addStandalone(outDir, url, server.url);
     browser = await openBrowser();
-  }, 300_000);
+  });
   afterAll(async () => {
     await browser.close();
     await pages.close();
     await server.close();
-    await rm(outDir, { recursive: true });
   });
 
   /** The requests and responses of a page, and its requests to other hosts. */

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Feature, FeatureCollection, MultiPolygon } from 'geojson';
 import type { Browser, Page } from 'playwright-core';
@@ -16,6 +14,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { type LiveServer, fillCells, startServer } from '../http/live-server.js';
 import { addAllPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
 import { hasChromium, openBrowser } from './browser.js';
 
@@ -56,14 +55,13 @@ function isInRing(ring: readonly (readonly number[])[], lng: number, lat: number
 describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
   const consumption = new ConsumptionSampler(() => performance.now());
   const db = { ...(await testDatabase('readable', { waitsForDisk: true })), consumption };
-  let staticDir = '';
+  const staticDir = temporaryFolder();
   let browser: Browser;
   let server: LiveServer;
   let page: Page;
   let faults: readonly string[];
 
   beforeAll(async () => {
-    staticDir = await mkdtemp(join(tmpdir(), 'cellport-explain-'));
     await build({
       root: join(import.meta.dirname, 'explain-page'),
       base: '/graphiql/',
@@ -80,11 +78,10 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     await addAllPages(db, collection);
     browser = await openBrowser();
     ({ page, faults } = await openPage());
-  }, 300_000);
+  });
   afterAll(async () => {
     await browser.close();
     await server.close();
-    await rm(staticDir, { recursive: true });
   });
 
   async function openPage(options: Parameters<Browser['newPage']>[0] = {}) {
@@ -180,7 +177,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
       }
       if (!cached || reported.length > 0) expect(inside).toBeGreaterThan(20);
     }
-  }, 300_000);
+  });
 
   it('highlights a range when its row is hovered or focused, and a row when its range is hovered', async () => {
     const lit = () =>
@@ -212,7 +209,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     await page.mouse.move(402, 402);
     await page.locator('#explain tr.on').first().waitFor({ timeout: SLOW });
     expect(await lit()).toHaveLength(1);
-  }, 300_000);
+  });
 
   it('adds a bar with each pan, and shows details of the last one only', async () => {
     expect(await bars()).toBe(1);
@@ -228,7 +225,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     await page.locator('#explain .none', { hasText: 'No requests' }).waitFor({ timeout: SLOW });
     expect([await bars(), (await figures())['Query calls']]).toEqual([4, '0']);
     expect(faults).toEqual([]);
-  }, 300_000);
+  });
 
   it('lists the hottest keys of the server, and outlines the area of the one under the pointer', async () => {
     const { page: fresh } = await openPage();
@@ -243,7 +240,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     await fresh.evaluate(() => tested.explain.setVisible(false));
     expect(await hasArea()).toBe(false);
     await fresh.close();
-  }, 300_000);
+  });
 
   it('leaves nothing on the map when it is closed, and fits on a phone', async () => {
     const { page: phone } = await openPage({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
@@ -256,5 +253,5 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     await phone.evaluate(() => tested.explain.setVisible(true));
     expect(await left()).toContain('explain-ranges');
     await phone.close();
-  }, 300_000);
+  });
 });

@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)('the first load of a built page', async () => {
     server = await startMapServer(db);
     startedAt = Date.now();
     browser = await openBrowser();
-  }, 600_000);
+  });
   afterAll(async () => {
     await browser.close();
     await server.close();

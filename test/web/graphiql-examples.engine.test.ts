@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSchema, getOperationAST, parse, validate, visit } from 'graphql';
@@ -10,6 +9,8 @@ import { openCountries } from '../../src/ingest/zones/countries.js';
 import { type Example, menu, tabs } from '../../web/graphiql/examples.js';
 import { startServer } from '../http/live-server.js';
 import { collect, until, websocketClient } from '../live/support.js';
+import { postQuery } from '../support/post-query.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
 import { type MapServer, startMapServer } from './map-server.js';
 
@@ -124,7 +125,7 @@ describe('the examples of GraphiQL', async () => {
 
 describe('the examples of GraphiQL, run in the order shown', async () => {
   const db = await testDatabase('readable', { stream: true, waitsForDisk: true });
-  const searchFolder = mkdtempSync(join(tmpdir(), 'cellport-examples-'));
+  const searchFolder = temporaryFolder();
   let server: MapServer;
 
   beforeAll(async () => {
@@ -154,16 +155,11 @@ describe('the examples of GraphiQL, run in the order shown', async () => {
   });
   afterAll(async () => {
     await server.close();
-    rmSync(searchFolder, { recursive: true });
   });
 
   async function run({ query, headers }: Example) {
-    const response = await fetch(`${server.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-cellport-cost': '1', ...JSON.parse(headers ?? '{}') },
-      body: JSON.stringify({ query }),
-    });
-    return (await response.json()) as Answer;
+    const all = { 'x-cellport-cost': '1', ...JSON.parse(headers ?? '{}') };
+    return (await (await postQuery(server.url, query, { headers: all })).json()) as Answer;
   }
 
   /** Subscribes, and makes changes until one arrives. */

@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     await server.ask(`mutation { createMarker(input: { collection: "cities", ${London} }) { id } }`);
     browser = await openBrowser();
     context = await browser.newContext({ ...SMALL, reducedMotion: 'reduce' });
-  }, 300_000);
+  });
   afterAll(async () => {
     await browser.close();
     await server.close();
@@ -101,7 +101,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     expect(await accessibilityFaults(page, { schemes: ['light'], exempt: EXEMPT })).toEqual([]);
     expect({ elsewhere, faults }).toEqual({ elsewhere: [], faults: [] });
     await page.close();
-  }, 300_000);
+  });
 
   it('explains that introspection is disabled, and still runs its examples', async () => {
     const server = await startServer(db, { introspection: false, staticDir, status: () => undefined });
@@ -114,7 +114,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     expect(await page.locator('.result-window', { hasText: 'introspection' }).count()).toBe(0);
     await page.close();
     await server.close();
-  }, 300_000);
+  });
 
   it('runs subscriptions, and shows their results', async () => {
     const { page, faults } = await open('dark');
@@ -134,5 +134,5 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     expect(await accessibilityFaults(page, { schemes: ['dark'], exempt: EXEMPT })).toEqual([]);
     expect(faults).toEqual([]);
     await page.close();
-  }, 300_000);
+  });
 });

@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     });
     await page.goto(server.url);
     await page.locator('#first h2').waitFor();
-  }, 300_000);
+  });
   afterAll(async () => {
     await browser.close();
     await server.close();

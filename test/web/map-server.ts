@@ -9,6 +9,7 @@ import { BUILT_FILES, createHttpServer, createServices } from '../../src/server/
 import { ConsumptionSampler } from '../../src/store/consumption/sampler.js';
 import type { Database } from '../../src/store/database.js';
 import { followChanges } from '../live/support.js';
+import { postQuery } from '../support/post-query.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -64,11 +65,7 @@ export async function startMapServer(
   return {
     url,
     async ask(query, variables = {}) {
-      const response = await fetch(`${url}/graphql`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ query, variables }),
-      });
+      const response = await postQuery(url, query, { variables });
       const { data, errors } = (await response.json()) as { data: unknown; errors?: unknown };
       if (errors !== undefined) throw new Error(JSON.stringify(errors));
       return data;

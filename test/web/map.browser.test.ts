@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +12,7 @@ import { openCountries } from '../../src/ingest/zones/countries.js';
 import { BUILT_FILES } from '../../src/server/services.js';
 import * as documents from '../../web/map/api/documents.js';
 import { rounds } from '../support/rounds.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
 import {
@@ -75,7 +75,7 @@ const HANDLE = 'globalThis.cellport';
 describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   const db = await testDatabase('readable', { stream: true, waitsForDisk: true });
   const cities = await readCities();
-  const searchFolder = mkdtempSync(join(tmpdir(), 'cellport-search-'));
+  const searchFolder = temporaryFolder();
   const elsewhere: string[] = [];
   const faults: string[] = [];
   let server: MapServer;
@@ -182,7 +182,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       });
     }
     await server.counted();
-  }, 300_000);
+  });
   afterEach(async ({ task }) => {
     // Leftovers of a failed test must not fail others.
     if (task.result?.state !== 'fail') return;
@@ -192,7 +192,6 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   afterAll(async () => {
     await browser.close();
     await server.close();
-    rmSync(searchFolder, { recursive: true });
   });
 
   it('shows all cities at first, as clusters and markers, under a strict content security policy', async () => {

@@ -18,6 +18,7 @@ import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { type LiveServer, startServer } from '../../http/live-server.js';
 import { until } from '../../live/support.js';
 import { HAS_OPENSEARCH } from '../../services/opensearch-server.js';
+import { rectangle } from '../../support/shapes.js';
 import { engine, newDatabase } from '../../support/test-database.js';
 import { clusterUrl } from './cluster.js';
 import { type ClusterProxy, startProxy } from './proxy.js';
@@ -120,18 +121,7 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
     const made = await server.ask(
       'mutation ($geometry: GeoJSON!) { createZone(input: { collection: "parks", key: "z", name: "Zone of oaks", geometry: $geometry }) { id } }',
       {
-        geometry: {
-          type: 'Polygon',
-          coordinates: [
-            [
-              [0, 0],
-              [4, 0],
-              [4, 4],
-              [0, 4],
-              [0, 0],
-            ],
-          ],
-        },
+        geometry: rectangle(0, 0, 4, 4),
       },
     );
     expect(made.errors).toEqual([]);

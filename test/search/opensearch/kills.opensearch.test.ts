@@ -19,6 +19,7 @@ import { HAS_OPENSEARCH, OpenSearchServer } from '../../services/opensearch-serv
 import { createChance } from '../../stream/simulation/world.js';
 import { rounds } from '../../support/rounds.js';
 import { engine, testDatabase } from '../../support/test-database.js';
+import { clusterUrl } from './cluster.js';
 import type { WorkerOptions } from './worker.js';
 
 const KILLS = rounds('killsOfSearch');
@@ -46,9 +47,9 @@ describe.skipIf(!HAS_OPENSEARCH)('kill -9', { timeout }, async () => {
 
   test(`of OpenSearch and of the server that follows: the index ends with exactly the documents of the table (seed ${seed})`, async () => {
     const chance = createChance(seed);
-    const own = await OpenSearchServer.create();
-    cluster = own;
-    const url = await own.start();
+    // A single kill is that of the follower: then the cluster of all tests will do.
+    if (KILLS > 1) cluster = await OpenSearchServer.create();
+    const url = cluster === undefined ? await clusterUrl() : await cluster.start();
     const options: WorkerOptions = { engine: engine(), tables: db.tables, url };
     const program = join(inject('compiled'), 'test/search/opensearch/worker.js');
     const start = () => {
@@ -91,8 +92,8 @@ describe.skipIf(!HAS_OPENSEARCH)('kill -9', { timeout }, async () => {
         await killFollower();
         start();
       } else {
-        await own.kill();
-        await own.start();
+        await cluster?.kill();
+        await cluster?.start();
       }
     }
     await untilMoved();

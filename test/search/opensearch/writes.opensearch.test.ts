@@ -11,6 +11,7 @@ import { HAS_OPENSEARCH } from '../../services/opensearch-server.js';
 import { documentOf } from '../documents.js';
 import { clusterUrl, newEngine } from './cluster.js';
 import { type ClusterProxy, startProxy } from './proxy.js';
+import { positions } from '../../support/shapes.js';
 
 const EVERYTHING: SearchQuery = { words: [], scopes: undefined, area: undefined, near: undefined };
 const put = (key: string, more = {}): SearchChange => ({ type: 'put', document: documentOf(key, more) });
@@ -63,13 +64,7 @@ describe.skipIf(!HAS_OPENSEARCH)('writes to OpenSearch', () => {
 
   test('a zone whose outline OpenSearch does not take is a dead letter, and found nevertheless', async () => {
     const letters: Refusal[] = [];
-    const bowTie = [
-      [0, 0],
-      [2, 2],
-      [2, 0],
-      [0, 2],
-      [0, 0],
-    ];
+    const bowTie = positions('0 0, 2 2, 2 0, 0 2, 0 0');
     const own = await newEngine(client, {
       shapeOf: () => Promise.resolve({ type: 'Polygon', coordinates: [bowTie] }),
       onRefused: (some) => Promise.resolve(void letters.push(...some)),

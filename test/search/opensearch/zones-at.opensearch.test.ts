@@ -22,6 +22,7 @@ import { NOW, requestContext } from '../../map/fixture.js';
 import { HAS_OPENSEARCH } from '../../services/opensearch-server.js';
 import { randomFrom } from '../../support/random.js';
 import { rounds } from '../../support/rounds.js';
+import { box } from '../../support/shapes.js';
 import { engine, testDatabase } from '../../support/test-database.js';
 import { clusterUrl } from './cluster.js';
 
@@ -30,13 +31,7 @@ type Xy = readonly [lng: number, lat: number];
 /** OpenSearch rounds coordinates to 2^-32 of the globe: positions this near to an edge, in degrees, may be on either side. */
 const GRID = 2e-7;
 const TOGETHER = 100;
-const GLOBE: Xy[] = [
-  [-180, -90],
-  [180, -90],
-  [180, 90],
-  [-180, 90],
-  [-180, -90],
-];
+const GLOBE: Xy[] = box(-180, -90, 180, 90);
 /** Of every size, all over the globe, with holes; and the globe. */
 const ZONES: readonly (readonly Xy[][])[] = [
   ...fc.sample(starWithHole, { numRuns: 80, seed: 15 }).map(({ ring, hole }) => [ring, hole]),

@@ -202,4 +202,4 @@ test(`cells, places, pages and summaries are exact after kill -9 at random momen
     const all = Object.entries(counted).filter(([name]) => name.length === 'parks/'.length + length);
     expect(byName(await viewportCells(patient, WORLD, 'parks', length))).toEqual(Object.fromEntries(all));
   }
-}, 300_000);
+});

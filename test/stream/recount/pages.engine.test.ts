@@ -12,6 +12,7 @@ import { recount } from '../../../src/stream/recount/recount.js';
 import { openRecount } from '../../../src/stream/recount/reads.js';
 import { randomFrom } from '../../support/random.js';
 import { recordCalls } from '../../support/record-calls.js';
+import { rounds } from '../../support/rounds.js';
 import { testDatabase } from '../../support/test-database.js';
 import { markersOfTable, pagesOfTable } from '../pages-of-table.js';
 import { countedCells, markerItem, storedCells, streamParts, untilRead, whileConsuming } from '../support.js';
@@ -78,7 +79,7 @@ test('a recount rebuilds all pages while markers are written, and the consumer c
   });
   await expectPages();
   expect(await recounting(true)).toMatchObject({ drifted: [], differing: [] });
-}, 120_000);
+});
 
 test("a check compares pages with the consumer's progress, ignoring later writes", async () => {
   for (const index of [1, 2, 3]) await put(anyMarker(index));
@@ -87,7 +88,7 @@ test("a check compares pages with the consumer's progress, ignoring later writes
   expect(await recounting(true)).toMatchObject({ drifted: [], differing: [] });
   await withConsumer(() => Promise.resolve());
   await expectPages();
-}, 60_000);
+});
 
 test('a check finds pages that differ from the table, and a recount repairs them', async () => {
   const { items } = await pagesOfTable(db);
@@ -143,13 +144,13 @@ test('a check finds pages that differ from the table, and a recount repairs them
 
   await recounting(false);
   await expectPages();
-}, 120_000);
+});
 
 test('a recount that is stopped at any point leaves a gap or all pages; the next one removes any others', async () => {
   calls.reset();
   await recounting(false);
   const inOne = calls.count();
-  for (let run = 0; run < 8; run += 1) {
+  for (let run = 0; run < rounds('stoppedRecounts'); run += 1) {
     await put(anyMarker(run));
     const stopping = new AbortController();
     const after = 1 + Math.floor(random() * inOne);
@@ -167,4 +168,4 @@ test('a recount that is stopped at any point leaves a gap or all pages; the next
   await recounting(false);
   await withConsumer(() => Promise.resolve());
   await expectPages();
-}, 120_000);
+});
