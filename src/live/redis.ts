@@ -30,23 +30,12 @@ function messageIn(text: string): Message | undefined {
   }
 }
 
-/** Distributes changes among servers through Redis. */
-export interface Relay {
-  /** Sends a record; does nothing before `begin`. */
-  send(record: StreamRecord): void;
-  /** Makes this server the sender, starting with its next record. */
-  begin(): void;
-  /** Ends this server's role as sender. */
-  end(): void;
-  close(): void;
-}
-
 export interface RelayOptions {
   readonly url: string;
   /** Servers on the same channel receive each other's changes. */
   readonly channel: string;
   readonly keys: Keyspace;
-  readonly hub: Pick<LiveHub, 'take' | 'connected' | 'disconnected'>;
+  readonly hub: LiveHub;
   readonly log: Log;
 }
 
@@ -57,14 +46,10 @@ const SILENCE_MS = 10_000;
 const MOST_IN_FLIGHT = 20_000;
 
 /**
- * Joins a channel of Redis. Redis stores nothing and does not report dropped messages, so records are counted: when one
+ * Distributes changes among servers through a channel of Redis. Redis stores nothing and does not report dropped messages, so records are counted: when one
  * is missing, or the sender has changed or is silent, the hub is disconnected, because changes may be lost.
  */
-export function openRelay(options: RelayOptions): Relay {
-  return new RedisRelay(options);
-}
-
-class RedisRelay implements Relay {
+export class Relay {
   readonly #options: RelayOptions;
   readonly #publisher: Redis;
   readonly #subscriber: Redis;
@@ -77,7 +62,7 @@ class RedisRelay implements Relay {
   /** Number of messages of others. */
   #dropped = 0;
   /** The last message received. */
-  #received: Pick<Message, 'from' | 'count'> | undefined;
+  #received: Message | undefined;
 
   constructor(options: RelayOptions) {
     const { url, channel, log } = options;
@@ -148,18 +133,21 @@ class RedisRelay implements Relay {
       });
   }
 
+  /** Sends a record; does nothing before `begin`. */
   send(record: StreamRecord): void {
     const { keys } = this.#options;
     if (this.#self === undefined) return;
     if (eventOf(keys, record) !== undefined || deletedCollection(keys, record) !== undefined) this.#publish(record);
   }
 
+  /** Makes this server the sender, starting with its next record. */
   begin(): void {
     this.#self = randomUUID();
     this.#count = 0;
     this.#publish();
   }
 
+  /** Ends this server's role as sender. */
   end(): void {
     this.#self = undefined;
   }
