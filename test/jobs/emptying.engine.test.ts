@@ -18,7 +18,7 @@ import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarker, createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createZone } from '../../src/store/zone/zones.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { Consumer } from '../../src/stream/consume/consumer.js';
 import { allItems, countedCells, countedPlaces, storedCells, storedPlaces, streamParts } from '../stream/support.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
@@ -30,7 +30,7 @@ const databases = {
   compact: await testDatabase('compact', { stream: true }),
 };
 const stop = new AbortController();
-const consumers = new Map(Object.values(databases).map((db) => [db.tables, createConsumer(streamParts(db))]));
+const consumers = new Map(Object.values(databases).map((db) => [db.tables, new Consumer(streamParts(db))]));
 const running: Promise<void>[] = [];
 beforeAll(() => {
   for (const consumer of consumers.values()) running.push(consumer.run(stop.signal));

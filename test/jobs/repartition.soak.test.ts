@@ -13,7 +13,7 @@ import type { CollectionInput } from '../../src/store/collection/collection-item
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { Consumer } from '../../src/stream/consume/consumer.js';
 import { NOW } from '../map/fixture.js';
 import { allItems, markerEntries, storedEntries, streamParts, untilRead } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
@@ -24,7 +24,7 @@ import type { WorkerMessage, WorkerOptions } from './repartition-worker.js';
 
 const db = await testDatabase('readable', { stream: true });
 const stop = new AbortController();
-const consumer = createConsumer(streamParts(db));
+const consumer = new Consumer(streamParts(db));
 let running: Promise<void> | undefined;
 beforeAll(() => {
   running = consumer.run(stop.signal);

@@ -25,7 +25,7 @@ import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { Consumer } from '../../src/stream/consume/consumer.js';
 import { takeTurn } from '../../src/scheduling/turns.js';
 import { LIMITS, NOW } from '../map/fixture.js';
 import { allItems, markerEntries, storedEntries, streamParts, untilRead } from '../stream/support.js';
@@ -35,7 +35,7 @@ import { Fleet, markerAt } from './repartition-clients.js';
 
 const db = await testDatabase('readable', { stream: true });
 const stop = new AbortController();
-const consumer = createConsumer(streamParts(db));
+const consumer = new Consumer(streamParts(db));
 let running: Promise<void> | undefined;
 beforeAll(() => {
   running = consumer.run(stop.signal);

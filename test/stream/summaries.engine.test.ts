@@ -31,7 +31,7 @@ import { putInBulk } from '../../src/store/request/batch-write.js';
 import { itemBytes } from '../../src/store/request/item-size.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { Consumer } from '../../src/stream/consume/consumer.js';
 import { openSummaries } from '../../src/stream/consume/derived-ports.js';
 import { MarkerDays } from '../../src/stream/days/apply.js';
 import { RecountDays } from '../../src/stream/recount/days.js';
@@ -63,7 +63,7 @@ const collections: readonly Collection[] = [
   await make('kept'),
   await make('daily', { readingsTtlDays: 10, readingsBucket: 'DAY' }),
 ];
-const consumer = createConsumer({ ...parts, days: { ...parts.days, everyMs: 50 } });
+const consumer = new Consumer({ ...parts, days: { ...parts.days, everyMs: 50 } });
 const stopping = new AbortController();
 const running = consumer.run(stopping.signal);
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.js';
 import { reasonFor } from '../../errors.js';
+import type { Keyspace } from '../../keys/keyspace.js';
 import type { Log } from '../../log.js';
 import { restartOnFailure } from '../../retry.js';
 import type { StreamRecord } from '../change.js';
@@ -7,7 +8,6 @@ import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { NoStream, type StreamPort } from '../ports.js';
 import { StreamReader } from './reader.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
-import type { RecordKeys } from './record-fold.js';
 import { LIST_EVERY_MS } from '../source/shards.js';
 import { KEPT_MS, firstState } from '../state.js';
 
@@ -15,7 +15,7 @@ import { KEPT_MS, firstState } from '../state.js';
 export interface FollowerOptions {
   readonly stream: StreamPort;
   readonly clock: Clock;
-  readonly keys: RecordKeys;
+  readonly keys: Keyspace;
   readonly log: Log;
   readonly onRecord: (record: StreamRecord) => void;
   readonly pollMs?: number;

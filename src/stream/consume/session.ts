@@ -5,25 +5,26 @@ import type { StreamState } from '../../store/cell/stream-state.js';
 import type { Lease } from '../../store/lease.js';
 import { type Applied, isImpossible } from '../cells/apply.js';
 import { type KeptPages, type PagesOptions, keptPages } from '../pages/kept-pages.js';
-import type { BlockMemory } from '../cells/memory.js';
+import type { CellMemory } from '../cells/memory.js';
 import { Flood, type LoadPolicy, type Waits } from './flood.js';
 import { type DaysOptions, MarkerDays } from '../days/apply.js';
 import { RecordsLost, StreamReplaced, currentStream } from '../source/record-batches.js';
 import type { CellsPort, StatePort } from '../ports.js';
 import { LIST_EVERY_MS } from '../source/shards.js';
-import { type Batch, type BatchLimits, type ReaderOptions, StreamReader } from './reader.js';
+import { type Batch, type BatchLimits, type ReadingOptions, StreamReader } from './reader.js';
 import { type ShardsSeen, planned, settled, withGap, withShardsSeen } from '../state.js';
-import { type Folded, applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
+import type { Folded } from './record-fold.js';
+import { applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
 
-export interface SessionOptions extends Omit<ReaderOptions, 'signal'> {
-  readonly state: Pick<StatePort, 'putDeadLetters'>;
+export interface SessionOptions extends ReadingOptions {
+  readonly state: StatePort;
   readonly cells: CellsPort;
   readonly log: Log;
   readonly onLoss: (reason: string) => void;
   readonly onApplied: (batch: number, changes: CellChanges) => void;
   readonly limits: BatchLimits;
   readonly load: LoadPolicy;
-  readonly memory: BlockMemory;
+  readonly memory: CellMemory;
   /** Omitted if pages are not maintained. */
   readonly pages?: PagesOptions | undefined;
   /** Omitted if summaries of readings are not kept. */
@@ -133,7 +134,7 @@ export class Session {
   async #checkStream(): Promise<void> {
     const { clock, log, onLoss } = this.#options;
     for (;;) {
-      const stream = await currentStream({ ...this.#options, signal: this.#signal });
+      const stream = await currentStream(this.#options.port, clock, this.#signal);
       const reason = await noteSwitch(this.#lease, stream);
       if (reason === undefined) break;
       this.#progress.latest = this.#lease.current;

@@ -1,16 +1,15 @@
 import { retry } from '../../retry.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
 import type { Lease } from '../../store/lease.js';
-import { type Applied, type ApplyOptions, applyBatch } from '../cells/apply.js';
+import { type Applied, type ApplyOptions, applyToCells } from '../cells/apply.js';
 import { applyToPages } from '../pages/apply.js';
 import { type KeptPages, PagesFailed } from '../pages/kept-pages.js';
 import type { MarkerDays } from '../days/apply.js';
 import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import type { StatePort } from '../ports.js';
-import type { Batch, StreamReader } from './reader.js';
+import type { StreamReader } from './reader.js';
+import type { Folded } from './record-fold.js';
 import { moved, withGap } from '../state.js';
-
-export type Folded = Pick<Batch, 'changes' | 'markers' | 'days' | 'deadLetters'>;
 
 /** Records a gap if the table's stream is not that of the state; returns the reason. */
 export async function noteSwitch(lease: Lease<StreamState>, stream: string | undefined): Promise<string | undefined> {
@@ -36,9 +35,9 @@ export interface AppliedToAll extends Applied {
 /** Stores the dead letters of a batch, then brings every block and every page to it, and opens the days of its readings. */
 export async function applyFolded(
   options: ApplyOptions & {
-    readonly state: Pick<StatePort, 'putDeadLetters'>;
+    readonly state: StatePort;
     readonly pages?: KeptPages | undefined;
-    readonly days?: Pick<MarkerDays, 'open'> | undefined;
+    readonly days?: MarkerDays | undefined;
   },
   batch: number,
   { changes, markers, days: changedDays, deadLetters }: Folded,
@@ -50,7 +49,7 @@ export async function applyFolded(
   const { pages, days } = options;
   const toPages = pages ? applyToPages({ ...options, ...pages }, batch, markers) : Promise.resolve();
   const [applied, pagesFailed] = await Promise.all([
-    applyBatch(options, batch, changes),
+    applyToCells(options, batch, changes),
     failureOf(toPages),
     days?.open(changedDays),
   ]);

@@ -1,19 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import { isDeepStrictEqual } from 'node:util';
 
-import type { Clock } from '../../clock.js';
 import type { MarkerDay } from '../../keys/derived-keyspace.js';
-import type { Keyspace } from '../../keys/keyspace.js';
-import type { Log } from '../../log.js';
 import type { Collection } from '../../model/collection.js';
-import { isInstant } from '../../model/instant.js';
 import { DAY_MS } from '../../model/reading.js';
 import { dayOf, finalFrom } from '../../model/reading-summary.js';
 import { retry } from '../../retry.js';
 import type { DueDay } from '../../store/reading/kept-days.js';
 import { mapConcurrently } from '../../store/request/concurrency.js';
-import type { StreamRecord } from '../change.js';
-import type { DaysPort } from '../ports.js';
+import type { DaysPort, LeasedWork } from '../ports.js';
+import { nameOfDay } from './fold.js';
 
 export interface DaysOptions {
   readonly port: DaysPort;
@@ -23,13 +19,7 @@ export interface DaysOptions {
   readonly everyMs?: number | undefined;
 }
 
-export interface MarkerDaysOptions extends DaysOptions {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  /** Whether the lease was ours a moment ago. */
-  readonly holds: () => boolean;
-}
+export interface MarkerDaysOptions extends DaysOptions, LeasedWork {}
 
 /** Shorter than deleteCollection waits before a collection's key can be used again. */
 const COLLECTIONS_KEPT_MS = 10_000;
@@ -39,40 +29,6 @@ const WAIT_MS = 3_600_000;
 const EVERY_MS = 60_000;
 /** Longer than it takes to put the readings for which a writer has opened a day. */
 const AWAITED_MS = 900_000;
-
-/** Identifies a day. */
-export const nameOfDay = ({ scope, key, day }: MarkerDay) => `${scope}\n${key}\n${day}`;
-
-/** The day of the reading that has this key; undefined for any other item. */
-export function dayOfReading(keys: Keyspace, pk: string, sk: string): MarkerDay | undefined {
-  const { scope, key, instant } = keys.parseReading({ pk, sk }) ?? {};
-  if (scope === undefined || key === undefined || instant === undefined || !isInstant(instant)) return undefined;
-  return { scope, key, day: dayOf(instant) };
-}
-
-/** The days of the readings in records. */
-export class DayFold {
-  readonly #days = new Map<string, MarkerDay>();
-  readonly #keys: Keyspace;
-
-  constructor(keys: Keyspace) {
-    this.#keys = keys;
-  }
-
-  add({ keys }: Pick<StreamRecord, 'keys'>): void {
-    const { pk, sk } = keys;
-    const day = dayOfReading(this.#keys, String(pk?.['S']), String(sk?.['S']));
-    if (day !== undefined) this.#days.set(nameOfDay(day), day);
-  }
-
-  get size(): number {
-    return this.#days.size;
-  }
-
-  days(): MarkerDay[] {
-    return [...this.#days.values()];
-  }
-}
 
 /**
  * Keeps the summaries of readings, in one session of the consumer. A day is opened, and listed as due, by the first reading

@@ -5,7 +5,7 @@ import type { ApplyOptions } from '../cells/apply.js';
 import { roundOf } from '../pages/apply.js';
 import { type StreamRecord, type WireImage, changeOf } from '../change.js';
 import { Check } from './check.js';
-import { createFold } from '../cells/fold.js';
+import { CellFold } from '../cells/fold.js';
 import { HeldMarkers } from './held-markers.js';
 import { MarkerDays } from '../days/apply.js';
 import { takeOwnership } from '../consume/ownership.js';
@@ -93,7 +93,7 @@ class Recount {
     const onRetry = (err: unknown) => log.warn({ err }, 'cannot write pages; retrying');
     const retries: RetryOptions = { attempts: Infinity, onRetry, clock, signal: this.#signal };
     const stored = await listDerived(this.#options, this.#lease.current, this.#collecting);
-    const fold = createFold();
+    const fold = new CellFold();
     const { partitions, count } = counting(this.#markers.take(), fold);
     const pages = await buildPages({ pages: tables.pages, pack, generation, round, retries }, partitions);
     const counted = { counted: fold.changes(), stored: stored.blocks };
