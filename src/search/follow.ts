@@ -209,8 +209,7 @@ export class IndexFollower {
     const { stream, clock, keys, pollMs = POLL_MS, isBusy = () => false } = this.#options;
     let records: StreamRecord[] = [];
     const onRecord = (record: StreamRecord) => void records.push(record);
-    const options = { ...this.#options, port: stream, pollMs, signal, onRecord };
-    const reader = new StreamReader(options, begun.state);
+    const reader = new StreamReader(stream, begun.state, keys, { clock, signal, pollMs, onRecord });
     let progress = begun;
     let storedAt = clock.now();
     for (;;) {

@@ -401,8 +401,8 @@ describe('summaries include readings as soon as they are acknowledged, although 
 describe('summaries of readings that expire', () => {
   const session = (later: number, epoch: number) =>
     new MarkerDays(
+      { port: openSummaries(lonely) },
       {
-        port: openSummaries(lonely),
         clock: { ...clock, wall: () => NOW.getTime() + later },
         log: silentLog,
         signal: stopping.signal,

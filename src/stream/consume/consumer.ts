@@ -1,30 +1,16 @@
-import type { Clock } from '../../clock.js';
-import type { Keyspace } from '../../keys/keyspace.js';
-import type { Log } from '../../log.js';
-import type { CellChanges } from '../../model/cell.js';
 import { restartOnFailure } from '../../retry.js';
 import type { BlockWrite } from '../../store/cell/blocks.js';
 import type { PageGeneration, StreamGap, StreamState } from '../../store/cell/stream-state.js';
 import { type Lease, LeaseLost, whileLeased } from '../../store/lease.js';
-import type { PagesOptions } from '../pages/kept-pages.js';
 import { CellMemory } from '../cells/memory.js';
-import type { StreamRecord } from '../change.js';
-import { LOAD_POLICY, type LoadPolicy } from './flood.js';
-import type { DaysOptions } from '../days/apply.js';
+import { LOAD_POLICY } from './flood.js';
 import { OtherFormat, takeOwnership } from './ownership.js';
-import type { CellsPort, StatePort, StreamPort } from '../ports.js';
 import type { BatchLimits } from './reader.js';
-import { type Progress, Session, type SessionOptions } from './session.js';
+import { type Progress, Session, type SessionOptions, type SessionParts, type SessionTuning } from './session.js';
 import { firstState } from '../state.js';
 import { type FailingWrites, WriteWatch } from './write-watch.js';
 
-export interface ConsumerOptions {
-  readonly stream: StreamPort;
-  readonly state: StatePort;
-  readonly cells: CellsPort;
-  readonly clock: Clock;
-  readonly keys: Keyspace;
-  readonly log: Log;
+export interface ConsumerOptions extends SessionParts, Partial<SessionTuning> {
   /** The name of this process, which no other process ever has. */
   readonly self: string;
   /**
@@ -34,27 +20,10 @@ export interface ConsumerOptions {
   readonly since: () => Promise<number>;
   /** Whether an owner is known to be dead, so that its lease need not expire first. */
   readonly ownerIsGone?: (owner: string) => boolean;
-  /**
-   * Called with each record as it is read, before the cells include it; the records of one item are in order. After a
-   * loss or a change of ownership, some records are repeated.
-   */
-  readonly onRecord?: (record: StreamRecord) => void;
-  /** Called if records were lost before `onRecord` got them. */
-  readonly onLoss?: (reason: string) => void;
-  /** Called with each batch once all blocks include it. */
-  readonly onApplied?: (batch: number, changes: CellChanges) => void;
   readonly onOwnership?: (owner: boolean) => void;
   /** Whether to accept counts in another format, inexact until a recount; otherwise they are rejected. */
   readonly upgrade?: boolean | undefined;
   readonly leaseMs?: number;
-  readonly pollMs?: number;
-  readonly limits?: BatchLimits;
-  readonly load?: LoadPolicy;
-  readonly memory?: CellMemory;
-  /** Omitted if pages are not maintained. */
-  readonly pages?: PagesOptions | undefined;
-  /** Omitted if summaries of readings are not kept. */
-  readonly days?: DaysOptions | undefined;
 }
 
 /** How far the pages and summaries are that consumers maintain. */
@@ -121,7 +90,7 @@ export class Consumer {
   #looked: { readonly version: number; readonly at: number } | undefined;
 
   constructor(options: ConsumerOptions) {
-    const { stream, state, cells, leaseMs = LEASE_MS, pollMs = POLL_MS, limits = LIMITS, load = LOAD_POLICY } = options;
+    const { state, cells, leaseMs = LEASE_MS, pollMs = POLL_MS, limits = LIMITS, load = LOAD_POLICY } = options;
     const { onLoss = nothing, onApplied = nothing, memory = new CellMemory() } = options;
     const writes = new WriteWatch(options.clock);
     this.#options = options;
@@ -129,7 +98,6 @@ export class Consumer {
     this.#writes = writes;
     this.#session = {
       ...options,
-      port: stream,
       state: { ...state, put: writes.watched('state', (next: StreamState) => state.put(next)) },
       cells: { ...cells, write: writes.watched('cells', (blocks: readonly BlockWrite[]) => cells.write(blocks)) },
       pollMs,

@@ -26,19 +26,14 @@ export interface BatchLimits {
 }
 
 /** How the stream is read. */
-export interface ReadingOptions {
-  readonly port: StreamPort;
+export interface ReaderOptions {
   readonly clock: Clock;
-  readonly keys: Keyspace;
+  readonly signal: AbortSignal;
   readonly pollMs: number;
   /** Called with every record read; the records of one item are in order. */
   readonly onRecord?: ((record: StreamRecord, shard: string) => void) | undefined;
   /** Whether to skip the existing records of the shards that are found first. Later shards are read from the start. */
   readonly newOnly?: boolean | undefined;
-}
-
-export interface ReaderOptions extends ReadingOptions {
-  readonly signal: AbortSignal;
 }
 
 /** Maximum time that a batch waits for the end of a stream that keeps returning full answers. */
@@ -66,13 +61,16 @@ function createRecently(clock: Clock) {
  * Reads the stream from where a state is complete, or from the end of its plan, which must have been replayed by then.
  */
 export class StreamReader {
-  readonly #options: ReaderOptions;
   readonly #source: StreamSource;
+  readonly #keys: Keyspace;
+  readonly #options: ReaderOptions;
   readonly #shards: Shards;
 
-  constructor(options: ReaderOptions, state: StreamState) {
+  constructor(port: StreamPort, state: StreamState, keys: Keyspace, options: ReaderOptions) {
+    const { clock, signal } = options;
+    this.#source = { port, stream: state.stream, clock, signal };
+    this.#keys = keys;
     this.#options = options;
-    this.#source = { ...options, stream: state.stream };
     this.#shards = new Shards(this.#source, state, options.newOnly === true);
   }
 
@@ -81,8 +79,8 @@ export class StreamReader {
    * of records read within the last second and in total.
    */
   async gather(limits: BatchLimits, more: (lately: number, gathered: number) => boolean): Promise<Batch> {
-    const { clock, signal, pollMs, keys } = this.#options;
-    const gathering: Gathering = { fold: new RecordFold(keys), ranges: {} };
+    const { clock, signal, pollMs } = this.#options;
+    const gathering: Gathering = { fold: new RecordFold(this.#keys), ranges: {} };
     const { fold, ranges } = gathering;
     const recently = createRecently(clock);
     let endingSince: number | undefined;
@@ -144,7 +142,7 @@ export class StreamReader {
 
   /** Folds exactly the planned records. Throws RecordsLost if the stream no longer has all of them. */
   async replay(plan: Batch['ranges']): Promise<Folded> {
-    const fold = new RecordFold(this.#options.keys);
+    const fold = new RecordFold(this.#keys);
     for (const [id, range] of Object.entries(plan)) await this.#replayShard(id, range, fold);
     return fold.folded();
   }

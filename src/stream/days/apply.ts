@@ -19,8 +19,6 @@ export interface DaysOptions {
   readonly everyMs?: number | undefined;
 }
 
-export interface MarkerDaysOptions extends DaysOptions, LeasedWork {}
-
 /** Shorter than deleteCollection waits before a collection's key can be used again. */
 const COLLECTIONS_KEPT_MS = 10_000;
 const REMEMBERED_BYTES = 16 * 1024 * 1024;
@@ -37,7 +35,8 @@ const AWAITED_MS = 900_000;
  * summaries are exact however often, and how late, records are applied.
  */
 export class MarkerDays {
-  readonly #options: MarkerDaysOptions;
+  readonly #options: DaysOptions;
+  readonly #work: LeasedWork;
   /** Grows from session to session: a former owner cannot close what this one has opened. */
   readonly #epoch: number;
   /** Days that this session has opened, and not begun to close. */
@@ -47,14 +46,15 @@ export class MarkerDays {
   });
   #collections: { readonly at: number; readonly byScope: ReadonlyMap<string, Collection> } | undefined;
 
-  constructor(options: MarkerDaysOptions, epoch: number) {
+  constructor(options: DaysOptions, work: LeasedWork, epoch: number) {
     this.#options = options;
+    this.#work = work;
     this.#epoch = epoch;
   }
 
   /** All collections in use, those of these days included. */
   async #known(days: readonly MarkerDay[]): Promise<ReadonlyMap<string, Collection>> {
-    const at = this.#options.clock.now();
+    const at = this.#work.clock.now();
     const known = this.#collections;
     const isRecent = known !== undefined && at - known.at <= COLLECTIONS_KEPT_MS;
     // A collection that was created since.
@@ -79,7 +79,8 @@ export class MarkerDays {
 
   /** The kept days among these whose summaries are not those of their readings. */
   async wrong(days: readonly MarkerDay[]): Promise<MarkerDay[]> {
-    const { port, clock } = this.#options;
+    const { port } = this.#options;
+    const { clock } = this.#work;
     const wanted = await this.summarized(days, false);
     const stored = await port.read(wanted);
     const known = await this.#known(wanted);
@@ -94,14 +95,15 @@ export class MarkerDays {
   }
 
   #isFinal({ day }: MarkerDay, { readingsTtlDays }: Collection): boolean {
-    return finalFrom(day, readingsTtlDays) <= this.#options.clock.wall();
+    return finalFrom(day, readingsTtlDays) <= this.#work.clock.wall();
   }
 
   /**
    * Opens the days of changed readings, if their collections keep summaries. Retries until it succeeds.
    */
   async open(days: readonly MarkerDay[]): Promise<void> {
-    const { port, clock, log, signal } = this.#options;
+    const { port } = this.#options;
+    const { clock, log, signal } = this.#work;
     const unknown = days.filter((day) => !this.#open.has(nameOfDay(day)));
     if (unknown.length === 0) return;
     const onRetry = (err: unknown) => log.warn({ err }, 'cannot open days of readings; retrying');
@@ -119,7 +121,8 @@ export class MarkerDays {
 
   /** Closes the days that are due, again and again, until the signal is aborted. */
   async run(): Promise<void> {
-    const { clock, log, signal, everyMs = EVERY_MS } = this.#options;
+    const { everyMs = EVERY_MS } = this.#options;
+    const { clock, log, signal } = this.#work;
     while (!signal.aborted) {
       try {
         await this.closeDue();
@@ -132,7 +135,8 @@ export class MarkerDays {
 
   /** Summarizes the days that are due. */
   async closeDue(): Promise<void> {
-    const { port, clock, waitMs = WAIT_MS, signal } = this.#options;
+    const { port, waitMs = WAIT_MS } = this.#options;
+    const { clock, signal } = this.#work;
     // The last day that has been over for long enough.
     const upTo = dayOf(new Date(clock.wall() - waitMs - DAY_MS).toISOString());
     for (const collection of (await this.#known([])).values()) {
@@ -140,14 +144,15 @@ export class MarkerDays {
       for await (const days of port.due(collection, upTo)) {
         await mapConcurrently(days, DAYS_AT_A_TIME, async (due) => {
           signal.throwIfAborted();
-          if (this.#options.holds()) await this.#close(collection, due);
+          if (this.#work.holds()) await this.#close(collection, due);
         });
       }
     }
   }
 
   async #close(collection: Collection, due: DueDay): Promise<void> {
-    const { port, clock, holds } = this.#options;
+    const { port } = this.#options;
+    const { clock, holds } = this.#work;
     // First: whatever is recorded from now on opens the day again.
     this.#open.delete(nameOfDay(due));
     const [found] = await port.read([due]);

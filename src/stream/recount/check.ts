@@ -72,9 +72,9 @@ export class Check {
     this.#options = options;
     this.#stream = stream;
     this.#signal = signal;
-    const { keys, days } = options;
+    const { keys, days, clock, log } = options;
     this.#markers = new HeldMarkers(keys);
-    const opening = new MarkerDays({ ...options, ...days, signal, holds: () => false }, 0);
+    const opening = new MarkerDays(days, { clock, log, signal, holds: () => false }, 0);
     this.#days = new RecountDays({ keys, port: days.port, days: opening, checkOnly: true });
   }
 
@@ -140,10 +140,10 @@ export class Check {
   /** Returns a function that reads what the stream has since a state, up to a time of the clock if one is given. */
   #reading(begun: StreamState) {
     const onRecord = (record: StreamRecord, shard: string) => this.#remember({ shard, record });
-    const { stream: port, clock } = this.#options;
+    const { stream: port, keys, clock } = this.#options;
     const signal = this.#signal;
     const open = (state: StreamState) =>
-      new StreamReader({ ...this.#options, port, pollMs: POLL_MS, signal, onRecord }, { ...state, plan: null });
+      new StreamReader(port, { ...state, plan: null }, keys, { clock, signal, pollMs: POLL_MS, onRecord });
     let reader = open(begun);
     return async (time = -Infinity): Promise<void> => {
       for (;;) {
