@@ -22,11 +22,7 @@ const SAVED_MS = 1_000;
  * Returns a function that waits until the write units of a meter are no more than `maxWcu` per second, on average over
  * a second. Call it between pieces of work.
  */
-export function paceWrites(
-  meter: Pick<Meter, 'writeUnits'>,
-  maxWcu: number,
-  clock: Pick<Clock, 'now' | 'sleep'>,
-): (signal: AbortSignal) => Promise<void> {
+export function paceWrites(meter: Meter, maxWcu: number, clock: Clock): (signal: AbortSignal) => Promise<void> {
   let paid = meter.writeUnits;
   /** When what was consumed so far is within the limit. */
   let dueAt = clock.now();

@@ -87,7 +87,7 @@ export class IndexFollower {
 
   constructor(options: FollowIndexOptions) {
     this.#options = options;
-    this.#ranks = new Ranks(options);
+    this.#ranks = new Ranks(options.keys, () => options.tables.listCollections());
   }
 
   get status(): IndexStatus {
