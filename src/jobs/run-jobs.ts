@@ -49,7 +49,7 @@ export class Spreader {
         known.some((each) => each.prefix === prefix && each.geoSlot === geoSlot);
       await completeSpread(this.#database, collection, isKnown, newCall());
       const prefixes = known.map(({ prefix }) => prefix);
-      const message = 'every reader gathers these prefixes; writers spread them now';
+      const message = 'Every reader gathers these prefixes; writers spread them now';
       this.#log.info({ collection: collection.key, prefixes }, message);
     }
     // The same prefix may be spread again after a repartition.
@@ -83,7 +83,7 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
     try {
       for (const each of collections) await removeLeftReadings(database, each, clock.wall(), newCall(signal));
     } catch (err) {
-      if (!signal.aborted) log.warn({ err }, 'cannot remove readings of deleted markers; retrying');
+      if (!signal.aborted) log.warn({ err }, 'Cannot remove readings of deleted markers; retrying');
     }
   }
 
@@ -99,7 +99,7 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
         const work = emptyCollection(options, collection, sighting, signal)
           .then(() => undefined)
           .catch((err: unknown) => {
-            if (!signal.aborted) log.warn({ err, collection: key }, 'cannot empty a deleted collection; retrying');
+            if (!signal.aborted) log.warn({ err, collection: key }, 'Cannot empty a deleted collection; retrying');
           })
           .finally(() => inProgress.delete(key));
         inProgress.set(key, work);
@@ -119,7 +119,7 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
     try {
       await search(searches % SEARCHES_PER_READINGS === 0);
     } catch (err) {
-      if (!signal.aborted) log.warn({ err }, 'cannot search for background work; retrying');
+      if (!signal.aborted) log.warn({ err }, 'Cannot search for background work; retrying');
     }
     await clock.sleep(everyMs, signal);
   }

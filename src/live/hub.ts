@@ -118,7 +118,7 @@ export class LiveHub implements LiveChanges {
       else this.#listeners.emitReading(event, bytes);
     } catch (err) {
       // The reader of the stream has other work that must not fail because of this.
-      log.error({ err, keys: record.keys }, 'cannot emit a record of the stream');
+      log.error({ err, keys: record.keys }, 'Cannot emit a record of the stream');
       this.disconnected('a record could not be understood');
       this.connected();
     }

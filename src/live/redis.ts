@@ -75,13 +75,13 @@ export class Relay {
     this.#publisher = new Redis(url, connection);
     this.#subscriber = new Redis(url, { ...connection, enableOfflineQueue: true });
     for (const client of [this.#publisher, this.#subscriber]) {
-      client.on('error', (err) => log.warn({ err }, 'cannot reach Redis; retrying'));
+      client.on('error', (err) => log.warn({ err }, 'Cannot reach Redis; retrying'));
     }
     this.#subscriber.on('close', () => this.#interrupt('the connection to Redis was lost'));
     this.#subscriber.on('message', (_channel: string, text: string) => this.#receive(text));
     this.#subscriber
       .subscribe(channel)
-      .catch((err: unknown) => log.error({ err, channel }, 'cannot subscribe to the channel in Redis'));
+      .catch((err: unknown) => log.error({ err, channel }, 'Cannot subscribe to the channel in Redis'));
     this.#heartbeat = setInterval(() => this.#publish(), HEARTBEAT_MS);
     this.#silence = setTimeout(() => this.#interrupt('no server is sending changes'), SILENCE_MS);
   }
@@ -101,7 +101,7 @@ export class Relay {
     this.#dropped += 1;
     // Not each: others may send thousands.
     if (Number.isInteger(Math.log2(this.#dropped)))
-      this.#options.log.warn({ dropped: this.#dropped }, 'dropping messages in Redis that are not of Cellport');
+      this.#options.log.warn({ dropped: this.#dropped }, 'Dropping messages in Redis that are not of Cellport');
   }
 
   #take({ from, count, record }: Message): void {
@@ -127,7 +127,7 @@ export class Relay {
     this.#publisher
       .publish(this.#options.channel, JSON.stringify(message))
       // All receivers will notice that it is missing.
-      .catch((err: unknown) => this.#options.log.debug({ err }, 'cannot send a change to Redis'))
+      .catch((err: unknown) => this.#options.log.debug({ err }, 'Cannot send a change to Redis'))
       .finally(() => {
         this.#inFlight -= 1;
       });

@@ -132,7 +132,7 @@ export class IndexFollower {
     if (error instanceof RecordsLost || error instanceof StreamReplaced) {
       this.#consumerIsLost ||= error instanceof RecordsLost;
       this.#status = { state: 'building', read: 0, reason: null };
-      log.warn({ reason }, 'rebuilding the search index');
+      log.warn({ reason }, 'Rebuilding the search index');
       await engine.clear();
       return;
     }

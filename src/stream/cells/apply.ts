@@ -106,7 +106,7 @@ export async function writeBlocks<T extends BlockName>(
       return open.filter((_, index) => outcomes[index] !== 'written').map(({ block }) => block);
     }
     const onRetry = (err: unknown, attempt: number) =>
-      log.warn({ err, attempt }, 'cannot write blocks of cells; retrying');
+      log.warn({ err, attempt }, 'Cannot write blocks of cells; retrying');
     // After a failure, the blocks themselves show which were written.
     await processAll(chunk, writeSome, { attempts: Infinity, retryable: () => true, onRetry, clock, signal });
   });

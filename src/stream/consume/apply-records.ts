@@ -105,7 +105,7 @@ async function applyPiece(options: ApplyRecordsOptions, piece: readonly Effect[]
     }
   };
   // If an attempt succeeded although its response was lost, the next one finds that its records were applied.
-  const onRetry = (err: unknown, tries: number) => log.debug({ err, attempt: tries }, 'cannot apply records; retrying');
+  const onRetry = (err: unknown, tries: number) => log.debug({ err, attempt: tries }, 'Cannot apply records; retrying');
   await retry(attempt, { attempts: MOST_ATTEMPTS, onRetry, clock, signal });
 }
 
@@ -138,7 +138,7 @@ export async function applyStreamRecords(
     }
     return undefined;
   } catch (err) {
-    log.error({ err, from: next }, 'cannot apply records; they must be delivered again');
+    log.error({ err, from: next }, 'Cannot apply records; they must be delivered again');
     return next;
   }
 }

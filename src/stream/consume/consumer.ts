@@ -115,7 +115,7 @@ export class Consumer {
     const onFailure = (error: unknown): void => {
       if (error instanceof OtherFormat) throw error;
       if (error instanceof LeaseLost) log.warn({ owner: this.#progress.latest?.owner }, error.message);
-      else log.error({ err: error }, 'cannot read the stream; retrying');
+      else log.error({ err: error }, 'Cannot read the stream; retrying');
     };
     return restartOnFailure(
       async (progressed) => {

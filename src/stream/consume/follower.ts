@@ -60,7 +60,7 @@ export async function followStream(
       clock,
       signal,
       async onFailure(error) {
-        log.warn({ err: error }, 'cannot follow the stream; starting over');
+        log.warn({ err: error }, 'Cannot follow the stream; starting over');
         onLoss(reasonFor(error));
         if (error instanceof NoStream) await clock.sleep(LIST_EVERY_MS, signal);
       },

@@ -225,7 +225,7 @@ export class Session {
     try {
       const applied = await this.#apply(state.batch, batch);
       this.#flood.applied(records, applied);
-      log.debug({ batch: state.batch, records, blocks: applied.blocks }, 'applied a batch of the stream');
+      log.debug({ batch: state.batch, records, blocks: applied.blocks }, 'Applied a batch of the stream');
     } finally {
       busy = false;
     }
@@ -271,7 +271,7 @@ export class Session {
     this.#suspects = this.#suspects.slice(names.length);
     const wrong = names.find((_, index) => [...(blocks[index]?.children.values() ?? [])].some(isImpossible));
     if (wrong === undefined || this.#lease.current.gap !== null) return;
-    log.error({ ...wrong }, 'a count is below zero: the cells have missed changes');
+    log.error({ ...wrong }, 'A count is below zero: the cells have missed changes');
     const reason = `a count in the block "${wrong.parent}" of ${wrong.scope} is below zero`;
     await this.#update((state) => withGap(this.refresh(state), reason, clock.wall()));
   }

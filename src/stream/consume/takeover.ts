@@ -50,7 +50,7 @@ export async function applyFolded(
   { changes, markers, days: changedDays, deadLetters }: Folded,
 ): Promise<AppliedToAll> {
   const { clock, signal, log } = work;
-  const onRetry = (err: unknown) => log.warn({ err, batch }, 'cannot store dead letters; retrying');
+  const onRetry = (err: unknown) => log.warn({ err, batch }, 'Cannot store dead letters; retrying');
   const store = () => state.putDeadLetters(deadLetters);
   if (deadLetters.length > 0) await retry(store, { attempts: Infinity, onRetry, clock, signal });
   const toPages = pages ? applyToPages({ ...work, ...pages }, batch, markers) : Promise.resolve();

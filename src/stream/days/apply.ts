@@ -106,7 +106,7 @@ export class MarkerDays {
     const { clock, log, signal } = this.#work;
     const unknown = days.filter((day) => !this.#open.has(nameOfDay(day)));
     if (unknown.length === 0) return;
-    const onRetry = (err: unknown) => log.warn({ err }, 'cannot open days of readings; retrying');
+    const onRetry = (err: unknown) => log.warn({ err }, 'Cannot open days of readings; retrying');
     await retry(
       async () => {
         const wanted = await this.summarized(unknown, false);
@@ -127,7 +127,7 @@ export class MarkerDays {
       try {
         await this.closeDue();
       } catch (err) {
-        if (!signal.aborted) log.warn({ err }, 'cannot summarize readings; retrying');
+        if (!signal.aborted) log.warn({ err }, 'Cannot summarize readings; retrying');
       }
       await clock.sleep(everyMs, signal);
     }

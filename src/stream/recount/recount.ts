@@ -91,7 +91,7 @@ class Recount {
     // Every recount has a batch of its own.
     const generation = `r${batch}`;
     const round = roundOf(batch, true);
-    const onRetry = (err: unknown) => log.warn({ err }, 'cannot write pages; retrying');
+    const onRetry = (err: unknown) => log.warn({ err }, 'Cannot write pages; retrying');
     const retries: RetryOptions = { attempts: Infinity, onRetry, clock, signal: this.#signal };
     const stored = await listDerived(this.#options, this.#lease.current, this.#collecting);
     const fold = new CellFold();

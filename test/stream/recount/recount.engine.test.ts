@@ -106,7 +106,7 @@ test('a recount repairs drifted cells and closes the gap, while a consumer and w
   await running;
 }, 300_000);
 
-test('counts of another layout are rejected; a recount replaces them, and an upgrade accepts them with a gap', async () => {
+test('counts of another format are rejected; a recount replaces them, and an upgrade accepts them with a gap', async () => {
   const upgrades: (() => Promise<unknown>)[] = [
     () => recounting(false),
     async () => {
@@ -115,7 +115,7 @@ test('counts of another layout are rejected; a recount replaces them, and an upg
       await untilRead(db);
       stop.abort();
       await running;
-      expect((await loadStreamState(db, 'cells', newCall()))?.gap?.reason).toMatch(/layout older/);
+      expect((await loadStreamState(db, 'cells', newCall()))?.gap?.reason).toMatch(/format older/);
       await recounting(false);
     },
   ];
