@@ -37,7 +37,7 @@ export function paceWrites(meter: Meter, maxWcu: number, clock: Clock): (signal:
 }
 
 const PARTITIONS_AT_A_TIME = 8;
-const ENTRIES_A_PAGE = 100;
+const ENTRIES_AT_A_TIME = 100;
 
 /** Fits every marker in a geo index to its phase; returns how many changes that took. */
 async function walkOnce(now: Phase, layout: GeoLayout): Promise<number> {
@@ -54,7 +54,7 @@ async function walkOnce(now: Phase, layout: GeoLayout): Promise<number> {
   const tell = () => onProgress({ phase, markers, changed, part });
 
   async function walkPartition(pk: string): Promise<void> {
-    const request = rangeRequest(database, { index: geoIndexOf(layout.geoSlot), pk, limit: ENTRIES_A_PAGE });
+    const request = rangeRequest(database, { index: geoIndexOf(layout.geoSlot), pk, limit: ENTRIES_AT_A_TIME });
     for await (const entries of queryResponses(database, request, call)) {
       const changes = await fitMarkers(now, entries);
       changed += changes;
