@@ -108,9 +108,9 @@ describe('a terminal', () => {
 it('a file gets JSON, with the stack of a bug but not of an outage', () => {
   const log = open(false);
   log.warn({ err: outage() }, 'DynamoDB does not answer');
-  log.error({ err: Object.assign(new Error('socket'), { code: 'ECONNRESET' }) }, 'cannot read the stream; retrying');
-  log.warn({ err: new RecordsLost(undefined, 'trimmed') }, 'cannot follow the stream; starting over');
-  log.warn({ err: new StreamReplaced('a stream', undefined) }, 'cannot follow the stream; starting over');
+  log.error({ err: Object.assign(new Error('socket'), { code: 'ECONNRESET' }) }, 'Cannot read the stream; retrying');
+  log.warn({ err: new RecordsLost(undefined, 'trimmed') }, 'Cannot follow the stream; starting over');
+  log.warn({ err: new StreamReplaced('a stream', undefined) }, 'Cannot follow the stream; starting over');
   log.error({ err: new TypeError('a bug') }, 'A request failed');
   const none = 'undefined';
   expect(json().map(({ err }) => typeof err['stack'])).toEqual([none, none, none, none, 'string']);

@@ -1,7 +1,7 @@
 import { createLog } from '../../src/log-output.js';
 import { consumerParts } from '../../src/server/consumer.js';
 import type { Database } from '../../src/store/database.js';
-import { type Consumer, type ConsumerOptions, createConsumer } from '../../src/stream/consume/consumer.js';
+import { Consumer, type ConsumerOptions } from '../../src/stream/consume/consumer.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import type { EngineAddress } from '../../src/engine/start.js';
 
@@ -12,7 +12,7 @@ export function consumerOf(
   onApplied: NonNullable<ConsumerOptions['onApplied']> = () => undefined,
   onRecord: NonNullable<ConsumerOptions['onRecord']> = () => undefined,
 ): Consumer {
-  return createConsumer({
+  return new Consumer({
     ...consumerParts({ database, streams: createStreamsClient(engine) }, createLog('warn')),
     onApplied,
     onRecord,

@@ -87,11 +87,11 @@ async function empty(options: EmptyingOptions, collection: Collection, job: OwnJ
   if (total !== undefined && total.children.size > 0) {
     log.error(
       { collection: collection.key, exact },
-      'cells of an emptied collection still count markers; run `cellport recount`',
+      'Cells of an emptied collection still count markers; run `cellport recount`',
     );
   }
   await releaseCollection(database, collection, newCall());
-  log.info({ collection: collection.key }, 'a deleted collection has been emptied; its key can be used again');
+  log.info({ collection: collection.key }, 'A deleted collection has been emptied; its key can be used again');
 }
 
 /**

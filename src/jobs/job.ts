@@ -5,13 +5,16 @@ import { readItem } from '../store/request/conditional-change.js';
 import { putVersion } from '../store/request/conditional-put.js';
 import { newCall } from '../store/request/meter.js';
 
-/** A background job. */
-interface Job extends Leased {
-  /** Progress, in a unit defined by the job. */
+/** How far a job is. */
+interface Progress {
+  /** In a unit defined by the job. */
   readonly done: number;
   /** What the progress belongs to, if a job has steps: that of another step is none. */
   readonly step?: number;
 }
+
+/** A background job. */
+interface Job extends Leased, Progress {}
 
 /** Loads a job, strongly consistent; undefined if it does not exist. */
 async function loadJob(database: Database, key: Key): Promise<Job | undefined> {
@@ -59,7 +62,7 @@ export async function doJob(
   );
   if (lease === undefined) return false;
   const { done: before, step: of } = lease.current;
-  let reached: Pick<Job, 'done' | 'step'> = of === undefined ? { done: before } : { done: before, step: of };
+  let reached: Progress = of === undefined ? { done: before } : { done: before, step: of };
   const progress = {
     done: (step?: number) => (reached.step === step ? reached.done : 0),
     reach(done: number, step?: number) {

@@ -50,7 +50,7 @@ export class MonthKeeper {
         await deleteMonthTable(this.#database, month);
         this.#log.info(
           { table: monthTable(this.#database.tables, month) },
-          'deleted a table whose readings have all expired',
+          'Deleted a table whose readings have all expired',
         );
       } else if (!this.#cold.has(month)) {
         await coolMonthTable(this.#database, month);

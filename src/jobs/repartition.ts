@@ -22,11 +22,7 @@ const SAVED_MS = 1_000;
  * Returns a function that waits until the write units of a meter are no more than `maxWcu` per second, on average over
  * a second. Call it between pieces of work.
  */
-export function paceWrites(
-  meter: Pick<Meter, 'writeUnits'>,
-  maxWcu: number,
-  clock: Pick<Clock, 'now' | 'sleep'>,
-): (signal: AbortSignal) => Promise<void> {
+export function paceWrites(meter: Meter, maxWcu: number, clock: Clock): (signal: AbortSignal) => Promise<void> {
   let paid = meter.writeUnits;
   /** When what was consumed so far is within the limit. */
   let dueAt = clock.now();
@@ -41,7 +37,7 @@ export function paceWrites(
 }
 
 const PARTITIONS_AT_A_TIME = 8;
-const ENTRIES_A_PAGE = 100;
+const ENTRIES_AT_A_TIME = 100;
 
 /** Fits every marker in a geo index to its phase; returns how many changes that took. */
 async function walkOnce(now: Phase, layout: GeoLayout): Promise<number> {
@@ -58,7 +54,7 @@ async function walkOnce(now: Phase, layout: GeoLayout): Promise<number> {
   const tell = () => onProgress({ phase, markers, changed, part });
 
   async function walkPartition(pk: string): Promise<void> {
-    const request = rangeRequest(database, { index: geoIndexOf(layout.geoSlot), pk, limit: ENTRIES_A_PAGE });
+    const request = rangeRequest(database, { index: geoIndexOf(layout.geoSlot), pk, limit: ENTRIES_AT_A_TIME });
     for await (const entries of queryResponses(database, request, call)) {
       const changes = await fitMarkers(now, entries);
       changed += changes;

@@ -10,30 +10,28 @@ import { newCall } from '../store/request/meter.js';
 import { type EmptyingOptions, emptyCollection } from './emptying.js';
 import { MonthKeeper } from './month-tables.js';
 
-interface SpreaderOptions {
-  readonly database: Database;
-  readonly clock: Pick<Clock, 'now'>;
-  /** Milliseconds after which no reader still uses a collection as it was before. */
-  readonly settleMs: number;
-  readonly log: Log;
-}
-
 /**
  * Lets writers spread a prefix once this process has seen for long enough that readers gather it. Any number of processes
  * may do so: the last to see it is only later.
  */
 export class Spreader {
-  readonly #options: SpreaderOptions;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #settleMs: number;
+  readonly #log: Log;
   /** When prefixes were first seen to be gathered. */
   readonly #seen = new Map<string, number>();
 
-  constructor(options: SpreaderOptions) {
-    this.#options = options;
+  /** `settleMs`: milliseconds after which no reader still uses a collection as it was before. */
+  constructor(database: Database, clock: Clock, settleMs: number, log: Log) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#settleMs = settleMs;
+    this.#log = log;
   }
 
   /** Looks at collections as they were read since the call before. */
   async look(collections: readonly Collection[]): Promise<void> {
-    const { database, clock, settleMs, log } = this.#options;
     const spreadKey = ({ key, createdAt }: Collection, { prefix, geoSlot }: SpreadPrefix) =>
       [key, createdAt, geoSlot, prefix].join('\n');
     const gathered = new Set<string>();
@@ -42,19 +40,17 @@ export class Spreader {
       const known = gathering.filter((each) => {
         const name = spreadKey(collection, each);
         gathered.add(name);
-        const seen = this.#seen.get(name) ?? clock.now();
+        const seen = this.#seen.get(name) ?? this.#clock.now();
         this.#seen.set(name, seen);
-        return clock.now() - seen >= settleMs;
+        return this.#clock.now() - seen >= this.#settleMs;
       });
       if (known.length === 0) continue;
       const isKnown = ({ prefix, geoSlot }: SpreadPrefix) =>
         known.some((each) => each.prefix === prefix && each.geoSlot === geoSlot);
-      await completeSpread(database, collection, isKnown, newCall());
+      await completeSpread(this.#database, collection, isKnown, newCall());
       const prefixes = known.map(({ prefix }) => prefix);
-      log.info(
-        { collection: collection.key, prefixes },
-        'every reader gathers these prefixes; writers spread them now',
-      );
+      const message = 'Every reader gathers these prefixes; writers spread them now';
+      this.#log.info({ collection: collection.key, prefixes }, message);
     }
     // The same prefix may be spread again after a repartition.
     for (const name of this.#seen.keys()) if (!gathered.has(name)) this.#seen.delete(name);
@@ -75,19 +71,19 @@ const SEARCHES_PER_READINGS = 40;
  * Any number of processes may do so at the same time.
  */
 export async function runJobs(options: JobsOptions, signal: AbortSignal): Promise<void> {
-  const { worker, log, everyMs } = options;
+  const { worker, log, settleMs, everyMs } = options;
   const { database, clock } = worker;
   const seen = new Map<string, Sighting>();
   const inProgress = new Map<string, Promise<void>>();
   const months = new MonthKeeper(database, log);
-  const spreader = new Spreader({ ...options, database, clock });
+  const spreader = new Spreader(database, clock, settleMs, log);
   let removing: Promise<void> | undefined;
 
   async function removeReadings(collections: readonly Collection[]): Promise<void> {
     try {
       for (const each of collections) await removeLeftReadings(database, each, clock.wall(), newCall(signal));
     } catch (err) {
-      if (!signal.aborted) log.warn({ err }, 'cannot remove readings of deleted markers; retrying');
+      if (!signal.aborted) log.warn({ err }, 'Cannot remove readings of deleted markers; retrying');
     }
   }
 
@@ -103,7 +99,7 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
         const work = emptyCollection(options, collection, sighting, signal)
           .then(() => undefined)
           .catch((err: unknown) => {
-            if (!signal.aborted) log.warn({ err, collection: key }, 'cannot empty a deleted collection; retrying');
+            if (!signal.aborted) log.warn({ err, collection: key }, 'Cannot empty a deleted collection; retrying');
           })
           .finally(() => inProgress.delete(key));
         inProgress.set(key, work);
@@ -123,7 +119,7 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
     try {
       await search(searches % SEARCHES_PER_READINGS === 0);
     } catch (err) {
-      if (!signal.aborted) log.warn({ err }, 'cannot search for background work; retrying');
+      if (!signal.aborted) log.warn({ err }, 'Cannot search for background work; retrying');
     }
     await clock.sleep(everyMs, signal);
   }

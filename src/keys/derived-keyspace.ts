@@ -25,18 +25,10 @@ export interface MarkerDay {
   readonly day: string;
 }
 
-/** Keys of the derived table: of cells, of counts of places, of pages, of summaries of readings and of a consumer of the stream. */
-export function derivedKeyspace(style: KeyStyle) {
+/** Keys of cells and of counts of places. */
+function countKeys(style: KeyStyle) {
   const cells = defineEntity(CELL, style);
-  const applied = defineEntity(APPLIED, style);
   const places = defineEntity(PLACES, style);
-  const pages = defineEntity(PAGE, style);
-  const directories = defineEntity(PAGE_DIRECTORY, style);
-  const summaries = defineEntity(DAY_SUMMARY, style);
-  const dueDays = defineEntity(DUE_DAY, style);
-  const states = defineEntity(STREAM_STATE, style);
-  const deadLetters = defineEntity(DEAD_LETTER, style);
-
   return {
     /** The empty geohash is the collection's total. */
     cell: (scope: string, geohash: string): Key => cells.format({ scope, geohash }),
@@ -53,8 +45,6 @@ export function derivedKeyspace(style: KeyStyle) {
       const cell = { scope: parts.scope, geohash: parts.suffix === TOTAL ? '' : parts.prefix + parts.suffix };
       return cells.documentId(cell) === documentId(key) ? cell : undefined;
     },
-    /** The item that holds the last record of a marker that was applied to the cells. */
-    applied: (scope: string, key: string): Key => applied.format({ scope, key }),
     /** The item that counts the markers at a place, of at least one name, and inside it. */
     placeCount: (scope: string, place: Place): Key =>
       places.format({ scope, path: place.slice(0, -1), name: place.at(-1) ?? '' }),
@@ -64,6 +54,14 @@ export function derivedKeyspace(style: KeyStyle) {
       const parts = places.parse(key);
       return parts && { scope: parts.scope, place: [...parts.path, parts.name] };
     },
+  };
+}
+
+/** Keys of pages and of their directories. */
+function pageKeys(style: KeyStyle) {
+  const pages = defineEntity(PAGE, style);
+  const directories = defineEntity(PAGE_DIRECTORY, style);
+  return {
     /** A page of markers by its begin, which is not escaped: pages have the order of their begins. */
     page: (scope: string, generation: string, begin: string): Key => ({
       pk: pages.pk.format({ scope, generation, partition: begin.charAt(0) }),
@@ -76,6 +74,14 @@ export function derivedKeyspace(style: KeyStyle) {
       sk: begin,
     }),
     parsePageDirectory: ({ pk }: Key) => directories.pk.parse(pk),
+  };
+}
+
+/** Keys of summaries of readings, and of the days to be summarized. */
+function dayKeys(style: KeyStyle) {
+  const summaries = defineEntity(DAY_SUMMARY, style);
+  const dueDays = defineEntity(DUE_DAY, style);
+  return {
     /** The summaries of a marker's readings of one day. */
     daySummary: ({ scope, key, day }: MarkerDay): Key => summaries.format({ scope, key, day }),
     /** Bounds of the summaries of a marker from one day to another, both included. */
@@ -98,6 +104,17 @@ export function derivedKeyspace(style: KeyStyle) {
       const parts = dueDays.parse(key);
       return parts && { scope: parts.scope, key: parts.key, day: parts.day };
     },
+  };
+}
+
+/** Keys of what consumers of the stream remember. */
+function streamKeys(style: KeyStyle) {
+  const applied = defineEntity(APPLIED, style);
+  const states = defineEntity(STREAM_STATE, style);
+  const deadLetters = defineEntity(DEAD_LETTER, style);
+  return {
+    /** The item that holds the last record of a marker that was applied to the cells. */
+    applied: (scope: string, key: string): Key => applied.format({ scope, key }),
     /** The item of a consumer's state, the item of one of its dead letters, and bounds of all of its dead letters. */
     streamState: (consumer: string): Key => states.format({ consumer }),
     deadLetter: (consumer: string, sequence: string): Key => deadLetters.format({ consumer, sequence }),
@@ -106,4 +123,9 @@ export function derivedKeyspace(style: KeyStyle) {
       ...deadLetters.sk.rangeUnder({}),
     }),
   };
+}
+
+/** Keys of the derived table. */
+export function derivedKeyspace(style: KeyStyle) {
+  return { ...countKeys(style), ...pageKeys(style), ...dayKeys(style), ...streamKeys(style) };
 }

@@ -25,20 +25,11 @@ export interface ReadingsOf {
   readonly bucket?: string | undefined;
 }
 
-/** Keys of markers, of their readings and of their index entries. */
-export function markerKeyspace(style: KeyStyle) {
-  const markers = defineEntity(MARKER, style);
+/** Keys of the readings of markers. */
+function readingKeys(style: KeyStyle) {
   const readings = defineEntity(READING, style);
   const bucketedReadings = defineEntity(BUCKETED_READING, style);
-  // Both slots of the geo index hold the same keys; only the attributes differ.
-  const { geoA: geo, place: places } = markers.indexes;
-
   return {
-    /** A marker's own item. */
-    marker: (scope: string, key: string): Key => markers.format({ scope, key }),
-    parseMarker: (key: Key) => markers.parse(key),
-    /** Whether the item is a marker, or is under one, e.g. a reading. */
-    isUnderMarker: (key: Key) => markers.pk.parse(key.pk) !== undefined,
     /** A reading of a marker. The instant is UTC with milliseconds and of fixed width, so that readings sort by time. */
     reading: ({ scope, key, bucket }: ReadingsOf, instant: string): Key =>
       bucket === undefined
@@ -58,6 +49,22 @@ export function markerKeyspace(style: KeyStyle) {
     },
     /** The marker and the instant of a reading, in a bucket or not. */
     parseReading: (key: Key) => readings.parse(key) ?? bucketedReadings.parse(key),
+  };
+}
+
+/** Keys of markers, of their readings and of their index entries. */
+export function markerKeyspace(style: KeyStyle) {
+  const markers = defineEntity(MARKER, style);
+  // Both slots of the geo index hold the same keys; only the attributes differ.
+  const { geoA: geo, place: places } = markers.indexes;
+
+  return {
+    ...readingKeys(style),
+    /** A marker's own item. */
+    marker: (scope: string, key: string): Key => markers.format({ scope, key }),
+    parseMarker: (key: Key) => markers.parse(key),
+    /** Whether the item is a marker, or is under one, e.g. a reading. */
+    isUnderMarker: (key: Key) => markers.pk.parse(key.pk) !== undefined,
     /** The two attributes that put a marker into its geo index. */
     geoEntry: ({ geoSlot, ...entry }: GeoEntry) => markers.indexes[geoIndexOf(geoSlot)].format(entry),
     /** The partition keys of a prefix, one for each shard. */

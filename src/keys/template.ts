@@ -12,13 +12,17 @@ import {
 } from './escape.js';
 import type { PartValue, Parts, TemplateParts } from './template-types.js';
 
-/** A part in braces that has a single text value. */
-interface TextPart {
+/** A text value in a key. */
+interface TextValue {
   readonly name: string;
-  /** Written `{name?}`: an item without this part is not in the index. */
-  readonly optional: boolean;
   /** Written `{name:2}`: the number of its characters, none of which needs escaping. */
   readonly width: number | undefined;
+}
+
+/** A part in braces that has a single text value. */
+interface TextPart extends TextValue {
+  /** Written `{name?}`: an item without this part is not in the index. */
+  readonly optional: boolean;
 }
 
 /** The text between two separators: literal text and parts, or a list that expands to any number of segments. */
@@ -180,7 +184,7 @@ function listWritten(name: string, values: Parts, rules: Rules): string | undefi
   return list.map((text: unknown, index) => writtenPart(partOf(index), text, rules)).join(SEPARATOR);
 }
 
-function writtenPart({ name, width }: Omit<TextPart, 'optional'>, value: unknown, rules: Rules): string {
+function writtenPart({ name, width }: TextValue, value: unknown, rules: Rules): string {
   const refused = (allowed: string) => badInput(`${rules.owner}.${name}`, value, allowed);
   if (typeof value !== 'string' || (value === '' && !rules.mayBeEmpty.has(name))) throw refused('non-empty text');
   if (!isWellFormed(value)) throw refused('well-formed Unicode, without lone surrogates');
@@ -221,7 +225,7 @@ function readSegment(
   return next === piece.length;
 }
 
-function readPart({ name, width }: Omit<TextPart, 'optional'>, text: string, rules: Rules): string | undefined {
+function readPart({ name, width }: TextValue, text: string, rules: Rules): string | undefined {
   const part = unescapePart(text, rules.role);
   if (part === '' && !rules.mayBeEmpty.has(name)) return undefined;
   return width === undefined || part === text ? part : undefined;

@@ -54,7 +54,7 @@ export function createHandler(config: Config, open: () => Database = () => openD
   async function note(state: StatePort, wall: number, source: string | undefined): Promise<void> {
     if (source === undefined || source === stream) return;
     const gap = await noteStream(state, source, wall);
-    if (gap !== null) log.error({ gap, stream: source }, 'the cells have a gap; run `cellport recount`');
+    if (gap !== null) log.error({ gap, stream: source }, 'The cells have a gap; run `cellport recount`');
     stream = source;
   }
 

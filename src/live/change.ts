@@ -45,11 +45,15 @@ interface Event {
   readonly image: WireImage | undefined;
 }
 
-/** A record of a marker, with its position before and after; undefined if it did not exist. */
-export interface MarkerEvent extends Event {
-  readonly type: 'marker';
+/** The position of a marker before and after a change; undefined if it did not exist. */
+export interface Move {
   readonly before: Point | undefined;
   readonly after: Point | undefined;
+}
+
+/** A record of a marker. */
+export interface MarkerEvent extends Event, Move {
+  readonly type: 'marker';
   readonly sequence: string;
   /** Time of the marker's creation, RFC 3339; undefined if its item has none. */
   readonly createdAt: string | undefined;
@@ -87,14 +91,8 @@ function isSameContent(old: WireImage, image: WireImage): boolean {
 
 /** The event in a record that is relevant to clients; undefined if there is none. */
 export function eventOf(
-  keys: Pick<Keyspace, 'parseMarker' | 'parseReading'>,
-  {
-    keys: named,
-    at,
-    sequence,
-    before: old,
-    after: image,
-  }: Pick<StreamRecord, 'keys' | 'at' | 'sequence' | 'before' | 'after'>,
+  keys: Keyspace,
+  { keys: named, at, sequence, before: old, after: image }: StreamRecord,
 ): LiveEvent | undefined {
   const pk = textAttribute(named, 'pk');
   const sk = textAttribute(named, 'sk');
@@ -113,10 +111,7 @@ export function eventOf(
 }
 
 /** The collection that a record shows to be deleted, or replaced by another with the same key. */
-export function deletedCollection(
-  keys: Keyspace,
-  { before, after }: Pick<StreamRecord, 'before' | 'after'>,
-): Collection | undefined {
+export function deletedCollection(keys: Keyspace, { before, after }: StreamRecord): Collection | undefined {
   const was = before && collectionFromItem(keys, itemOfImage(before));
   const is = after && collectionFromItem(keys, itemOfImage(after));
   return was?.createdAt === is?.createdAt ? undefined : was;
@@ -126,22 +121,19 @@ export function deletedCollection(
 const CLOCKS_DIFFER_MS = 25_000;
 
 /** The earliest creation time of markers of a collection that excludes those of a former one with its key. */
-export function earliestMarker({ createdAt }: Pick<Collection, 'createdAt'>): string {
+export function earliestMarker({ createdAt }: Collection): string {
   const created = Date.parse(createdAt);
   return Number.isNaN(created) ? '' : new Date(created - CLOCKS_DIFFER_MS).toISOString();
 }
 
 /** Whether an event's marker was created at this time or later, as far as its item tells. */
-export const isSince = ({ createdAt }: Pick<MarkerEvent, 'createdAt'>, earliest: string): boolean =>
+export const isSince = ({ createdAt }: MarkerEvent, earliest: string): boolean =>
   createdAt === undefined || createdAt >= earliest;
 
 const isSamePosition = (a: Point, b: Point) => canonicalLng(a.lng) === canonicalLng(b.lng) && a.lat === b.lat;
 
 /** The kind of a change relative to a rectangle, or to the whole globe; undefined if the change is irrelevant. */
-export function changeKind(
-  { before, after }: Pick<MarkerEvent, 'before' | 'after'>,
-  area?: Area,
-): ChangeKind | undefined {
+export function changeKind({ before, after }: Move, area?: Area): ChangeKind | undefined {
   const inside = (point: Point) => area === undefined || areaContains(area, point);
   if (before === undefined) return after !== undefined && inside(after) ? 'CREATED' : undefined;
   if (after === undefined) return inside(before) ? 'DELETED' : undefined;

@@ -2,20 +2,6 @@ import type { Keyspace } from '../keys/keyspace.js';
 import type { StreamRecord } from '../stream/change.js';
 import { type LiveEvent, eventBytes, eventOf } from './change.js';
 
-/** The latest events of this process, bounded in bytes, for clients that reconnect. */
-interface RecentEvents {
-  /** Adds a new event; returns its approximate size in bytes. */
-  add(event: LiveEvent): number;
-  /** Adds older events before all others: all events written at `from` or later, up to those already in the buffer. */
-  addEarlier(events: readonly LiveEvent[], from: number): void;
-  /** Events that may have been written at `from` or later, of one collection or of all, in order of arrival. */
-  since(from: number, scope?: string): LiveEvent[];
-  /** The time since which every event is known, in milliseconds since 1970; Infinity if there is no such time. */
-  completeFrom(): number;
-  /** Clears the buffer; every event written at `from` or later will be added. */
-  restart(from: number): void;
-}
-
 interface Entry {
   readonly event: LiveEvent;
   readonly bytes: number;
@@ -27,61 +13,74 @@ interface Entry {
  */
 const writtenBy = ({ at }: LiveEvent) => at + (at % 60_000 === 0 ? 59_999 : 999);
 
-/** Creates a buffer of about `maxBytes`. */
-export function createRecentEvents(maxBytes: number): RecentEvents {
-  let entries: Entry[] = [];
+/** The latest events of this process, about `maxBytes` of them, for clients that reconnect. */
+export class RecentEvents {
+  readonly #maxBytes: number;
+  #entries: Entry[] = [];
   /** Entries before it have been evicted. */
-  let first = 0;
-  let bytes = 0;
-  let completeFrom = Infinity;
+  #first = 0;
+  #bytes = 0;
+  #completeFrom = Infinity;
 
-  function evict(): void {
-    for (; bytes > maxBytes && first < entries.length; first += 1) {
-      const entry = entries[first];
-      if (entry === undefined) break;
-      bytes -= entry.bytes;
-      completeFrom = Math.max(completeFrom, writtenBy(entry.event) + 1);
-    }
-    // Compacted rarely, so that an eviction is cheap on average.
-    if (first > entries.length / 2) {
-      entries = entries.slice(first);
-      first = 0;
-    }
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
-  return {
-    add(event) {
-      const size = eventBytes(event);
-      entries.push({ event, bytes: size });
-      bytes += size;
-      evict();
-      return size;
-    },
-    addEarlier(earlier, from) {
-      const older = earlier.map((event) => ({ event, bytes: eventBytes(event) }));
-      entries = [...older, ...entries.slice(first)];
-      first = 0;
-      bytes += older.reduce((sum, entry) => sum + entry.bytes, 0);
-      completeFrom = from;
-      evict();
-    },
-    since(from, scope) {
-      const found: LiveEvent[] = [];
-      for (let index = first; index < entries.length; index += 1) {
-        const event = entries[index]?.event;
-        if (event !== undefined && writtenBy(event) >= from && (scope ?? event.scope) === event.scope)
-          found.push(event);
-      }
-      return found;
-    },
-    completeFrom: () => completeFrom,
-    restart(from) {
-      entries = [];
-      first = 0;
-      bytes = 0;
-      completeFrom = from;
-    },
-  };
+  /** The time since which every event is known, in milliseconds since 1970; Infinity if there is no such time. */
+  get completeFrom(): number {
+    return this.#completeFrom;
+  }
+
+  /** Adds a new event; returns its approximate size in bytes. */
+  add(event: LiveEvent): number {
+    const bytes = eventBytes(event);
+    this.#entries.push({ event, bytes });
+    this.#bytes += bytes;
+    this.#evict();
+    return bytes;
+  }
+
+  /** Adds older events before all others: all events written at `from` or later, up to those already in the buffer. */
+  addEarlier(events: readonly LiveEvent[], from: number): void {
+    const older = events.map((event) => ({ event, bytes: eventBytes(event) }));
+    this.#entries = [...older, ...this.#entries.slice(this.#first)];
+    this.#first = 0;
+    this.#bytes += older.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.#completeFrom = from;
+    this.#evict();
+  }
+
+  /** Events that may have been written at `from` or later, of one collection or of all, in order of arrival. */
+  since(from: number, scope?: string): LiveEvent[] {
+    const found: LiveEvent[] = [];
+    for (let index = this.#first; index < this.#entries.length; index += 1) {
+      const event = this.#entries[index]?.event;
+      if (event !== undefined && writtenBy(event) >= from && (scope ?? event.scope) === event.scope) found.push(event);
+    }
+    return found;
+  }
+
+  /** Clears the buffer; every event written at `from` or later will be added. */
+  restart(from: number): void {
+    this.#entries = [];
+    this.#first = 0;
+    this.#bytes = 0;
+    this.#completeFrom = from;
+  }
+
+  #evict(): void {
+    for (; this.#bytes > this.#maxBytes && this.#first < this.#entries.length; this.#first += 1) {
+      const entry = this.#entries[this.#first];
+      if (entry === undefined) break;
+      this.#bytes -= entry.bytes;
+      this.#completeFrom = Math.max(this.#completeFrom, writtenBy(entry.event) + 1);
+    }
+    // Compacted rarely, so that an eviction is cheap on average.
+    if (this.#first > this.#entries.length / 2) {
+      this.#entries = this.#entries.slice(this.#first);
+      this.#first = 0;
+    }
+  }
 }
 
 export interface HistoryOptions {
@@ -104,7 +103,7 @@ const RETRY_AFTER_MS = 60_000;
 export class History {
   readonly #options: HistoryOptions;
   readonly #memoryBytes: number;
-  readonly #recent;
+  readonly #recent: RecentEvents;
   #extending: Promise<void> | undefined;
   /** Earliest time for the next attempt to extend. */
   #extendAfter = 0;
@@ -112,7 +111,7 @@ export class History {
   constructor(options: HistoryOptions) {
     this.#options = options;
     this.#memoryBytes = options.memoryBytes ?? MEMORY_BYTES;
-    this.#recent = createRecentEvents(this.#memoryBytes);
+    this.#recent = new RecentEvents(this.#memoryBytes);
   }
 
   /** Adds a new event; returns its approximate size in bytes. */
@@ -126,8 +125,8 @@ export class History {
   }
 
   /** The time since which every event is known, in milliseconds since 1970; Infinity if there is no such time. */
-  completeFrom(): number {
-    return this.#recent.completeFrom();
+  get completeFrom(): number {
+    return this.#recent.completeFrom;
   }
 
   /** Clears the buffer; every event written at `from` or later will be added. */
@@ -147,17 +146,17 @@ export class History {
 
   async #readBack(readStream: NonNullable<HistoryOptions['readStream']>): Promise<void> {
     const { keys, now } = this.#options;
-    const completeFrom = this.completeFrom();
+    const completeFrom = this.completeFrom;
     this.#extendAfter = now() + RETRY_AFTER_MS;
-    const found = createRecentEvents(this.#memoryBytes);
+    const found = new RecentEvents(this.#memoryBytes);
     found.restart(0);
     const from = await readStream((record) => {
       const event = eventOf(keys, record);
       if (event !== undefined && event.at < completeFrom) found.add(event);
     });
     // If the buffer was cleared or has evicted events in between, the two may not be contiguous.
-    if (from === undefined || this.completeFrom() !== completeFrom) return;
-    this.#recent.addEarlier(found.since(0), Math.max(from, found.completeFrom()));
+    if (from === undefined || this.completeFrom !== completeFrom) return;
+    this.#recent.addEarlier(found.since(0), Math.max(from, found.completeFrom));
     // Records that are missing now will not appear later.
     this.#extendAfter = Infinity;
   }

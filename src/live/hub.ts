@@ -22,7 +22,7 @@ import {
 } from './change.js';
 import { History, type HistoryOptions } from './history.js';
 import { Listeners } from './listeners.js';
-import { type Queue, type QueueLimits, createQueue } from './queue.js';
+import { Queue, type QueueLimits } from './queue.js';
 
 /** What answers subscriptions. */
 export interface LiveChanges {
@@ -118,7 +118,7 @@ export class LiveHub implements LiveChanges {
       else this.#listeners.emitReading(event, bytes);
     } catch (err) {
       // The reader of the stream has other work that must not fail because of this.
-      log.error({ err, keys: record.keys }, 'cannot emit a record of the stream');
+      log.error({ err, keys: record.keys }, 'Cannot emit a record of the stream');
       this.disconnected('a record could not be understood');
       this.connected();
     }
@@ -178,13 +178,13 @@ export class LiveHub implements LiveChanges {
     } catch {
       return undefined;
     }
-    const from = Math.max(this.#history.completeFrom(), this.#options.now() - COUNTED_WITHIN_MS);
+    const from = Math.max(this.#history.completeFrom, this.#options.now() - COUNTED_WITHIN_MS);
     return Math.ceil(from / 1_000) * 1_000;
   }
 
   /** Whether all events since a moment are known; always true for times in the future. */
   #covers(from: number): boolean {
-    return from >= this.#history.completeFrom() || (this.#connected && from > this.#options.now());
+    return from >= this.#history.completeFrom || (this.#connected && from > this.#options.now());
   }
 
   /** A queue that begins with what is known since a moment. */
@@ -198,7 +198,7 @@ export class LiveHub implements LiveChanges {
       throw hasBeenDeleted(collection.key);
     }
     if (!this.#covers(from)) {
-      const earliest = Math.min(this.#history.completeFrom(), this.#options.now());
+      const earliest = Math.min(this.#history.completeFrom, this.#options.now());
       const allowed = this.#connected ? `${instant(earliest)} or later` : 'omitted for now';
       throw badInput('since', instant(from), `${allowed}, because earlier changes are not known: reload the map`);
     }
@@ -209,7 +209,7 @@ export class LiveHub implements LiveChanges {
       }
     }
     let leave: () => void = () => undefined;
-    const queue: Queue<T> = createQueue<T>(
+    const queue: Queue<T> = new Queue<T>(
       () => {
         this.#listeners.remove(queue);
         leave();
@@ -220,7 +220,7 @@ export class LiveHub implements LiveChanges {
     );
     this.#listeners.add(queue, collection);
     leave = join(queue);
-    return queue.reader;
+    return queue;
   }
 
   async markerChanges({ collection, area, since }: MarkersWanted): Promise<AsyncIterableIterator<MarkerChange>> {

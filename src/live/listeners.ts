@@ -7,6 +7,7 @@ import type { Marker } from '../model/marker.js';
 import {
   type MarkerChange,
   type MarkerEvent,
+  type Move,
   type ReadingEvent,
   type RecordedReading,
   changeKind,
@@ -16,15 +17,6 @@ import {
   recordedReading,
 } from './change.js';
 import type { Queue } from './queue.js';
-
-/** The watchers of a collection's markers, found by the position of a change. */
-interface Watchers<W> {
-  add(watcher: W, area: Area | undefined): void;
-  remove(watcher: W, area: Area | undefined): void;
-  /** All watchers whose rectangles may contain a position of the event, each once; possibly some others. */
-  near(event: Pick<MarkerEvent, 'before' | 'after'>): Set<W>;
-  isEmpty(): boolean;
-}
 
 /** Squares of one degree, counted from -180, -90. */
 const COLUMNS = 360;
@@ -50,41 +42,46 @@ function squaresOf(area: Area | undefined): number[] | undefined {
   return squares;
 }
 
-export function createWatchers<W>(): Watchers<W> {
-  const everywhere = new Set<W>();
-  const bySquare = new Map<number, Set<W>>();
-  let count = 0;
+/** The watchers of a collection's markers, found by the position of a change. */
+export class Watchers<W> {
+  readonly #everywhere = new Set<W>();
+  readonly #bySquare = new Map<number, Set<W>>();
+  #count = 0;
 
-  return {
-    add(watcher, area) {
-      count += 1;
-      const squares = squaresOf(area);
-      if (squares === undefined) everywhere.add(watcher);
-      for (const square of squares ?? []) {
-        const here = bySquare.get(square);
-        if (here === undefined) bySquare.set(square, new Set([watcher]));
-        else here.add(watcher);
-      }
-    },
-    remove(watcher, area) {
-      count -= 1;
-      everywhere.delete(watcher);
-      for (const square of squaresOf(area) ?? []) {
-        const here = bySquare.get(square);
-        here?.delete(watcher);
-        if (here?.size === 0) bySquare.delete(square);
-      }
-    },
-    near({ before, after }) {
-      const found = new Set(everywhere);
-      for (const point of [before, after]) {
-        if (point === undefined) continue;
-        for (const watcher of bySquare.get(squareOf(point)) ?? []) found.add(watcher);
-      }
-      return found;
-    },
-    isEmpty: () => count === 0,
-  };
+  get isEmpty(): boolean {
+    return this.#count === 0;
+  }
+
+  add(watcher: W, area: Area | undefined): void {
+    this.#count += 1;
+    const squares = squaresOf(area);
+    if (squares === undefined) this.#everywhere.add(watcher);
+    for (const square of squares ?? []) {
+      const here = this.#bySquare.get(square);
+      if (here === undefined) this.#bySquare.set(square, new Set([watcher]));
+      else here.add(watcher);
+    }
+  }
+
+  remove(watcher: W, area: Area | undefined): void {
+    this.#count -= 1;
+    this.#everywhere.delete(watcher);
+    for (const square of squaresOf(area) ?? []) {
+      const here = this.#bySquare.get(square);
+      here?.delete(watcher);
+      if (here?.size === 0) this.#bySquare.delete(square);
+    }
+  }
+
+  /** All watchers whose rectangles may contain one of these positions, each once; possibly some others. */
+  near({ before, after }: Move): Set<W> {
+    const found = new Set(this.#everywhere);
+    for (const point of [before, after]) {
+      if (point === undefined) continue;
+      for (const watcher of this.#bySquare.get(squareOf(point)) ?? []) found.add(watcher);
+    }
+    return found;
+  }
 }
 
 /** A subscription to the markers of a collection. */
@@ -106,7 +103,7 @@ export class Listeners {
   /** Those that wait for readings of a marker, with its incarnation. */
   readonly #readings = new Map<string, Map<Queue<RecordedReading>, string>>();
   /** With the collections that they follow. */
-  readonly #queues = new Map<Pick<Queue<unknown>, 'end'>, Collection>();
+  readonly #queues = new Map<Queue<unknown>, Collection>();
 
   constructor({ keys, now }: { readonly keys: Keyspace; readonly now: () => number }) {
     this.#keys = keys;
@@ -131,16 +128,16 @@ export class Listeners {
   }
 
   /** Adds a queue that begins to follow a collection. */
-  add(queue: Pick<Queue<unknown>, 'end'>, collection: Collection): void {
+  add(queue: Queue<unknown>, collection: Collection): void {
     this.#queues.set(queue, collection);
   }
 
-  remove(queue: Pick<Queue<unknown>, 'end'>): void {
+  remove(queue: Queue<unknown>): void {
     this.#queues.delete(queue);
   }
 
   /** Ends the queues of one incarnation of a collection, or all. */
-  end(reason: CellportError, only?: Pick<Collection, 'key' | 'createdAt'>): void {
+  end(reason: CellportError, only?: Collection): void {
     for (const [queue, { key, createdAt }] of this.#queues) {
       if (only === undefined || (key === only.key && createdAt === only.createdAt)) queue.end(reason);
     }
@@ -148,12 +145,12 @@ export class Listeners {
 
   /** From now on emits changes of markers to a watcher; returns the function that stops it. */
   watchMarkers(scope: string, watcher: Watcher): () => void {
-    const watching = this.#markers.get(scope) ?? createWatchers<Watcher>();
+    const watching = this.#markers.get(scope) ?? new Watchers<Watcher>();
     this.#markers.set(scope, watching);
     watching.add(watcher, watcher.area);
     return () => {
       watching.remove(watcher, watcher.area);
-      if (watching.isEmpty()) this.#markers.delete(scope);
+      if (watching.isEmpty) this.#markers.delete(scope);
     };
   }
 

@@ -1,13 +1,5 @@
 import { type CellportError, limitExceeded } from '../errors.js';
 
-/** Values waiting for one client, which reads them at its own pace. */
-export interface Queue<T> {
-  readonly reader: AsyncIterableIterator<T>;
-  push(value: T, bytes: number): void;
-  /** Drops the waiting values; the client gets the reason. */
-  end(reason: CellportError): void;
-}
-
 export interface QueueLimits {
   readonly values: number;
   readonly bytes: number;
@@ -25,95 +17,101 @@ function tooMuch(values: number, bytes: number, limits: QueueLimits): CellportEr
 }
 
 /**
- * Creates a queue for one reader, who first gets the values of `first`. If more new values wait than the limits allow,
- * all are dropped and the reader gets LIMIT_EXCEEDED. If all queues that share `all` have too many, so does a reader
- * that has not kept up. `onEnd` is called once: when the queue has ended or its reader has left.
+ * Values waiting for one client, which reads them at its own pace: first those of `first`. If more new values wait than the
+ * limits allow, all are dropped and the reader gets LIMIT_EXCEEDED. If all queues that share `all` have too many, so does
+ * a reader that has not kept up. `onEnd` is called once: when the queue has ended or its reader has left.
+ * Not a generator, because that cannot return while it waits.
  */
-export function createQueue<T>(
-  onEnd: () => void,
-  first: Iterator<T> = [].values(),
-  limits: QueueLimits = QUEUE_LIMITS,
-  all: { bytes: number } = { bytes: 0 },
-): Queue<T> {
-  let waiting: { readonly value: T; readonly bytes: number }[] = [];
-  let next = 0;
-  let bytes = 0;
-  let reason: CellportError | undefined;
-  let left = false;
-  let wake: (() => void) | undefined;
+export class Queue<T> implements AsyncIterableIterator<T> {
+  readonly #onEnd: () => void;
+  readonly #first: Iterator<T>;
+  readonly #limits: QueueLimits;
+  readonly #all: { bytes: number };
+  #waiting: { readonly value: T; readonly bytes: number }[] = [];
+  #next = 0;
+  #bytes = 0;
+  #reason: CellportError | undefined;
+  #left = false;
+  #wake: (() => void) | undefined;
 
-  function forget(): void {
-    waiting = [];
-    next = 0;
-    all.bytes -= bytes;
-    bytes = 0;
+  constructor(onEnd: () => void, first: Iterator<T> = [].values(), limits = QUEUE_LIMITS, all = { bytes: 0 }) {
+    this.#onEnd = onEnd;
+    this.#first = first;
+    this.#limits = limits;
+    this.#all = all;
   }
 
-  function close(): void {
-    forget();
-    onEnd();
-    wake?.();
+  push(value: T, bytes: number): void {
+    if (this.#left || this.#reason !== undefined) return;
+    const limits = this.#limits;
+    const count = this.#waiting.length - this.#next;
+    const isFull = count >= limits.values || this.#bytes + bytes > limits.bytes;
+    if (isFull || (this.#bytes > 0 && this.#all.bytes + bytes > limits.allBytes)) {
+      this.end(tooMuch(count, this.#bytes, limits));
+      return;
+    }
+    this.#waiting.push({ value, bytes });
+    this.#count(bytes);
+    this.#wake?.();
   }
 
-  function end(why: CellportError): void {
-    if (left || reason !== undefined) return;
-    reason = why;
-    close();
+  /** Drops the waiting values; the client gets the reason. */
+  end(reason: CellportError): void {
+    if (this.#left || this.#reason !== undefined) return;
+    this.#reason = reason;
+    this.#close();
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    this.#all.bytes += bytes;
+  }
+
+  #close(): void {
+    this.#waiting = [];
+    this.#next = 0;
+    this.#count(-this.#bytes);
+    this.#onEnd();
+    this.#wake?.();
   }
 
   /** Takes the oldest waiting value; undefined if none waits. */
-  function take(): { readonly value: T } | undefined {
-    const entry = waiting[next];
+  #take(): { readonly value: T } | undefined {
+    const entry = this.#waiting[this.#next];
     if (entry === undefined) return undefined;
-    next += 1;
-    bytes -= entry.bytes;
-    all.bytes -= entry.bytes;
+    this.#next += 1;
+    this.#count(-entry.bytes);
     // Compacted rarely, so that taking a value is cheap on average.
-    if (next > waiting.length / 2) {
-      waiting = waiting.slice(next);
-      next = 0;
+    if (this.#next > this.#waiting.length / 2) {
+      this.#waiting = this.#waiting.slice(this.#next);
+      this.#next = 0;
     }
     return entry;
   }
 
-  // Not a generator, because that cannot return while it waits.
-  const reader: AsyncIterableIterator<T> = {
-    [Symbol.asyncIterator]: () => reader,
-    async next() {
-      for (;;) {
-        const early = left || reason !== undefined ? undefined : first.next();
-        if (early?.done === false) return early;
-        if (left) return { done: true, value: undefined };
-        const entry = take();
-        if (entry !== undefined) return { done: false, value: entry.value };
-        if (reason !== undefined) {
-          left = true;
-          throw reason;
-        }
-        await new Promise<void>((resolve) => (wake = resolve));
-      }
-    },
-    async return() {
-      if (!left) {
-        left = true;
-        if (reason === undefined) close();
-      }
-      return { done: true, value: undefined };
-    },
-  };
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
 
-  return {
-    reader,
-    push(value, size) {
-      if (left || reason !== undefined) return;
-      const count = waiting.length - next;
-      const isFull = count >= limits.values || bytes + size > limits.bytes;
-      if (isFull || (bytes > 0 && all.bytes + size > limits.allBytes)) return end(tooMuch(count, bytes, limits));
-      waiting.push({ value, bytes: size });
-      bytes += size;
-      all.bytes += size;
-      wake?.();
-    },
-    end,
-  };
+  async next(): Promise<IteratorResult<T, undefined>> {
+    for (;;) {
+      const early = this.#left || this.#reason !== undefined ? undefined : this.#first.next();
+      if (early?.done === false) return early;
+      if (this.#left) return { done: true, value: undefined };
+      const entry = this.#take();
+      if (entry !== undefined) return { done: false, value: entry.value };
+      if (this.#reason !== undefined) {
+        this.#left = true;
+        throw this.#reason;
+      }
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  async return(): Promise<IteratorResult<T, undefined>> {
+    const isOpen = !this.#left && this.#reason === undefined;
+    this.#left = true;
+    if (isOpen) this.#close();
+    return { done: true, value: undefined };
+  }
 }

@@ -30,23 +30,12 @@ function messageIn(text: string): Message | undefined {
   }
 }
 
-/** Distributes changes among servers through Redis. */
-export interface Relay {
-  /** Sends a record; does nothing before `begin`. */
-  send(record: StreamRecord): void;
-  /** Makes this server the sender, starting with its next record. */
-  begin(): void;
-  /** Ends this server's role as sender. */
-  end(): void;
-  close(): void;
-}
-
 export interface RelayOptions {
   readonly url: string;
   /** Servers on the same channel receive each other's changes. */
   readonly channel: string;
   readonly keys: Keyspace;
-  readonly hub: Pick<LiveHub, 'take' | 'connected' | 'disconnected'>;
+  readonly hub: LiveHub;
   readonly log: Log;
 }
 
@@ -57,14 +46,10 @@ const SILENCE_MS = 10_000;
 const MOST_IN_FLIGHT = 20_000;
 
 /**
- * Joins a channel of Redis. Redis stores nothing and does not report dropped messages, so records are counted: when one
+ * Distributes changes among servers through a channel of Redis. Redis stores nothing and does not report dropped messages, so records are counted: when one
  * is missing, or the sender has changed or is silent, the hub is disconnected, because changes may be lost.
  */
-export function openRelay(options: RelayOptions): Relay {
-  return new RedisRelay(options);
-}
-
-class RedisRelay implements Relay {
+export class Relay {
   readonly #options: RelayOptions;
   readonly #publisher: Redis;
   readonly #subscriber: Redis;
@@ -77,7 +62,7 @@ class RedisRelay implements Relay {
   /** Number of messages of others. */
   #dropped = 0;
   /** The last message received. */
-  #received: Pick<Message, 'from' | 'count'> | undefined;
+  #received: Message | undefined;
 
   constructor(options: RelayOptions) {
     const { url, channel, log } = options;
@@ -90,13 +75,13 @@ class RedisRelay implements Relay {
     this.#publisher = new Redis(url, connection);
     this.#subscriber = new Redis(url, { ...connection, enableOfflineQueue: true });
     for (const client of [this.#publisher, this.#subscriber]) {
-      client.on('error', (err) => log.warn({ err }, 'cannot reach Redis; retrying'));
+      client.on('error', (err) => log.warn({ err }, 'Cannot reach Redis; retrying'));
     }
     this.#subscriber.on('close', () => this.#interrupt('the connection to Redis was lost'));
     this.#subscriber.on('message', (_channel: string, text: string) => this.#receive(text));
     this.#subscriber
       .subscribe(channel)
-      .catch((err: unknown) => log.error({ err, channel }, 'cannot subscribe to the channel in Redis'));
+      .catch((err: unknown) => log.error({ err, channel }, 'Cannot subscribe to the channel in Redis'));
     this.#heartbeat = setInterval(() => this.#publish(), HEARTBEAT_MS);
     this.#silence = setTimeout(() => this.#interrupt('no server is sending changes'), SILENCE_MS);
   }
@@ -116,7 +101,7 @@ class RedisRelay implements Relay {
     this.#dropped += 1;
     // Not each: others may send thousands.
     if (Number.isInteger(Math.log2(this.#dropped)))
-      this.#options.log.warn({ dropped: this.#dropped }, 'dropping messages in Redis that are not of Cellport');
+      this.#options.log.warn({ dropped: this.#dropped }, 'Dropping messages in Redis that are not of Cellport');
   }
 
   #take({ from, count, record }: Message): void {
@@ -142,24 +127,27 @@ class RedisRelay implements Relay {
     this.#publisher
       .publish(this.#options.channel, JSON.stringify(message))
       // All receivers will notice that it is missing.
-      .catch((err: unknown) => this.#options.log.debug({ err }, 'cannot send a change to Redis'))
+      .catch((err: unknown) => this.#options.log.debug({ err }, 'Cannot send a change to Redis'))
       .finally(() => {
         this.#inFlight -= 1;
       });
   }
 
+  /** Sends a record; does nothing before `begin`. */
   send(record: StreamRecord): void {
     const { keys } = this.#options;
     if (this.#self === undefined) return;
     if (eventOf(keys, record) !== undefined || deletedCollection(keys, record) !== undefined) this.#publish(record);
   }
 
+  /** Makes this server the sender, starting with its next record. */
   begin(): void {
     this.#self = randomUUID();
     this.#count = 0;
     this.#publish();
   }
 
+  /** Ends this server's role as sender. */
   end(): void {
     this.#self = undefined;
   }

@@ -56,17 +56,10 @@ export interface SearchPage {
   readonly limit: number;
 }
 
-/** An index of documents. It only finds keys: the content of results is read from the table. */
-export interface SearchEngine {
-  /**
-   * Applies changes in order, then stores the checkpoint, all or nothing. A state older than the known one changes
-   * nothing; the same state updates its rank. Throws IndexFull.
-   */
-  write(changes: readonly SearchChange[], checkpoint: string): Promise<void>;
+/** Answers searches in an index of documents. It only finds keys: the content of results is read from the table. */
+export interface SearchReader {
   /** The last stored checkpoint; undefined for an empty index. */
   checkpoint(): Promise<string | undefined>;
-  /** Removes all documents and the checkpoint. */
-  clear(): Promise<void>;
   /** The first hits after a position. Throws the reason of `signal` once it is aborted. */
   search(query: SearchQuery, page: SearchPage, signal?: AbortSignal): Promise<SearchHit[]>;
   /** Total number of hits. Throws the reason of `signal` once it is aborted. */
@@ -76,8 +69,16 @@ export interface SearchEngine {
   close(): Promise<void>;
 }
 
-/** The part of an engine that answers searches. */
-export type SearchReader = Omit<SearchEngine, 'write' | 'clear'>;
+/** Also writes the index. */
+export interface SearchEngine extends SearchReader {
+  /**
+   * Applies changes in order, then stores the checkpoint, all or nothing. A state older than the known one changes
+   * nothing; the same state updates its rank. Throws IndexFull.
+   */
+  write(changes: readonly SearchChange[], checkpoint: string): Promise<void>;
+  /** Removes all documents and the checkpoint. */
+  clear(): Promise<void>;
+}
 
 /** The index cannot be read or written, because of its cause. */
 export class IndexFault extends CellportError {

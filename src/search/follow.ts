@@ -88,7 +88,7 @@ export class IndexFollower {
 
   constructor(options: FollowIndexOptions) {
     this.#options = options;
-    this.#ranks = new Ranks(options);
+    this.#ranks = new Ranks(options.keys, () => options.tables.listCollections());
   }
 
   get status(): IndexStatus {
@@ -133,7 +133,7 @@ export class IndexFollower {
     if (error instanceof RecordsLost || error instanceof StreamReplaced) {
       this.#consumerIsLost ||= error instanceof RecordsLost;
       this.#status = { state: 'building', read: 0, reason: null };
-      log.warn({ reason }, 'rebuilding the search index');
+      log.warn({ reason }, 'Rebuilding the search index');
       await engine.clear();
       return;
     }
@@ -210,8 +210,7 @@ export class IndexFollower {
     const { stream, clock, keys, turn, pollMs = POLL_MS, isBusy = () => false } = this.#options;
     let records: StreamRecord[] = [];
     const onRecord = (record: StreamRecord) => void records.push(record);
-    const options = { ...this.#options, port: stream, pollMs, signal, onRecord };
-    const reader = new StreamReader(options, begun.state);
+    const reader = new StreamReader(stream, begun.state, keys, { clock, signal, pollMs, onRecord });
     let progress = begun;
     let storedAt = clock.now();
     for (;;) {

@@ -7,21 +7,16 @@ import { scopeOf } from './document.js';
 
 export type RankList = readonly (readonly [scope: string, property: string | null])[];
 
-export interface RanksOptions {
-  readonly keys: Keyspace;
-  readonly tables: {
-    /** All collections in use, strongly consistent. */
-    listCollections(): Promise<readonly Collection[]>;
-  };
-}
-
 /** By which property search ranks the markers of each collection. */
 export class Ranks {
-  readonly #options: RanksOptions;
+  readonly #keys: Keyspace;
+  readonly #listCollections: () => Promise<readonly Collection[]>;
   #byScope = new Map<string, string | null>();
 
-  constructor(options: RanksOptions) {
-    this.#options = options;
+  /** `listCollections` returns all collections in use, strongly consistent. */
+  constructor(keys: Keyspace, listCollections: () => Promise<readonly Collection[]>) {
+    this.#keys = keys;
+    this.#listCollections = listCollections;
   }
 
   get byScope(): ReadonlyMap<string, string | null> {
@@ -38,10 +33,9 @@ export class Ranks {
 
   /** Reads the ranks of all collections. Whether one that was known is ranked by another property now. */
   async read(): Promise<boolean> {
-    const { tables, keys } = this.#options;
     const before = this.#byScope;
-    const collections = await tables.listCollections();
-    this.#byScope = new Map(collections.map((collection) => [keys.scope(collection), collection.rankBy]));
+    const collections = await this.#listCollections();
+    this.#byScope = new Map(collections.map((collection) => [this.#keys.scope(collection), collection.rankBy]));
     return [...this.#byScope].some(([scope, property]) => before.has(scope) && before.get(scope) !== property);
   }
 
@@ -50,7 +44,7 @@ export class Ranks {
    * whether a known collection is now ranked by another property.
    */
   async learn({ keys: named, after }: StreamRecord): Promise<boolean> {
-    const { keys } = this.#options;
+    const keys = this.#keys;
     const { pk, sk } = itemOfImage(named);
     const key = { pk: String(pk), sk: String(sk) };
     const scope = scopeOf(keys, key);

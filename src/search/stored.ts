@@ -55,7 +55,7 @@ export function idOf(key: Key): string {
 }
 
 /** A bounding box as ranges, with the antimeridian only at -180. */
-function rangesOf({ west, south, east, north }: Bounds): Pick<Stored, 'lng' | 'lat'> {
+function rangesOf({ west, south, east, north }: Bounds) {
   const from = canonicalLng(west);
   const to = west === -180 ? east : canonicalLng(east);
   const lng =
@@ -68,7 +68,7 @@ function rangesOf({ west, south, east, north }: Bounds): Pick<Stored, 'lng' | 'l
   return { lng, lat: { gte: south, lte: north } };
 }
 
-function placeOf(bounds: Bounds): Pick<Stored, 'lng' | 'lat' | 'location'> {
+function placeOf(bounds: Bounds) {
   const { lng, lat } = middleOf(bounds);
   return { ...rangesOf(bounds), location: { lon: lng, lat } };
 }

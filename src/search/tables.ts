@@ -7,7 +7,7 @@ import { send } from '../store/request/send.js';
 import { itemOfImage } from '../store/request/wire.js';
 import type { SearchTables } from './follow.js';
 
-/** Number of items per page, so that one takes few megabytes and other work gets its turn. */
+/** Number of items per response, so that one takes few megabytes and other work gets its turn. */
 const ITEMS_AT_A_TIME = 500;
 
 /** What an index reads from a database. `consumer` names the stored state of the consumer. */

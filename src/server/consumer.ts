@@ -11,7 +11,7 @@ import { loadStreamState } from '../store/cell/stream-state.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { DERIVED_FORMAT, changeOf } from '../stream/change.js';
-import { type ConsumerStatus, createConsumer, reportOf } from '../stream/consume/consumer.js';
+import { Consumer, type ConsumerStatus, reportOf } from '../stream/consume/consumer.js';
 import { firstSince, openBlocks, openPages, openState, openSummaries } from '../stream/consume/derived-ports.js';
 import { openStream } from '../stream/source/dynamodb.js';
 import { EMBEDDED_LOAD_POLICY } from '../stream/consume/flood.js';
@@ -184,7 +184,7 @@ export function startConsumer(
 ): DerivedData {
   const parts = consumerParts(backend, log);
   const pageCache = caches?.pageServices.pageCache;
-  const consumer = createConsumer({
+  const consumer = new Consumer({
     ...parts,
     pages: { ...parts.pages, open: (generation) => noted(parts.pages.open(generation), generation, pageCache) },
     ownerIsGone,

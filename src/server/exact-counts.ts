@@ -20,14 +20,14 @@ export function keepExact(backend: StreamBackend, derived: DerivedData, log: Log
       const { owner, gap, pages } = derived.status();
       if (!owner || (gap === null && pages !== null)) continue;
       const built = await recountDerived(backend, log, false, signal);
-      log.info({ markers: built.markers, pages: built.pages, gap }, 'recounted all markers and built all pages');
+      log.info({ markers: built.markers, pages: built.pages, gap }, 'Recounted all markers and built all pages');
       progressed();
     }
   }
 
   const onFailure = (error: unknown): void => {
     // The consumer has already reported that the stream is turned off.
-    if (!(error instanceof NoStream)) log.warn({ err: error }, 'cannot recount all markers; retrying');
+    if (!(error instanceof NoStream)) log.warn({ err: error }, 'Cannot recount all markers; retrying');
   };
   return inBackground((signal) =>
     restartOnFailure((progressed) => run(progressed, signal), { signal, firstMs: 1_000, longestMs: 30_000, onFailure }),

@@ -107,7 +107,7 @@ export function watchHotKeys(
     await onHotKeys?.(metrics.hotKeys().keys);
   };
   const watch = setInterval(() => {
-    look().catch((err: unknown) => log.warn({ err }, 'cannot look after hot keys; retrying in a minute'));
+    look().catch((err: unknown) => log.warn({ err }, 'Cannot look after hot keys; retrying in a minute'));
   }, WARN_EVERY_MS).unref();
   return () => clearInterval(watch);
 }

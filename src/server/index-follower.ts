@@ -1,5 +1,6 @@
 import type { Log } from '../log.js';
-import { type FollowIndexOptions, IndexFollower } from '../search/follow.js';
+import type { SearchEngine } from '../search/engine.js';
+import { IndexFollower } from '../search/follow.js';
 import { openSearchTables } from '../search/tables.js';
 import { openStream } from '../stream/source/dynamodb.js';
 import type { StreamBackend } from './backend.js';
@@ -7,10 +8,10 @@ import { CONSUMER } from './consumer.js';
 
 /** Makes an index of either engine follow the table's stream, with fewer reads while `isBusy` returns true. */
 export function openFollower(
-  engine: FollowIndexOptions['engine'],
+  engine: SearchEngine,
   { database, streams }: StreamBackend,
   log: Log,
-  isBusy: FollowIndexOptions['isBusy'],
+  isBusy: (() => boolean) | undefined,
 ): IndexFollower {
   return new IndexFollower({
     engine,

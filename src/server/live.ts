@@ -1,5 +1,5 @@
 import { type HubOptions, LiveHub } from '../live/hub.js';
-import { openRelay } from '../live/redis.js';
+import { Relay } from '../live/redis.js';
 import type { Log } from '../log.js';
 import type { StreamRecord } from '../stream/change.js';
 import { openStream } from '../stream/source/dynamodb.js';
@@ -31,7 +31,7 @@ function streamOf({ database, streams }: StreamBackend, log: Log) {
 /** Receives changes from Redis, where the server that runs the consumer publishes them. */
 function receiveFromRedis(url: string, backend: StreamBackend, hub: LiveHub, log: Log): Live {
   const channel = `cellport:${backend.database.tables.entities}`;
-  const relay = openRelay({ url, channel, keys: backend.database.keys, hub, log });
+  const relay = new Relay({ url, channel, keys: backend.database.keys, hub, log });
   const feed: LiveFeed = {
     onRecord: (record) => relay.send(record),
     onLoss: () => relay.begin(),

@@ -81,11 +81,9 @@ export async function openCluster(url: string, backend: StreamBackend, log: Log)
     client,
     names,
     reader: inLine(
-      openReader(client, names, {
-        load: async () => {
-          const { index, checkpoint } = await load(IN_USE);
-          return { index, checkpoint: checkpoint ?? undefined };
-        },
+      openReader(client, names, async () => {
+        const { index, checkpoint } = await load(IN_USE);
+        return { index, checkpoint: checkpoint ?? undefined };
       }),
       SEARCHES_AT_ONCE,
     ),

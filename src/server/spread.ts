@@ -29,9 +29,9 @@ export async function spreadHotPrefixes(
     if (!isInUse || spreadOf(collection, prefix) !== undefined) continue;
     try {
       await beginSpread(database, collection.key, prefix, call);
-      log.info({ collection: collection.key, prefix, writeUnits: Math.round(writeUnits) }, 'spreading a hot prefix');
+      log.info({ collection: collection.key, prefix, writeUnits: Math.round(writeUnits) }, 'Spreading a hot prefix');
     } catch (err) {
-      log.warn({ err, collection: collection.key, prefix }, 'cannot spread a hot prefix');
+      log.warn({ err, collection: collection.key, prefix }, 'Cannot spread a hot prefix');
     }
   }
 }

@@ -105,10 +105,7 @@ export function contributionAt(lng: number, lat: number, place: Place = []): Con
 /**
  * The changes of a record to the counts; undefined for items other than markers (collections, readings, foreign ones).
  */
-export function changeOf(
-  keys: Pick<Keyspace, 'parseMarker' | 'isUnderMarker'>,
-  record: StreamRecord,
-): RecordChange | undefined {
+export function changeOf(keys: Keyspace, record: StreamRecord): RecordChange | undefined {
   const pk = textValue(record.keys['pk']);
   const sk = textValue(record.keys['sk']);
   if (pk === undefined || sk === undefined) return undefined;

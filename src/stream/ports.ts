@@ -1,5 +1,7 @@
+import type { Clock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import type { MarkerDay } from '../keys/derived-keyspace.js';
+import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import type { DirectoryPart } from '../pages/directory.js';
 import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
@@ -22,9 +24,10 @@ export type ShardStart =
   | { readonly type: 'at'; readonly sequence: string }
   | { readonly type: 'after'; readonly sequence: string };
 
-export interface RecordPage {
+/** Some records of a shard, in order. */
+export interface RecordBatch {
   readonly records: readonly StreamRecord[];
-  /** The iterator of the next page; undefined at the end of a closed shard. */
+  /** The iterator of the next batch; undefined at the end of a closed shard. */
   readonly next: string | undefined;
 }
 
@@ -60,10 +63,10 @@ export interface StreamPort {
    * has another one. Throws NoStream if there is none to read.
    */
   identify(): Promise<string>;
-  /** A page of that stream's shards; `after` is the last shard of the previous page. */
+  /** Some of that stream's shards; `after` is the last one before them. */
   listShards(stream: string, after: string | undefined): Promise<{ shards: readonly ListedShard[]; more: boolean }>;
   openShard(stream: string, shard: string, start: ShardStart): Promise<string>;
-  readRecords(iterator: string): Promise<RecordPage>;
+  readRecords(iterator: string): Promise<RecordBatch>;
 }
 
 /** Where consumers store their shared state. */
@@ -75,6 +78,15 @@ export interface StatePort {
    */
   put(next: StreamState): Promise<boolean>;
   putDeadLetters(records: readonly DeadLetter[]): Promise<void>;
+}
+
+/** Work that goes on while a lease is held. */
+export interface LeasedWork {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Whether the lease was ours a moment ago. Without a renewed lease nothing is written: the next renewal decides. */
+  readonly holds: () => boolean;
 }
 
 /** Where cells are stored: at most 100 blocks per call. */

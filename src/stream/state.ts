@@ -18,15 +18,19 @@ export interface ShardsSeen {
   readonly since: ReadonlyMap<string, number>;
 }
 
-/** The records of a planned batch. */
-export interface BatchPlan {
+/** Records of the stream: of which shards, and how many. */
+export interface RecordRanges {
   readonly ranges: Readonly<Record<string, SequenceRange>>;
   readonly records: number;
+}
+
+/** The records of a planned batch. */
+export interface BatchPlan extends RecordRanges {
   readonly deadLetters: number;
 }
 
 /** The records read by a reader. */
-export interface PassedRecords extends Omit<BatchPlan, 'deadLetters'> {
+export interface PassedRecords extends RecordRanges {
   readonly deadLetters: readonly unknown[];
   readonly seen: ShardsSeen;
 }
@@ -145,7 +149,7 @@ export function moved(state: StreamState, stream: string | undefined, reason: st
  * Whether the stream may have trimmed records of a shard that were still to be read. Decided by their age, because not
  * every DynamoDB reports it: DynamoDB Local returns what is left.
  */
-export function mayHaveLost({ since }: Pick<ShardProgress, 'since'>, wall: number): boolean {
+export function mayHaveLost(since: number, wall: number): boolean {
   return wall - since > KEPT_MS;
 }
 

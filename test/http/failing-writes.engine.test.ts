@@ -9,7 +9,7 @@ import { putInBulk } from '../../src/store/request/batch-write.js';
 import { deleteReadItems } from '../../src/store/request/conditional-delete.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { Consumer } from '../../src/stream/consume/consumer.js';
 import { markerItem, streamParts } from '../stream/support.js';
 import { interceptCalls } from '../support/faults.js';
 import { engine, testDatabase } from '../support/test-database.js';
@@ -41,7 +41,7 @@ test.each([
   const isRead = (input: object) => JSON.stringify(input).includes('SELECT');
   interceptCalls(db, operation, (input, ask) => (failing && !isRead(input) ? Promise.reject(failure()) : ask(input)));
   const clock = { ...systemClock, now: () => performance.now() + ahead };
-  const consumer = createConsumer({ ...streamParts(db), clock });
+  const consumer = new Consumer({ ...streamParts(db), clock });
   const stop = new AbortController();
   const running = consumer.run(stop.signal);
   const server = await startServer(db, { status: () => consumer.status() });

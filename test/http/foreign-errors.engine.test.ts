@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 
+import { systemClock } from '../../src/clock.js';
 import { reasonFor } from '../../src/errors.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
@@ -52,7 +53,7 @@ test('what DynamoDB says of a marker that it refuses stays in the log', async ()
 });
 
 test('a failing write is reported without the words of whoever failed', async () => {
-  const watch = new WriteWatch({ now: () => 0 });
+  const watch = new WriteWatch({ ...systemClock, now: () => 0 });
   const write = watch.watched('cells', () => Promise.reject(new Error(SECRET)));
   await expect(write()).rejects.toThrow(SECRET);
   expect(watch.failing?.reason).toBe(reasonFor(new Error(SECRET)));

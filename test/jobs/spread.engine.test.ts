@@ -51,7 +51,7 @@ const SETTLE_MS = 60_000;
 /** Lets writers spread what is gathered, once `settle` has resolved: as many jobs as are killed before one does. */
 async function complete(key: string, settle: () => Promise<void>, kills: number): Promise<void> {
   let now = 0;
-  const spreader = () => new Spreader({ database: db, clock: { now: () => now }, settleMs: SETTLE_MS, log: silentLog });
+  const spreader = () => new Spreader(db, { ...systemClock, now: () => now }, SETTLE_MS, silentLog);
   for (let left = kills; ; left -= 1) {
     const own = spreader();
     await own.look([await current(key)]);

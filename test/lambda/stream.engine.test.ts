@@ -14,7 +14,7 @@ import { countDeadLetters } from '../../src/store/cell/dead-letters.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { ensureTables } from '../../src/store/table/tables.js';
 import type { StreamRecord } from '../../src/stream/change.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { Consumer } from '../../src/stream/consume/consumer.js';
 import { readWholeStream } from '../../src/stream/consume/follower.js';
 import { openRecount } from '../../src/stream/recount/reads.js';
 import { recount } from '../../src/stream/recount/recount.js';
@@ -187,13 +187,13 @@ describe('the owner of the cells', async () => {
     await ensureTables(ofLambda);
     const handle = createHandler(config, () => ofLambda);
     expect(await handle({ Records: [] })).toEqual({ batchItemFailures: [] });
-    const running = createConsumer(streamParts(ofLambda)).run(new AbortController().signal);
+    const running = new Consumer(streamParts(ofLambda)).run(new AbortController().signal);
     await expect(running).rejects.toThrow('CELLPORT_CONSUMER=off');
 
     const ofServer = newDatabase();
     await ensureTables(ofServer);
     const stop = new AbortController();
-    const consumer = createConsumer({ ...streamParts(ofServer), onOwnership: (owner) => owner && stop.abort() });
+    const consumer = new Consumer({ ...streamParts(ofServer), onOwnership: (owner) => owner && stop.abort() });
     await consumer.run(stop.signal);
     await expect(createHandler(config, () => ofServer)({ Records: [] })).rejects.toMatchObject({ name: 'OtherFormat' });
     ofLambda.client.destroy();
@@ -243,7 +243,7 @@ test('cells are handed over from a server to a Lambda function and back by chang
   };
   const consume = async (work: () => Promise<unknown>) => {
     const stop = new AbortController();
-    const running = createConsumer(streamParts(db)).run(stop.signal);
+    const running = new Consumer(streamParts(db)).run(stop.signal);
     await work();
     stop.abort();
     await running;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type Area, areaContains, normalizeBounds } from '../../src/geo/bounds.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { changeKind, eventOf, markerChange } from '../../src/live/change.js';
-import { createWatchers } from '../../src/live/listeners.js';
+import { Watchers } from '../../src/live/listeners.js';
 import { aPoint, anArea, pointsNear } from '../geo/arbitraries.js';
 import { markerRecord } from './records.js';
 
@@ -38,7 +38,7 @@ test('the kind of a change follows from the positions before and after, for any 
 test('the candidates for a change include every subscriber that it concerns, and few others with small bounding boxes', () => {
   fc.assert(
     fc.property(fc.array(anAreaWithChange, { maxLength: 20 }), (all) => {
-      const watchers = createWatchers<number>();
+      const watchers = new Watchers<number>();
       all.forEach(({ area }, index) => watchers.add(index, area));
       for (const event of all) {
         const near = watchers.near(event);
@@ -47,11 +47,11 @@ test('the candidates for a change include every subscriber that it concerns, and
         });
       }
       all.forEach(({ area }, index) => watchers.remove(index, area));
-      expect(watchers.isEmpty()).toBe(true);
+      expect(watchers.isEmpty).toBe(true);
       for (const event of all) expect(watchers.near(event).size).toBe(0);
     }),
   );
-  const thousand = createWatchers<number>();
+  const thousand = new Watchers<number>();
   for (let n = 0; n < 1_000; n += 1) {
     const west = (n % 350) - 180;
     thousand.add(n, normalizeBounds('bounds', { west, south: (n % 170) - 90, east: west + 1, north: (n % 170) - 89 }));

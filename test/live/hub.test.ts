@@ -4,7 +4,7 @@ import { normalizeBounds } from '../../src/geo/bounds.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import type { MarkerChange } from '../../src/live/change.js';
 import { type HubOptions, LiveHub } from '../../src/live/hub.js';
-import { createQueue } from '../../src/live/queue.js';
+import { Queue } from '../../src/live/queue.js';
 import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Marker } from '../../src/model/marker.js';
@@ -277,13 +277,13 @@ test('readings are emitted to the subscribers of their marker, except expired on
 
 test('a reader that leaves, even while it waits, is forgotten', async () => {
   let ends = 0;
-  const queue = createQueue<number>(() => (ends += 1));
-  const waiting = queue.reader.next();
-  await queue.reader.return?.();
+  const queue = new Queue<number>(() => (ends += 1));
+  const waiting = queue.next();
+  await queue.return();
   expect(await waiting).toMatchObject({ done: true });
   queue.push(1, 1);
   queue.end(limitExceeded('a', 1, 1, 'b'));
-  expect(await queue.reader.next()).toMatchObject({ done: true });
+  expect(await queue.next()).toMatchObject({ done: true });
   expect(ends).toBe(1);
 });
 
@@ -294,16 +294,16 @@ test('a queue is limited in values and bytes, not counting those already read', 
     [1_000, 299, 100],
   ] as const) {
     let ends = 0;
-    const queue = createQueue<number>(() => (ends += 1), [-1].values(), { values, bytes, allBytes: 1_000 });
+    const queue = new Queue<number>(() => (ends += 1), [-1].values(), { values, bytes, allBytes: 1_000 });
     for (let n = 0; n < 50; n += 1) {
       queue.push(n, size);
-      if (n === 0) expect((await queue.reader.next()).value).toBe(-1);
-      expect((await queue.reader.next()).value).toBe(n);
+      if (n === 0) expect((await queue.next()).value).toBe(-1);
+      expect((await queue.next()).value).toBe(n);
     }
     for (let n = 0; n < 4; n += 1) queue.push(n, size);
     expect(ends).toBe(1);
-    await expect(queue.reader.next()).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
-    expect(await queue.reader.next()).toMatchObject({ done: true });
+    await expect(queue.next()).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    expect(await queue.next()).toMatchObject({ done: true });
   }
 });
 
@@ -311,21 +311,21 @@ test('of queues that together have too much, the one ends whose reader has not k
   const limits = { values: 100, bytes: 1_000, allBytes: 1_500 };
   const all = { bytes: 0 };
   const ended: string[] = [];
-  const open = (name: string) => createQueue<number>(() => ended.push(name), [].values(), limits, all);
+  const open = (name: string) => new Queue<number>(() => ended.push(name), [].values(), limits, all);
   const [slow, stuck, quick] = [open('slow'), open('stuck'), open('quick')];
   stuck.push(1, 900);
   slow.push(1, 500);
   for (let n = 0; n < 10; n += 1) {
     quick.push(n, 300);
-    expect((await quick.reader.next()).value).toBe(n);
+    expect((await quick.next()).value).toBe(n);
   }
   expect(ended).toEqual([]);
   stuck.push(2, 100);
   expect(ended).toEqual([]);
   stuck.push(3, 1);
   expect(ended).toEqual(['stuck']);
-  await expect(stuck.reader.next()).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+  await expect(stuck.next()).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
   slow.push(2, 500);
-  await slow.reader.return?.();
+  await slow.return();
   expect(all.bytes).toBe(0);
 });

@@ -4,8 +4,8 @@ import { runInNewContext } from 'node:vm';
 
 import { expect, test } from 'vitest';
 
-import { createQueue } from '../../src/live/queue.js';
-import { createRecentEvents } from '../../src/live/history.js';
+import { Queue } from '../../src/live/queue.js';
+import { RecentEvents } from '../../src/live/history.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -18,7 +18,7 @@ async function kept(refs: readonly WeakRef<object>[]): Promise<number> {
 }
 
 test('a queue whose reader is always one value behind keeps only what waits', async () => {
-  const queue = createQueue<object>(() => undefined);
+  const queue = new Queue<object>(() => undefined);
   const refs: WeakRef<object>[] = [];
   const push = () => {
     const value = {};
@@ -28,13 +28,13 @@ test('a queue whose reader is always one value behind keeps only what waits', as
   push();
   for (let n = 0; n < 1_000; n++) {
     push();
-    await queue.reader.next();
+    await queue.next();
   }
   expect(await kept(refs)).toBeLessThan(5);
 });
 
 test('a buffer of recent events does not keep evicted ones, also if each is large', async () => {
-  const recent = createRecentEvents(1024 * 1024);
+  const recent = new RecentEvents(1024 * 1024);
   const refs: WeakRef<object>[] = [];
   for (let n = 0; n < 500; n++) {
     const image = { m: { S: 'x'.repeat(300_000) } };

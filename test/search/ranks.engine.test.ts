@@ -24,7 +24,7 @@ test('a new rankBy is learned although eventually consistent reads do not show i
     before = stale ?? structuredClone(await ask(input));
     return structuredClone(before);
   });
-  const ranks = new Ranks({ keys: db.keys, tables: openSearchTables(db, 'cells') });
+  const ranks = new Ranks(db.keys, () => openSearchTables(db, 'cells').listCollections());
   await ranks.read();
   expect([...ranks.byScope]).toEqual([['cities', 'population']]);
   await updateCollection(db, 'cities', { rankBy: 'area' }, { now: NOW }, newCall());

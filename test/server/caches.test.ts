@@ -17,7 +17,7 @@ import { createKeyspace } from '../../src/keys/keyspace.js';
 import { decodePage, encodePage } from '../../src/store/page/page-data.js';
 import { readDocument } from '../../src/graphql/limits/document-limits.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
-import { createBlockMemory } from '../../src/stream/cells/memory.js';
+import { CellMemory } from '../../src/stream/cells/memory.js';
 import { PageMemory } from '../../src/stream/pages/memory.js';
 import { markerRecord } from '../live/records.js';
 import { memoryOf } from '../support/heap.js';
@@ -193,12 +193,12 @@ const FILLINGS: Readonly<Record<string, Filling>> = {
     bound: SMALL,
     entries: 4_000,
     fill(count) {
-      const memory = createBlockMemory(SMALL);
+      const memory = new CellMemory(SMALL);
       for (let n = 0; n < count; n++) {
         const children = new Map(
           each(n % 33, (child) => [String(child), { count: n, sumLng: n / 7, sumLat: n * 1e7 }]),
         );
-        memory.remember({ scope: 'parks', parent: `u${n}` }, { batch: n, children });
+        memory.put({ scope: 'parks', parent: `u${n}` }, { batch: n, children });
       }
       return memory;
     },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { silentLog } from '../../src/log.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { Consumer } from '../../src/stream/consume/consumer.js';
 import { EMBEDDED_LOAD_POLICY, LOAD_POLICY, type LoadPolicy } from '../../src/stream/consume/flood.js';
 import { DerivedModel } from './simulation/derived-model.js';
 import { Process } from './simulation/process.js';
@@ -20,7 +20,7 @@ async function load(policy: LoadPolicy) {
   table.faulty = false;
   const derived = new DerivedModel();
   const process = new Process(world, { refused: 0, answerLost: 0, slowestMs: 5 }, 'host:1');
-  const consumer = createConsumer({
+  const consumer = new Consumer({
     ...process.ports(table, derived),
     pages: undefined,
     clock: process.clock(),

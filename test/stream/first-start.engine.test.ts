@@ -6,7 +6,7 @@ import type { Item } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { Consumer } from '../../src/stream/consume/consumer.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
@@ -35,7 +35,7 @@ interceptCalls(db, 'DescribeTable', async (input, ask) => {
 /** Starts a consumer without a state, waits until it has read everything, and returns its gap. */
 async function gapOfFirstStart(name: string, meanwhile: () => Promise<unknown>): Promise<string | undefined> {
   const stop = new AbortController();
-  const consumer = createConsumer({ ...streamParts(db, name), days: undefined });
+  const consumer = new Consumer({ ...streamParts(db, name), days: undefined });
   const running = consumer.run(stop.signal);
   await meanwhile();
   await untilRead(db, name);

@@ -10,7 +10,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { coolMonthTable, monthTable } from '../../src/store/table/month-tables.js';
 import { deleteTable } from '../../src/store/table/tables.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { Consumer } from '../../src/stream/consume/consumer.js';
 import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
 import { openRecount } from '../../src/stream/recount/reads.js';
 import { CONSUMER } from '../../src/server/consumer.js';
@@ -47,7 +47,7 @@ const record = (ms: number, n: number, into = db) =>
 function consume() {
   const passed: string[] = [];
   const { days, ...parts } = { ...streamParts(db), clock };
-  const consumer = createConsumer({
+  const consumer = new Consumer({
     ...parts,
     days: { ...days, everyMs: 50 },
     onRecord({ keys }) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { silentLog } from '../../src/log.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { Consumer } from '../../src/stream/consume/consumer.js';
 import { DerivedModel } from './simulation/derived-model.js';
 import { type Ports, Process } from './simulation/process.js';
 import { TableModel } from './simulation/table-model.js';
@@ -19,12 +19,12 @@ function fleet() {
   const derived = new DerivedModel();
   const start = (
     name: string,
-    change: (ports: Ports) => Partial<Parameters<typeof createConsumer>[0]> = () => ({}),
+    change: (ports: Ports) => Partial<ConstructorParameters<typeof Consumer>[0]> = () => ({}),
   ) => {
     const process = new Process(world, NO_FAULTS, name);
     const ports = process.ports(table, derived);
     const clock = process.clock();
-    const consumer = createConsumer({
+    const consumer = new Consumer({
       ...ports,
       pages: undefined,
       days: undefined,

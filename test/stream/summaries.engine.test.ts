@@ -395,8 +395,8 @@ describe('summaries include readings as soon as they are acknowledged, although 
 describe('summaries of readings that expire', () => {
   const session = (later: number, epoch: number) =>
     new MarkerDays(
+      { port: openSummaries(lonely) },
       {
-        port: openSummaries(lonely),
         clock: { ...clock, wall: () => NOW.getTime() + later },
         log: silentLog,
         signal: new AbortController().signal,

@@ -12,7 +12,7 @@ import { decodePage } from '../../src/store/page/page-data.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import { type ConsumerOptions, createConsumer } from '../../src/stream/consume/consumer.js';
+import { Consumer, type ConsumerOptions } from '../../src/stream/consume/consumer.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { engine } from '../support/test-database.js';
 
@@ -157,7 +157,7 @@ export async function untilRead(db: Database, consumer = 'cells'): Promise<void>
 /** Runs a consumer during some work, and until it has read everything. */
 export async function whileConsuming(db: Database, work: () => Promise<unknown>): Promise<void> {
   const stop = new AbortController();
-  const running = createConsumer(streamParts(db)).run(stop.signal);
+  const running = new Consumer(streamParts(db)).run(stop.signal);
   await work();
   await untilRead(db);
   stop.abort();
@@ -166,7 +166,7 @@ export async function whileConsuming(db: Database, work: () => Promise<unknown>)
 
 /** Starts a consumer that runs until all tests of the file have ended. */
 export function consumeThroughout(db: Database, parts: ConsumerOptions = streamParts(db)) {
-  const consumer = createConsumer(parts);
+  const consumer = new Consumer(parts);
   const stop = new AbortController();
   const running = consumer.run(stop.signal);
   afterAll(async () => {

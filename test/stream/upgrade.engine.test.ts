@@ -8,7 +8,7 @@ import { PAGE_FORMAT } from '../../src/store/page/page-data.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { createConsumer } from '../../src/stream/consume/consumer.js';
+import { Consumer } from '../../src/stream/consume/consumer.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { engine, testDatabase } from '../support/test-database.js';
 import { markersOfTable, pagesOfTable } from './pages-of-table.js';
@@ -28,7 +28,7 @@ const stateNow = () => loadStreamState(db, 'cells', newCall());
 /** Runs a consumer without pages, like the previous release. */
 async function keepAsBefore(work: () => Promise<unknown>): Promise<void> {
   const stop = new AbortController();
-  const running = createConsumer({ ...streamParts(db), pages: undefined }).run(stop.signal);
+  const running = new Consumer({ ...streamParts(db), pages: undefined }).run(stop.signal);
   await work();
   await untilRead(db);
   stop.abort();
@@ -94,7 +94,7 @@ test('pages that cannot be written are abandoned, and counting continues', async
   const open = (generation: string) => ({ ...pages.open(generation), write: () => Promise.reject(rejected) });
   expect((await stateNow())?.pages).not.toBeNull();
   const stop = new AbortController();
-  const consumer = createConsumer({ ...parts, pages: { ...pages, open } });
+  const consumer = new Consumer({ ...parts, pages: { ...pages, open } });
   const running = consumer.run(stop.signal);
   await put(140, 20);
   await untilRead(db);

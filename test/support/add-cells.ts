@@ -2,7 +2,7 @@ import { systemClock } from '../../src/clock.js';
 import type { CellSums } from '../../src/geo/cell-sums.js';
 import { silentLog } from '../../src/log.js';
 import type { Database } from '../../src/store/database.js';
-import { applyBatch } from '../../src/stream/cells/apply.js';
+import { applyToCells } from '../../src/stream/cells/apply.js';
 import { openBlocks } from '../../src/stream/consume/derived-ports.js';
 
 /**
@@ -17,6 +17,6 @@ export async function addCells(
 ): Promise<number> {
   const { signal } = new AbortController();
   const options = { port: openBlocks(database), clock: systemClock, signal, log: silentLog, holds: () => true };
-  const applied = await applyBatch(options, batch, new Map([[scope, blocks]]));
+  const applied = await applyToCells(options, batch, new Map([[scope, blocks]]));
   return applied.blocks;
 }

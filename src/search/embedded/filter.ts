@@ -29,7 +29,7 @@ function meets({ west, south, east, north }: Bounds): Sql {
 }
 
 /** The conditions on a document apart from its words. */
-export function conditionsOf({ scopes, area }: Pick<SearchQuery, 'scopes' | 'area'>): Sql[] {
+export function conditionsOf({ scopes, area }: SearchQuery): Sql[] {
   const conditions: Sql[] = [];
   if (scopes) conditions.push({ sql: 'd.scope IN (SELECT value FROM json_each(?))', values: [JSON.stringify(scopes)] });
   if (area) {

@@ -195,7 +195,7 @@ function scoreOf([tier, by]: EmbeddedOrder, isByDistance: boolean): number {
 }
 
 /** The conditions of a query. Small areas, and the ring around a point, restrict `id` through the R-tree. */
-function restrictions(query: Pick<SearchQuery, 'area' | 'scopes'>, id: string, ring?: Area): Sql[] {
+function restrictions(query: SearchQuery, id: string, ring?: Area): Sql[] {
   const { area } = query;
   const boxes = [ring, area && isSmall(area) ? area : undefined].flatMap((small) => (small ? [idsIn(small)] : []));
   return [...boxes.map(({ sql, values }) => ({ sql: `${id} IN (${sql})`, values })), ...conditionsOf(query)];

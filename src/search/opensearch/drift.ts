@@ -20,7 +20,7 @@ export interface DriftOptions {
   readonly client: Client;
   readonly alias: string;
   readonly keys: Keyspace;
-  readonly tables: Pick<SearchTables, 'readItems' | 'listCollections'>;
+  readonly tables: SearchTables;
   /** Reads the items of keys, strongly consistent. */
   readonly itemsOf: (keys: readonly Key[]) => Promise<readonly (Item | undefined)[]>;
   /** Waits until everything written before the call is in the index. */

@@ -20,14 +20,10 @@ export interface IndexStateStore {
 }
 
 /** Searches the current index of a table. */
-export function openReader(
-  client: Client,
-  names: SearchIndexNames,
-  state: Pick<IndexStateStore, 'load'>,
-): SearchReader {
+export function openReader(client: Client, names: SearchIndexNames, load: IndexStateStore['load']): SearchReader {
   const reader = (signal: AbortSignal | undefined) => new IndexReader(client, names.alias, signal);
   return {
-    checkpoint: async () => (await state.load()).checkpoint,
+    checkpoint: async () => (await load()).checkpoint,
     search: (query, { after, limit }, signal) =>
       reader(signal).search(query, after === undefined ? undefined : parseOrder(after), limit),
     count: (query, signal) => reader(signal).count(query),
@@ -71,7 +67,7 @@ export function openSearchEngine(options: EngineOptions): SearchEngine {
   }
 
   return {
-    ...openReader(client, names, state),
+    ...openReader(client, names, () => state.load()),
     /** Makes the index ready, which a crash, or somebody's deletion of it, may have left undone. */
     async checkpoint() {
       const { index, checkpoint } = await state.load();

@@ -33,7 +33,7 @@ function meets({ west, south, east, north }: Bounds): Clause {
 const inArea = ({ parts }: Area): Clause => ({ bool: { should: parts.map(meets), minimum_should_match: 1 } });
 
 /** The conditions of a query apart from its words. */
-const conditions = ({ scopes, area }: Pick<SearchQuery, 'scopes' | 'area'>): Clause[] => [
+const conditions = ({ scopes, area }: SearchQuery): Clause[] => [
   ...(scopes ? [{ terms: { scope: scopes } }] : []),
   ...(area ? [inArea(area)] : []),
 ];

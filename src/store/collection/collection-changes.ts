@@ -53,7 +53,7 @@ export function deleteCollection(database: Database, key: string, now: string, c
   return changeCollection(database, key, () => ({ [EMPTYING]: now }), call);
 }
 
-/** Yields all collections page by page: those in use, or those deleted but not yet emptied. */
+/** Yields all collections, response by response: those in use, or those deleted but not yet emptied. */
 export async function* everyCollection(
   database: Database,
   state: 'in use' | 'emptying',

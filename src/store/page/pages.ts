@@ -19,11 +19,15 @@ export interface PagesOf extends PageSet {
   readonly collection: string;
 }
 
-/** A stored page. */
-export interface StoredPage {
+/** The part of its partition that a page spans. */
+export interface PageSpan {
   readonly begin: string;
   /** The begin of the next page when this one was written; undefined for the last page of a partition. */
   readonly end: string | undefined;
+}
+
+/** A stored page. */
+export interface StoredPage extends PageSpan {
   /** The last round of stream changes applied to it. */
   readonly round: number;
   /** The last round in which a marker moved from it to another page. */
@@ -34,9 +38,7 @@ export interface StoredPage {
 }
 
 /** A page to be stored. */
-export interface NewPage {
-  readonly begin: string;
-  readonly end: string | undefined;
+export interface NewPage extends PageSpan {
   readonly markers: number;
   readonly data: Uint8Array;
 }

@@ -93,7 +93,7 @@ export interface ReadingsOptions {
 }
 
 /**
- * Maximum number of items per page after the first, which is needed only if readings are skipped as expired or of
+ * Maximum number of items per response after the first, which is needed only if readings are skipped as expired or of
  * another incarnation.
  */
 const FURTHER_ITEMS = 1_000;
@@ -108,11 +108,11 @@ async function* itemsDown(
   let after: Item | undefined;
   for (let read = 0, limit = first; ; limit = Math.min(FURTHER_ITEMS, mostPassed)) {
     const down = { ...range, limit, consistent, descending: true };
-    const page = await queryResponse(database, rangeRequest(database, down, after), call);
-    const items = page.Items ?? [];
+    const response = await queryResponse(database, rangeRequest(database, down, after), call);
+    const items = response.Items ?? [];
     yield* items;
     read += items.length;
-    after = page.LastEvaluatedKey;
+    after = response.LastEvaluatedKey;
     if (after === undefined) return;
     if (read - first >= mostPassed) {
       const passed = `${read - first} or more that are skipped`;

@@ -11,7 +11,7 @@ import { removeSummaries } from '../reading/kept-days.js';
 import { readingPartitions } from './readings.js';
 
 const MARKERS_AT_A_TIME = 16;
-const ENTRIES_A_PAGE = 400;
+const ENTRIES_AT_A_TIME = 400;
 
 /** Removes all items under a marker, in all its partitions; returns the marker's own item if it exists. */
 async function removeUnder(
@@ -49,7 +49,7 @@ export async function removePartition(
   call: Call,
 ): Promise<number> {
   const index = geoIndexOf(collection.geoSlot);
-  const request = rangeRequest(database, { index, pk, limit: ENTRIES_A_PAGE });
+  const request = rangeRequest(database, { index, pk, limit: ENTRIES_AT_A_TIME });
   let removed = 0;
   for await (const items of queryResponses(database, request, call)) {
     const names = items.flatMap(

@@ -2,7 +2,7 @@ import type { PageRead, RangeRead } from './read-log.js';
 
 /** Cost of one client request, summed over its commands by `send`. */
 export interface Meter {
-  /** Query and Scan calls, one per page. */
+  /** Query and Scan calls, one per response. */
   queries: number;
   /** Items requested by key. */
   getItems: number;

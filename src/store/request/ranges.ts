@@ -12,7 +12,7 @@ export interface StoredPartition {
 
 /** How to read a range. */
 export interface RangeOptions {
-  /** Maximum number of items per page. */
+  /** Maximum number of items per response. */
   readonly limit?: number | undefined;
   /** Strongly consistent, which tables can be and indexes cannot. */
   readonly consistent?: boolean | undefined;
@@ -48,7 +48,7 @@ function projection(paths: readonly string[]) {
   };
 }
 
-/** The Query of one page of a range; `after` is the key at which the previous page ended. */
+/** The Query for one response with a range; `after` is the key at which the previous one ended. */
 export function rangeRequest(
   { tables }: Database,
   { index, table, pk, from, to, behind, limit, consistent = false, descending = false, attributes }: StoredRange,

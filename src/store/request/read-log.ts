@@ -9,7 +9,7 @@ export interface RangeRead {
   /** The index, or for a table itself `entities`, `cells`, `pages` or `derived` (the rest of the derived table). */
   readonly index: string;
   readonly pk: string;
-  /** Bounds of the sort keys, both included; null if the range is open. For a single page, the part that it covered. */
+  /** Bounds of the sort keys, both included; null if the range is open. For a single response, the part that it covered. */
   readonly from: string | null;
   readonly to: string | null;
   /** Number of items read, before filters; for a cached range, the number of its items. */
@@ -43,7 +43,7 @@ function derivedKind(keys: Database['keys'], pk: string, from: string | null): '
   return from !== null && keys.parseCell({ pk, sk: from }) !== undefined ? 'cells' : 'derived';
 }
 
-/** The range read by a Query call: a page ends where the next one begins. */
+/** The range read by a Query call: a response ends where the next one begins. */
 export function rangeReadOf(
   { tables, keys }: Database,
   {

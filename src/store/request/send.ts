@@ -52,7 +52,7 @@ export interface Operations {
   batchGet: { input: BatchGetCommandInput; output: BatchGetCommandOutput };
   query: { input: QueryCommandInput; output: QueryCommandOutput };
   scan: { input: ScanCommandInput; output: ScanCommandOutput };
-  /** With items and keys in wire format: a single value that JavaScript cannot represent must not cost a whole page. */
+  /** With items and keys in wire format: a single value that JavaScript cannot represent must not cost a whole response. */
   wireScan: { input: WireScanInput; output: Omit<WireScanOutput, 'Items'> & { Items?: readonly WireMap[] } };
   put: { input: PutCommandInput; output: PutCommandOutput };
   update: { input: UpdateCommandInput; output: UpdateCommandOutput };
@@ -77,8 +77,8 @@ interface Dispatch<K extends Operation> {
   readonly itemsRead?: (output: Operations[K]['output']) => number;
   /** The read units that AWS charges at least, where DynamoDB Local may report less. */
   readonly leastUnits?: (input: Operations[K]['input'], output: Operations[K]['output']) => number;
-  /** Whether each call reads a page of a range. */
-  readonly pages?: boolean;
+  /** Whether each call reads a part of a range. */
+  readonly isRange?: boolean;
   /** The range that a call read, for explanations. */
   readonly range?: (
     database: Database,
@@ -127,13 +127,13 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
     run: ({ client, scheduler }, input, options) => client.send(queryCommand(input, scheduler.takeTurn), options),
     itemsRead: countOf,
     leastUnits: leastOfRange,
-    pages: true,
+    isRange: true,
     range: rangeReadOf,
   },
   scan: {
     run: ({ client }, input, options) => client.send(exact(new ScanCommand(input)), options),
     itemsRead: countOf,
-    pages: true,
+    isRange: true,
   },
   wireScan: {
     // The SDK's type of a value is a union by type name; ours is read by whichever name is present.
@@ -142,7 +142,7 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
         Operations['wireScan']['output']
       >,
     itemsRead: countOf,
-    pages: true,
+    isRange: true,
   },
   put: {
     run: ({ client }, input, options) => client.send(exact(new PutCommand(input)), options),
@@ -185,13 +185,13 @@ function count<K extends Operation>(
   output: Operations[K]['output'],
   units: number,
 ): void {
-  const { keysRead, writes, itemsRead, pages } = DISPATCH[operation] as Dispatch<K>;
+  const { keysRead, writes, itemsRead, isRange } = DISPATCH[operation] as Dispatch<K>;
   const { ScannedCount = 0 }: Answer = output;
   meter[writes === undefined ? 'readUnits' : 'writeUnits'] += units;
   meter.getItems += keysRead?.(input) ?? 0;
   meter.writes += writes?.(input) ?? 0;
   meter.itemsReturned += itemsRead?.(output) ?? 0;
-  if (pages !== true) return;
+  if (isRange !== true) return;
   meter.queries += 1;
   meter.itemsScanned += ScannedCount;
 }

@@ -107,14 +107,14 @@ async function namedMonths(database: Database): Promise<string[]> {
   const months: string[] = [];
   for (let after: string | undefined = prefix; after?.startsWith(prefix) === true;) {
     const request = new ListTablesCommand({ ExclusiveStartTableName: after });
-    const page: ListTablesCommandOutput = await withinTime(
+    const response: ListTablesCommandOutput = await withinTime(
       database,
       (options) => database.client.send(request, options),
       { failure: mapFailure },
     );
-    const names: readonly string[] = page.TableNames ?? [];
+    const names: readonly string[] = response.TableNames ?? [];
     months.push(...names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length)));
-    after = page.LastEvaluatedTableName;
+    after = response.LastEvaluatedTableName;
   }
   return months.filter((month) => /^\d{4}-(0[1-9]|1[0-2])$/.test(month));
 }

@@ -8,7 +8,7 @@ import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
 
 /**
- * One page of a Query. A month without a table is empty, and so is one whose table has another key, as none of our readings
+ * One response to a Query. A month without a table is empty, and so is one whose table has another key, as none of our readings
  * can be in it. Throws like `refuse` if its table has our key, but is not Cellport's otherwise.
  */
 export async function queryResponse(
@@ -31,8 +31,8 @@ export async function queryResponse(
 }
 
 /**
- * Yields the items of a Query page by page as DynamoDB returns them (up to 1 MB each, some of them empty), until there
- * are no more, or `most` items were returned. Each page is requested when the previous one has been consumed.
+ * Yields the items of a Query, response by response, as DynamoDB returns them (up to 1 MB each, some of them empty), until there
+ * are no more, or `most` items were returned. Each is requested when the previous one has been consumed.
  */
 export async function* queryResponses(
   database: Database,
@@ -44,7 +44,7 @@ export async function* queryResponses(
   let after: Item | undefined;
   do {
     const limit = Math.min(left, request.Limit ?? Infinity);
-    const page = await queryResponse(
+    const response = await queryResponse(
       database,
       {
         ...request,
@@ -53,11 +53,11 @@ export async function* queryResponses(
       },
       call,
     );
-    const items = page.Items ?? [];
+    const items = response.Items ?? [];
     left -= items.length;
-    after = page.LastEvaluatedKey;
+    after = response.LastEvaluatedKey;
     yield items;
-    // Only a missing key marks the end: a page may be empty without being the last.
+    // Only a missing key marks the end: a response may be empty without being the last.
   } while (after !== undefined && left > 0);
 }
 

@@ -9,7 +9,7 @@ import { dropGeometry, scopeOfObject } from './zone-geometry.js';
 import { readZonePage } from './zone-index.js';
 import { coverKeys } from './zone-item.js';
 
-const ZONES_A_PAGE = 100;
+const ZONES_AT_A_TIME = 100;
 /** Leftovers of interrupted puts, in every object store. */
 const HALF_WRITTEN = '.writing/';
 /** Number of objects compared with items at a time. */
@@ -23,8 +23,8 @@ const OBJECTS_AT_A_TIME = 10_000;
 export async function removeZones(database: Database, collection: Collection, call: Call): Promise<void> {
   let after: string | undefined;
   do {
-    const page = { after, limit: ZONES_A_PAGE, consistent: true };
-    const { items, zones, next } = await readZonePage(database, collection, page, call);
+    const some = { after, limit: ZONES_AT_A_TIME, consistent: true };
+    const { items, zones, next } = await readZonePage(database, collection, some, call);
     await deleteReadItems(
       database,
       zones.flatMap((zone) => coverKeys(database.keys, zone)),

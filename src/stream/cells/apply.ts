@@ -1,6 +1,4 @@
-import type { Clock } from '../../clock.js';
 import { type CellSums, NO_SUMS, addSums, isZero } from '../../geo/cell-sums.js';
-import type { Log } from '../../log.js';
 import type { CellChanges } from '../../model/cell.js';
 import {
   ABSENT_BLOCK,
@@ -11,8 +9,8 @@ import {
 } from '../../store/cell/blocks.js';
 import { chunks, mapConcurrently } from '../../store/request/concurrency.js';
 import { processAll } from '../../store/request/retries.js';
-import type { BlockMemory } from './memory.js';
-import type { CellsPort } from '../ports.js';
+import type { CellMemory } from './memory.js';
+import type { CellsPort, LeasedWork } from '../ports.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 /** The result of applying a batch. */
@@ -52,15 +50,10 @@ function additionTo({ scope, parent, deltas }: BlockDelta, found: StoredBlock, b
 /** Whether the sums are impossible: a count below zero, or a position without markers. */
 export const isImpossible = (sums: CellSums): boolean => sums.count < 0 || (sums.count === 0 && !isZero(sums));
 
-export interface ApplyOptions {
+export interface ApplyOptions extends LeasedWork {
   readonly port: CellsPort;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  readonly log: Log;
-  /** Whether the lease was ours a moment ago. Without a renewed lease nothing is written: the next renewal decides. */
-  readonly holds: () => boolean;
   /** Blocks remembered by this process; omitted to read all of them. */
-  readonly memory?: BlockMemory | undefined;
+  readonly memory?: CellMemory | undefined;
   /** Whether the first read of a block must be consistent. */
   readonly consistent?: boolean;
 }
@@ -70,7 +63,7 @@ export interface ApplyOptions {
  * last batch and is written only if it has not changed since it was read, so it gets the batch exactly once, however
  * often and by whichever process it is applied.
  */
-export async function applyBatch(options: ApplyOptions, batch: number, changes: CellChanges): Promise<Applied> {
+export async function applyToCells(options: ApplyOptions, batch: number, changes: CellChanges): Promise<Applied> {
   const written = await writeBlocks(options, blockChanges(changes), (delta, found) => additionTo(delta, found, batch));
   const suspects = written
     .filter(({ found, next }) =>
@@ -107,13 +100,13 @@ export async function writeBlocks<T extends BlockName>(
       // A process that was suspended after a read may assume blocks are absent that a recount has since written.
       const outcomes = open.length > 0 && holds() ? await port.write(open.map(({ write }) => write)) : [];
       for (const { write } of open.filter((_, index) => outcomes[index] === 'written')) {
-        memory?.remember(write, write.next);
+        memory?.put(write, write.next);
         written.push(write);
       }
       return open.filter((_, index) => outcomes[index] !== 'written').map(({ block }) => block);
     }
     const onRetry = (err: unknown, attempt: number) =>
-      log.warn({ err, attempt }, 'cannot write blocks of cells; retrying');
+      log.warn({ err, attempt }, 'Cannot write blocks of cells; retrying');
     // After a failure, the blocks themselves show which were written.
     await processAll(chunk, writeSome, { attempts: Infinity, retryable: () => true, onRetry, clock, signal });
   });

@@ -5,15 +5,6 @@ import type { Contribution } from '../change.js';
 type SumsByName = Map<string, CellSums>;
 type Blocks = ReadonlyMap<string, ReadonlyMap<string, CellSums>>;
 
-/** Adds up contributions and keeps only their sums, so that a batch may have any number of records. */
-export interface Fold {
-  add(scope: string, contribution: Contribution, sign: 1 | -1): void;
-  /** The number of finest cells and places touched, which limits the memory and the writes of the batch. */
-  cells(): number;
-  /** The net changes of all blocks, without those that cancel out. */
-  changes(): CellChanges;
-}
-
 function addTo(sums: SumsByName, name: string, more: CellSums): void {
   sums.set(name, addSums(sums.get(name) ?? NO_SUMS, more));
 }
@@ -57,22 +48,29 @@ interface ScopeSums {
   readonly places: SumsByName;
 }
 
-/** Creates an empty fold. The order in which contributions are added does not matter. */
-export function createFold(): Fold {
-  const scopes = new Map<string, ScopeSums>();
-  return {
-    add(scope, { cell, sums: { count, sumLng, sumLat }, place }, sign) {
-      let sums = scopes.get(scope);
-      if (sums === undefined) scopes.set(scope, (sums = { cells: new Map(), places: new Map() }));
-      addTo(sums.cells, cell, { count: sign * count, sumLng: sign * sumLng, sumLat: sign * sumLat });
-      if (place.length > 0) addTo(sums.places, placeParent(place), { ...NO_SUMS, count: sign * count });
-    },
-    cells: () => [...scopes.values()].reduce((total, { cells, places }) => total + cells.size + places.size, 0),
-    changes() {
-      const all = [...scopes].map(
-        ([scope, { cells, places }]) => [scope, new Map([...cellBlocks(cells), ...placeBlocks(places)])] as const,
-      );
-      return new Map(all.filter(([, blocks]) => blocks.size > 0));
-    },
-  };
+/**
+ * Adds up contributions, in any order, and keeps only their sums, so that a batch may have any number of records.
+ */
+export class CellFold {
+  readonly #scopes = new Map<string, ScopeSums>();
+
+  add(scope: string, { cell, sums: { count, sumLng, sumLat }, place }: Contribution, sign: 1 | -1): void {
+    let sums = this.#scopes.get(scope);
+    if (sums === undefined) this.#scopes.set(scope, (sums = { cells: new Map(), places: new Map() }));
+    addTo(sums.cells, cell, { count: sign * count, sumLng: sign * sumLng, sumLat: sign * sumLat });
+    if (place.length > 0) addTo(sums.places, placeParent(place), { ...NO_SUMS, count: sign * count });
+  }
+
+  /** The number of finest cells and places touched, which limits the memory and the writes of the batch. */
+  get size(): number {
+    return [...this.#scopes.values()].reduce((total, { cells, places }) => total + cells.size + places.size, 0);
+  }
+
+  /** The net changes of all blocks, without those that cancel out. */
+  changes(): CellChanges {
+    const all = [...this.#scopes].map(
+      ([scope, { cells, places }]) => [scope, new Map([...cellBlocks(cells), ...placeBlocks(places)])] as const,
+    );
+    return new Map(all.filter(([, blocks]) => blocks.size > 0));
+  }
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import type { Clock } from '../../clock.js';
+import type { Keyspace } from '../../keys/keyspace.js';
 import type { Log } from '../../log.js';
 import { retry } from '../../retry.js';
 import { type MarkerRecords, type RecordsOutcome, comparable } from '../../store/cell/apply-records.js';
@@ -9,12 +10,12 @@ import { placeParent } from '../../model/cell.js';
 import type { DeadLetter } from '../../store/cell/dead-letters.js';
 import { blockChanges } from '../cells/apply.js';
 import { type Contribution, type StreamRecord, changeOf } from '../change.js';
-import { createFold } from '../cells/fold.js';
-import { deadLetterOf, type RecordKeys } from './record-fold.js';
+import { CellFold } from '../cells/fold.js';
+import { deadLetterOf } from './record-fold.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 export interface ApplyRecordsOptions {
-  readonly keys: RecordKeys;
+  readonly keys: Keyspace;
   readonly clock: Clock;
   readonly log: Log;
   /** When it is aborted, the remaining records must be delivered again. */
@@ -40,7 +41,7 @@ const MOST_ATTEMPTS = 9;
 /** AWS Lambda does not tell which shard its records are from. */
 const SHARD = 'lambda';
 
-const markerKey = ({ scope, key }: Pick<Effect, 'scope' | 'key'>) => `${scope}\n${key}`;
+const markerKey = ({ scope, key }: { readonly scope: string; readonly key: string }) => `${scope}\n${key}`;
 
 /** Names of the items that an effect may change: blocks, and the last record of its marker. */
 function touched({ scope, key, before, after }: Effect): string[] {
@@ -74,7 +75,7 @@ function pieces(effects: readonly Effect[]): Effect[][] {
 
 /** The markers and blocks of a transaction. */
 function transactionOf(effects: readonly Effect[]) {
-  const fold = createFold();
+  const fold = new CellFold();
   const markers = new Map<string, MarkerRecords>();
   for (const { scope, key, sequence, before, after } of effects) {
     const name = markerKey({ scope, key });
@@ -104,7 +105,7 @@ async function applyPiece(options: ApplyRecordsOptions, piece: readonly Effect[]
     }
   };
   // If an attempt succeeded although its response was lost, the next one finds that its records were applied.
-  const onRetry = (err: unknown, tries: number) => log.debug({ err, attempt: tries }, 'cannot apply records; retrying');
+  const onRetry = (err: unknown, tries: number) => log.debug({ err, attempt: tries }, 'Cannot apply records; retrying');
   await retry(attempt, { attempts: MOST_ATTEMPTS, onRetry, clock, signal });
 }
 
@@ -137,7 +138,7 @@ export async function applyStreamRecords(
     }
     return undefined;
   } catch (err) {
-    log.error({ err, from: next }, 'cannot apply records; they must be delivered again');
+    log.error({ err, from: next }, 'Cannot apply records; they must be delivered again');
     return next;
   }
 }

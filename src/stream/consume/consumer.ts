@@ -1,30 +1,16 @@
-import type { Clock } from '../../clock.js';
-import type { Log } from '../../log.js';
-import type { CellChanges } from '../../model/cell.js';
 import { restartOnFailure } from '../../retry.js';
 import type { BlockWrite } from '../../store/cell/blocks.js';
 import type { PageGeneration, StreamGap, StreamState } from '../../store/cell/stream-state.js';
 import { type Lease, LeaseLost, whileLeased } from '../../store/lease.js';
-import type { PagesOptions } from '../pages/kept-pages.js';
-import { type BlockMemory, createBlockMemory } from '../cells/memory.js';
-import type { StreamRecord } from '../change.js';
-import { LOAD_POLICY, type LoadPolicy } from './flood.js';
-import type { DaysOptions } from '../days/apply.js';
+import { CellMemory } from '../cells/memory.js';
+import { LOAD_POLICY } from './flood.js';
 import { OtherFormat, takeOwnership } from './ownership.js';
-import type { CellsPort, StatePort, StreamPort } from '../ports.js';
 import type { BatchLimits } from './reader.js';
-import type { RecordKeys } from './record-fold.js';
-import { type Progress, Session, type SessionOptions } from './session.js';
+import { type Progress, Session, type SessionOptions, type SessionParts, type SessionTuning } from './session.js';
 import { firstState } from '../state.js';
 import { type FailingWrites, WriteWatch } from './write-watch.js';
 
-export interface ConsumerOptions {
-  readonly stream: StreamPort;
-  readonly state: StatePort;
-  readonly cells: CellsPort;
-  readonly clock: Clock;
-  readonly keys: RecordKeys;
-  readonly log: Log;
+export interface ConsumerOptions extends SessionParts, Partial<SessionTuning> {
   /** The name of this process, which no other process ever has. */
   readonly self: string;
   /**
@@ -34,30 +20,25 @@ export interface ConsumerOptions {
   readonly since: () => Promise<number>;
   /** Whether an owner is known to be dead, so that its lease need not expire first. */
   readonly ownerIsGone?: (owner: string) => boolean;
-  /**
-   * Called with each record as it is read, before the cells include it; the records of one item are in order. After a
-   * loss or a change of ownership, some records are repeated.
-   */
-  readonly onRecord?: (record: StreamRecord) => void;
-  /** Called if records were lost before `onRecord` got them. */
-  readonly onLoss?: (reason: string) => void;
-  /** Called with each batch once all blocks include it. */
-  readonly onApplied?: (batch: number, changes: CellChanges) => void;
   readonly onOwnership?: (owner: boolean) => void;
   /** Whether to accept counts in another format, inexact until a recount; otherwise they are rejected. */
   readonly upgrade?: boolean | undefined;
   readonly leaseMs?: number;
-  readonly pollMs?: number;
-  readonly limits?: BatchLimits;
-  readonly load?: LoadPolicy;
-  readonly memory?: BlockMemory;
-  /** Omitted if pages are not maintained. */
-  readonly pages?: PagesOptions | undefined;
-  /** Omitted if summaries of readings are not kept. */
-  readonly days?: DaysOptions | undefined;
 }
 
-export interface ConsumerStatus {
+/** How far the pages and summaries are that consumers maintain. */
+interface KeptReport {
+  /** The pages that are maintained; null if there are none, as in a table of an earlier release before its recount. */
+  readonly pages: PageGeneration | null;
+  /** The last batch known to be complete. */
+  readonly complete: number;
+  /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if unknown. */
+  readonly endAt: number | null;
+  /** See `StreamState`. */
+  readonly summariesSince: number | null;
+}
+
+export interface ConsumerStatus extends KeptReport {
   /** Whether this process maintains the cells. */
   readonly owner: boolean;
   /** How long ago the cells were last known to be complete; undefined if they never were. */
@@ -68,62 +49,39 @@ export interface ConsumerStatus {
    */
   readonly countsExact: boolean;
   readonly gap: StreamGap | null;
-  /** The pages that are maintained; null if there are none, as in a table of an earlier release before its recount. */
-  readonly pages: PageGeneration | null;
   /** Null if this process's last writes have succeeded. */
   readonly failingWrites: FailingWrites | null;
   /** Number of dead letters: records that could not be understood. */
   readonly deadLetters: number;
   /** The last planned batch. */
   readonly batch: number;
-  /** The last batch known to be complete. */
-  readonly complete: number;
-  /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if unknown. */
-  readonly endAt: number | null;
-  /** See `StreamState`. */
-  readonly summariesSince: number | null;
   readonly recordsFolded: number;
   /** Blocks written by this process. */
   readonly blocksWritten: number;
-}
-
-export interface Consumer {
-  /** Maintains the cells until the signal is aborted; rejects only if they have another format. */
-  run(signal: AbortSignal): Promise<void>;
-  status(): ConsumerStatus;
 }
 
 /** Other servers trust pages only for a short time, so the owner writes the state each second. */
 const RENEW_MS = 1_000;
 
 /** A state's report about pages and summaries. States of the previous release have none. */
-export function reportOf(
-  state: StreamState | undefined,
-): Pick<ConsumerStatus, 'complete' | 'pages' | 'endAt' | 'summariesSince'> {
+export function reportOf(state: StreamState | undefined): KeptReport {
   const { batch, plan, pages = null, endAt = null, summariesSince = null } = state ?? { batch: 0, plan: null };
   return { complete: plan === null ? batch : batch - 1, pages, endAt, summariesSince };
 }
 
-/** Tuning that does not change what is counted. */
-const DEFAULTS = {
-  leaseMs: 10_000,
-  pollMs: 200,
-  limits: { records: 200_000, cells: 200_000 },
-  load: LOAD_POLICY,
-};
+const LEASE_MS = 10_000;
+const POLL_MS = 200;
+const LIMITS: BatchLimits = { records: 200_000, cells: 200_000 };
 
 const nothing = () => undefined;
 
 /**
- * Creates a consumer that maintains the cells of all collections from the markers' stream. Of all consumers with the
- * same state one works and the others wait to take over. docs/stream.md explains why every record counts once.
+ * Maintains the cells of all collections from the markers' stream. Of all consumers with the same state one works and the
+ * others wait to take over. docs/stream.md explains why every record counts once.
  */
-export function createConsumer(options: ConsumerOptions): Consumer {
-  return new StreamConsumer(options);
-}
-
-class StreamConsumer implements Consumer {
-  readonly #options: Omit<ConsumerOptions, 'memory'> & Required<Pick<ConsumerOptions, 'ownerIsGone' | 'leaseMs'>>;
+export class Consumer {
+  readonly #options: ConsumerOptions;
+  readonly #leaseMs: number;
   readonly #session: SessionOptions;
   readonly #writes: WriteWatch;
   readonly #progress: Progress = { latest: undefined, completeAt: undefined, endAt: undefined, blocksWritten: 0 };
@@ -132,27 +90,32 @@ class StreamConsumer implements Consumer {
   #looked: { readonly version: number; readonly at: number } | undefined;
 
   constructor(options: ConsumerOptions) {
+    const { state, cells, leaseMs = LEASE_MS, pollMs = POLL_MS, limits = LIMITS, load = LOAD_POLICY } = options;
+    const { onLoss = nothing, onApplied = nothing, memory = new CellMemory() } = options;
     const writes = new WriteWatch(options.clock);
-    const { state, cells } = options;
-    const all = {
-      ...DEFAULTS,
-      ownerIsGone: () => false,
+    this.#options = options;
+    this.#leaseMs = leaseMs;
+    this.#writes = writes;
+    this.#session = {
       ...options,
       state: { ...state, put: writes.watched('state', (next: StreamState) => state.put(next)) },
       cells: { ...cells, write: writes.watched('cells', (blocks: readonly BlockWrite[]) => cells.write(blocks)) },
+      pollMs,
+      limits,
+      load,
+      onLoss,
+      onApplied,
+      memory,
     };
-    this.#writes = writes;
-    const { onLoss = nothing, onApplied = nothing, memory = createBlockMemory() } = options;
-    this.#options = all;
-    this.#session = { ...all, port: all.stream, onLoss, onApplied, memory };
   }
 
+  /** Maintains the cells until the signal is aborted; rejects only if they have another format. */
   run(signal: AbortSignal): Promise<void> {
     const { log, clock } = this.#options;
     const onFailure = (error: unknown): void => {
       if (error instanceof OtherFormat) throw error;
       if (error instanceof LeaseLost) log.warn({ owner: this.#progress.latest?.owner }, error.message);
-      else log.error({ err: error }, 'cannot read the stream; retrying');
+      else log.error({ err: error }, 'Cannot read the stream; retrying');
     };
     return restartOnFailure(
       async (progressed) => {
@@ -164,11 +127,15 @@ class StreamConsumer implements Consumer {
 
   /** Waits for the ownership and works until it is lost or the signal is aborted. */
   async #own(onOwned: () => void, signal: AbortSignal): Promise<void> {
-    const { stream, since, clock, leaseMs, onOwnership = nothing } = this.#options;
+    const { stream, since, clock, self, upgrade, ownerIsGone = () => false, onOwnership = nothing } = this.#options;
+    const leaseMs = this.#leaseMs;
     const progress = this.#progress;
     const first = async () => firstState(...(await Promise.all([stream.identify(), since()])));
     const onLook = (state: StreamState) => this.#look(state);
-    const lease = await takeOwnership({ ...this.#options, first, onLook }, signal);
+    const lease = await takeOwnership(
+      { clock, self, leaseMs, ownerIsGone, state: this.#session.state, upgrade, first, onLook },
+      signal,
+    );
     onOwned();
     progress.latest = lease.current;
     progress.completeAt = undefined;
@@ -205,7 +172,7 @@ class StreamConsumer implements Consumer {
     if (this.#looked !== undefined && this.#looked.version !== state.version) {
       this.#writes.clear();
       // `atEnd` means: at most a quarter of a lease before it was written.
-      if (state.atEnd) this.#progress.completeAt = this.#looked.at - this.#options.leaseMs / 4;
+      if (state.atEnd) this.#progress.completeAt = this.#looked.at - this.#leaseMs / 4;
     }
     this.#looked = { version: state.version, at };
     this.#progress.latest = state;

@@ -39,7 +39,7 @@ export type Waits = (lately: number, gathered: number) => boolean;
 /** Decides how long batches wait for more records while many arrive. */
 export class Flood {
   readonly #policy: LoadPolicy;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Clock;
   /** Number of records of a full batch. */
   readonly #full: number;
   /** Number of records of the flood so far. */
@@ -48,7 +48,7 @@ export class Flood {
   #enough = 0;
   #until = -Infinity;
 
-  constructor(policy: LoadPolicy, clock: Pick<Clock, 'now'>, full: number) {
+  constructor(policy: LoadPolicy, clock: Clock, full: number) {
     this.#policy = policy;
     this.#clock = clock;
     this.#full = full;
@@ -67,7 +67,7 @@ export class Flood {
   }
 
   /** Call with each applied batch. */
-  applied(records: number, { blocks, created }: Pick<Applied, 'blocks' | 'created'>): void {
+  applied(records: number, { blocks, created }: Applied): void {
     const { firstLoad, growth, waitMs, blocks: least } = this.#policy;
     const isIntoEmpty = 2 * created > blocks || records >= this.#full;
     this.#records += records;

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.js';
 import { reasonFor } from '../../errors.js';
+import type { Keyspace } from '../../keys/keyspace.js';
 import type { Log } from '../../log.js';
 import { restartOnFailure } from '../../retry.js';
 import type { StreamRecord } from '../change.js';
@@ -7,7 +8,6 @@ import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { NoStream, type StreamPort } from '../ports.js';
 import { StreamReader } from './reader.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
-import type { RecordKeys } from './record-fold.js';
 import { LIST_EVERY_MS } from '../source/shards.js';
 import { KEPT_MS, firstState } from '../state.js';
 
@@ -15,7 +15,7 @@ import { KEPT_MS, firstState } from '../state.js';
 export interface FollowerOptions {
   readonly stream: StreamPort;
   readonly clock: Clock;
-  readonly keys: RecordKeys;
+  readonly keys: Keyspace;
   readonly log: Log;
   readonly onRecord: (record: StreamRecord) => void;
   readonly pollMs?: number;
@@ -25,10 +25,13 @@ const POLL_MS = 200;
 /** Small, because a follower does not use the sums of cells, which would only take memory. */
 const LIMITS = { records: 1_000, cells: 1_000 };
 
-async function openReader(options: FollowerOptions, newOnly: boolean, signal: AbortSignal): Promise<StreamReader> {
-  const { stream, clock, pollMs = POLL_MS } = options;
-  const state = firstState(await stream.identify(), clock.wall());
-  return new StreamReader({ ...options, port: stream, pollMs, signal, newOnly }, state);
+function readerFrom(
+  { stream, clock, keys, onRecord, pollMs = POLL_MS }: FollowerOptions,
+  state: StreamState,
+  signal: AbortSignal,
+  newOnly = false,
+): StreamReader {
+  return new StreamReader(stream, state, keys, { clock, signal, pollMs, onRecord, newOnly });
 }
 
 /**
@@ -42,10 +45,10 @@ export async function followStream(
   { onEnd, onLoss }: { readonly onEnd: (at: number) => boolean; readonly onLoss: (reason: string) => void },
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, log, pollMs = POLL_MS } = options;
+  const { stream, clock, log, pollMs = POLL_MS } = options;
   await restartOnFailure(
     async (progressed) => {
-      const reader = await openReader(options, true, signal);
+      const reader = readerFrom(options, firstState(await stream.identify(), clock.wall()), signal, true);
       for (;;) {
         const { records, endAt } = await reader.gather(LIMITS, () => false);
         if (endAt !== undefined && !onEnd(endAt)) return;
@@ -57,7 +60,7 @@ export async function followStream(
       clock,
       signal,
       async onFailure(error) {
-        log.warn({ err: error }, 'cannot follow the stream; starting over');
+        log.warn({ err: error }, 'Cannot follow the stream; starting over');
         onLoss(reasonFor(error));
         if (error instanceof NoStream) await clock.sleep(LIST_EVERY_MS, signal);
       },
@@ -84,11 +87,11 @@ export async function readWholeStream(
   const from = clock.wall() - KEPT_MS;
   const late = AbortSignal.timeout(withinMs);
   try {
-    const enabled = enabledAt(await stream.identify());
-    const reader = await openReader(options, false, AbortSignal.any([signal, late]));
+    const identity = await stream.identify();
+    const reader = readerFrom(options, firstState(identity, clock.wall()), AbortSignal.any([signal, late]));
     for (;;) {
       const { endAt } = await reader.gather(LIMITS, () => false);
-      if (endAt !== undefined) return Math.max(from, enabled);
+      if (endAt !== undefined) return Math.max(from, enabledAt(identity));
     }
   } catch (error) {
     if (late.aborted || error instanceof RecordsLost || error instanceof StreamReplaced) return undefined;
@@ -101,17 +104,18 @@ export async function readWholeStream(
  * stores nothing. Throws RecordsLost or StreamReplaced if some are lost.
  */
 export async function readBeyond(
-  { stream, pollMs = POLL_MS, ...options }: FollowerOptions,
+  options: FollowerOptions,
   state: StreamState,
   until: number,
   signal: AbortSignal,
 ): Promise<void> {
+  const { clock, pollMs = POLL_MS } = options;
   // Some of the blocks may lack the planned batch.
-  const reader = new StreamReader({ ...options, port: stream, pollMs, signal }, { ...state, plan: null });
+  const reader = readerFrom(options, { ...state, plan: null }, signal);
   for (;;) {
     const { endAt = -Infinity } = await reader.gather(LIMITS, () => false);
     if (endAt >= until) return;
-    await options.clock.sleep(pollMs, signal);
+    await clock.sleep(pollMs, signal);
     signal.throwIfAborted();
   }
 }

@@ -1,26 +1,16 @@
 import { type Clock, wallAt } from '../../clock.js';
-import type { MarkerDay } from '../../keys/derived-keyspace.js';
-import type { CellChanges } from '../../model/cell.js';
-import type { DeadLetter } from '../../store/cell/dead-letters.js';
+import type { Keyspace } from '../../keys/keyspace.js';
 import type { SequenceRange, StreamState } from '../../store/cell/stream-state.js';
 import { chunks } from '../../store/request/concurrency.js';
 import { type StreamRecord, isAfter } from '../change.js';
-import type { PageChange } from '../pages/apply.js';
-import { type RecordKeys, RecordFold } from './record-fold.js';
-import { RecordsLost, type ShardCursor, type StreamSource, nextPage, startOf } from '../source/record-batches.js';
+import { type Folded, RecordFold } from './record-fold.js';
+import { RecordsLost, type ShardCursor, type StreamSource, nextRecords, startOf } from '../source/record-batches.js';
 import type { ShardStart, StreamPort } from '../ports.js';
 import { type Shard, Shards } from '../source/shards.js';
-import { type ShardsSeen, mayHaveLost } from '../state.js';
+import { type RecordRanges, type ShardsSeen, mayHaveLost } from '../state.js';
 
 /** Folded records, with everything needed to fold exactly the same ones again. */
-export interface Batch {
-  readonly ranges: Readonly<Record<string, SequenceRange>>;
-  readonly records: number;
-  readonly changes: CellChanges;
-  readonly markers: readonly PageChange[];
-  /** The days of changed readings. */
-  readonly days: readonly MarkerDay[];
-  readonly deadLetters: readonly DeadLetter[];
+export interface Batch extends Folded, RecordRanges {
   /** When all shards were read to the end, by the clock of this process; undefined if there was more to read. */
   readonly endAt: number | undefined;
   /** The same in milliseconds since 1970. */
@@ -35,19 +25,18 @@ export interface BatchLimits {
   readonly cells: number;
 }
 
+/** How the stream is read. */
 export interface ReaderOptions {
-  readonly port: StreamPort;
   readonly clock: Clock;
-  readonly keys: RecordKeys;
-  readonly pollMs: number;
   readonly signal: AbortSignal;
+  readonly pollMs: number;
   /** Called with every record read; the records of one item are in order. */
   readonly onRecord?: ((record: StreamRecord, shard: string) => void) | undefined;
   /** Whether to skip the existing records of the shards that are found first. Later shards are read from the start. */
   readonly newOnly?: boolean | undefined;
 }
 
-/** Maximum time that a batch waits for the end of a stream that keeps returning full pages. */
+/** Maximum time that a batch waits for the end of a stream that keeps returning full answers. */
 const LONGEST_GATHERING_MS = 5_000;
 const SHARDS_AT_A_TIME = 16;
 const LATELY_MS = 1_000;
@@ -58,7 +47,7 @@ interface Gathering {
 }
 
 /** Returns the number of records in the last second, given a running total. */
-function createRecently(clock: Pick<Clock, 'now'>) {
+function createRecently(clock: Clock) {
   const seen: { readonly at: number; readonly total: number }[] = [];
   return (total: number): number => {
     const at = clock.now();
@@ -72,13 +61,16 @@ function createRecently(clock: Pick<Clock, 'now'>) {
  * Reads the stream from where a state is complete, or from the end of its plan, which must have been replayed by then.
  */
 export class StreamReader {
-  readonly #options: ReaderOptions;
   readonly #source: StreamSource;
+  readonly #keys: Keyspace;
+  readonly #options: ReaderOptions;
   readonly #shards: Shards;
 
-  constructor(options: ReaderOptions, state: StreamState) {
+  constructor(port: StreamPort, state: StreamState, keys: Keyspace, options: ReaderOptions) {
+    const { clock, signal } = options;
+    this.#source = { port, stream: state.stream, clock, signal };
+    this.#keys = keys;
     this.#options = options;
-    this.#source = { ...options, stream: state.stream };
     this.#shards = new Shards(this.#source, state, options.newOnly === true);
   }
 
@@ -87,8 +79,8 @@ export class StreamReader {
    * of records read within the last second and in total.
    */
   async gather(limits: BatchLimits, more: (lately: number, gathered: number) => boolean): Promise<Batch> {
-    const { clock, signal, pollMs, keys } = this.#options;
-    const gathering: Gathering = { fold: new RecordFold(keys), ranges: {} };
+    const { clock, signal, pollMs } = this.#options;
+    const gathering: Gathering = { fold: new RecordFold(this.#keys), ranges: {} };
     const { fold, ranges } = gathering;
     const recently = createRecently(clock);
     let endingSince: number | undefined;
@@ -96,23 +88,19 @@ export class StreamReader {
       signal.throwIfAborted();
       const begun = clock.now();
       await this.#shards.refresh();
-      const mayHaveMore = await this.#readPages(gathering);
-      let complete = fold.records >= limits.records || fold.cells() >= limits.cells;
+      const mayHaveMore = await this.#readShards(gathering);
+      let complete = fold.records >= limits.records || fold.size >= limits.cells;
       if (!complete && !more(recently(fold.records), fold.records)) {
         endingSince ??= begun;
         complete = !mayHaveMore || clock.now() - endingSince >= LONGEST_GATHERING_MS;
       }
       if (complete) {
-        const { records, deadLetters } = fold;
         // A shard may become readable only after the next listing.
         const endAt = mayHaveMore || this.#shards.listingIsDue ? undefined : begun;
         return {
           ranges,
-          records,
-          changes: fold.changes(),
-          markers: fold.markers(),
-          days: fold.days(),
-          deadLetters,
+          records: fold.records,
+          ...fold.folded(),
           endAt,
           endWall: endAt === undefined ? undefined : wallAt(endAt, clock),
           seen: this.#shards.seen(),
@@ -122,41 +110,41 @@ export class StreamReader {
     }
   }
 
-  /** Reads a page of each readable shard. Returns whether any of them may have more at once. */
-  async #readPages(gathering: Gathering): Promise<boolean> {
+  /** Reads some records of each readable shard. Returns whether any of them may have more at once. */
+  async #readShards(gathering: Gathering): Promise<boolean> {
     let mayHaveMore = false;
     for (const shards of chunks(this.#shards.readable(), SHARDS_AT_A_TIME)) {
-      const answers = await Promise.all(shards.map((shard) => this.#readPage(shard, gathering)));
+      const answers = await Promise.all(shards.map((shard) => this.#readShard(shard, gathering)));
       mayHaveMore ||= answers.includes(true);
     }
     return mayHaveMore;
   }
 
-  async #readPage(shard: Shard, { fold, ranges }: Gathering): Promise<boolean> {
+  async #readShard(shard: Shard, { fold, ranges }: Gathering): Promise<boolean> {
     const { clock, onRecord } = this.#options;
     this.#shards.opening(shard);
     const began = clock.now();
-    const page = await nextPage(this.#source, shard, startOf(shard));
-    if (mayHaveLost(shard, clock.wall())) {
+    const batch = await nextRecords(this.#source, shard, startOf(shard));
+    if (mayHaveLost(shard.since, clock.wall())) {
       const since = new Date(shard.since).toISOString();
       throw new RecordsLost(undefined, `the stream was not read since ${since}, but keeps records only for a day`);
     }
-    for (const record of page.records) {
+    for (const record of batch.records) {
       fold.add(shard.id, record);
       onRecord?.(record, shard.id);
     }
-    const [first, last] = [page.records[0], page.records.at(-1)];
+    const [first, last] = [batch.records[0], batch.records.at(-1)];
     if (first !== undefined && last !== undefined) {
       ranges[shard.id] = { first: ranges[shard.id]?.first ?? first.sequence, to: last.sequence };
     }
-    return this.#shards.advance(shard, page, wallAt(began, clock));
+    return this.#shards.advance(shard, batch, wallAt(began, clock));
   }
 
   /** Folds exactly the planned records. Throws RecordsLost if the stream no longer has all of them. */
-  async replay(plan: Batch['ranges']): Promise<Pick<Batch, 'changes' | 'markers' | 'days' | 'deadLetters'>> {
-    const fold = new RecordFold(this.#options.keys);
+  async replay(plan: Batch['ranges']): Promise<Folded> {
+    const fold = new RecordFold(this.#keys);
     for (const [id, range] of Object.entries(plan)) await this.#replayShard(id, range, fold);
-    return { changes: fold.changes(), markers: fold.markers(), days: fold.days(), deadLetters: fold.deadLetters };
+    return fold.folded();
   }
 
   async #replayShard(id: string, { first, to }: SequenceRange, fold: RecordFold): Promise<void> {
@@ -164,7 +152,7 @@ export class StreamReader {
     const cursor: ShardCursor = { id, after: undefined, iterator: undefined };
     let start: ShardStart = { type: 'at', sequence: first };
     for (;;) {
-      const { records, next } = await nextPage(this.#source, cursor, start);
+      const { records, next } = await nextRecords(this.#source, cursor, start);
       for (const record of records) {
         if (cursor.after === undefined && record.sequence !== first) throw lost;
         if (isAfter(record.sequence, to)) throw lost;

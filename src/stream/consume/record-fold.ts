@@ -4,14 +4,11 @@ import type { Keyspace } from '../../keys/keyspace.js';
 import type { CellChanges } from '../../model/cell.js';
 import type { DeadLetter } from '../../store/cell/dead-letters.js';
 import { type StreamRecord, changeOf } from '../change.js';
-import { createFold } from '../cells/fold.js';
-import { MarkerFold } from '../pages/fold.js';
+import { CellFold } from '../cells/fold.js';
+import { PageFold } from '../pages/fold.js';
 import type { MarkerDay } from '../../keys/derived-keyspace.js';
-import { DayFold } from '../days/apply.js';
+import { DayFold } from '../days/fold.js';
 import type { PageChange } from '../pages/apply.js';
-
-/** Distinguishes markers from other items by their keys. */
-export type RecordKeys = Keyspace;
 
 const LONGEST_KEY_KEPT = 4_096;
 
@@ -20,16 +17,26 @@ export function deadLetterOf(shard: string, { sequence, keys, event }: StreamRec
   return { shard, sequence, reason, event, item: JSON.stringify(keys).slice(0, LONGEST_KEY_KEPT) };
 }
 
-/** Folds records into changes of cells. Those that cannot be understood become dead letters. */
+/** What some records change. */
+export interface Folded {
+  readonly changes: CellChanges;
+  /** The net changes of all markers. */
+  readonly markers: readonly PageChange[];
+  /** The days of changed readings. */
+  readonly days: readonly MarkerDay[];
+  readonly deadLetters: readonly DeadLetter[];
+}
+
+/** Folds records into changes of derived data. Those that cannot be understood become dead letters. */
 export class RecordFold {
   readonly deadLetters: DeadLetter[] = [];
   records = 0;
-  readonly #keys: RecordKeys;
-  readonly #fold = createFold();
-  readonly #markers = new MarkerFold();
+  readonly #keys: Keyspace;
+  readonly #cells = new CellFold();
+  readonly #pages = new PageFold();
   readonly #days: DayFold;
 
-  constructor(keys: RecordKeys) {
+  constructor(keys: Keyspace) {
     this.#keys = keys;
     this.#days = new DayFold(keys);
   }
@@ -38,34 +45,29 @@ export class RecordFold {
     this.records += 1;
     const change = changeOf(this.#keys, record);
     if (change === undefined) {
-      this.#days.add(record);
+      this.#days.add(record.keys);
       return;
     }
     const { scope, key, before, after, fault } = change;
     if (fault !== undefined) this.deadLetters.push(deadLetterOf(shard, record, fault));
     if (scope === undefined || key === undefined) return;
-    this.#markers.add(this.#keys, { scope, key, before: record.before, after: record.after });
+    this.#pages.add(this.#keys, { scope, key, before: record.before, after: record.after });
     if (isDeepStrictEqual(before, after)) return;
-    if (before !== undefined) this.#fold.add(scope, before, -1);
-    if (after !== undefined) this.#fold.add(scope, after, 1);
+    if (before !== undefined) this.#cells.add(scope, before, -1);
+    if (after !== undefined) this.#cells.add(scope, after, 1);
   }
 
   /** The number of finest cells, places and days of readings touched. */
-  cells(): number {
-    return this.#fold.cells() + this.#days.size;
+  get size(): number {
+    return this.#cells.size + this.#days.size;
   }
 
-  changes(): CellChanges {
-    return this.#fold.changes();
-  }
-
-  /** The days of changed readings. */
-  days(): MarkerDay[] {
-    return this.#days.days();
-  }
-
-  /** The net changes of all markers. */
-  markers(): PageChange[] {
-    return this.#markers.changes();
+  folded(): Folded {
+    return {
+      changes: this.#cells.changes(),
+      markers: this.#pages.changes(),
+      days: this.#days.changes(),
+      deadLetters: this.deadLetters,
+    };
   }
 }

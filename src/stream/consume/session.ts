@@ -1,34 +1,56 @@
+import type { Clock } from '../../clock.js';
+import type { Keyspace } from '../../keys/keyspace.js';
 import type { Log } from '../../log.js';
 import type { CellChanges } from '../../model/cell.js';
 import type { BlockName } from '../../store/cell/blocks.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
 import type { Lease } from '../../store/lease.js';
+import type { StreamRecord } from '../change.js';
 import { type Applied, isImpossible } from '../cells/apply.js';
 import { type KeptPages, type PagesOptions, keptPages } from '../pages/kept-pages.js';
-import type { BlockMemory } from '../cells/memory.js';
+import type { CellMemory } from '../cells/memory.js';
 import { Flood, type LoadPolicy, type Waits } from './flood.js';
 import { type DaysOptions, MarkerDays } from '../days/apply.js';
 import { RecordsLost, StreamReplaced, currentStream } from '../source/record-batches.js';
-import type { CellsPort, StatePort } from '../ports.js';
+import type { CellsPort, LeasedWork, StatePort, StreamPort } from '../ports.js';
 import { LIST_EVERY_MS } from '../source/shards.js';
-import { type Batch, type BatchLimits, type ReaderOptions, StreamReader } from './reader.js';
+import { type Batch, type BatchLimits, StreamReader } from './reader.js';
 import { type ShardsSeen, planned, settled, withGap, withShardsSeen } from '../state.js';
-import { type Folded, applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
+import type { Folded } from './record-fold.js';
+import { applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
 
-export interface SessionOptions extends Omit<ReaderOptions, 'signal'> {
-  readonly state: Pick<StatePort, 'putDeadLetters'>;
+/** The parts that a consumer works with. */
+export interface SessionParts {
+  readonly stream: StreamPort;
+  readonly state: StatePort;
   readonly cells: CellsPort;
+  readonly clock: Clock;
+  readonly keys: Keyspace;
   readonly log: Log;
-  readonly onLoss: (reason: string) => void;
-  readonly onApplied: (batch: number, changes: CellChanges) => void;
-  readonly limits: BatchLimits;
-  readonly load: LoadPolicy;
-  readonly memory: BlockMemory;
   /** Omitted if pages are not maintained. */
   readonly pages?: PagesOptions | undefined;
   /** Omitted if summaries of readings are not kept. */
   readonly days?: DaysOptions | undefined;
+  /**
+   * Called with each record as it is read, before the cells include it; the records of one item are in order. After a
+   * loss or a change of ownership, some records are repeated.
+   */
+  readonly onRecord?: (record: StreamRecord) => void;
 }
+
+/** How it works with them; nothing here changes what is counted. */
+export interface SessionTuning {
+  readonly pollMs: number;
+  readonly limits: BatchLimits;
+  readonly load: LoadPolicy;
+  readonly memory: CellMemory;
+  /** Called if records were lost before `onRecord` got them. */
+  readonly onLoss: (reason: string) => void;
+  /** Called with each batch once all blocks include it. */
+  readonly onApplied: (batch: number, changes: CellChanges) => void;
+}
+
+export interface SessionOptions extends SessionParts, SessionTuning {}
 
 /** A consumer's report about its work, across sessions. */
 export interface Progress {
@@ -51,6 +73,7 @@ export class Session {
   readonly #lease: Lease<StreamState>;
   readonly #progress: Progress;
   readonly #signal: AbortSignal;
+  readonly #work: LeasedWork;
   #pages: KeptPages | undefined;
   readonly #days: MarkerDays | undefined;
   readonly #ended = new AbortController();
@@ -72,16 +95,17 @@ export class Session {
     this.#signal = signal;
     // Only an owner changes the generation, so it stays for as long as the lease is held, or pages cannot be written.
     this.#pages = keptPages(lease.current, options.pages);
-    const { days } = options;
-    const holds = () => lease.holds();
-    const working = AbortSignal.any([signal, this.#ended.signal]);
-    this.#days = days && new MarkerDays({ ...options, ...days, signal: working, holds }, lease.current.version);
-    this.#flood = new Flood(options.load, options.clock, options.limits.records);
+    const { days, clock, log } = options;
+    this.#work = { clock, log, signal, holds: () => lease.holds() };
+    const untilEnded = { ...this.#work, signal: AbortSignal.any([signal, this.#ended.signal]) };
+    this.#days = days && new MarkerDays(days, untilEnded, lease.current.version);
+    this.#flood = new Flood(options.load, clock, options.limits.records);
     this.#reader = this.#newReader();
   }
 
   #newReader(): StreamReader {
-    return new StreamReader({ ...this.#options, signal: this.#signal }, this.#lease.current);
+    const { stream, keys, clock, pollMs, onRecord } = this.#options;
+    return new StreamReader(stream, this.#lease.current, keys, { clock, signal: this.#signal, pollMs, onRecord });
   }
 
   /** The state updated with what is now known to be complete. */
@@ -133,7 +157,7 @@ export class Session {
   async #checkStream(): Promise<void> {
     const { clock, log, onLoss } = this.#options;
     for (;;) {
-      const stream = await currentStream({ ...this.#options, signal: this.#signal });
+      const stream = await currentStream(this.#options.stream, clock, this.#signal);
       const reason = await noteSwitch(this.#lease, stream);
       if (reason === undefined) break;
       this.#progress.latest = this.#lease.current;
@@ -201,7 +225,7 @@ export class Session {
     try {
       const applied = await this.#apply(state.batch, batch);
       this.#flood.applied(records, applied);
-      log.debug({ batch: state.batch, records, blocks: applied.blocks }, 'applied a batch of the stream');
+      log.debug({ batch: state.batch, records, blocks: applied.blocks }, 'Applied a batch of the stream');
     } finally {
       busy = false;
     }
@@ -215,22 +239,14 @@ export class Session {
 
   /** Applies a batch to all blocks and pages. */
   async #apply(batch: number, folded: Folded): Promise<Applied> {
-    const { cells, clock, log, onApplied } = this.#options;
-    const holds = () => this.#lease.holds();
-    const applying = {
-      ...this.#options,
-      port: cells,
-      pages: this.#pages,
-      days: this.#days,
-      signal: this.#signal,
-      holds,
-    };
-    const applied = await applyFolded(applying, batch, folded);
+    const { state, cells, memory, clock, log, onApplied } = this.#options;
+    const stores = { state, cells, memory, pages: this.#pages, days: this.#days };
+    const applied = await applyFolded(stores, this.#work, batch, folded);
     const { suspects, pagesFailed } = applied;
     if (pagesFailed) {
       log.error({ err: pagesFailed }, 'Cannot write pages of markers; maps read the index until a recount');
       this.#pages = undefined;
-      await this.#update((state) => ({ ...state, pages: null }));
+      await this.#update((now) => ({ ...now, pages: null }));
     }
     this.#progress.blocksWritten += applied.blocks;
     const at = clock.now();
@@ -255,7 +271,7 @@ export class Session {
     this.#suspects = this.#suspects.slice(names.length);
     const wrong = names.find((_, index) => [...(blocks[index]?.children.values() ?? [])].some(isImpossible));
     if (wrong === undefined || this.#lease.current.gap !== null) return;
-    log.error({ ...wrong }, 'a count is below zero: the cells have missed changes');
+    log.error({ ...wrong }, 'A count is below zero: the cells have missed changes');
     const reason = `a count in the block "${wrong.parent}" of ${wrong.scope} is below zero`;
     await this.#update((state) => withGap(this.refresh(state), reason, clock.wall()));
   }

@@ -1,16 +1,16 @@
 import { retry } from '../../retry.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
 import type { Lease } from '../../store/lease.js';
-import { type Applied, type ApplyOptions, applyBatch } from '../cells/apply.js';
+import { type Applied, applyToCells } from '../cells/apply.js';
 import { applyToPages } from '../pages/apply.js';
 import { type KeptPages, PagesFailed } from '../pages/kept-pages.js';
 import type { MarkerDays } from '../days/apply.js';
 import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
-import type { StatePort } from '../ports.js';
-import type { Batch, StreamReader } from './reader.js';
+import type { CellMemory } from '../cells/memory.js';
+import type { CellsPort, LeasedWork, StatePort } from '../ports.js';
+import type { StreamReader } from './reader.js';
+import type { Folded } from './record-fold.js';
 import { moved, withGap } from '../state.js';
-
-export type Folded = Pick<Batch, 'changes' | 'markers' | 'days' | 'deadLetters'>;
 
 /** Records a gap if the table's stream is not that of the state; returns the reason. */
 export async function noteSwitch(lease: Lease<StreamState>, stream: string | undefined): Promise<string | undefined> {
@@ -33,24 +33,29 @@ export interface AppliedToAll extends Applied {
   readonly pagesFailed?: PagesFailed | undefined;
 }
 
+/** What a batch is applied to. */
+export interface DerivedStores {
+  readonly state: StatePort;
+  readonly cells: CellsPort;
+  readonly memory?: CellMemory | undefined;
+  readonly pages?: KeptPages | undefined;
+  readonly days?: MarkerDays | undefined;
+}
+
 /** Stores the dead letters of a batch, then brings every block and every page to it, and opens the days of its readings. */
 export async function applyFolded(
-  options: ApplyOptions & {
-    readonly state: Pick<StatePort, 'putDeadLetters'>;
-    readonly pages?: KeptPages | undefined;
-    readonly days?: Pick<MarkerDays, 'open'> | undefined;
-  },
+  { state, cells, memory, pages, days }: DerivedStores,
+  work: LeasedWork,
   batch: number,
   { changes, markers, days: changedDays, deadLetters }: Folded,
 ): Promise<AppliedToAll> {
-  const { state, clock, signal, log } = options;
-  const onRetry = (err: unknown) => log.warn({ err, batch }, 'cannot store dead letters; retrying');
+  const { clock, signal, log } = work;
+  const onRetry = (err: unknown) => log.warn({ err, batch }, 'Cannot store dead letters; retrying');
   const store = () => state.putDeadLetters(deadLetters);
   if (deadLetters.length > 0) await retry(store, { attempts: Infinity, onRetry, clock, signal });
-  const { pages, days } = options;
-  const toPages = pages ? applyToPages({ ...options, ...pages }, batch, markers) : Promise.resolve();
+  const toPages = pages ? applyToPages({ ...work, ...pages }, batch, markers) : Promise.resolve();
   const [applied, pagesFailed] = await Promise.all([
-    applyBatch(options, batch, changes),
+    applyToCells({ ...work, port: cells, memory }, batch, changes),
     failureOf(toPages),
     days?.open(changedDays),
   ]);

@@ -13,10 +13,10 @@ export interface FailingWrites {
  * distinguished, because small ones may still succeed when large ones fail. Throttling does not count as a failure.
  */
 export class WriteWatch {
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Clock;
   readonly #failing = new Map<string, { readonly since: number; readonly reason: string }>();
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 

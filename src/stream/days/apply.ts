@@ -1,19 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import { isDeepStrictEqual } from 'node:util';
 
-import type { Clock } from '../../clock.js';
 import type { MarkerDay } from '../../keys/derived-keyspace.js';
-import type { Keyspace } from '../../keys/keyspace.js';
-import type { Log } from '../../log.js';
 import type { Collection } from '../../model/collection.js';
-import { isInstant } from '../../model/instant.js';
 import { DAY_MS } from '../../model/reading.js';
 import { dayOf, finalFrom } from '../../model/reading-summary.js';
 import { retry } from '../../retry.js';
 import type { DueDay } from '../../store/reading/kept-days.js';
 import { mapConcurrently } from '../../store/request/concurrency.js';
-import type { StreamRecord } from '../change.js';
-import type { DaysPort } from '../ports.js';
+import type { DaysPort, LeasedWork } from '../ports.js';
+import { nameOfDay } from './fold.js';
 
 export interface DaysOptions {
   readonly port: DaysPort;
@@ -21,14 +17,6 @@ export interface DaysOptions {
   readonly waitMs?: number | undefined;
   /** Milliseconds between two searches for days that are due. */
   readonly everyMs?: number | undefined;
-}
-
-export interface MarkerDaysOptions extends DaysOptions {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  /** Whether the lease was ours a moment ago. */
-  readonly holds: () => boolean;
 }
 
 /** Shorter than deleteCollection waits before a collection's key can be used again. */
@@ -40,40 +28,6 @@ const EVERY_MS = 60_000;
 /** Longer than it takes to put the readings for which a writer has opened a day. */
 const AWAITED_MS = 900_000;
 
-/** Identifies a day. */
-export const nameOfDay = ({ scope, key, day }: MarkerDay) => `${scope}\n${key}\n${day}`;
-
-/** The day of the reading that has this key; undefined for any other item. */
-export function dayOfReading(keys: Keyspace, pk: string, sk: string): MarkerDay | undefined {
-  const { scope, key, instant } = keys.parseReading({ pk, sk }) ?? {};
-  if (scope === undefined || key === undefined || instant === undefined || !isInstant(instant)) return undefined;
-  return { scope, key, day: dayOf(instant) };
-}
-
-/** The days of the readings in records. */
-export class DayFold {
-  readonly #days = new Map<string, MarkerDay>();
-  readonly #keys: Keyspace;
-
-  constructor(keys: Keyspace) {
-    this.#keys = keys;
-  }
-
-  add({ keys }: Pick<StreamRecord, 'keys'>): void {
-    const { pk, sk } = keys;
-    const day = dayOfReading(this.#keys, String(pk?.['S']), String(sk?.['S']));
-    if (day !== undefined) this.#days.set(nameOfDay(day), day);
-  }
-
-  get size(): number {
-    return this.#days.size;
-  }
-
-  days(): MarkerDay[] {
-    return [...this.#days.values()];
-  }
-}
-
 /**
  * Keeps the summaries of readings, in one session of the consumer. A day is opened, and listed as due, by the first reading
  * of a batch in it. When it is over, its summaries are computed from all its readings, and a write that is conditional on
@@ -81,7 +35,8 @@ export class DayFold {
  * summaries are exact however often, and how late, records are applied.
  */
 export class MarkerDays {
-  readonly #options: MarkerDaysOptions;
+  readonly #options: DaysOptions;
+  readonly #work: LeasedWork;
   /** Grows from session to session: a former owner cannot close what this one has opened. */
   readonly #epoch: number;
   /** Days that this session has opened, and not begun to close. */
@@ -91,14 +46,15 @@ export class MarkerDays {
   });
   #collections: { readonly at: number; readonly byScope: ReadonlyMap<string, Collection> } | undefined;
 
-  constructor(options: MarkerDaysOptions, epoch: number) {
+  constructor(options: DaysOptions, work: LeasedWork, epoch: number) {
     this.#options = options;
+    this.#work = work;
     this.#epoch = epoch;
   }
 
   /** All collections in use, those of these days included. */
   async #known(days: readonly MarkerDay[]): Promise<ReadonlyMap<string, Collection>> {
-    const at = this.#options.clock.now();
+    const at = this.#work.clock.now();
     const known = this.#collections;
     const isRecent = known !== undefined && at - known.at <= COLLECTIONS_KEPT_MS;
     // A collection that was created since.
@@ -123,7 +79,8 @@ export class MarkerDays {
 
   /** The kept days among these whose summaries are not those of their readings. */
   async wrong(days: readonly MarkerDay[]): Promise<MarkerDay[]> {
-    const { port, clock } = this.#options;
+    const { port } = this.#options;
+    const { clock } = this.#work;
     const wanted = await this.summarized(days, false);
     const stored = await port.read(wanted);
     const known = await this.#known(wanted);
@@ -138,17 +95,18 @@ export class MarkerDays {
   }
 
   #isFinal({ day }: MarkerDay, { readingsTtlDays }: Collection): boolean {
-    return finalFrom(day, readingsTtlDays) <= this.#options.clock.wall();
+    return finalFrom(day, readingsTtlDays) <= this.#work.clock.wall();
   }
 
   /**
    * Opens the days of changed readings, if their collections keep summaries. Retries until it succeeds.
    */
   async open(days: readonly MarkerDay[]): Promise<void> {
-    const { port, clock, log, signal } = this.#options;
+    const { port } = this.#options;
+    const { clock, log, signal } = this.#work;
     const unknown = days.filter((day) => !this.#open.has(nameOfDay(day)));
     if (unknown.length === 0) return;
-    const onRetry = (err: unknown) => log.warn({ err }, 'cannot open days of readings; retrying');
+    const onRetry = (err: unknown) => log.warn({ err }, 'Cannot open days of readings; retrying');
     await retry(
       async () => {
         const wanted = await this.summarized(unknown, false);
@@ -163,12 +121,13 @@ export class MarkerDays {
 
   /** Closes the days that are due, again and again, until the signal is aborted. */
   async run(): Promise<void> {
-    const { clock, log, signal, everyMs = EVERY_MS } = this.#options;
+    const { everyMs = EVERY_MS } = this.#options;
+    const { clock, log, signal } = this.#work;
     while (!signal.aborted) {
       try {
         await this.closeDue();
       } catch (err) {
-        if (!signal.aborted) log.warn({ err }, 'cannot summarize readings; retrying');
+        if (!signal.aborted) log.warn({ err }, 'Cannot summarize readings; retrying');
       }
       await clock.sleep(everyMs, signal);
     }
@@ -176,7 +135,8 @@ export class MarkerDays {
 
   /** Summarizes the days that are due. */
   async closeDue(): Promise<void> {
-    const { port, clock, waitMs = WAIT_MS, signal } = this.#options;
+    const { port, waitMs = WAIT_MS } = this.#options;
+    const { clock, signal } = this.#work;
     // The last day that has been over for long enough.
     const upTo = dayOf(new Date(clock.wall() - waitMs - DAY_MS).toISOString());
     for (const collection of (await this.#known([])).values()) {
@@ -184,14 +144,15 @@ export class MarkerDays {
       for await (const days of port.due(collection, upTo)) {
         await mapConcurrently(days, DAYS_AT_A_TIME, async (due) => {
           signal.throwIfAborted();
-          if (this.#options.holds()) await this.#close(collection, due);
+          if (this.#work.holds()) await this.#close(collection, due);
         });
       }
     }
   }
 
   async #close(collection: Collection, due: DueDay): Promise<void> {
-    const { port, clock, holds } = this.#options;
+    const { port } = this.#options;
+    const { clock, holds } = this.#work;
     // First: whatever is recorded from now on opens the day again.
     this.#open.delete(nameOfDay(due));
     const [found] = await port.read([due]);

@@ -81,7 +81,7 @@ async function applyRound(options: ApplyPagesOptions, round: number, edits: read
   function onRetry(err: unknown, attempt: number): void {
     checkPasses(err);
     memory.clear();
-    log.warn({ err, attempt }, 'cannot read pages; retrying');
+    log.warn({ err, attempt }, 'Cannot read pages; retrying');
   }
   const retryable = (err: unknown) => !(err instanceof PagesFailed);
   await processAll(edits, applySome, { attempts: Infinity, retryable, onRetry, clock, signal });
@@ -159,7 +159,7 @@ async function rewrite(options: ApplyPagesOptions, round: number, rewrites: read
     checkPasses(err);
     // Some may have been written: the pages themselves show which.
     for (const { scope, page } of open) memory.forget(scope, page.begin);
-    log.warn({ err }, 'cannot write pages; retrying');
+    log.warn({ err }, 'Cannot write pages; retrying');
     return { written: [], left: editsOf(open) };
   }
 }

@@ -35,7 +35,7 @@ export function entryOf(keys: Keyspace, image: WireImage | undefined): OrderedMa
 }
 
 /** The net changes of markers: the first image before and the last image after. */
-export class MarkerFold {
+export class PageFold {
   readonly #changes = new Map<string, Net>();
 
   add(keys: Keyspace, { scope, key, before, after }: MarkerRecord): void {

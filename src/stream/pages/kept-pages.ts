@@ -2,9 +2,8 @@ import type { StreamState } from '../../store/cell/stream-state.js';
 import { UnknownPageFormat } from '../../store/page/pages.js';
 import { PageRejected } from '../../store/page/replace-pages.js';
 import { isFailure } from '../../store/request/failures.js';
-import type { ApplyOptions } from '../cells/apply.js';
 import type { PageMemory } from './memory.js';
-import type { PagesPort } from '../ports.js';
+import type { LeasedWork, PagesPort } from '../ports.js';
 import type { PageCodec } from './replace.js';
 
 /** Pages that cannot be written, however often it is retried. */
@@ -27,17 +26,21 @@ export function checkPasses(error: unknown): void {
   if (lasts) throw new PagesFailed(error);
 }
 
-/** Where pages are stored, and how. */
-export interface PagesOptions extends PageCodec {
-  /** The pages of a generation. */
-  readonly open: (generation: string) => PagesPort;
+/** How pages are maintained. */
+interface PageUpkeep extends PageCodec {
   readonly memory: PageMemory;
   /** Most pages in a part of the directory. */
   readonly mostHints?: number;
 }
 
+/** Where pages are stored, and how. */
+export interface PagesOptions extends PageUpkeep {
+  /** The pages of a generation. */
+  readonly open: (generation: string) => PagesPort;
+}
+
 /** The pages of one generation. */
-export interface KeptPages extends Omit<PagesOptions, 'open'> {
+export interface KeptPages extends PageUpkeep {
   readonly pages: PagesPort;
 }
 
@@ -46,4 +49,4 @@ export function keptPages({ pages }: StreamState, options: PagesOptions | undefi
   return pages === null ? undefined : options && { ...options, pages: options.open(pages.generation) };
 }
 
-export interface ApplyPagesOptions extends KeptPages, Pick<ApplyOptions, 'clock' | 'signal' | 'log' | 'holds'> {}
+export interface ApplyPagesOptions extends KeptPages, LeasedWork {}

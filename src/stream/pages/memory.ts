@@ -1,10 +1,13 @@
 import { compareBytes } from '../../keys/byte-order.js';
 import type { DirectoryPart, PageHint } from '../../pages/directory.js';
 import { SortedCache } from '../../pages/sorted-cache.js';
-import { type RawPage, pageBytes } from '../../store/page/pages.js';
+import { type PageSpan, type RawPage, pageBytes } from '../../store/page/pages.js';
 
 /** A page as this process last read or wrote it. */
-export interface KnownPage extends Omit<RawPage, 'round' | 'data'> {
+export interface KnownPage extends PageSpan {
+  readonly markers: number;
+  /** See `StoredPage`. */
+  readonly lost: number | undefined;
   /** Undefined, like its data, if the page does not exist yet. */
   readonly round: number | undefined;
   readonly data: Uint8Array | undefined;
@@ -18,7 +21,7 @@ const HINT_BYTES = 120;
 export const partitionOf = (position: string): string => position.charAt(0);
 
 /** Whether a position belongs to a page. */
-export const isIn = ({ begin, end }: Pick<KnownPage, 'begin' | 'end'>, position: string): boolean =>
+export const isIn = ({ begin, end }: PageSpan, position: string): boolean =>
   partitionOf(begin) === partitionOf(position) &&
   compareBytes(begin, position) <= 0 &&
   (end === undefined || compareBytes(position, end) < 0);

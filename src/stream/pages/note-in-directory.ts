@@ -34,7 +34,7 @@ export async function noteInDirectory(
       } catch (err) {
         left = left.filter((page) => partitionOf(page.begin) !== partitionOf(begin));
         options.memory.forgetDirectory(scope, begin);
-        options.log.warn({ err }, 'cannot write the directory of pages');
+        options.log.warn({ err }, 'Cannot write the directory of pages');
       }
     }
   }

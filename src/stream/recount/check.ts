@@ -9,7 +9,7 @@ import { chunks, mapConcurrently } from '../../store/request/concurrency.js';
 import { blockChanges } from '../cells/apply.js';
 import { roundOf } from '../pages/apply.js';
 import { DERIVED_FORMAT, type StreamRecord, changeOf, isAfter } from '../change.js';
-import { createFold } from '../cells/fold.js';
+import { CellFold } from '../cells/fold.js';
 import { HeldMarkers } from './held-markers.js';
 import { MarkerDays } from '../days/apply.js';
 import { OtherFormat } from '../consume/ownership.js';
@@ -17,7 +17,7 @@ import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { StreamReader } from '../consume/reader.js';
 import { countedBlocks, differs, nameOfBlock } from './cells.js';
 import { RecountDays } from './days.js';
-import { type PageName, type PartitionName, type RecountPages, comparedPages } from './pages.js';
+import { type PageName, type Partition, type RecountPages, comparedPages } from './pages.js';
 import { type RecountOptions, type RecountResult, counting, listDerived, scanMarkers } from './scan.js';
 import { firstState, moved, settled, withGap } from '../state.js';
 
@@ -33,9 +33,6 @@ interface Read {
   readonly shard: string;
   readonly record: StreamRecord;
 }
-
-/** A partition of a collection's pages. */
-type Partition = Omit<PartitionName, 'generation'>;
 
 const partitionKey = ({ scope, partition }: Partition) => `${scope}/${partition}`;
 
@@ -75,9 +72,9 @@ export class Check {
     this.#options = options;
     this.#stream = stream;
     this.#signal = signal;
-    const { keys, days } = options;
+    const { keys, days, clock, log } = options;
     this.#markers = new HeldMarkers(keys);
-    const opening = new MarkerDays({ ...options, ...days, signal, holds: () => false }, 0);
+    const opening = new MarkerDays(days, { clock, log, signal, holds: () => false }, 0);
     this.#days = new RecountDays({ keys, port: days.port, days: opening, checkOnly: true });
   }
 
@@ -92,7 +89,7 @@ export class Check {
     await clock.sleep(SETTLE_MS, signal);
     await readAll(clock.now());
 
-    const fold = createFold();
+    const fold = new CellFold();
     const { partitions, count } = counting(
       this.#markers.take(() => true),
       fold,
@@ -143,10 +140,10 @@ export class Check {
   /** Returns a function that reads what the stream has since a state, up to a time of the clock if one is given. */
   #reading(begun: StreamState) {
     const onRecord = (record: StreamRecord, shard: string) => this.#remember({ shard, record });
-    const { stream: port, clock } = this.#options;
+    const { stream: port, keys, clock } = this.#options;
     const signal = this.#signal;
     const open = (state: StreamState) =>
-      new StreamReader({ ...this.#options, port, pollMs: POLL_MS, signal, onRecord }, { ...state, plan: null });
+      new StreamReader(port, { ...state, plan: null }, keys, { clock, signal, pollMs: POLL_MS, onRecord });
     let reader = open(begun);
     return async (time = -Infinity): Promise<void> => {
       for (;;) {
@@ -185,7 +182,7 @@ export class Check {
 
   /** The changes of records to blocks. */
   #changesOf(reads: readonly Read[]): BlockDelta[] {
-    const fold = createFold();
+    const fold = new CellFold();
     for (const { record } of reads) {
       const { scope, before, after } = changeOf(this.#options.keys, record) ?? {};
       if (scope !== undefined && before !== undefined) fold.add(scope, before, -1);
@@ -236,7 +233,7 @@ export class Check {
     const isCurrent = ({ round }: StoredPage) => round < roundOf(plan === null ? batch + 1 : batch, false);
     const compare = async (name: string, { scope, partition }: Partition, entries: readonly OrderedMarker[]) => {
       const found = await store.read({ scope, partition, generation: kept.generation });
-      const { right, wrong } = comparedPages({ partition, entries }, found, isCurrent);
+      const { right, wrong } = comparedPages(partition, entries, found, isCurrent);
       for (const begin of wrong) this.#differing.set(`${name}/${begin}`, { scope, begin });
       for (const begin of [...right, ...wrong]) this.#compared.add(`${name}/${begin}`);
       const isDone = found?.every(({ begin }) => this.#compared.has(`${name}/${begin}`)) ?? true;

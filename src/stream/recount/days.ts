@@ -1,7 +1,8 @@
 import type { MarkerDay } from '../../keys/derived-keyspace.js';
-import { DayFold, type MarkerDays, nameOfDay } from '../days/apply.js';
+import type { Keyspace } from '../../keys/keyspace.js';
+import type { MarkerDays } from '../days/apply.js';
+import { DayFold, nameOfDay } from '../days/fold.js';
 import type { DaysPort } from '../ports.js';
-import type { RecordKeys } from '../consume/record-fold.js';
 import type { WireImage } from '../change.js';
 
 /** The result of a recount for the summaries of readings. */
@@ -13,7 +14,7 @@ export interface RecountedDays {
 }
 
 export interface RecountDaysOptions {
-  readonly keys: RecordKeys;
+  readonly keys: Keyspace;
   readonly port: DaysPort;
   readonly days: MarkerDays;
   readonly checkOnly: boolean;
@@ -37,9 +38,9 @@ export class RecountDays {
   /** Takes a page of items of the table of entities. */
   async addItems(images: readonly WireImage[]): Promise<void> {
     const fold = new DayFold(this.#options.keys);
-    for (const keys of images) fold.add({ keys });
+    for (const image of images) fold.add(image);
     const { days, port, checkOnly } = this.#options;
-    const found = await days.summarized(fold.days(), false);
+    const found = await days.summarized(fold.changes(), false);
     if (found.length === 0) return;
     if (!checkOnly) return this.#open(found);
     const stored = await port.read(found);

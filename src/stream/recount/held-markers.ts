@@ -8,6 +8,7 @@ import type { Place } from '../../model/place.js';
 import { type OrderedMarker, orderedMarker } from '../../pages/ordered-marker.js';
 import { type WireImage, contributionOf } from '../change.js';
 import { entryOf } from '../pages/fold.js';
+import type { Partition } from './pages.js';
 
 /** A marker in the form of pages, with the place at which it counts. */
 export interface HeldMarker {
@@ -16,9 +17,7 @@ export interface HeldMarker {
 }
 
 /** All markers of a collection in one partition of its pages, in order. */
-export interface HeldPartition {
-  readonly scope: string;
-  readonly partition: string;
+export interface HeldPartition extends Partition {
   readonly markers: readonly HeldMarker[];
 }
 
@@ -90,7 +89,7 @@ export class HeldMarkers {
   }
 
   /** Yields all markers, partition by partition, and removes them; or keeps them, and yields only those that are wanted. */
-  async *take(wanted?: (of: Pick<HeldPartition, 'scope' | 'partition'>) => boolean): AsyncGenerator<HeldPartition> {
+  async *take(wanted?: (of: Partition) => boolean): AsyncGenerator<HeldPartition> {
     const overrides: Areas = new Map();
     for (const text of this.#overrides.values()) if (text !== undefined) addTo(overrides, text);
     for (const scope of new Set([...this.#scanned.keys(), ...overrides.keys()])) {

@@ -10,16 +10,20 @@ import { MOST_HINTS } from '../../store/page/page-directory.js';
 import { type NewPage, type StoredPage, pageBytes } from '../../store/page/pages.js';
 import { chunks } from '../../store/request/concurrency.js';
 
-/** A partition of a generation of a collection's pages. */
-export interface PartitionName {
+/** A partition of a collection's pages. */
+export interface Partition {
   readonly scope: string;
-  readonly generation: string;
   /** The first character of its geohashes. */
   readonly partition: string;
 }
 
+/** A partition of one generation. */
+export interface PartitionName extends Partition {
+  readonly generation: string;
+}
+
 /** The entries of one partition of a collection, in order. */
-export interface PartitionEntries extends Omit<PartitionName, 'generation'> {
+export interface PartitionEntries extends Partition {
   readonly entries: readonly OrderedMarker[];
 }
 
@@ -100,7 +104,8 @@ export interface CheckedPages {
  * wrong. Only pages that are current, with the one after them, are compared.
  */
 export function comparedPages(
-  { partition, entries }: Pick<PartitionEntries, 'partition' | 'entries'>,
+  partition: string,
+  entries: readonly OrderedMarker[],
   pages: readonly StoredPage[] | undefined,
   isCurrent: (page: StoredPage) => boolean,
 ): { readonly right: readonly string[]; readonly wrong: readonly string[] } {

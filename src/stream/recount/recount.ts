@@ -1,11 +1,11 @@
 import type { RetryOptions } from '../../retry.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
 import { type Lease, whileLeased } from '../../store/lease.js';
-import type { ApplyOptions } from '../cells/apply.js';
+import type { LeasedWork } from '../ports.js';
 import { roundOf } from '../pages/apply.js';
 import { type StreamRecord, type WireImage, changeOf } from '../change.js';
 import { Check } from './check.js';
-import { createFold } from '../cells/fold.js';
+import { CellFold } from '../cells/fold.js';
 import { HeldMarkers } from './held-markers.js';
 import { MarkerDays } from '../days/apply.js';
 import { takeOwnership } from '../consume/ownership.js';
@@ -32,13 +32,13 @@ const itemKey = ({ pk, sk }: WireImage) => `${String(pk?.['S'])}#${String(sk?.['
  * over, with NoStream if the table has no stream, and with StreamReplaced if it gets another one meanwhile.
  */
 export async function recount(options: RecountOptions, signal: AbortSignal): Promise<RecountResult> {
-  const { stream, clock, leaseMs = 10_000 } = options;
+  const { stream, state, clock, self, leaseMs = 10_000 } = options;
   // Without a stream nothing can be recounted: the owner keeps the work then.
   const identity = await stream.identify();
   if (options.checkOnly) return new Check(options, identity, signal).run();
   const first = () => Promise.resolve(firstState(identity, clock.wall()));
-  const taking = { first, leaseMs, ownerIsGone: () => false, force: true, upgrade: true };
-  const lease = await takeOwnership({ ...options, ...taking }, signal);
+  const contender = { clock, self, leaseMs, ownerIsGone: () => false };
+  const lease = await takeOwnership({ ...contender, state, first, force: true, upgrade: true }, signal);
   return whileLeased(lease, (working) => new Recount(options, lease, working).run(), signal);
 }
 
@@ -46,6 +46,7 @@ class Recount {
   readonly #options: RecountOptions;
   readonly #lease: Lease<StreamState>;
   readonly #signal: AbortSignal;
+  readonly #work: LeasedWork;
   readonly #markers: HeldMarkers;
   readonly #opening: MarkerDays;
   readonly #days: RecountDays;
@@ -58,9 +59,9 @@ class Recount {
     this.#lease = lease;
     this.#signal = signal;
     this.#markers = new HeldMarkers(options.keys);
-    const { days, keys } = options;
-    const holds = () => lease.holds();
-    this.#opening = new MarkerDays({ ...options, ...days, signal, holds }, lease.current.version);
+    const { days, keys, clock, log } = options;
+    this.#work = { clock, log, signal, holds: () => lease.holds() };
+    this.#opening = new MarkerDays(days, this.#work, lease.current.version);
     this.#days = new RecountDays({ keys, port: days.port, days: this.#opening, checkOnly: false });
     this.#collecting = { markers: this.#markers, days: this.#days, signal };
   }
@@ -90,14 +91,14 @@ class Recount {
     // Every recount has a batch of its own.
     const generation = `r${batch}`;
     const round = roundOf(batch, true);
-    const onRetry = (err: unknown) => log.warn({ err }, 'cannot write pages; retrying');
+    const onRetry = (err: unknown) => log.warn({ err }, 'Cannot write pages; retrying');
     const retries: RetryOptions = { attempts: Infinity, onRetry, clock, signal: this.#signal };
     const stored = await listDerived(this.#options, this.#lease.current, this.#collecting);
-    const fold = createFold();
+    const fold = new CellFold();
     const { partitions, count } = counting(this.#markers.take(), fold);
     const pages = await buildPages({ pages: tables.pages, pack, generation, round, retries }, partitions);
     const counted = { counted: fold.changes(), stored: stored.blocks };
-    const compared = await replaceCells(this.#applying(), counted, batch);
+    const compared = await replaceCells({ ...this.#work, port: this.#options.cells }, counted, batch);
     await this.#lease.update((state) => ({ ...state, gap: null, pages: { generation }, summariesSince: 0 }));
     // Those of recounts that were interrupted, too. If this is interrupted, the next recount deletes the rest.
     await tables.pages.delete(stored.pages);
@@ -106,8 +107,9 @@ class Recount {
 
   #newReader(): StreamReader {
     const onRecord = (record: StreamRecord) => this.#remember(record);
-    const options = { ...this.#options, port: this.#options.stream, pollMs: POLL_MS, signal: this.#signal, onRecord };
-    return new StreamReader(options, this.#lease.current);
+    const { stream, keys, clock } = this.#options;
+    const options = { clock, signal: this.#signal, pollMs: POLL_MS, onRecord };
+    return new StreamReader(stream, this.#lease.current, keys, options);
   }
 
   #remember(record: StreamRecord): void {
@@ -117,12 +119,14 @@ class Recount {
   }
 
   async #finishPlan(): Promise<void> {
-    const { state } = this.#options;
+    const { state, cells } = this.#options;
     // Pages that cannot even be read must not keep it from rebuilding them.
     await this.#lease.update((now) => ({ ...now, pages: null }));
-    const applying = { ...this.#applying(), state, days: this.#opening };
+    const stores = { state, cells, days: this.#opening };
     try {
-      await finishPlan(this.#lease, this.#newReader(), (batch, folded) => applyFolded(applying, batch, folded));
+      await finishPlan(this.#lease, this.#newReader(), (batch, folded) =>
+        applyFolded(stores, this.#work, batch, folded),
+      );
       if (this.#lease.current.plan !== null) await this.#lease.update(settled);
     } catch (error) {
       await noteLoss(this.#lease, error);
@@ -151,10 +155,5 @@ class Recount {
       if (this.#fenceSeen && batch.endAt !== undefined) return;
       await clock.sleep(POLL_MS, signal);
     }
-  }
-
-  #applying(): ApplyOptions {
-    const { cells: port, clock, log } = this.#options;
-    return { port, clock, signal: this.#signal, log, holds: () => this.#lease.holds() };
   }
 }

@@ -1,19 +1,18 @@
 import type { Clock } from '../../clock.js';
 import type { MarkerDay } from '../../keys/derived-keyspace.js';
+import type { Keyspace } from '../../keys/keyspace.js';
 import type { Log } from '../../log.js';
 import type { BlockName } from '../../store/cell/blocks.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
 import { type WireImage, changeOf, contributionAt } from '../change.js';
-import type { Fold } from '../cells/fold.js';
-import type { HeldPartition } from './held-markers.js';
-import type { HeldMarkers } from './held-markers.js';
+import type { CellFold } from '../cells/fold.js';
+import type { HeldMarkers, HeldPartition } from './held-markers.js';
 import type { PagesOptions } from '../pages/kept-pages.js';
 import type { DaysOptions } from '../days/apply.js';
 import type { CellsPort, StatePort, StreamPort } from '../ports.js';
 import type { ComparedBlocks } from './cells.js';
 import type { RecountDays, RecountedDays } from './days.js';
 import type { CheckedPages, PageItem, PartitionEntries, RecountPages } from './pages.js';
-import type { RecordKeys } from '../consume/record-fold.js';
 
 /** What there is in the derived table. */
 export interface DerivedItems {
@@ -42,7 +41,7 @@ export interface RecountOptions {
   readonly days: DaysOptions;
   readonly tables: RecountPort;
   readonly clock: Clock;
-  readonly keys: RecordKeys;
+  readonly keys: Keyspace;
   readonly log: Log;
   readonly self: string;
   /** Whether to write nothing and take no lease, and only report what differs. */
@@ -65,7 +64,7 @@ interface Collecting {
 
 /** Reads every marker and reading. */
 export async function scanMarkers(
-  { tables, keys }: Pick<RecountOptions, 'tables' | 'keys'>,
+  { tables, keys }: RecountOptions,
   { markers, days, signal }: Collecting,
 ): Promise<void> {
   for await (const page of tables.scanMarkers()) {
@@ -81,10 +80,10 @@ export async function scanMarkers(
 
 /** Lists all blocks and pages. */
 export async function listDerived(
-  { tables }: Pick<RecountOptions, 'tables'>,
+  { tables }: RecountOptions,
   { gap, summariesSince }: StreamState,
-  { days, signal }: Omit<Collecting, 'markers'>,
-): Promise<Pick<DerivedItems, 'blocks' | 'pages'>> {
+  { days, signal }: Collecting,
+): Promise<{ readonly blocks: readonly BlockName[]; readonly pages: readonly PageItem[] }> {
   const blocks: BlockName[] = [];
   const pages: PageItem[] = [];
   const inexactSince = summariesSince === 0 ? Date.parse(gap?.since ?? '') : -Infinity;
@@ -98,7 +97,7 @@ export async function listDerived(
 }
 
 /** The markers by partition, added to a fold as they are taken, and how many they were. */
-export function counting(held: AsyncIterable<HeldPartition>, fold: Fold) {
+export function counting(held: AsyncIterable<HeldPartition>, fold: CellFold) {
   let markers = 0;
   async function* counted(): AsyncGenerator<PartitionEntries> {
     for await (const { scope, partition, markers: some } of held) {

@@ -29,7 +29,7 @@ export interface WireRecord {
   };
 }
 
-const RECORDS_IN_A_PAGE = 1_000;
+const RECORDS_AT_A_TIME = 1_000;
 
 const failureOf = (error: unknown): unknown => {
   if (isFailure(error, 'TrimmedDataAccessException')) return new StreamFailure('trimmed', { cause: error });
@@ -46,13 +46,13 @@ export function recordOf({ eventName = '', dynamodb = {} }: WireRecord): StreamR
   return { sequence: SequenceNumber, event: eventName, at, keys: Keys, before: OldImage, after: NewImage };
 }
 
-/** A page of records as received: the SDK would rebuild every attribute of both images. */
+/** A batch of records as received: the SDK would rebuild every attribute of both images. */
 async function getRecords(
   client: DynamoDBStreamsClient,
   iterator: string,
   options: { readonly abortSignal: AbortSignal },
 ) {
-  const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: RECORDS_IN_A_PAGE });
+  const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: RECORDS_AT_A_TIME });
   let records: readonly WireRecord[] = [];
   command.middlewareStack.add(
     (next) => async (args) => {

@@ -23,9 +23,9 @@ export async function hasMonths(database: Database): Promise<boolean> {
 async function allShards(port: StreamPort, stream: string): Promise<readonly ListedShard[]> {
   const found: ListedShard[] = [];
   for (let more = true; more;) {
-    const page = await port.listShards(stream, found.at(-1)?.id);
-    found.push(...page.shards);
-    more = page.more;
+    const some = await port.listShards(stream, found.at(-1)?.id);
+    found.push(...some.shards);
+    more = some.more;
   }
   return found;
 }
@@ -66,11 +66,10 @@ export function withMonths(database: Database, port: StreamPort): StreamPort {
   return {
     ...port,
     async listShards(stream, after) {
-      const page = await port.listShards(stream, after);
-      if (page.more) return page;
-      if (!(await isMonthly())) return page;
+      const own = await port.listShards(stream, after);
+      if (own.more || !(await isMonthly())) return own;
       const months = await Promise.all(followedMonths(database.clock.wall()).map(shardsOf));
-      return { shards: [...page.shards, ...months.flat()], more: false };
+      return { shards: [...own.shards, ...months.flat()], more: false };
     },
     async openShard(stream, shard, start) {
       const [, month, id] = PARTS.exec(shard) ?? [];
@@ -86,9 +85,9 @@ export function withMonths(database: Database, port: StreamPort): StreamPort {
     },
     async readRecords(iterator) {
       if (iterator === AT_THE_END) return { records: [], next: undefined };
-      const page = await port.readRecords(iterator);
-      monthly ||= page.records.some(({ after }) => after?.['readingsTable']?.['S'] === MONTHLY);
-      return page;
+      const batch = await port.readRecords(iterator);
+      monthly ||= batch.records.some(({ after }) => after?.['readingsTable']?.['S'] === MONTHLY);
+      return batch;
     },
   };
 }

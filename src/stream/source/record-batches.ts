@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
 import { CellportError } from '../../errors.js';
 import { retry } from '../../retry.js';
-import { NoStream, type RecordPage, type ShardStart, StreamFailure, type StreamPort } from '../ports.js';
+import { NoStream, type RecordBatch, type ShardStart, StreamFailure, type StreamPort } from '../ports.js';
 import type { Loss } from '../state.js';
 
 /** Records that the state still needs are lost. */
@@ -55,10 +55,7 @@ const MOST_ITERATORS = 11;
  * Repeats a call to the stream until it succeeds. Throws StreamFailure and NoStream at once, because retrying does not
  * help.
  */
-export function untilAnswered<T>(
-  { clock, signal }: Pick<StreamSource, 'clock' | 'signal'>,
-  call: () => Promise<T>,
-): Promise<T> {
+export function untilAnswered<T>(clock: Clock, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
   const retryable = (error: unknown) => !(error instanceof StreamFailure || error instanceof NoStream);
   const work = async () => {
     signal.throwIfAborted();
@@ -68,13 +65,9 @@ export function untilAnswered<T>(
 }
 
 /** The name of the table's current stream; undefined if it has none to read. */
-export async function currentStream({
-  port,
-  clock,
-  signal,
-}: Omit<StreamSource, 'stream'>): Promise<string | undefined> {
+export async function currentStream(port: StreamPort, clock: Clock, signal: AbortSignal): Promise<string | undefined> {
   try {
-    return await untilAnswered({ clock, signal }, () => port.identify());
+    return await untilAnswered(clock, signal, () => port.identify());
   } catch (error) {
     if (error instanceof NoStream) return undefined;
     throw error;
@@ -82,19 +75,19 @@ export async function currentStream({
 }
 
 /** Where reading of a shard starts. */
-export function startOf({ after, newOnly = false }: Pick<ShardCursor, 'after' | 'newOnly'>): ShardStart {
+export function startOf({ after, newOnly = false }: ShardCursor): ShardStart {
   if (after !== undefined) return { type: 'after', sequence: after };
   return { type: newOnly ? 'newest' : 'oldest' };
 }
 
-/** The next page of a shard. Expired iterators are replaced. Throws RecordsLost if the page has been trimmed. */
-export async function nextPage(source: StreamSource, cursor: ShardCursor, start: ShardStart): Promise<RecordPage> {
-  const { port, stream } = source;
+/** The next records of a shard. Expired iterators are replaced. Throws RecordsLost if they have been trimmed. */
+export async function nextRecords(source: StreamSource, cursor: ShardCursor, start: ShardStart): Promise<RecordBatch> {
+  const { port, stream, clock, signal } = source;
   for (let iterators = 1; ; iterators += 1) {
     try {
-      cursor.iterator ??= await untilAnswered(source, () => port.openShard(stream, cursor.id, start));
+      cursor.iterator ??= await untilAnswered(clock, signal, () => port.openShard(stream, cursor.id, start));
       const { iterator } = cursor;
-      return await untilAnswered(source, () => port.readRecords(iterator));
+      return await untilAnswered(clock, signal, () => port.readRecords(iterator));
     } catch (error) {
       if (!(error instanceof StreamFailure)) throw error;
       cursor.iterator = undefined;

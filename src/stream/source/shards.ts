@@ -1,7 +1,7 @@
 import { wallAt } from '../../clock.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
 import { type ShardCursor, StreamReplaced, type StreamSource, currentStream, untilAnswered } from './record-batches.js';
-import { type ListedShard, type RecordPage, StreamFailure } from '../ports.js';
+import { type ListedShard, type RecordBatch, StreamFailure } from '../ports.js';
 import type { ShardsSeen } from '../state.js';
 
 /** How far one shard has been read. */
@@ -14,8 +14,8 @@ export interface Shard extends ShardCursor {
   named: boolean;
   /** Number of listings that have not shown whether its parent has more records. */
   unclearFor: number;
-  /** Number of further empty pages before the shard counts as read up to now. */
-  emptyPagesLeft: number;
+  /** Number of further empty answers before the shard counts as read up to now. */
+  emptyAnswersLeft: number;
 }
 
 /** The stream no longer exists. */
@@ -27,22 +27,22 @@ class StreamGone extends Error {
   }
 }
 
-// The simulation verifies the limits that decide what to trust: in its streams a fifth of the pages are empty although
+// The simulation verifies the limits that decide what to trust: in its streams a fifth of the answers are empty although
 // records follow, and listings omit young shards and one old shard in twenty. The others only trade calls for delay.
 
-/** A page with fewer records, read at the end of a shard, has all there is: the next call can wait. */
-const FULL_PAGE = 100;
+/** An answer with fewer records, read at the end of a shard, has all there is: the next call can wait. */
+const FULL_BATCH = 100;
 /** Interval at which the stream is identified and its shards are listed while none of them ends. */
 export const LIST_EVERY_MS = 10_000;
 /**
- * A page may be empty although records follow, because iterators move through a shard in steps. A new iterator may be
- * far from the end, so several empty pages are required; one that has just returned records is near the end.
+ * An answer may be empty although records follow, because iterators move through a shard in steps. A new iterator may be
+ * far from the end, so several empty answers are required; one that has just returned records is near the end.
  */
-const EMPTY_PAGES_WHEN_OPENED = 3;
+const EMPTY_ANSWERS_WHEN_OPENED = 3;
 /** A listing may lag, so several must agree that a shard is gone. */
 const LISTINGS_TO_BELIEVE = 5;
 
-const isReadUpToNow = ({ emptyPagesLeft }: Shard) => emptyPagesLeft === 0;
+const isReadUpToNow = ({ emptyAnswersLeft }: Shard) => emptyAnswersLeft === 0;
 
 /** The shards of a stream, each with its progress. */
 export class Shards {
@@ -61,13 +61,14 @@ export class Shards {
     this.#newOnly = newOnly;
     this.#listedWall = listedAt;
     for (const [id, { after, since, endedAt }] of Object.entries(shards)) {
-      this.#add({ id, after: plan?.[id]?.to ?? after, since, ended: endedAt !== undefined });
+      this.#add(id, plan?.[id]?.to ?? after, since, endedAt !== undefined);
     }
   }
 
-  #add(shard: Pick<Shard, 'id' | 'after' | 'since' | 'ended' | 'newOnly'>): Shard {
-    const added = { parent: undefined, iterator: undefined, named: false, unclearFor: 0, emptyPagesLeft: 0, ...shard };
-    this.#shards.set(shard.id, added);
+  #add(id: string, after: string | undefined, since: number, ended: boolean, newOnly = false): Shard {
+    const unread = { parent: undefined, iterator: undefined, named: false, unclearFor: 0, emptyAnswersLeft: 0 };
+    const added = { id, newOnly, after, since, ended, ...unread };
+    this.#shards.set(id, added);
     return added;
   }
 
@@ -84,7 +85,7 @@ export class Shards {
     const { clock, stream } = this.#source;
     const now = clock.now();
     if (!this.#listAgain && now - this.#listedAt < LIST_EVERY_MS) return;
-    const named = await currentStream(this.#source);
+    const named = await currentStream(this.#source.port, clock, this.#source.signal);
     if (named !== stream) throw new StreamReplaced(stream, named);
     const listed = await this.#list().catch((error: unknown) => {
       throw error instanceof StreamFailure ? new StreamGone(stream, { cause: error }) : error;
@@ -92,8 +93,8 @@ export class Shards {
     const newOnly = this.#newOnly && this.#listedAt === -Infinity;
     for (const { id, parent } of listed) {
       // It was not in the previous listing, so nothing in it is older.
-      const fresh = { id, newOnly, after: undefined, since: this.#listedWall, ended: false };
-      Object.assign(this.#shards.get(id) ?? this.#add(fresh), { parent, named: true });
+      const shard = this.#shards.get(id) ?? this.#add(id, undefined, this.#listedWall, false, newOnly);
+      Object.assign(shard, { parent, named: true });
     }
     const unclear = [...this.#shards.values()].filter((shard) => !shard.ended && !this.#isClear(shard));
     for (const shard of unclear) shard.unclearFor += 1;
@@ -104,12 +105,12 @@ export class Shards {
   }
 
   async #list(): Promise<ListedShard[]> {
-    const { port, stream } = this.#source;
+    const { port, stream, clock, signal } = this.#source;
     const found: ListedShard[] = [];
     for (let more = true; more;) {
-      const page = await untilAnswered(this.#source, () => port.listShards(stream, found.at(-1)?.id));
-      found.push(...page.shards);
-      more = page.more;
+      const some = await untilAnswered(clock, signal, () => port.listShards(stream, found.at(-1)?.id));
+      found.push(...some.shards);
+      more = some.more;
     }
     return found;
   }
@@ -131,19 +132,19 @@ export class Shards {
     });
   }
 
-  /** Call before a page of a shard is read. */
+  /** Call before a shard is read. */
   opening(shard: Shard): void {
-    if (shard.iterator === undefined) shard.emptyPagesLeft = EMPTY_PAGES_WHEN_OPENED;
+    if (shard.iterator === undefined) shard.emptyAnswersLeft = EMPTY_ANSWERS_WHEN_OPENED;
   }
 
-  /** Moves a shard past a page requested at `wall`. Returns whether it may have more at once. */
-  advance(shard: Shard, { records, next }: RecordPage, wall: number): boolean {
+  /** Moves a shard past records requested at `wall`. Returns whether it may have more at once. */
+  advance(shard: Shard, { records, next }: RecordBatch, wall: number): boolean {
     const last = records.at(-1);
-    if (last === undefined) shard.emptyPagesLeft = Math.max(0, shard.emptyPagesLeft - 1);
+    if (last === undefined) shard.emptyAnswersLeft = Math.max(0, shard.emptyAnswersLeft - 1);
     else {
       shard.after = last.sequence;
       shard.since = Math.max(shard.since, last.at);
-      if (records.length >= FULL_PAGE || !isReadUpToNow(shard)) shard.emptyPagesLeft = 1;
+      if (records.length >= FULL_BATCH || !isReadUpToNow(shard)) shard.emptyAnswersLeft = 1;
     }
     if (isReadUpToNow(shard)) shard.since = Math.max(shard.since, wall);
     shard.iterator = next;

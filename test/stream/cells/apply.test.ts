@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 
 import type { Clock } from '../../../src/clock.js';
 import { silentLog } from '../../../src/log.js';
-import { applyBatch } from '../../../src/stream/cells/apply.js';
-import { createBlockMemory } from '../../../src/stream/cells/memory.js';
+import { applyToCells } from '../../../src/stream/cells/apply.js';
+import { CellMemory } from '../../../src/stream/cells/memory.js';
 import type { BlockName } from '../../../src/store/cell/blocks.js';
 import { takeOwnership } from '../../../src/stream/consume/ownership.js';
 import { firstState } from '../../../src/stream/state.js';
@@ -54,7 +54,7 @@ test('a process that was suspended during a batch writes no block before it rene
     },
   };
   const applying = { port: cells, clock, signal, log: silentLog, holds: () => lease.holds() };
-  expect(await applyBatch(applying, 1, changes)).toEqual({ blocks: 1, created: 1, suspects: [] });
+  expect(await applyToCells(applying, 1, changes)).toEqual({ blocks: 1, created: 1, suspects: [] });
   expect(writtenAfter).toEqual([4]);
 });
 
@@ -70,12 +70,12 @@ test('a block is not read again before it is rewritten, unless another process h
     write: (writes: readonly Parameters<DerivedModel['write']>[0][]) =>
       Promise.resolve(writes.map((write) => derived.write(write))),
   };
-  const memory = createBlockMemory();
+  const memory = new CellMemory();
   const apply = (batch: number, ...parents: string[]) => {
     read.length = 0;
     const deltas = new Map([['k', { count: 1, sumLng: 2, sumLat: 3 }]]);
     const added = new Map([['parks', new Map(parents.map((parent) => [parent, deltas]))]]);
-    return applyBatch({ port, clock, signal, log: silentLog, holds: () => true, memory }, batch, added);
+    return applyToCells({ port, clock, signal, log: silentLog, holds: () => true, memory }, batch, added);
   };
   await apply(1, 'u', 'u3');
   expect(read).toEqual([['u', 'u3']]);
@@ -112,14 +112,14 @@ test('the first failed write already logs a warning', async () => {
     },
   };
   const log = { ...silentLog, warn: (fields: unknown) => void warned.push(fields) };
-  expect(await applyBatch({ port, clock, signal, log, holds: () => true }, 1, changes)).toMatchObject({ blocks: 1 });
+  expect(await applyToCells({ port, clock, signal, log, holds: () => true }, 1, changes)).toMatchObject({ blocks: 1 });
   expect(warned).toMatchObject([{ attempt: 0, err: { message: 'throttled' } }]);
 });
 
 test('the block memory evicts the least recently written blocks', () => {
-  const memory = createBlockMemory(2_000);
+  const memory = new CellMemory(2_000);
   const block = (batch: number) => ({ batch, children: new Map([['k', { count: batch, sumLng: 2, sumLat: 3 }]]) });
-  for (const batch of [1, 2, 3, 4, 5, 6]) memory.remember({ scope: 'parks', parent: `u${batch}` }, block(batch));
+  for (const batch of [1, 2, 3, 4, 5, 6]) memory.put({ scope: 'parks', parent: `u${batch}` }, block(batch));
   expect(memory.take({ scope: 'parks', parent: 'u1' })).toBeUndefined();
   expect(memory.take({ scope: 'parks', parent: 'u6' })).toEqual(block(6));
   expect(memory.take({ scope: 'parks', parent: 'u6' })).toBeUndefined();

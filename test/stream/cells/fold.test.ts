@@ -9,7 +9,7 @@ import {
   contributionAt,
   contributionOf,
 } from '../../../src/stream/change.js';
-import { createFold } from '../../../src/stream/cells/fold.js';
+import { CellFold } from '../../../src/stream/cells/fold.js';
 
 const keys = createKeyspace('readable');
 const point = fc.record({
@@ -27,7 +27,7 @@ describe('a fold', () => {
   test('counts each marker once at every length', () => {
     fc.assert(
       fc.property(fc.array(point, { minLength: 1, maxLength: 40 }), (points) => {
-        const fold = createFold();
+        const fold = new CellFold();
         for (const { lng, lat } of points) fold.add('parks', contributionAt(lng, lat), 1);
         const blocks = fold.changes().get('parks');
         for (let length = 0; length < 5; length += 1) {
@@ -44,7 +44,7 @@ describe('a fold', () => {
   test('has no changes once everything that was added is subtracted, in any order', () => {
     fc.assert(
       fc.property(fc.array(point, { maxLength: 40 }), (points) => {
-        const fold = createFold();
+        const fold = new CellFold();
         for (const { lng, lat } of points) fold.add('parks', contributionAt(lng, lat), 1);
         for (const { lng, lat } of points.toReversed()) fold.add('parks', contributionAt(lng, lat), -1);
         expect(fold.changes().size).toBe(0);
@@ -53,7 +53,7 @@ describe('a fold', () => {
   });
 
   test('changes counts only at the levels where a move crosses cells, and sums at the others', () => {
-    const fold = createFold();
+    const fold = new CellFold();
     fold.add('parks', contributionAt(16.925168, 52.408), -1);
     fold.add('parks', contributionAt(16.925169, 52.408), 1);
     const blocks = fold.changes().get('parks');
@@ -70,7 +70,7 @@ describe('a fold of places', () => {
   test('counts each marker once at its place and at every place that contains it', () => {
     fc.assert(
       fc.property(fc.array(placeNames, { maxLength: 30 }), (places) => {
-        const fold = createFold();
+        const fold = new CellFold();
         for (const place of places) fold.add('parks', contributionAt(1, 2, place), 1);
         const wanted = new Map<string, number>();
         for (const place of places) {
@@ -86,7 +86,7 @@ describe('a fold of places', () => {
   });
 
   test('does not change the places that contain both ends of a move', () => {
-    const fold = createFold();
+    const fold = new CellFold();
     fold.add('parks', contributionAt(1, 2, ['Poznań', 'A', '1']), -1);
     fold.add('parks', contributionAt(1, 2, ['Poznań', 'A', '2']), 1);
     expect([...(fold.changes().get('parks')?.keys() ?? [])]).toEqual(['["Poznań","A","1"]', '["Poznań","A","2"]']);

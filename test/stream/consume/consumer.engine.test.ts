@@ -6,7 +6,7 @@ import { newCall } from '../../../src/store/request/meter.js';
 import { send } from '../../../src/store/request/send.js';
 import { readDeadLetters } from '../../../src/store/cell/dead-letters.js';
 import { loadStreamState, putStreamState } from '../../../src/store/cell/stream-state.js';
-import { createConsumer } from '../../../src/stream/consume/consumer.js';
+import { Consumer } from '../../../src/stream/consume/consumer.js';
 import { firstState } from '../../../src/stream/state.js';
 import { testDatabase } from '../../support/test-database.js';
 import {
@@ -22,7 +22,7 @@ import {
 const db = await testDatabase('readable', { stream: true });
 
 const consumerOf = (onApplied: (batch: number) => void = () => undefined) =>
-  createConsumer({ ...streamParts(db), onApplied });
+  new Consumer({ ...streamParts(db), onApplied });
 
 test('cells and places follow creates, moves and deletes; an invalid marker becomes a dead letter; a stopped owner releases its lease at once', async () => {
   const stop = new AbortController();
@@ -108,7 +108,7 @@ test('counts are not called exact before a consumer that takes over knows that t
     await mayRead;
     return parts.stream.readRecords(iterator);
   };
-  const consumer = createConsumer({ ...parts, stream: { ...parts.stream, readRecords } });
+  const consumer = new Consumer({ ...parts, stream: { ...parts.stream, readRecords } });
   const running = consumer.run(stop.signal);
   await vi.waitUntil(() => consumer.status().owner, { timeout: 60_000 });
   expect(consumer.status()).toMatchObject({ behindMs: undefined, countsExact: false, gap: null });

@@ -2,7 +2,7 @@
 import { createLog } from '../../../src/log-output.js';
 import { consumerParts } from '../../../src/server/consumer.js';
 import { createDatabase } from '../../../src/store/database.js';
-import { createConsumer } from '../../../src/stream/consume/consumer.js';
+import { Consumer } from '../../../src/stream/consume/consumer.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { ownerIsGone } from '../../../src/stream/consume/owners.js';
 import type { EngineAddress } from '../../../src/engine/start.js';
@@ -16,7 +16,7 @@ export interface WorkerOptions {
 const { engine, tables } = JSON.parse(process.argv[2] ?? '') as WorkerOptions;
 const database = createDatabase({ ...engine, tables, keyStyle: 'readable' });
 const parts = consumerParts({ database, streams: createStreamsClient(engine) }, createLog('error'));
-const consumer = createConsumer({
+const consumer = new Consumer({
   ...parts,
   // Small pages, so that they split often.
   pages: { ...parts.pages, pack: { ...parts.pages.pack, mostBytes: 250 } },

@@ -8,7 +8,7 @@ import { decodePage, encodePage } from '../../../src/store/page/page-data.js';
 import { putInBulk } from '../../../src/store/request/batch-write.js';
 import { newCall } from '../../../src/store/request/meter.js';
 import { send } from '../../../src/store/request/send.js';
-import { createConsumer } from '../../../src/stream/consume/consumer.js';
+import { Consumer } from '../../../src/stream/consume/consumer.js';
 import { recount } from '../../../src/stream/recount/recount.js';
 import { openRecount } from '../../../src/stream/recount/reads.js';
 import { recordCalls } from '../../support/record-calls.js';
@@ -48,8 +48,7 @@ test('a check beside a server and writers takes no lease, writes nothing and fin
   const owners: boolean[] = [];
   const stop = new AbortController();
   // A consumer that has not written these blocks and pages takes them as they are.
-  const serve = () =>
-    createConsumer({ ...streamParts(db), onOwnership: (owner) => owners.push(owner) }).run(stop.signal);
+  const serve = () => new Consumer({ ...streamParts(db), onOwnership: (owner) => owners.push(owner) }).run(stop.signal);
   const whileWriting = async <T>(work: () => Promise<T>): Promise<T> => {
     let writing = true;
     const writer = (async () => {
@@ -120,7 +119,7 @@ test('a batch that no server has finished is no difference, and is left to be fi
     return { ...parts.pages.open(generation), write: () => Promise.reject(new Error('throttled')) };
   };
   const stopped = { ...parts, cells: { ...parts.cells, write }, pages: { ...parts.pages, open } };
-  const running = createConsumer(stopped).run(stop.signal);
+  const running = new Consumer(stopped).run(stop.signal);
   await Promise.all([put(drawn('lakes', 'c', 10.1)), put(drawn('lakes', 'd', 100.1))]);
   while (writes < 2) await systemClock.sleep(20);
   stop.abort();

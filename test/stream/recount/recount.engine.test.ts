@@ -8,7 +8,7 @@ import { newCall } from '../../../src/store/request/meter.js';
 import { send } from '../../../src/store/request/send.js';
 import { loadStreamState, putStreamState } from '../../../src/store/cell/stream-state.js';
 import { DERIVED_FORMAT } from '../../../src/stream/change.js';
-import { createConsumer } from '../../../src/stream/consume/consumer.js';
+import { Consumer } from '../../../src/stream/consume/consumer.js';
 import { recount } from '../../../src/stream/recount/recount.js';
 import { openRecount } from '../../../src/stream/recount/reads.js';
 import { OtherFormat } from '../../../src/stream/consume/ownership.js';
@@ -40,7 +40,7 @@ const recounting = (checkOnly: boolean) => {
 
 test('a recount repairs drifted cells and closes the gap, while a consumer and writers are at work', async () => {
   const stop = new AbortController();
-  const running = createConsumer(streamParts(db)).run(stop.signal);
+  const running = new Consumer(streamParts(db)).run(stop.signal);
   const markers = Array.from({ length: MARKERS }, (_, index) =>
     markerItem(db, 'parks', `m${index}`, ((index * 7.7) % 360) - 180, ((index * 3.3) % 180) - 90, placeOf(index)),
   );
@@ -106,12 +106,12 @@ test('a recount repairs drifted cells and closes the gap, while a consumer and w
   await running;
 });
 
-test('counts of another layout are rejected; a recount replaces them, and an upgrade accepts them with a gap', async () => {
+test('counts of another format are rejected; a recount replaces them, and an upgrade accepts them with a gap', async () => {
   const upgrades: (() => Promise<unknown>)[] = [
     () => recounting(false),
     async () => {
       const stop = new AbortController();
-      const running = createConsumer({ ...streamParts(db), upgrade: true }).run(stop.signal);
+      const running = new Consumer({ ...streamParts(db), upgrade: true }).run(stop.signal);
       await untilRead(db);
       stop.abort();
       await running;
@@ -133,7 +133,7 @@ test('counts of another layout are rejected; a recount replaces them, and an upg
     const older = { ...state, layout: 'older', plan, version: state.version + 1, token: 'older' };
     expect(await putStreamState(db, 'cells', older, newCall())).toBe(true);
 
-    await expect(createConsumer(streamParts(db)).run(new AbortController().signal)).rejects.toThrow(OtherFormat);
+    await expect(new Consumer(streamParts(db)).run(new AbortController().signal)).rejects.toThrow(OtherFormat);
     await expect(recounting(true)).rejects.toThrow(OtherFormat);
     expect(await loadStreamState(db, 'cells', newCall())).toEqual(older);
     expect(await storedPlaces(db)).toEqual({});

@@ -2,7 +2,7 @@ import { createKeyspace } from '../../../src/keys/keyspace.js';
 import type { MarkerDay } from '../../../src/keys/derived-keyspace.js';
 import type { Collection } from '../../../src/model/collection.js';
 import type { DueDay, KeptDay, OpenDay, StoredDay } from '../../../src/store/reading/kept-days.js';
-import { dayOfReading, nameOfDay } from '../../../src/stream/days/apply.js';
+import { dayOfReading, nameOfDay } from '../../../src/stream/days/fold.js';
 import type { DaysPort } from '../../../src/stream/ports.js';
 import type { TableModel } from './table-model.js';
 import type { World } from './world.js';

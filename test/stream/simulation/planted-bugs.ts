@@ -1,6 +1,7 @@
 import { placeOfParent } from '../../../src/model/cell.js';
 import { afterPartition, partsOfHints } from '../../../src/pages/directory.js';
 import type { BlockName, BlockOutcome } from '../../../src/store/cell/blocks.js';
+import type { CellMemory } from '../../../src/stream/cells/memory.js';
 import type { DaysPort, PagesPort } from '../../../src/stream/ports.js';
 import type { DerivedModel } from './derived-model.js';
 import type { Ports } from './process.js';
@@ -8,6 +9,13 @@ import type { Plant } from './simulate.js';
 import type { World } from './world.js';
 
 const isPlace = ({ parent }: BlockName) => placeOfParent(parent) !== undefined;
+
+type MemoryCalls = Pick<CellMemory, 'take' | 'put'>;
+
+/** A bug in the memory of blocks. */
+function spoiled(memory: CellMemory, change: (own: MemoryCalls) => MemoryCalls): CellMemory {
+  return Object.assign(memory, change({ take: memory.take.bind(memory), put: memory.put.bind(memory) }));
+}
 
 /** A bug in the maintenance of pages. */
 const withPages =
@@ -72,7 +80,10 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
   /** The same, but only for the counts of places. */
   'the condition of the counts of places is left out': (ports, _world, derived) => ({
     ...ports,
-    memory: { ...ports.memory, take: (name) => (isPlace(name) ? undefined : ports.memory.take(name)) },
+    memory: spoiled(ports.memory, ({ take, put }) => ({
+      take: (name) => (isPlace(name) ? undefined : take(name)),
+      put,
+    })),
     cells: {
       read: async (names, consistent) =>
         (await ports.cells.read(names, consistent)).map(({ batch, children }, index) => ({
@@ -113,11 +124,10 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
   /** Blocks of two collections are mistaken for each other: both have the number of the batch that wrote them. */
   'the memory of blocks confuses collections': (ports) => ({
     ...ports,
-    memory: {
-      ...ports.memory,
-      take: (name) => ports.memory.take({ ...name, scope: '' }),
-      remember: (name, block) => ports.memory.remember({ ...name, scope: '' }, block),
-    },
+    memory: spoiled(ports.memory, ({ take, put }) => ({
+      take: (name) => take({ ...name, scope: '' }),
+      put: (name, block) => put({ ...name, scope: '' }, block),
+    })),
   }),
 
   /** A block of which only the latest changes are known is taken as complete. */
@@ -140,13 +150,13 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
           return ports.cells.write(writes);
         },
       },
-      memory: {
-        ...ports.memory,
-        remember: (name, { batch, children }) => {
+      memory: spoiled(ports.memory, ({ take, put }) => ({
+        take,
+        put(name, { batch, children }) {
           const latest = [...children].filter(([child]) => written.get(nameOf(name))?.includes(child));
-          ports.memory.remember(name, { batch, children: new Map(latest) });
+          put(name, { batch, children: new Map(latest) });
         },
-      },
+      })),
     };
   },
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/clock.js';
-import { type BlockMemory, createBlockMemory } from '../../../src/stream/cells/memory.js';
+import { CellMemory } from '../../../src/stream/cells/memory.js';
 import type { PagesOptions } from '../../../src/stream/pages/kept-pages.js';
 import type { DaysOptions } from '../../../src/stream/days/apply.js';
 import { PageMemory } from '../../../src/stream/pages/memory.js';
@@ -25,7 +25,7 @@ export interface Ports {
   readonly stream: StreamPort;
   readonly state: StatePort;
   readonly cells: CellsPort;
-  readonly memory: BlockMemory;
+  readonly memory: CellMemory;
   readonly pages: PagesOptions;
   readonly days: DaysOptions;
 }
@@ -127,7 +127,7 @@ export class Process {
     const { chance } = this.#world;
     return {
       // None, one for some of the blocks, and one for all.
-      memory: createBlockMemory(chance.pick([0, 3_000, 1_000_000])),
+      memory: new CellMemory(chance.pick([0, 3_000, 1_000_000])),
       pages: {
         memory: new PageMemory(chance.pick([0, 5_000, 1_000_000])),
         // A page of one to three markers.

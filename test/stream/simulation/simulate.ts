@@ -8,7 +8,7 @@ import { silentLog } from '../../../src/log.js';
 import { type OrderedMarker, orderedMarker } from '../../../src/pages/ordered-marker.js';
 import { mapMarkerFromIndex } from '../../../src/store/marker/marker-item.js';
 import { itemOfImage } from '../../../src/store/request/wire.js';
-import { type Consumer, createConsumer } from '../../../src/stream/consume/consumer.js';
+import { Consumer } from '../../../src/stream/consume/consumer.js';
 import { changeOf, contributionOf } from '../../../src/stream/change.js';
 import { writeReading } from './days-model.js';
 import { DerivedModel } from './derived-model.js';
@@ -186,7 +186,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
     if (dark) return;
     const process = new Process(world, faults, `host:${(started += 1)}`);
     const ports = plant(process.ports(table, derived), world, derived);
-    const consumer = createConsumer({
+    const consumer = new Consumer({
       ...ports,
       days: summarizes ? ports.days : undefined,
       clock: process.clock(),

@@ -2,7 +2,7 @@ import type { StreamRecord, WireImage } from '../../../src/stream/change.js';
 import {
   type ListedShard,
   NoStream,
-  type RecordPage,
+  type RecordBatch,
   type ShardStart,
   StreamFailure,
 } from '../../../src/stream/ports.js';
@@ -220,7 +220,7 @@ export class TableModel {
     return this.#iterator(iterator);
   }
 
-  readRecords(name: string): RecordPage {
+  readRecords(name: string): RecordBatch {
     const { chance, now } = this.#world;
     const iterator = this.#iterators.get(name)!;
     const { shard, after, inclusive, madeAt } = iterator;
