@@ -122,7 +122,7 @@ test('a read finds each marker that exists throughout exactly once, while pages 
           directory: directory.read.bind(directory),
           read: async (reads, earlier) => {
             const others = [...directory.others];
-            const answer = await readPages(source, { reads, earlier, others, complete: roundOf(1, true) });
+            const answer = await readPages(source, reads, earlier, others, roundOf(1, true));
             return { entries: markersOf(answer), again: answer.again.length > 0 };
           },
         };
