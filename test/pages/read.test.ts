@@ -6,8 +6,7 @@ import { type OrderedMarker, orderedMarker } from '../../src/pages/ordered-marke
 import { Budget } from '../../src/loaders/budget.js';
 import { markersOf, readPages } from '../../src/read/from-pages/chain.js';
 import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
-import type { DirectorySource } from '../../src/read/from-pages/directory-beginnings.js';
-import { DirectoryReader } from '../../src/read/from-pages/directory-reader.js';
+import { DirectoryReader, type DirectorySource } from '../../src/read/from-pages/directory-reader.js';
 import { PageMarkers } from '../../src/read/from-pages/page-source.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import { type PageChange, applyToPages, roundOf } from '../../src/stream/pages/apply.js';

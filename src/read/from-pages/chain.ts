@@ -136,13 +136,10 @@ async function readOthers(source: PageSource, others: readonly string[]): Promis
   return Promise.all(begun.map((page) => chain(source, [page], page.begin, undefined)));
 }
 
-export interface PagesFound {
+interface PagesFound {
   /** Pages in order, by read. */
   readonly found: readonly (readonly StoredPage[])[];
-  /**
-   * Empty unless a marker may have moved during the reads: then all pages read again, including earlier ones for the
-   * same answer.
-   */
+  /** All pages that were read again, in order within each read. */
   readonly again: readonly (readonly StoredPage[])[];
 }
 
