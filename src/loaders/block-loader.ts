@@ -18,13 +18,6 @@ import type { RangeLoader } from './range-loader.js';
 import { remembered } from './remembered.js';
 import { type Turn, eachInTurns } from '../scheduling/turns.js';
 
-/** The blocks of a plan in one collection, and the budget for reading them. */
-export interface BlocksRequest {
-  readonly scope: string;
-  readonly plan: BlockPlan;
-  readonly budget: Budget;
-}
-
 /** Ranges with more blocks than this are read without checking the cache for each block. */
 const MOST_LOOKED_UP = 8_192;
 
@@ -54,10 +47,10 @@ export class BlockLoader {
   }
 
   /**
-   * The non-empty blocks of a plan; undefined if the budget does not cover them. Of each range, only the part from the
+   * The non-empty blocks of a plan in one collection; undefined if the budget does not cover them. Of each range, only the part from the
    * first to the last missing block is read; single blocks are read together.
    */
-  async load({ scope, plan: { length, ranges }, budget }: BlocksRequest): Promise<CellBlock[] | undefined> {
+  async load(scope: string, { length, ranges }: BlockPlan, budget: Budget): Promise<CellBlock[] | undefined> {
     await this.#turn();
     const parts = ranges.map((range) => this.#missingOf(scope, length, range));
     const single = parts.filter(({ missing: { from, to } }) => to - from === 1);

@@ -1,3 +1,5 @@
+import type { Limits } from '../model/limits.js';
+
 /**
  * The number of Query calls and items that one page, or one field without pages, may still read. One is created for
  * each, passed to the loaders, and charged by them: for each Query call made on its behalf, shared or not, and for each
@@ -15,8 +17,8 @@ export class Budget {
   }
 
   /** The budget of a page, or of a field without pages. */
-  static of(limits: { readonly queryCalls: number; readonly itemsPerField: number }): Budget {
-    return new Budget(limits.queryCalls, limits.itemsPerField);
+  static of({ queryCalls, itemsPerField }: Limits): Budget {
+    return new Budget(queryCalls, itemsPerField);
   }
 
   /** Query calls left. */

@@ -3,7 +3,7 @@ import type { KeptTrust } from '../store/reading/kept-summaries.js';
 import { LAG_MS } from './followed-cache.js';
 import { STALE_AFTER_MS } from '../model/limits.js';
 
-/** The consumer's progress, as far as pages depend on it. */
+/** The consumer's progress, as far as readers depend on it. */
 export interface ConsumerReport extends Pick<StreamState, 'pages' | 'gap' | 'summariesSince'> {
   /** The last batch that all pages are known to include. */
   readonly complete: number;
@@ -27,7 +27,7 @@ export interface TrustedSummaries extends KeptTrust {
 }
 
 export interface ConsumerTrustOptions {
-  /** This process's own report, if it maintains the pages. */
+  /** This process's own report, if it runs the consumer. */
   readonly own: () => ConsumerReport | undefined;
   /** Reads the stored report; undefined if there is none. */
   readonly stored: () => Promise<ConsumerReport | undefined>;
@@ -39,8 +39,9 @@ export interface ConsumerTrustOptions {
 const READ_EVERY_MS = 1_000;
 
 /**
- * Decides whether pages may be read instead of the geo index. Every server can: the one that maintains the pages knows,
- * and any other reads the report, which its owner renews each second.
+ * Decides whether what the stream's consumer keeps may be read: pages instead of the geo index, and summaries instead of
+ * readings. Every server can: the one that runs the consumer knows, and any other reads the report, which its owner renews
+ * each second.
  */
 export class ConsumerTrust {
   readonly #options: ConsumerTrustOptions;

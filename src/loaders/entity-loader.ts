@@ -1,5 +1,6 @@
 import type { Key } from '../keys/document-id.js';
 import type { NodeId } from '../keys/ids.js';
+import type { Keyspace } from '../keys/keyspace.js';
 import { isCollectionKey } from '../keys/validate.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
@@ -28,22 +29,12 @@ export class EntityLoader {
 
   /** A marker as of its last write; null if it or its collection does not exist. */
   marker(collectionKey: string, key: string): Promise<Marker | null> {
-    const { keys } = this.#db;
-    return this.#load(
-      collectionKey,
-      (scope) => keys.marker(scope, key),
-      (item, collection) => markerFromBase(keys, item, collection.key),
-    );
+    return this.#load(collectionKey, (scope) => this.#db.keys.marker(scope, key), markerFromBase);
   }
 
   /** A zone as of its last write; null if it or its collection does not exist. */
   zone(collectionKey: string, key: string): Promise<Zone | null> {
-    const { keys } = this.#db;
-    return this.#load(
-      collectionKey,
-      (scope) => keys.zone(scope, key),
-      (item, collection) => zoneFromItem(keys, item, collection.key),
-    );
+    return this.#load(collectionKey, (scope) => this.#db.keys.zone(scope, key), zoneFromItem);
   }
 
   /** The object with an ID; a marker or zone as of its last write. */
@@ -68,7 +59,7 @@ export class EntityLoader {
   async #load<T>(
     collectionKey: string,
     make: (scope: string) => Key,
-    parse: (item: Item, collection: Collection) => T | undefined,
+    parse: (keys: Keyspace, item: Item, collection: string) => T | undefined,
   ): Promise<T | null> {
     const { keys } = this.#db;
     const { current } = this.#collections;
@@ -82,7 +73,7 @@ export class EntityLoader {
     const [collection] = await Promise.all([this.#collections.get(collectionKey, current), early]);
     if (!collection) return null;
     const item = await (early ?? load(keys.scope(collection)));
-    return (item && parse(item, collection)) ?? null;
+    return (item && parse(keys, item, collection.key)) ?? null;
   }
 }
 

@@ -154,3 +154,24 @@ export function connectionOf<E extends { readonly cursor: string }>(
     },
   };
 }
+
+/**
+ * Reads a connection of a list and, while it is empty but not the last, the next one in its place, each within its read
+ * budget: to a user, an empty connection means that there is nothing. When it gets late, the connection is empty and
+ * says why. `forget` drops what was read: all that a long search reads may not fit into memory.
+ */
+export async function readOn<Input, Part extends Connection<unknown>>(
+  input: Input,
+  read: (input: Input) => Promise<Part>,
+  isLate: () => boolean,
+  forget: () => void,
+): Promise<Part> {
+  let part = await read(input);
+  const { hasPreviousPage } = part.pageInfo;
+  while (part.edges.length === 0 && part.pageInfo.hasNextPage) {
+    if (isLate()) return { ...part, pageInfo: { ...part.pageInfo, hasPreviousPage, shortBecause: 'DEADLINE' } };
+    forget();
+    part = await read({ ...input, after: part.pageInfo.endCursor });
+  }
+  return { ...part, pageInfo: { ...part.pageInfo, hasPreviousPage } };
+}

@@ -17,17 +17,9 @@ export async function viewportMarkers(
 ): Promise<MarkerConnection> {
   const collection = await requireCollection(context, collectionKey);
   const { area } = viewport;
-  return readConnection(
-    context,
-    {
-      collection,
-      of: ['viewport', area.bounds],
-      cover: coverForPlan(area),
-      accept: ({ position }) => areaContains(area, position),
-      filter,
-    },
-    input,
-  );
+  const accept = ({ position }: MapMarker) => areaContains(area, position);
+  const list = { collection, of: ['viewport', area.bounds], cover: coverForPlan(area), accept, filter };
+  return readConnection(context, list, input);
 }
 
 /**

@@ -3,22 +3,17 @@ import type { MapMarker } from '../model/marker.js';
 import type { MarkerFilter } from './filter.js';
 import type { SearchContext } from './search.js';
 
-export interface Passing<Found> {
-  /** In the given order. */
-  readonly passed: readonly Found[];
-  /** Number of markers decided: all, or those before the first that would exceed the look-ups. */
-  readonly decided: number;
-  readonly lookups: number;
-}
-
-/** The markers that match a filter. If only base items can tell, they are looked up together. */
+/**
+ * The markers that match a filter, in the given order. If only base items can tell, they are looked up together. `decided`
+ * is the number of markers decided: all, or those before the first that would exceed the look-ups.
+ */
 export async function passing<Found extends { readonly marker: MapMarker }>(
   { loaders }: SearchContext,
   collection: Collection,
   filter: MarkerFilter | undefined,
   found: readonly Found[],
   mostLookups: number,
-): Promise<Passing<Found>> {
+): Promise<{ readonly passed: readonly Found[]; readonly decided: number; readonly lookups: number }> {
   if (!filter) return { passed: found, decided: found.length, lookups: 0 };
   let lookups = 0;
   const verdicts: Promise<boolean>[] = [];

@@ -49,22 +49,16 @@ export interface SearchedPages {
   ): Promise<{ readonly entries: readonly OrderedMarker[]; readonly again: boolean }>;
 }
 
-/** What a search reads with. `Loaders` has all of it. */
-export interface SearchLoaders {
-  readonly pages: {
-    /** The pages of a collection; undefined while the geo index must be used. */
-    open(collection: Collection): Promise<SearchedPages | undefined>;
-    /** Makes the rest of the request use the geo index. Throws an error that does not come from missing or unknown pages. */
-    giveUp(collection: Collection, error: unknown): void;
-  };
-  readonly index: { load(collection: Collection, request: BudgetedRange): Promise<IndexedMarkers> };
-  /** Base items. */
-  readonly markers: { load(name: MarkerReference): Promise<Marker | null> };
-}
-
 /** The context of a search; one per request. */
 export interface SearchContext {
-  readonly loaders: SearchLoaders;
+  readonly loaders: {
+    readonly pages: {
+      open(collection: Collection): Promise<SearchedPages | undefined>;
+      giveUp(collection: Collection, error: unknown): void;
+    };
+    readonly index: { load(collection: Collection, request: BudgetedRange): Promise<IndexedMarkers> };
+    readonly markers: { load(name: MarkerReference): Promise<Marker | null> };
+  };
   readonly keys: Keyspace;
   readonly limits: Limits;
   /** Await between steps of long work. */

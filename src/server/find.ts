@@ -1,6 +1,6 @@
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
-import { readOn } from '../map/read-on.js';
+import { readOn } from '../map/connection.js';
 import { type FoundEdge, type TextSearchInput, searchText } from '../map/text-search.js';
 import { silentLog } from '../log.js';
 import { openEmbeddedReaders } from '../search/embedded/embedded-engine.js';
@@ -63,8 +63,8 @@ export async function findText(
     }
     return await oneQuery(config.limits, backend.database, signal, async (map) => {
       const read = (part: TextSearchInput) => searchText(map, found.reader, part, signal);
-      const onward = { isLate: () => false, forget: () => map.loaders.forget() };
-      const { edges, pageInfo, count } = await readOn(input, read, onward);
+      const forget = () => map.loaders.forget();
+      const { edges, pageInfo, count } = await readOn(input, read, () => false, forget);
       const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
       return { edges, next, total: await count(), asOf: found.asOf };
     });

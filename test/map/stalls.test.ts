@@ -132,7 +132,7 @@ describe('attacks on the event loop', () => {
 
   test('fields that read the same pages resume in turns', async () => {
     const { loaders } = requestContext(memory).context;
-    const budget = Budget.of({ queryCalls: 64, itemsPerField: 20_000 });
+    const budget = Budget.of(DEFAULT_LIMITS);
     const pages = await loaders.pages.open(cities);
     const cover = coverShape(ringRelation({ lng: 10, lat: 50 }, 0, 1_000_000), 192);
     const { directory = new Map() } = (await pages?.directory(cover, Infinity, budget)) ?? {};

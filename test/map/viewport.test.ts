@@ -10,6 +10,7 @@ import { viewportAuto } from '../../src/map/content.js';
 import { viewportCount } from '../../src/map/cells/count.js';
 import { viewportFeatures } from '../../src/map/features.js';
 import { viewportMarkers } from '../../src/map/markers.js';
+import { nearestMarkers } from '../../src/map/near/near.js';
 import { viewportPlan } from '../../src/map/plan.js';
 import { type Viewport, readViewport } from '../../src/map/viewport.js';
 import { uniteRanges } from '../../src/loaders/range-union.js';
@@ -18,7 +19,7 @@ import { memoryDatabase } from '../support/memory-store.js';
 
 import { LAYOUTS, bruteCells, bruteInside, makeCollection, realMarkers, requestContext } from './fixture.js';
 import { randomFrom } from '../support/random.js';
-import { GENERATION } from '../support/page-services.js';
+import { GENERATION, testPages } from '../support/page-services.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
 import { someOf } from '../support/rounds.js';
 
@@ -305,6 +306,23 @@ describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }
     const units = fresh.call.meter.readUnits - call.meter.readUnits;
     if (trusted) expect(readUnits).toBe(units);
     else expect(readUnits).toBeNull();
+  });
+
+  test('every query of markers reads the index if a recount has just replaced the pages', async () => {
+    const collection = await made;
+    const bounds = { west: 16.85, south: 52.35, east: 16.95, north: 52.45 };
+    const view = readViewport({ bounds, zoom: 12 });
+    const expected = MARKERS.filter(({ position }) => bruteInside(bounds, position)).map(({ key }) => key);
+    const newContext = () =>
+      requestContext(database, { pages: testPages({ trusted: true, generation: 'replaced' }) }).context;
+    const { edges } = await viewportMarkers(newContext(), view, input.key, { first: 5000 });
+    const { markers } = await viewportAuto(newContext(), view, input.key, 5000);
+    const found = [edges.map(({ node }) => node.key), markers.map(({ key }) => key)];
+    expect(found.map((keys) => keys.toSorted())).toEqual([expected.toSorted(), expected.toSorted()]);
+    expect(await viewportPlan(newContext(), view, input.key)).toMatchObject({ source: 'INDEX' });
+    const [crowd] = MARKERS.filter(({ category }) => category === 'crowd');
+    const [nearest] = await nearestMarkers(newContext(), collection, { center: crowd!.position, count: 1 });
+    expect(nearest?.node.category).toBe('crowd');
   });
 });
 

@@ -50,7 +50,7 @@ test('a page read while a marker moves to a part of the world without markers sk
     read: async (reads: readonly PlannedRead[], earlier: readonly PlannedRead[], budget: Budget) => {
       budget.debit({ calls: 1 });
       const others = isOld ? Array.from(GEOHASH_ALPHABET).filter((partition) => partition !== 's') : [];
-      const answer = await readPages(source, { reads, earlier, others, complete: roundOf(1, true) });
+      const answer = await readPages(source, reads, earlier, others, roundOf(1, true));
       return { entries: markersOf(answer), again: answer.again.length > 0 };
     },
   });

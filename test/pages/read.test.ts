@@ -6,8 +6,7 @@ import { type OrderedMarker, orderedMarker } from '../../src/pages/ordered-marke
 import { Budget } from '../../src/loaders/budget.js';
 import { markersOf, readPages } from '../../src/read/from-pages/chain.js';
 import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
-import type { DirectorySource } from '../../src/read/from-pages/directory-beginnings.js';
-import { DirectoryReader } from '../../src/read/from-pages/directory-reader.js';
+import { DirectoryReader, type DirectorySource } from '../../src/read/from-pages/directory-reader.js';
 import { PageMarkers } from '../../src/read/from-pages/page-source.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import { type PageChange, applyToPages, roundOf } from '../../src/stream/pages/apply.js';
@@ -122,7 +121,7 @@ test('a read finds each marker that exists throughout exactly once, while pages 
           directory: directory.read.bind(directory),
           read: async (reads, earlier) => {
             const others = [...directory.others];
-            const answer = await readPages(source, { reads, earlier, others, complete: roundOf(1, true) });
+            const answer = await readPages(source, reads, earlier, others, roundOf(1, true));
             return { entries: markersOf(answer), again: answer.again.length > 0 };
           },
         };

@@ -147,17 +147,17 @@ describe('ranges', () => {
 
 describe('cell blocks', () => {
   const plan = planBlocks(normalizeBounds('bounds', { west: 1, south: 46, east: 30, north: 54 }), 3);
-  const wanted = { scope: 'parks', plan, budget: new Budget(Infinity, Infinity) };
+  const wanted = ['parks', plan, new Budget(Infinity, Infinity)] as const;
 
   test('are read once per process, missing ones included, and count as cache hits after that', async () => {
     const { loaders, call, again } = request();
     calls.reset();
-    const blocks = await loaders.blocks.load(wanted);
+    const blocks = await loaders.blocks.load(...wanted);
     expect(blocks?.map(({ parent }) => parent)).toEqual(['u0', 'u1']);
     const queries = calls.count('Query');
     expect(queries).toBeLessThanOrEqual(plan.ranges.length);
     const budget = new Budget(64, Infinity);
-    expect(await again().blocks.load({ ...wanted, budget })).toEqual(blocks);
+    expect(await again().blocks.load('parks', plan, budget)).toEqual(blocks);
     expect(budget.calls).toBe(64);
     expect(calls.count('Query')).toBe(queries);
     expect(call.meter.cacheHits).toBe(plan.ranges.reduce((sum, { from, to }) => sum + to - from, 0));
@@ -165,17 +165,18 @@ describe('cell blocks', () => {
 
   test('that are far apart are read in one batch, and once per request even without a cache', async () => {
     const { loaders } = request(undefined, 0);
-    const apart = { scope: 'parks', plan: planBlocksUnder(['gc', 'u0', 'zz'], 12), budget: new Budget(8, Infinity) };
-    expect(apart.plan.ranges).toHaveLength(3);
+    const apart = planBlocksUnder(['gc', 'u0', 'zz'], 12);
+    const budget = new Budget(8, Infinity);
+    expect(apart.ranges).toHaveLength(3);
     for (let times = 0; times < 2; times++) {
       calls.reset();
-      expect((await loaders.blocks.load(apart))?.map(({ parent }) => parent)).toEqual(['u0']);
+      expect((await loaders.blocks.load('parks', apart, budget))?.map(({ parent }) => parent)).toEqual(['u0']);
       expect(calls.commands.map(({ name }) => name)).toEqual(times === 0 ? ['BatchGetItem'] : []);
-      expect(apart.budget.calls).toBe(7);
+      expect(budget.calls).toBe(7);
     }
-    await loaders.blocks.load(wanted);
+    await loaders.blocks.load(...wanted);
     calls.reset();
-    expect((await loaders.blocks.load(wanted))?.map(({ parent }) => parent)).toEqual(['u0', 'u1']);
+    expect((await loaders.blocks.load(...wanted))?.map(({ parent }) => parent)).toEqual(['u0', 'u1']);
     expect(calls.count()).toBe(0);
   });
 

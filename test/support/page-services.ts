@@ -13,6 +13,8 @@ export interface TestPages {
   /** 0, the default, for no cache. */
   readonly cacheBytes?: number;
   readonly directories?: DirectoryCache;
+  /** Those that are read, by default `GENERATION`. */
+  readonly generation?: string;
 }
 
 /** State for reading pages made by a test, shared by all requests of a process. */
@@ -20,9 +22,10 @@ export function testPages({
   trusted,
   cacheBytes = 0,
   directories = new DirectoryCache(),
+  generation = GENERATION,
 }: TestPages): Pick<LoaderServices, 'pageServices' | 'trust'> {
   const now = () => performance.now();
-  const report = { pages: { generation: GENERATION }, gap: null, complete: 1, endAt: 0, summariesSince: null };
+  const report = { pages: { generation }, gap: null, complete: 1, endAt: 0, summariesSince: null };
   return {
     trust: new ConsumerTrust({
       own: () => (trusted ? report : undefined),

@@ -1,7 +1,7 @@
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 import type { Marker } from '../../src/model/marker.js';
-import type { SearchContext, SearchLoaders, SearchedPages } from '../../src/read/search.js';
+import type { SearchContext, SearchedPages } from '../../src/read/search.js';
 
 type FakePages = Omit<SearchedPages, 'keyOf'>;
 
@@ -12,7 +12,7 @@ export function searchContext(
   properties: (key: string) => Record<string, unknown> = () => ({}),
 ): SearchContext {
   const keys = createKeyspace('readable');
-  const loaders: SearchLoaders = {
+  const loaders: SearchContext['loaders'] = {
     pages: {
       open: async () => ({ keyOf: (begin) => keys.page('c', '1', begin), ...pages }),
       giveUp: (_, error) => {

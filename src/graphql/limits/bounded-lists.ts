@@ -13,8 +13,7 @@ import {
   isObjectType,
 } from 'graphql';
 
-import type { Connection } from '../../map/connection.js';
-import { readOn } from '../../map/read-on.js';
+import { type Connection, readOn } from '../../map/connection.js';
 import type { Turn } from '../../scheduling/turns.js';
 import type { RequestContext } from '../context.js';
 import type { Work } from '../work.js';
@@ -143,7 +142,7 @@ function readingOn(resolve: Resolver): Resolver {
   return (parent, args: object, context, info) => {
     const read = async (input: object) => (await resolve(parent, input, context, info)) as Connection<unknown>;
     const { isLate } = context.work;
-    return readOn(args, read, { isLate, forget: () => context.map.loaders.forget() });
+    return readOn(args, read, isLate, () => context.map.loaders.forget());
   };
 }
 

@@ -37,6 +37,6 @@ export async function blocksUnder(
   if (parents.length === 0) return [];
   const plan = planBlocksUnder(parents, RANGES_UNDER);
   const asked = new Set(parents);
-  const blocks = await loaders.blocks.load({ scope: keys.scope(collection), plan, budget });
+  const blocks = await loaders.blocks.load(keys.scope(collection), plan, budget);
   return blocks?.filter(({ parent }) => asked.has(parent));
 }

@@ -86,11 +86,6 @@ export function cellMarkers(
   { collection, geohash }: MapCell,
   input: ConnectionArguments,
 ): Promise<MarkerConnection> {
-  const list = {
-    collection,
-    of: ['cell', geohash],
-    cover: [cellRange(geohash)],
-    accept: within(geohash),
-  };
+  const list = { collection, of: ['cell', geohash], cover: [cellRange(geohash)], accept: within(geohash) };
   return readConnection(context, list, input);
 }

@@ -68,7 +68,7 @@ async function tally(
   const { loaders, keys } = context;
   const scope = keys.scope(collection);
   const plan = region.blocks ?? blocksWithin(region.area, FINEST_STORED, FIRST_RANGES, FIRST_BLOCKS);
-  const first = await loaders.blocks.load({ scope, plan, budget });
+  const first = await loaders.blocks.load(scope, plan, budget);
   if (!first) return undefined;
 
   let blocks: readonly CellBlock[] = first;

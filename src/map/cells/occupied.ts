@@ -82,7 +82,7 @@ export async function occupiedCells(
     return { precision, cells: cellsOfMarkers(markers, precision), markers };
   }
   const plan = planBlocks(area, precision);
-  const blocks = await loaders.blocks.load({ scope: keys.scope(collection), plan, budget });
+  const blocks = await loaders.blocks.load(keys.scope(collection), plan, budget);
   const cells: Cell[] = [];
   await context.turn();
   await eachInTurns(blocks ?? [], context.turn, (block) => {

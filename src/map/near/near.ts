@@ -117,8 +117,8 @@ export async function markersWithin(
 }
 
 /**
- * Markers by distance. Pages are read nearest first; without pages, the geo index is read in rings around the center.
- * So is a crowd: more markers at one distance than can be read at once, which are scanned over several requests.
+ * Markers by distance: from pages, the nearest first, or else in rings around the center, each by `findMarkers`. Rings
+ * also read a crowd, which has more markers at one distance than can be read at once, over several connections.
  */
 async function walkOutward(context: SearchContext, query: NearQuery): Promise<NearResult> {
   const { collection, cursor, radius } = query;

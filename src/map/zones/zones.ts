@@ -2,13 +2,18 @@ import { CellportError, limitExceeded } from '../../errors.js';
 import type { Area, Bounds } from '../../geo/bounds.js';
 import { type Point, canonicalLng, readPoint } from '../../geo/point.js';
 import type { Shape } from '../../geo/polygon.js';
-import { boundsMeet, shapeMeets } from '../../geo/zone-area.js';
+import { boundsMeet, relationToBox, shapeMeets } from '../../geo/zone-area.js';
 import { coversOfPoint } from '../../geo/zone-cover.js';
+import { shapeIsArea } from '../../geo/zone-geometry.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { PartitionRange } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
+import type { MapMarker } from '../../model/marker.js';
 import type { Zone } from '../../model/zone.js';
-import type { MapContext } from '../../read/context.js';
+import { type MapContext, requireCollection } from '../../read/context.js';
+import type { MarkerFilterInput } from '../../read/filter.js';
+import { countInRegion } from '../cells/count.js';
+import { type ConnectionArguments, type MarkerConnection, readConnection } from '../connection.js';
 
 const ADVICE = 'this position has more zones smaller than 5 km than can be read at once';
 
@@ -75,4 +80,38 @@ export async function isZoneIn(context: MapContext, zone: Zone, area: Area): Pro
     if (error instanceof CellportError && error.code === 'UNAVAILABLE') return true;
     throw error;
   }
+}
+
+/**
+ * A connection of the collection's markers inside a zone, edges included, that match the filter, in geohash order. A
+ * line has none. Throws UNAVAILABLE if the zone's geometry cannot be read.
+ */
+export async function zoneMarkers(
+  context: MapContext,
+  zone: Zone,
+  collectionKey: string,
+  input: ConnectionArguments,
+  filter?: MarkerFilterInput | null,
+): Promise<MarkerConnection> {
+  const collection = await requireCollection(context, collectionKey);
+  const loaded = await context.loaders.zones.geometry(zone);
+  const shape = await loaded.shape;
+  const of = ['zone', zone.collection, zone.key, zone.geometry.sha256];
+  const cover = shapeIsArea(loaded.geometry) ? await loaded.cover : [];
+  const accept = ({ position }: MapMarker) => shape.contains(position);
+  return readConnection(context, { collection, of, cover, accept, filter }, input);
+}
+
+/**
+ * The number of a collection's markers inside a zone, edges included; 0 for a line. Exact once the stream has been
+ * read. Throws LIMIT_EXCEEDED, and UNAVAILABLE if the zone's geometry cannot be read.
+ */
+export async function zoneCount(context: MapContext, zone: Zone, collectionKey: string): Promise<number> {
+  const collection = await requireCollection(context, collectionKey);
+  const loaded = await context.loaders.zones.geometry(zone);
+  if (!shapeIsArea(loaded.geometry)) return 0;
+  const [shape, cover] = [await loaded.shape, await loaded.cover];
+  const relationTo = (box: Bounds) => relationToBox(shape, box);
+  const region = { area: shape.area, relationTo, contains: (point: Point) => shape.contains(point), cover };
+  return countInRegion(context, collection, region, 'count');
 }

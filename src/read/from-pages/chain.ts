@@ -97,7 +97,7 @@ async function query(
 /**
  * Makes planned reads: those by key together, each Query separately. Returns neighboring pages without gaps, by read.
  */
-export async function readOnce(
+async function readOnce(
   source: PageSource,
   reads: readonly PlannedRead[],
   consistent: boolean,
@@ -136,24 +136,10 @@ async function readOthers(source: PageSource, others: readonly string[]): Promis
   return Promise.all(begun.map((page) => chain(source, [page], page.begin, undefined)));
 }
 
-/** What to read, and what is already known. */
-export interface PagesQuestion {
-  readonly reads: readonly PlannedRead[];
-  /** Earlier reads for the same answer. */
-  readonly earlier: readonly PlannedRead[];
-  /** Partitions that may belong to the answer and had no pages when the directory was read. */
-  readonly others: readonly string[];
-  /** The last round that even a lagging read finds in all pages; the directory has all partitions of that time. */
-  readonly complete: number;
-}
-
-export interface PagesFound {
+interface PagesFound {
   /** Pages in order, by read. */
   readonly found: readonly (readonly StoredPage[])[];
-  /**
-   * Empty unless a marker may have moved during the reads: then all pages read again, including earlier ones for the
-   * same answer.
-   */
+  /** All pages that were read again, in order within each read. */
   readonly again: readonly (readonly StoredPage[])[];
 }
 
@@ -165,13 +151,30 @@ const lastLost = (reading: readonly (readonly StoredPage[])[]) =>
   Math.max(...reading.flatMap((pages) => pages.map(({ lost = -Infinity }) => lost)), -Infinity);
 
 /**
- * Makes planned reads of pages. If a marker has recently moved between pages, one page may have been read before the
- * marker arrived, and the other after it left: then all are read again, strongly consistent, until no later move is
- * found. Markers are added to a page before they are removed from another, round by round, so a reading without later
- * moves includes each marker. Throws PagesGone if markers keep moving.
+ * Makes planned reads of pages; if a marker has moved between pages meanwhile, reads all of them again, strongly
+ * consistent, with the `earlier` ones for the same answer, and with the pages of `others`: partitions that may belong to
+ * the answer and had no pages when the directory was read. Throws PagesGone if markers keep moving.
+ *
+ * Suppose that a bus drives from page B to page A while both are read, each by a Query of its own, and that its move is in
+ * batch 7. The writer first adds it to A (round 14), then removes it from B (round 15) and notes there `lost: 15`:
+ *
+ *     writer                 adds the bus to A (14)      removes it from B (15)
+ *     reader    A: no bus                                                          B: no bus, lost 15
+ *
+ * Neither page had the bus when it was read, but B tells that a marker left it in round 15. A lagging read finds only
+ * rounds up to `complete`, say 13, in all pages, so the other page of the move may have been read too early, and everything
+ * is read again. Now A has the bus for sure: round 14 ended before round 15 began, which the reader has already seen. The
+ * answer is whole as soon as a reading shows no later round than was seen before it began. Had the bus gone on in batch 8,
+ * a page would say `lost: 17`, and everything would be read once more. If B is read before round 15 instead, both pages
+ * have the bus, and the caller takes the copy with the higher map version.
  */
-export async function readPages(source: PageSource, question: PagesQuestion): Promise<PagesFound> {
-  const { reads, earlier, others, complete } = question;
+export async function readPages(
+  source: PageSource,
+  reads: readonly PlannedRead[],
+  earlier: readonly PlannedRead[],
+  others: readonly string[],
+  complete: number,
+): Promise<PagesFound> {
   const found = await readOnce(source, reads, false);
   const again: StoredPage[][] = [];
   let seen = complete;

@@ -1,4 +1,4 @@
-import { GEOHASH_ALPHABET } from '../../geo/geohash.js';
+import { GEOHASH_ALPHABET, toZ } from '../../geo/geohash.js';
 import type { ZRange } from '../../geo/ranges.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import {
@@ -10,11 +10,22 @@ import {
 } from '../../pages/directory.js';
 import { type KnownParts, type Missing, walkDirectory } from '../../pages/walk-directory.js';
 import type { DirectoryParts } from '../../store/page/page-directory.js';
-import type { PagesOf } from '../../store/page/pages.js';
+import type { PagesOf, StoredPage } from '../../store/page/pages.js';
 import type { Budget } from '../../loaders/budget.js';
 import { PagesGone, earliest } from './chain.js';
-import { type DirectorySource, WHOLE_PARTS, firstPart, readBeginnings } from './directory-beginnings.js';
 import type { DirectoryCache } from './directory-cache.js';
+
+/** Reads parts of a directory from the table, and what else may be missing in it. */
+export interface DirectorySource {
+  /** The part that a position belongs to; undefined if none of its partition begins before. */
+  at(position: string): Promise<DirectoryPart | undefined>;
+  /** The first parts that begin from one position to another, both included. */
+  between(from: string, to: string, limit: number): Promise<DirectoryParts>;
+  /** The page that a partition begins with. */
+  firstPage(partition: string): Promise<StoredPage | undefined>;
+  /** The partitions with markers, according to the counts of cells. */
+  partitions(): Promise<readonly string[]>;
+}
 
 /** The required parts of a directory. */
 export interface KnownDirectory {
@@ -25,6 +36,8 @@ export interface KnownDirectory {
   readonly upTo: string | undefined;
 }
 
+/** A partition with at most this many parts is read by one Query, and cached whole. */
+const WHOLE_PARTS = 8;
 /** Parts that one Query reads after a known one; each further Query reads twice as many. */
 const NEXT_PARTS = 4;
 /** Maximum number of Query calls at a time. */
@@ -106,7 +119,7 @@ export class DirectoryReader implements KnownParts {
     return this.#directories.pagesOf(partition, held.every((part) => all.includes(part)) ? all : held);
   }
 
-  /** Reads the first parts of unknown partitions. */
+  /** Reads the first parts of unknown partitions: those of neighbors by one Query, if they are short. */
   async #begin(wanted: readonly string[], budget: Budget): Promise<void> {
     for (const partition of wanted) {
       const isKept = !this.#held.has(partition) && this.#directories.has(this.#named(partition));
@@ -114,13 +127,40 @@ export class DirectoryReader implements KnownParts {
     }
     const others = wanted.filter((partition) => !this.#held.has(partition));
     const wereEmpty = others.some((partition) => this.#directories.wasEmpty(this.#named(partition)));
-    const between = (from: string, to: string, limit: number) => this.#between(from, to, limit, budget);
     const exist = wereEmpty ? await this.#source.partitions() : others;
     const unknown = others.filter((partition) => exist.includes(partition));
-    for (const [partition, parts] of await readBeginnings(this.#source, between, unknown)) {
-      for (const part of parts) this.#add(part);
-      if (parts.length === 0) this.#directories.noteEmpty(this.#named(partition));
+    await Promise.all(neighbors(unknown).map((run) => this.#beginRun(run, budget)));
+  }
+
+  async #beginRun(run: readonly string[], budget: Budget): Promise<void> {
+    for (let left = run; left.length > 0;) {
+      const [first = '', last = first] = [left[0], left.at(-1)];
+      const { parts, isWhole } = await this.#between(first, afterPartition(last), WHOLE_PARTS * left.length, budget);
+      const reached = isWhole ? last : (parts.at(-1)?.begin.charAt(0) ?? last);
+      const read = left.filter((partition) => partition <= reached);
+      left = left.filter((partition) => partition > reached);
+      const partsOf = (partition: string) => parts.filter(({ begin }) => begin.startsWith(partition));
+      await Promise.all(read.map((partition) => this.#beginPartition(partition, partsOf(partition))));
     }
+  }
+
+  /** Adds the first parts of a partition, with its beginning; none if it has no markers. */
+  async #beginPartition(partition: string, parts: readonly DirectoryPart[]): Promise<void> {
+    const [next] = parts;
+    if (!next && !(await this.#source.partitions()).includes(partition)) {
+      return this.#directories.noteEmpty(this.#named(partition));
+    }
+    if (next?.begin !== partition) {
+      this.#add(await this.#firstPart(partition, next?.begin ?? afterPartition(partition)));
+    }
+    for (const part of parts) this.#add(part);
+  }
+
+  /** The first page of a partition as a part, for a directory without a beginning: pages are written before it. */
+  async #firstPart(partition: string, end: string): Promise<DirectoryPart> {
+    const first = await this.#source.firstPage(partition);
+    if (!first) throw new PagesGone();
+    return { begin: partition, hints: [{ begin: partition, markers: first.entries.length, bytes: first.bytes }], end };
   }
 
   /** Reads at least the first part of a missing stretch. */
@@ -132,7 +172,7 @@ export class DirectoryReader implements KnownParts {
     }
     budget.debit({ calls: 1 });
     const found = await this.#once(`at ${from}`, () => this.#source.at(from));
-    const part = found ?? (await firstPart(this.#source, partition, gapEnd));
+    const part = found ?? (await this.#firstPart(partition, gapEnd));
     // An eventually consistent read may miss the part that follows.
     if (!before(from, part.end)) throw new PagesGone();
     this.#add(part);
@@ -147,4 +187,15 @@ export class DirectoryReader implements KnownParts {
     const { scope, generation } = this.#of;
     return this.#directories.once(`${scope}\n${generation}\n${name}`, read);
   }
+}
+
+/** Groups partitions, in order, into runs that are adjacent in a directory. */
+function neighbors(partitions: readonly string[]): string[][] {
+  const runs: string[][] = [];
+  for (const partition of partitions) {
+    const run = runs.at(-1);
+    if (run && toZ(run.at(-1) ?? '') + 1 === toZ(partition)) run.push(partition);
+    else runs.push([partition]);
+  }
+  return runs;
 }

@@ -145,7 +145,7 @@ class OpenPages implements SearchedPages {
     const { services, call } = this.#parts;
     const complete = 2 * this.#trusted.complete + 1;
     const others = [...this.#directory.others].filter((partition) => cover === undefined || overlaps(partition, cover));
-    const answer = await readPages(this.#source(budget), { reads, earlier, others, complete });
+    const answer = await readPages(this.#source(budget), reads, earlier, others, complete);
     // All fields that share a Query resume at the same moment, each with thousands of markers.
     await this.#turn();
     reads.forEach(({ partition }, index) => {
