@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url';
-
 import { defineConfig } from 'vitest/config';
 
 import { ProjectSequencer } from './test/support/project-sequencer.js';

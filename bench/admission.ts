@@ -3,14 +3,14 @@ import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import { settingsOf } from '../test/support/engine-settings.js';
+import { fillPlaces, LARGE, MARKERS, question } from './http.js';
 import type { BareOrder } from './http/bare.js';
-import { LARGE, MARKERS, fillPlaces, question } from './http.js';
 import { load, post } from './http/load.js';
 import { startMeasured, waitForOutput } from './http/processes.js';
 import { openFreshTables } from './rig/fresh-tables.js';
 import { quantile, sum } from './rig/statistics.js';
 import type { Benchmark, Row } from './section.js';
-import { settingsOf } from '../test/support/engine-settings.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 

@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-
 import { getOperationAST } from 'graphql';
 
-import { documentReader } from '../src/graphql/execution/documents.js';
 import { errorFormatter } from '../src/graphql/error-format.js';
-import { buildSchema } from '../src/graphql/schema.js';
+import { documentReader } from '../src/graphql/execution/documents.js';
 import { variableErrors } from '../src/graphql/execution/variables.js';
+import { buildSchema } from '../src/graphql/schema.js';
 import { silentLog } from '../src/log.js';
 import { DEFAULT_LIMITS } from '../src/model/limits.js';
 import { ATTACKS, type Attack } from '../test/graphql/attacks/documents.js';
@@ -17,7 +16,7 @@ import { mutatedBody } from '../test/graphql/attacks/mutations.js';
 import { randomFrom } from '../test/support/random.js';
 import { post } from './http/load.js';
 import { quantile, shown } from './rig/statistics.js';
-import type { BenchOptions, Benchmark, Section } from './section.js';
+import type { Benchmark, BenchOptions, Section } from './section.js';
 
 const VERDICT_MS = 50;
 /** For a quick run, which shares its machine, as in CI. */

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type Engine, startEngine } from '../src/engine/start.js';
+import { startEngine, type Engine } from '../src/engine/start.js';
+import { settingsOf } from '../test/support/engine-settings.js';
 import { randomFrom } from '../test/support/random.js';
-import { type Measured, startMeasured, waitForOutput } from './http/processes.js';
+import { startMeasured, waitForOutput, type Measured } from './http/processes.js';
 import { quantile, shown, table } from './rig/statistics.js';
 import type { Benchmark, Section } from './section.js';
-import { settingsOf } from '../test/support/engine-settings.js';
 
 /** Maps per case; two markers are created in each, one after the other. */
 const MAPS = 15;

@@ -1,18 +1,18 @@
 import { serveGeoTable } from '../src/geolibrary/answers.js';
 import { readTableLayout } from '../src/geolibrary/layout.js';
-import { DEFAULT_LIMITS } from '../src/model/limits.js';
 import { readViewport } from '../src/map/viewport.js';
+import { DEFAULT_LIMITS } from '../src/model/limits.js';
 import type { Database } from '../src/store/database.js';
-import { newCall } from '../src/store/request/meter.js';
 import { itemBytes } from '../src/store/request/item-size.js';
+import { newCall } from '../src/store/request/meter.js';
 import { areaOf, entryBytes, keysIn, requests, scan, wired } from './rig/measure-views.js';
-import { MOST_QUERIES, PEER_TABLE, type PeerPackage, attributesOf, fillPeer, loadPeer } from './rig/peer.js';
-import { type View, fixedViews } from './rig/places.js';
-import { type BenchMarker, cityMarkers } from './rig/points.js';
+import { attributesOf, fillPeer, loadPeer, MOST_QUERIES, PEER_TABLE, type PeerPackage } from './rig/peer.js';
+import { fixedViews, type View } from './rig/places.js';
+import { cityMarkers, type BenchMarker } from './rig/points.js';
 import { startRig } from './rig/rig.js';
 import { mean, shown, sum, table } from './rig/statistics.js';
 import { watchWire } from './rig/wire.js';
-import type { BenchOptions, Benchmark, Section } from './section.js';
+import type { Benchmark, BenchOptions, Section } from './section.js';
 
 const HASH_KEY_LENGTHS = [2, 3, 4, 5];
 /** Tables that Cellport also serves. Each hash key is a Query: of length 5, the world has 146,000. */

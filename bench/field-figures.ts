@@ -1,17 +1,17 @@
 import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 
-import { LONGEST_Z, encode, fromZ, toZ } from '../src/geo/geohash.js';
-import { type ZRange, coverArea } from '../src/geo/ranges.js';
+import { encode, fromZ, LONGEST_Z, toZ } from '../src/geo/geohash.js';
+import { coverArea, type ZRange } from '../src/geo/ranges.js';
 import type { Collection } from '../src/model/collection.js';
 import { rangeKeys } from '../src/plan/explain.js';
 import { byPartition, joinPieces } from '../src/plan/join.js';
 import { rangeRequest } from '../src/store/request/ranges.js';
 import { areaOf, scan } from './rig/measure-views.js';
-import { type View, viewOf } from './rig/places.js';
+import { viewOf, type View } from './rig/places.js';
 import { cityMarkers } from './rig/points.js';
-import { type Rig, startRig } from './rig/rig.js';
+import { startRig, type Rig } from './rig/rig.js';
 import { quantile, shown, table } from './rig/statistics.js';
-import type { BenchOptions, Benchmark, Section } from './section.js';
+import type { Benchmark, BenchOptions, Section } from './section.js';
 
 const ROUNDS = 30;
 const BLOCK_LENGTH = 4;

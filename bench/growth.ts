@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 
-import { chart } from './rig/chart.js';
 import type { Collection } from '../src/model/collection.js';
-import { type MeasuredView, entryBytes, keysIn, measureView, requests, scan, wired } from './rig/measure-views.js';
-import { type View, viewOf, viewsAbout } from './rig/places.js';
-import { type BenchMarker, pointsAroundCities } from './rig/points.js';
-import { type Rig, startRig } from './rig/rig.js';
+import { chart } from './rig/chart.js';
+import { entryBytes, keysIn, measureView, requests, scan, wired, type MeasuredView } from './rig/measure-views.js';
+import { viewOf, viewsAbout, type View } from './rig/places.js';
+import { pointsAroundCities, type BenchMarker } from './rig/points.js';
+import { startRig, type Rig } from './rig/rig.js';
 import { mean, quantile, shown } from './rig/statistics.js';
 import type { Wire } from './rig/wire.js';
-import type { BenchOptions, Benchmark, Row, Section } from './section.js';
+import type { Benchmark, BenchOptions, Row, Section } from './section.js';
 
 const SEED = 7;
 const SIZES = [10_000, 100_000, 1_000_000];

@@ -5,7 +5,7 @@ import type { SensorRegister } from '../examples/sensors/register.js';
 import { sparseIndexRegister, sparseIndexTable } from '../examples/sensors/sparse-index.js';
 import { startEngine } from '../src/engine/start.js';
 import { createDatabase } from '../src/store/database.js';
-import { type Units, countUnits } from './hierarchies/units.js';
+import { countUnits, type Units } from './hierarchies/units.js';
 import { shown } from './rig/statistics.js';
 import type { Benchmark, Section } from './section.js';
 

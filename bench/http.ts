@@ -9,14 +9,14 @@ import { newMarkerItem } from '../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../src/store/marker/markers.js';
 import { newCall } from '../src/store/request/meter.js';
 import { rangeRequest } from '../src/store/request/ranges.js';
+import { settingsOf } from '../test/support/engine-settings.js';
 import { randomFrom } from '../test/support/random.js';
 import type { BareAnswer, BareOrder } from './http/bare.js';
 import { load, post } from './http/load.js';
+import { startMeasured, waitForOutput, type Measured } from './http/processes.js';
 import { profiled } from './http/profile.js';
-import { type Measured, startMeasured, waitForOutput } from './http/processes.js';
 import { openFreshTables } from './rig/fresh-tables.js';
-import type { BenchOptions, Benchmark, Row, Section } from './section.js';
-import { settingsOf } from '../test/support/engine-settings.js';
+import type { Benchmark, BenchOptions, Row, Section } from './section.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 

@@ -1,21 +1,21 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 
-import { mapConcurrently } from '../src/store/request/concurrency.js';
-import { createCollection } from '../src/store/collection/collections.js';
 import type { CollectionInput } from '../src/store/collection/collection-item.js';
+import { createCollection } from '../src/store/collection/collections.js';
 import type { DatabaseOptions, Item } from '../src/store/database.js';
 import { newMarkerItem } from '../src/store/marker/marker-item.js';
+import { mapConcurrently } from '../src/store/request/concurrency.js';
 import { newCall } from '../src/store/request/meter.js';
 import { randomFrom } from '../test/support/random.js';
-import { type TableOptions, withFreshTables } from './rig/fresh-tables.js';
-import type { BenchOptions, Benchmark, Section } from './section.js';
+import { withFreshTables, type TableOptions } from './rig/fresh-tables.js';
+import type { Benchmark, BenchOptions, Section } from './section.js';
 
 const ROWS = 60_000;
 const MANY_ROWS = 1_000_000;

@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, createClient } from 'graphql-ws';
+import { createClient, type Client } from 'graphql-ws';
 import { WebSocket } from 'ws';
+
 import { LiveHub } from '../src/live/hub.js';
 import { silentLog } from '../src/log.js';
+import { createHttpServer, createServices } from '../src/server/services.js';
 import type { Database } from '../src/store/database.js';
 import { createMarker } from '../src/store/marker/markers.js';
 import { newCall } from '../src/store/request/meter.js';
 import { quantile, shown } from './rig/statistics.js';
 import type { Benchmark, Section } from './section.js';
-import { type FreshCollection, withFreshCollection } from './stream/fresh-collection.js';
+import { withFreshCollection, type FreshCollection } from './stream/fresh-collection.js';
 import { consumerOf } from './stream/keep-cells.js';
-import { createServices, createHttpServer } from '../src/server/services.js';
 
 const SUBSCRIBERS = 1_000;
 const WRITES = 1_000;

@@ -1,13 +1,13 @@
-import { type ChildProcess, execFileSync } from 'node:child_process';
+import { execFileSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
 import { startEngine } from '../src/engine/start.js';
-import { PARTS, type Walks, walkOver } from './load/clients.js';
-import { type BenchMarker, cityMarkers } from './rig/points.js';
+import { PARTS, walkOver, type Walks } from './load/clients.js';
+import { cityMarkers, type BenchMarker } from './rig/points.js';
 import { serveCities } from './rig/serve-cities.js';
 import { quantile, shown, table } from './rig/statistics.js';
-import type { BenchOptions, Benchmark, Row, Section } from './section.js';
+import type { Benchmark, BenchOptions, Row, Section } from './section.js';
 
 const CLIENTS = 64;
 /** CELLPORT_SECONDS shortens a run. */

@@ -2,7 +2,7 @@ import { EARTH_RADIUS } from '../src/geo/distance.js';
 import type { Point } from '../src/geo/point.js';
 import { randomFrom } from '../test/support/random.js';
 import type { BenchMarker } from './rig/points.js';
-import { type Postgis, startPostgis } from './rig/postgis.js';
+import { startPostgis, type Postgis } from './rig/postgis.js';
 import type { Rig } from './rig/rig.js';
 
 /** Random queries of each kind. */

@@ -2,11 +2,11 @@ import { distance } from '../src/geo/distance.js';
 import type { Point } from '../src/geo/point.js';
 import { compareWithPostgis } from './near-postgis.js';
 import { wired } from './rig/measure-views.js';
-import { MOST_QUERIES, fillPeer, loadPeer } from './rig/peer.js';
-import { type BenchMarker, cityMarkers } from './rig/points.js';
-import { type Rig, startRig } from './rig/rig.js';
+import { fillPeer, loadPeer, MOST_QUERIES } from './rig/peer.js';
+import { cityMarkers, type BenchMarker } from './rig/points.js';
+import { startRig, type Rig } from './rig/rig.js';
 import { mean, shown, sum, table } from './rig/statistics.js';
-import type { BenchOptions, Benchmark, Section } from './section.js';
+import type { Benchmark, BenchOptions, Section } from './section.js';
 
 const HASH_KEY_LENGTHS = [2, 4];
 const RADII = [1_000, 10_000, 50_000, 500_000];

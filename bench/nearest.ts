@@ -2,10 +2,10 @@ import { distance } from '../src/geo/distance.js';
 import type { Point } from '../src/geo/point.js';
 import { randomFrom } from '../test/support/random.js';
 import { requests, wired } from './rig/measure-views.js';
-import { type BenchMarker, cityMarkers } from './rig/points.js';
-import { type Rig, startRig } from './rig/rig.js';
+import { cityMarkers, type BenchMarker } from './rig/points.js';
+import { startRig, type Rig } from './rig/rig.js';
 import { mean, quantile, shown } from './rig/statistics.js';
-import type { BenchOptions, Benchmark, Section } from './section.js';
+import type { Benchmark, BenchOptions, Section } from './section.js';
 
 const SEED = 20_261_123;
 const WANTED = 10;

@@ -1,11 +1,11 @@
-import { type Cost, createViewport } from '../src/client/public.js';
+import { createViewport, type Cost } from '../src/client/public.js';
 import { levelAt, tileKeys, tilesOver } from '../src/client/tiles.js';
 import type { Bounds } from '../src/geo/bounds.js';
 import type { Point } from '../src/geo/point.js';
 import { cityMarkers } from './rig/points.js';
-import { type Rig, startRig } from './rig/rig.js';
+import { startRig, type Rig } from './rig/rig.js';
 import { shown, sum } from './rig/statistics.js';
-import type { BenchOptions, Benchmark, Row, Section } from './section.js';
+import type { Benchmark, BenchOptions, Row, Section } from './section.js';
 
 const STEPS = 30;
 const ZOOM = 10;

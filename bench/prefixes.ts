@@ -3,7 +3,7 @@ import { viewsAbout } from './rig/places.js';
 import { cityMarkers } from './rig/points.js';
 import { startRig } from './rig/rig.js';
 import { mean, shown, table } from './rig/statistics.js';
-import type { BenchOptions, Benchmark, Section } from './section.js';
+import type { Benchmark, BenchOptions, Section } from './section.js';
 
 const SEED = 20_261_121;
 const MOST_INSIDE = 2_000;

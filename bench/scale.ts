@@ -5,13 +5,13 @@ import { KEPT_DIRECTORIES } from '../src/read/from-pages/directory-cache.js';
 import { MOST_HINTS } from '../src/store/page/page-directory.js';
 import { pointsAroundCities } from './rig/points.js';
 import { shown, table } from './rig/statistics.js';
-import { type Line, logChart } from './scale/chart.js';
-import { type Fleet, MAPS_A_SERVER } from './scale/fleet.js';
+import { logChart, type Line } from './scale/chart.js';
+import { MAPS_A_SERVER, type Fleet } from './scale/fleet.js';
 import { PUBLISHED } from './scale/published.js';
-import { type Case, type MeanBytes, Study } from './scale/study.js';
+import { Study, type Case, type MeanBytes } from './scale/study.js';
 import { VEHICLES_A_CITY } from './scale/vehicles.js';
 import { citiesByPopulation, visitedCities, worldOf } from './scale/world.js';
-import type { BenchOptions, Benchmark, Section } from './section.js';
+import type { Benchmark, BenchOptions, Section } from './section.js';
 
 const SEED = 7;
 const MARKERS = 1_000_000_000;

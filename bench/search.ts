@@ -1,11 +1,11 @@
-import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 
 import { silentLog } from '../src/log.js';
 import { FleetSearch } from '../src/server/fleet-search.js';
-import { type ServerSearch, OwnSearch } from '../src/server/search.js';
+import { OwnSearch, type ServerSearch } from '../src/server/search.js';
 import { createCollection } from '../src/store/collection/collections.js';
 import type { Database } from '../src/store/database.js';
 import { newMarkerItem } from '../src/store/marker/marker-item.js';
@@ -16,12 +16,12 @@ import { createStreamsClient } from '../src/stream/source/dynamodb.js';
 import { HAS_OPENSEARCH, OpenSearchServer } from '../test/services/opensearch-server.js';
 import { randomFrom } from '../test/support/random.js';
 import { withFreshTables } from './rig/fresh-tables.js';
-import { type BenchMarker, cityMarkers } from './rig/points.js';
+import { cityMarkers, type BenchMarker } from './rig/points.js';
 import { quantile, shown, sum } from './rig/statistics.js';
-import { type Measured, measure } from './search/measure.js';
-import { KINDS, type Questions, questionsAbout } from './search/questions.js';
+import { measure, type Measured } from './search/measure.js';
+import { KINDS, questionsAbout, type Questions } from './search/questions.js';
 import { Scan } from './search/recall.js';
-import type { BenchOptions, Benchmark, Row, Section } from './section.js';
+import type { Benchmark, BenchOptions, Row, Section } from './section.js';
 
 const SEED = 20_261_124;
 const CREATED = '2026-11-21T00:00:00.000Z';

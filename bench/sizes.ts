@@ -1,13 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import { type Size, measureSize } from './growth.js';
+import { measureSize, type Size } from './growth.js';
 import { viewsAbout } from './rig/places.js';
 import { pointsAroundCities } from './rig/points.js';
 import { startRig } from './rig/rig.js';
 import { shown, table } from './rig/statistics.js';
-import type { BenchOptions, Benchmark, Section } from './section.js';
-import { type FirstLoad, measureFirstLoad } from './stream/first-load.js';
+import type { Benchmark, BenchOptions, Section } from './section.js';
+import { measureFirstLoad, type FirstLoad } from './stream/first-load.js';
 
 const SEED = 7;
 const MAPS = 120;

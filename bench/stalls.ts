@@ -7,9 +7,9 @@ import { Worker } from 'node:worker_threads';
 import { startEngine } from '../src/engine/start.js';
 import { EXPENSIVE } from './attacks/expensive.js';
 import { post } from './http/load.js';
-import { type Served, serveCities } from './rig/serve-cities.js';
+import { serveCities, type Served } from './rig/serve-cities.js';
 import { shown } from './rig/statistics.js';
-import type { BenchOptions, Benchmark, Section } from './section.js';
+import type { Benchmark, BenchOptions, Section } from './section.js';
 
 const HEALTH_MS = 250;
 const ROUNDS = 3;

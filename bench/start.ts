@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { shown } from './rig/statistics.js';
-import type { BenchOptions, Benchmark, Row, Section } from './section.js';
+import type { Benchmark, BenchOptions, Row, Section } from './section.js';
 
 const ROWS = 3_000;
 const POLL_MS = 50;

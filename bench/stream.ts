@@ -1,8 +1,8 @@
-import type { Benchmark, Row, Section } from './section.js';
 import { cityMarkers, pointsAroundCities } from './rig/points.js';
+import type { Benchmark, Row, Section } from './section.js';
 import { measureFirstLoad } from './stream/first-load.js';
 import { measureFollowUp } from './stream/follow-up-cost.js';
-import { type Round, measureLoadAlone, measureThroughput } from './stream/throughput.js';
+import { measureLoadAlone, measureThroughput, type Round } from './stream/throughput.js';
 
 const SEED = 7;
 const MARKERS = 40_000;

@@ -1,14 +1,14 @@
-import { LONGEST_Z, encode } from '../src/geo/geohash.js';
-import { LONGEST_BLOCK } from '../src/model/cell.js';
+import { encode, LONGEST_Z } from '../src/geo/geohash.js';
 import { compareBytes } from '../src/keys/byte-order.js';
-import { type OrderedMarker, orderedMarker } from '../src/pages/ordered-marker.js';
-import { PACKING, decodePage } from '../src/store/page/page-data.js';
+import { LONGEST_BLOCK } from '../src/model/cell.js';
+import { orderedMarker, type OrderedMarker } from '../src/pages/ordered-marker.js';
+import { decodePage, PACKING } from '../src/store/page/page-data.js';
 import type { PageReplacement } from '../src/store/page/pages.js';
-import { type PageChange, applyToPages } from '../src/stream/pages/apply.js';
+import { applyToPages, type PageChange } from '../src/stream/pages/apply.js';
 import { PageMemory } from '../src/stream/pages/memory.js';
-import { PageTable, SCOPE, applying } from '../test/pages/support.js';
+import { applying, PageTable, SCOPE } from '../test/pages/support.js';
 import { randomFrom } from '../test/support/random.js';
-import { type BenchMarker, cityMarkers, pointsAroundCities, pointsAroundOneCity } from './rig/points.js';
+import { cityMarkers, pointsAroundCities, pointsAroundOneCity, type BenchMarker } from './rig/points.js';
 import { shown, table } from './rig/statistics.js';
 import type { Benchmark, Section } from './section.js';
 

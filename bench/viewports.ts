@@ -5,20 +5,20 @@ import type { Collection } from '../src/model/collection.js';
 import { precisionForZoom } from '../src/plan/precision.js';
 import { overlapping } from './overlapping.js';
 import {
-  CELLS,
-  type MeasuredView,
   areaOf,
+  CELLS,
   entryBytes,
   keysIn,
   measureView,
   requests,
   scan,
+  type MeasuredView,
 } from './rig/measure-views.js';
-import { type View, fixedViews, viewsAbout } from './rig/places.js';
-import { type BenchMarker, cityMarkers } from './rig/points.js';
-import { type Rig, startRig } from './rig/rig.js';
+import { fixedViews, viewsAbout, type View } from './rig/places.js';
+import { cityMarkers, type BenchMarker } from './rig/points.js';
+import { startRig, type Rig } from './rig/rig.js';
 import { mean, quantile, shown, table } from './rig/statistics.js';
-import type { BenchOptions, Benchmark, Row, Section } from './section.js';
+import type { Benchmark, BenchOptions, Row, Section } from './section.js';
 
 const COLLECTION = 'cities';
 /** The bars apply to maps with at most this many markers inside. */

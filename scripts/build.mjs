@@ -9,7 +9,7 @@ import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { BEST, QUICK, precompress } from './precompress.mjs';
+import { BEST, precompress, QUICK } from './precompress.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 

@@ -1,5 +1,5 @@
 // Prints figures about src/ that should not grow unnoticed: `node scripts/house.mjs`. CI prints them for comparison.
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 

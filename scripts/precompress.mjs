@@ -1,7 +1,7 @@
 // Writes copies of the built pages' files that are compressed with brotli (.br) and gzip (.gz), for clients that accept
 // them.
 
-import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+
 import { build } from './build.mjs';
 
 const LOOK_MS = 250;

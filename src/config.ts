@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
+
 import { CellportError } from './errors.js';
 import type { LogLevel } from './log.js';
 import { DEFAULT_SEARCH_MB, type Limits } from './model/limits.js';
-import { S3_PLACE, type Settings, limitsOf, variables } from './settings.js';
+import { limitsOf, S3_PLACE, variables, type Settings } from './settings.js';
 
 /** All settings of the process, read once. docs/configuration.md says when to change one. */
 export interface Config {

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 
 import { systemClock } from './clock.js';
 import { CellportError } from './errors.js';
-import { LOG_LEVELS, type Log, type LogFields, type LogLevel, type Write, nothing } from './log.js';
+import { LOG_LEVELS, nothing, type Log, type LogFields, type LogLevel, type Write } from './log.js';
 
 const COUNT_EVERY_MS = 1_000;
 /** Number of different failures tracked within a second; all others are counted together. */

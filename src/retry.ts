@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from './clock.js';
+import { systemClock, type Clock } from './clock.js';
 
 /** Bounds of the pauses between attempts. */
 export interface Backoff {

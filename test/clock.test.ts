@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { type Clock, createServerClock, elapsedSince, momentOf, systemClock, wallAt } from '../src/clock.js';
+import { createServerClock, elapsedSince, momentOf, systemClock, wallAt, type Clock } from '../src/clock.js';
 import { randomFrom } from './support/random.js';
 
 const NOON = Date.parse('2026-11-28T12:00:00Z');

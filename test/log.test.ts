@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { CellportError } from '../src/errors.js';
-import type { LogLevel } from '../src/log.js';
 import { createLog } from '../src/log-output.js';
+import type { LogLevel } from '../src/log.js';
 import { RecordsLost, StreamReplaced } from '../src/stream/source/record-batches.js';
 
 let lines: string[] = [];

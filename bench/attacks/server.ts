@@ -1,5 +1,5 @@
-import { createCollection } from '../../src/store/collection/collections.js';
 import { createHttpServer, createServices } from '../../src/server/services.js';
+import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { memoryDatabase } from '../../test/support/memory-store.js';
 

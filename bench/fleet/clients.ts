@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { areaContains, normalizeBounds } from '../../src/geo/bounds.js';
 import type { BenchMarker } from '../rig/points.js';
 import { walker } from '../rig/walker.js';
-import { type Seen, balanced } from './requests.js';
+import { balanced, type Seen } from './requests.js';
 import type { Servers } from './servers.js';
 
 /** Time between the requests of one client. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { readConfig } from '../../src/config.js';
 import type { EngineAddress } from '../../src/engine/start.js';
-import { type StreamEvent, createHandler } from '../../src/lambda/stream.js';
+import { createHandler, type StreamEvent } from '../../src/lambda/stream.js';
 import type { Database } from '../../src/store/database.js';
 import type { StreamRecord } from '../../src/stream/change.js';
 import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';

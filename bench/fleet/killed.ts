@@ -1,18 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 
-import { type Engine, startEngine } from '../../src/engine/start.js';
-import { type Database, createDatabase } from '../../src/store/database.js';
-import { type BenchMarker, cityMarkers } from '../rig/points.js';
+import { startEngine, type Engine } from '../../src/engine/start.js';
+import { createDatabase, type Database } from '../../src/store/database.js';
+import { DERIVED_FORMAT } from '../../src/stream/change.js';
+import { cityMarkers, type BenchMarker } from '../rig/points.js';
 import { serveCities } from '../rig/serve-cities.js';
 import type { Row } from '../section.js';
-import { startEventSource } from './event-source.js';
-import { DERIVED_FORMAT } from '../../src/stream/change.js';
 import { pan } from './clients.js';
-import { CLIENTS, type Fleet, type Run, SECONDS, nameOf, rowsOf, textOf } from './killed-report.js';
+import { startEventSource } from './event-source.js';
+import { CLIENTS, nameOf, rowsOf, SECONDS, textOf, type Fleet, type Run } from './killed-report.js';
 import { startRedis } from './redis.js';
 import { Seen } from './requests.js';
 import { Servers } from './servers.js';

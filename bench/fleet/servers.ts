@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 
 import type { Engine } from '../../src/engine/start.js';
-import { type Served, startServer } from '../rig/serve-cities.js';
+import { startServer, type Served } from '../rig/serve-cities.js';
 
 /** Servers behind a load balancer without health checks: the addresses stay, a killed server is started again. */
 export class Servers {

@@ -4,7 +4,7 @@ import { areaContains, normalizeBounds } from '../../src/geo/bounds.js';
 import type { Point } from '../../src/geo/point.js';
 import { randomFrom } from '../../test/support/random.js';
 import { viewOf } from '../rig/places.js';
-import { type Seen, ask, balanced } from './requests.js';
+import { ask, balanced, type Seen } from './requests.js';
 import type { Servers } from './servers.js';
 
 const VEHICLES = 500;

@@ -1,7 +1,7 @@
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 
-import { type EngineAddress, startEngine } from '../../src/engine/start.js';
-import { type Database, type DatabaseOptions, createDatabase } from '../../src/store/database.js';
+import { startEngine, type EngineAddress } from '../../src/engine/start.js';
+import { createDatabase, type Database, type DatabaseOptions } from '../../src/store/database.js';
 import { isFailure } from '../../src/store/request/failures.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { ensureTables } from '../../src/store/table/tables.js';

@@ -1,8 +1,8 @@
-import { type Area, areaContains, normalizeBounds } from '../../src/geo/bounds.js';
-import { itemBytes } from '../../src/store/request/item-size.js';
-import { newMarkerItem } from '../../src/store/marker/marker-item.js';
-import { DRAWN_ATTRIBUTES } from '../../src/store/table/table-definitions.js';
+import { areaContains, normalizeBounds, type Area } from '../../src/geo/bounds.js';
 import type { Collection } from '../../src/model/collection.js';
+import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { itemBytes } from '../../src/store/request/item-size.js';
+import { DRAWN_ATTRIBUTES } from '../../src/store/table/table-definitions.js';
 import type { View } from './places.js';
 import type { BenchMarker } from './points.js';
 import type { Rig } from './rig.js';

@@ -4,16 +4,16 @@ import { createRequire } from 'node:module';
 import {
   BatchWriteItemCommand,
   CreateTableCommand,
-  type CreateTableCommandInput,
   DynamoDBClient,
   QueryCommand,
+  type CreateTableCommandInput,
   type QueryCommandInput,
   type QueryCommandOutput,
 } from '@aws-sdk/client-dynamodb';
 
 import { startEngine } from '../../src/engine/start.js';
-import { chunks, mapConcurrently } from '../../src/store/request/concurrency.js';
 import { createDatabase } from '../../src/store/database.js';
+import { chunks, mapConcurrently } from '../../src/store/request/concurrency.js';
 import type { BenchMarker } from './points.js';
 
 interface GeoPoint {

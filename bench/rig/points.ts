@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
-import { randomFrom } from '../../test/support/random.js';
 import type { MarkerInput } from '../../src/store/marker/marker-item.js';
+import { randomFrom } from '../../test/support/random.js';
 
 /** A marker of a benchmark. */
 export interface BenchMarker extends MarkerInput {

@@ -1,29 +1,29 @@
-import { type CellSums, NO_SUMS, addSums, sumsOf } from '../../src/geo/cell-sums.js';
+import type { EngineAddress } from '../../src/engine/start.js';
+import { addSums, NO_SUMS, sumsOf, type CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import { GraphqlServer } from '../../src/graphql/server.js';
+import { CellCache } from '../../src/loaders/cell-cache.js';
+import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { ConsumerTrust } from '../../src/loaders/consumer-trust.js';
 import { silentLog } from '../../src/log.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
+import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
+import { storedReport } from '../../src/server/consumer.js';
+import { createServices } from '../../src/server/services.js';
 import { attributesOfBlock } from '../../src/store/cell/cells.js';
-import { putInBulk } from '../../src/store/request/batch-write.js';
+import { putStreamState } from '../../src/store/cell/stream-state.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { type Database, type Item } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { putInBulk } from '../../src/store/request/batch-write.js';
 import { newCall } from '../../src/store/request/meter.js';
+import { firstState } from '../../src/stream/state.js';
 import { testPages } from '../../test/support/page-services.js';
 import { addPages } from './add-pages.js';
-import type { EngineAddress } from '../../src/engine/start.js';
 import { openFreshTables } from './fresh-tables.js';
 import type { BenchMarker } from './points.js';
-import { type Wire, watchWire } from './wire.js';
-import { CellCache } from '../../src/loaders/cell-cache.js';
-import { createCollectionCache } from '../../src/loaders/collection-cache.js';
-import { storedReport } from '../../src/server/consumer.js';
-import { putStreamState } from '../../src/store/cell/stream-state.js';
-import { firstState } from '../../src/stream/state.js';
-import { ConsumerTrust } from '../../src/loaders/consumer-trust.js';
-import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
-import { createServices } from '../../src/server/services.js';
+import { watchWire, type Wire } from './wire.js';
 
 /** A new engine and a server over it. */
 export interface Rig {

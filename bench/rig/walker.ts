@@ -1,6 +1,6 @@
-import { type View, viewOf } from './places.js';
-import type { BenchMarker } from './points.js';
 import { randomFrom } from '../../test/support/random.js';
+import { viewOf, type View } from './places.js';
+import type { BenchMarker } from './points.js';
 
 /** A user of a map: mostly pans, sometimes zooms, occasionally jumps to another city. Each call gives the next map. */
 export function walker(cities: readonly BenchMarker[], seed: number): () => View {

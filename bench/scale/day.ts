@@ -1,10 +1,10 @@
 import { partitionsOf } from '../../src/capacity/advice.js';
-import { HOURS_A_MONTH, PRICE_LIST, onDemandCost, provisionedCost } from '../../src/capacity/prices.js';
-import { type Fleet, mapsOf } from './fleet.js';
+import { HOURS_A_MONTH, onDemandCost, PRICE_LIST, provisionedCost } from '../../src/capacity/prices.js';
+import { mapsOf, type Fleet } from './fleet.js';
 import type { Flows } from './flows.js';
-import { type KeyLine, LineSums } from './key-line.js';
+import { LineSums, type KeyLine } from './key-line.js';
 import { KINDS, type Kind } from './published.js';
-import { type Outcome, SimulatedTable } from './table.js';
+import { SimulatedTable, type Outcome } from './table.js';
 import type { VehicleWrites } from './vehicles.js';
 
 /** A day is sampled at the start of each five minutes, which is as long as DynamoDB saves unused capacity. */

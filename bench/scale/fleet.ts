@@ -3,7 +3,7 @@ import { KEPT_DIRECTORIES } from '../../src/read/from-pages/directory-cache.js';
 import { MOST_HINTS } from '../../src/store/page/page-directory.js';
 import type { Flows } from './flows.js';
 import type { DerivedLine } from './lines.js';
-import { type Cached, missesOf, missesWithin } from './lru.js';
+import { missesOf, missesWithin, type Cached } from './lru.js';
 
 /** Maps per second of one server at its peak, as measured with two cores (docs/benchmarks.md, admission). */
 export const MAPS_A_SERVER = 60;

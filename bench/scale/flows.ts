@@ -1,5 +1,4 @@
-import type { Partitioning } from './lines.js';
-import type { DerivedLine } from './lines.js';
+import type { DerivedLine, Partitioning } from './lines.js';
 import type { PlannedMap } from './maps.js';
 import { activityAt } from './world.js';
 

@@ -2,24 +2,24 @@ import type { Distribution } from '../../src/capacity/distribution.js';
 import type { PageSizes } from '../../src/capacity/page-model.js';
 import {
   BLOCK_BYTES,
-  MOST_MARKERS,
-  PORTION,
-  type ReadCost,
-  type View,
-  ZOOMS,
   costOfCells,
   costOnIndex,
   costOnPages,
+  MOST_MARKERS,
+  PORTION,
   viewAround,
+  ZOOMS,
+  type ReadCost,
+  type View,
 } from '../../src/capacity/views.js';
 import { LONGEST_Z } from '../../src/geo/geohash.js';
 import { groupBy } from '../../src/loaders/group.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
-import { planBlocks } from '../../src/plan/blocks.js';
 import { unitsOf } from '../../src/model/read-cost.js';
+import { planBlocks } from '../../src/plan/blocks.js';
 import { precisionForZoom } from '../../src/plan/precision.js';
 import { MOST_HINTS } from '../../src/store/page/page-directory.js';
-import { type Cells, type DerivedLine, type Partitioning, PART_BYTES, partIn } from './lines.js';
+import { PART_BYTES, partIn, type Cells, type DerivedLine, type Partitioning } from './lines.js';
 import type { Visited } from './world.js';
 
 /**

@@ -1,10 +1,10 @@
 import type { Distribution } from '../../src/capacity/distribution.js';
 import type { PageSizes } from '../../src/capacity/page-model.js';
 import type { Point } from '../../src/geo/point.js';
-import { type Day, replay } from './day.js';
-import { type Fleet, fleetMisses } from './fleet.js';
-import { type Flows, flowsOf } from './flows.js';
-import { type DerivedLine, type Partitioning, derivedLine, entityLine, indexLine } from './lines.js';
+import { replay, type Day } from './day.js';
+import { fleetMisses, type Fleet } from './fleet.js';
+import { flowsOf, type Flows } from './flows.js';
+import { derivedLine, entityLine, indexLine, type DerivedLine, type Partitioning } from './lines.js';
 import { planMaps } from './maps.js';
 import { vehicleWrites } from './vehicles.js';
 import type { Visited } from './world.js';

@@ -1,7 +1,7 @@
 import { admit } from './admit.js';
 import type { Demand, KeyLine } from './key-line.js';
 import { Peaks } from './peaks.js';
-import { ASSUMED, KINDS, type Kind, PUBLISHED, type Units } from './published.js';
+import { ASSUMED, KINDS, PUBLISHED, type Kind, type Units } from './published.js';
 
 /** Provisioned units per second; on demand if undefined. */
 export interface TableOptions {

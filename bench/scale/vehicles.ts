@@ -1,5 +1,5 @@
-import { LONGEST_Z, encode, toZ } from '../../src/geo/geohash.js';
 import type { PageSizes } from '../../src/capacity/page-model.js';
+import { encode, LONGEST_Z, toZ } from '../../src/geo/geohash.js';
 import type { Point } from '../../src/geo/point.js';
 import type { DerivedLine, Partitioning } from './lines.js';
 

@@ -1,4 +1,4 @@
-import { type Area, normalizeBounds } from '../../src/geo/bounds.js';
+import { normalizeBounds, type Area } from '../../src/geo/bounds.js';
 import type { Point } from '../../src/geo/point.js';
 import type { SearchQuery } from '../../src/search/engine.js';
 import { wordsOf } from '../../src/search/words.js';

@@ -1,9 +1,9 @@
+import type { EngineAddress } from '../../src/engine/start.js';
 import { createLog } from '../../src/log-output.js';
 import { consumerParts } from '../../src/server/consumer.js';
 import type { Database } from '../../src/store/database.js';
 import { Consumer, type ConsumerOptions } from '../../src/stream/consume/consumer.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
-import type { EngineAddress } from '../../src/engine/start.js';
 
 /** A consumer with the server's settings. */
 export function consumerOf(

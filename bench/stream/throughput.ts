@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 import { readBlocks } from '../../src/store/cell/blocks.js';
-import { type MarkerInput, newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { newMarkerItem, type MarkerInput } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { type FreshCollection, withFreshCollection } from './fresh-collection.js';
+import { withFreshCollection, type FreshCollection } from './fresh-collection.js';
 import type { Progress, WorkerOptions } from './worker.js';
 
 /** Markers per write, as in an import. */

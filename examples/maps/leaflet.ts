@@ -2,8 +2,8 @@
 
 import 'leaflet/dist/leaflet.css';
 
-import { type CircleMarker, circleMarker, geoJSON, layerGroup, map as leaflet } from 'leaflet';
 import { createViewport } from 'cellport/client';
+import { circleMarker, geoJSON, layerGroup, map as leaflet, type CircleMarker } from 'leaflet';
 
 import { land } from './land.js';
 

@@ -2,9 +2,9 @@
 
 import 'maplibre-gl/dist/maplibre-gl.css';
 
+import { viewportSource } from 'cellport/client';
 import { Map as MapLibre, Popup, setWorkerUrl } from 'maplibre-gl';
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
-import { viewportSource } from 'cellport/client';
 
 import { land } from './land.js';
 

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CreateTableCommandInput, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { TransactionCanceledException, type CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import {
-  type DynamoDBDocumentClient,
   GetCommand,
   QueryCommand,
   TransactWriteCommand,
-  type TransactWriteCommandInput,
   UpdateCommand,
+  type DynamoDBDocumentClient,
+  type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 
-import { PLACE_ENTRY, SENSOR, listedSensor, normalized, placeCondition } from './keys.js';
+import { listedSensor, normalized, PLACE_ENTRY, placeCondition, SENSOR } from './keys.js';
 import type { Sensor, SensorRegister } from './register.js';
 
 type Writes = NonNullable<TransactWriteCommandInput['TransactItems']>;

@@ -5,7 +5,8 @@
 
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SENSORS, readingsOf } from './sensors.mjs';
+
+import { readingsOf, SENSORS } from './sensors.mjs';
 import { withServer } from './server.mjs';
 
 /** The limit is 500, but the embedded engine waits for the disk at each, and a request has ten seconds. */

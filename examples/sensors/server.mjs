@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+
 import { build } from '../../scripts/build.mjs';
 
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));

@@ -1,14 +1,14 @@
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import {
   DeleteCommand,
-  type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
   QueryCommand,
   UpdateCommand,
+  type DynamoDBDocumentClient,
 } from '@aws-sdk/lib-dynamodb';
 
-import { SENSOR, listedSensor, normalized, placeCondition } from './keys.js';
+import { listedSensor, normalized, placeCondition, SENSOR } from './keys.js';
 import type { SensorRegister } from './register.js';
 
 const INDEX = 'place';

@@ -1,8 +1,9 @@
 import 'maplibre-gl/dist/maplibre-gl.css';
+
+import { viewportSource } from 'cellport/client';
 import { Map, setWorkerUrl } from 'maplibre-gl';
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
 import { useEffect, useRef } from 'react';
-import { viewportSource } from 'cellport/client';
 
 setWorkerUrl(new URL(workerUrl, location.href).href);
 

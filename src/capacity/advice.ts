@@ -1,11 +1,11 @@
 import { PARTITION_LIMITS } from '../model/dynamodb-limits.js';
-import { type Candidate, type IndexLoad, bestOf, candidatesOf } from './candidates.js';
+import { bestOf, candidatesOf, type Candidate, type IndexLoad } from './candidates.js';
 import { derivedWrites } from './derived-writes.js';
 import type { Distribution } from './distribution.js';
 import type { PageSizes } from './page-model.js';
-import { type Demand, type MonthlyCost, type Prices, onDemandCost, provisionedCost } from './prices.js';
+import { onDemandCost, provisionedCost, type Demand, type MonthlyCost, type Prices } from './prices.js';
 import { reasonsOf } from './reasons.js';
-import { MOST_MARKERS, type ReadCost, ZOOMS, costOfCells, costOnIndex, costOnPages, meanOf, viewsAt } from './views.js';
+import { costOfCells, costOnIndex, costOnPages, meanOf, MOST_MARKERS, viewsAt, ZOOMS, type ReadCost } from './views.js';
 
 interface Partitions {
   readonly byThroughput: number;

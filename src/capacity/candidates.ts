@@ -1,7 +1,7 @@
-import type { Distribution } from './distribution.js';
 import { PARTITION_LIMITS } from '../model/dynamodb-limits.js';
-import { MOST_MARKERS, type ReadCost, type View, costOnIndex, meanOf } from './views.js';
 import { LAYOUT_LIMITS } from '../model/limits.js';
+import type { Distribution } from './distribution.js';
+import { costOnIndex, meanOf, MOST_MARKERS, type ReadCost, type View } from './views.js';
 
 /** Tolerance for floating-point errors in a quotient. */
 const ROUNDING = 1e-9;

@@ -1,4 +1,4 @@
-import { LONGEST_Z, fromZ } from '../geo/geohash.js';
+import { fromZ, LONGEST_Z } from '../geo/geohash.js';
 import type { ZRange } from '../geo/ranges.js';
 import { firstIndex } from '../pages/bisect.js';
 

@@ -1,6 +1,6 @@
-import { GEOHASH_ALPHABET, LONGEST_Z, fromZ } from '../geo/geohash.js';
-import { type ZRange, intersect } from '../geo/ranges.js';
-import { type Directory, type PageHint, PartitionPages, partitionRange } from '../pages/directory.js';
+import { fromZ, GEOHASH_ALPHABET, LONGEST_Z } from '../geo/geohash.js';
+import { intersect, type ZRange } from '../geo/ranges.js';
+import { PartitionPages, partitionRange, type Directory, type PageHint } from '../pages/directory.js';
 import type { Distribution } from './distribution.js';
 
 /** The properties of a collection's pages that a plan depends on. */

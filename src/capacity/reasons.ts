@@ -1,6 +1,6 @@
-import type { Candidate, IndexLoad } from './candidates.js';
 import { PARTITION_LIMITS } from '../model/dynamodb-limits.js';
 import { LAYOUT_LIMITS } from '../model/limits.js';
+import type { Candidate, IndexLoad } from './candidates.js';
 
 /** The facts that explain a recommendation. */
 export interface Grounds {

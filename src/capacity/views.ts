@@ -1,18 +1,18 @@
-import { type Area, type Bounds, normalizeBounds } from '../geo/bounds.js';
-import { LONGEST_Z, center, fromZ } from '../geo/geohash.js';
+import { normalizeBounds, type Area, type Bounds } from '../geo/bounds.js';
+import { center, fromZ, LONGEST_Z } from '../geo/geohash.js';
 import { latToY, lngToX, xToLng, yToLat } from '../geo/mercator.js';
 import type { Point } from '../geo/point.js';
 import type { ZRange } from '../geo/ranges.js';
 import { LONGEST_BLOCK } from '../model/cell.js';
 import { DEFAULT_LIMITS } from '../model/limits.js';
+import { unitsOf } from '../model/read-cost.js';
 import { planReads, readUnitsOf, requestsOf, takeReads } from '../pages/plan-reads.js';
 import { planBlocks } from '../plan/blocks.js';
 import { coverForPlan, planMarkers } from '../plan/markers.js';
 import { precisionForZoom } from '../plan/precision.js';
-import type { Distribution } from './distribution.js';
-import { type PageSizes, modelDirectory } from './page-model.js';
 import { itemsFor } from '../plan/wave.js';
-import { unitsOf } from '../model/read-cost.js';
+import type { Distribution } from './distribution.js';
+import { modelDirectory, type PageSizes } from './page-model.js';
 
 /** Size of the modeled map in px. */
 const MAP = { width: 1280, height: 800 } as const;

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 
 import { FILE_FORMATS } from '../ingest/read/file-format.js';
-import { type AdviseOptions, parsePrice } from './advise/options.js';
+import { parsePrice, type AdviseOptions } from './advise/options.js';
 import { EXIT_CODES, numberFrom, wholeNumber } from './options.js';
 
 const HELP = `

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 
 import { EXIT_CODES, wholeNumber } from './options.js';
 import { grouped, printable } from './progress.js';
-import { type CommandSession, withDatabase } from './session.js';
+import { withDatabase, type CommandSession } from './session.js';
 
 interface DeadLetterOptions {
   readonly stream?: boolean;

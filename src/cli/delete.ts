@@ -5,7 +5,7 @@ import { CellportError } from '../errors.js';
 import { ask } from './ask.js';
 import { EXIT_CODES } from './options.js';
 import { duration, grouped } from './progress.js';
-import { type CommandSession, resumed, withDatabase } from './session.js';
+import { resumed, withDatabase, type CommandSession } from './session.js';
 
 interface DeleteOptions {
   readonly yes?: boolean;

@@ -1,7 +1,7 @@
-import { LONGEST_Z, encode, readGeohash } from '../geo/geohash.js';
+import { encode, LONGEST_Z, readGeohash } from '../geo/geohash.js';
 import { readPoint } from '../geo/point.js';
-import { type KeyStyle, createKeyspace } from '../keys/keyspace.js';
 import { collectionId, markerId } from '../keys/ids.js';
+import { createKeyspace, type KeyStyle } from '../keys/keyspace.js';
 import { readCode, readCollectionKey, readMarkerKey } from '../keys/validate.js';
 import type { KeyOptions } from './options.js';
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 
-import { CellportError, badInput } from '../errors.js';
+import { badInput, CellportError } from '../errors.js';
 import { isLoopback, urlOf } from '../http/loopback.js';
 import type { HotKeys } from '../http/metrics.js';
 import { EXIT_CODES } from './options.js';

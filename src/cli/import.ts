@@ -4,8 +4,8 @@ import { FILE_FORMATS } from '../ingest/read/file-format.js';
 import type { ImportOptions } from './import/options.js';
 import {
   EXIT_CODES,
-  geoJsonOption,
   geohashIndexOption,
+  geoJsonOption,
   mapPropertyOption,
   prefixLengthOption,
   wholeNumber,

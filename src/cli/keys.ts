@@ -2,12 +2,12 @@ import { Command, Option } from 'commander';
 
 import type { Entity } from './entity-keys.js';
 import {
-  EXIT_CODES,
-  type KeyOptions,
   anyNumber,
+  EXIT_CODES,
   prefixLengthOption,
   styleOption,
   writeShardsOption,
+  type KeyOptions,
 } from './options.js';
 import { keyStyle } from './session.js';
 

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 
-import { EXIT_CODES, anyNumber, boundsOption, prefixLengthOption, styleOption, writeShardsOption } from './options.js';
+import { anyNumber, boundsOption, EXIT_CODES, prefixLengthOption, styleOption, writeShardsOption } from './options.js';
 import { keyStyle, withDatabase } from './session.js';
 import type { PlanOptions, PrintedPlan } from './viewport-plan.js';
 

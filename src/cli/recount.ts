@@ -4,7 +4,7 @@ import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { EXIT_CODES } from './options.js';
 import { duration, grouped } from './progress.js';
-import { type CommandSession, resumed, withDatabase } from './session.js';
+import { resumed, withDatabase, type CommandSession } from './session.js';
 
 async function recount(session: CommandSession, check: boolean): Promise<void> {
   const { database, log, signal } = session;

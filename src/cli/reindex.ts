@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 
 import { systemClock } from '../clock.js';
-import { CellportError, badInput } from '../errors.js';
+import { badInput, CellportError } from '../errors.js';
 import { EXIT_CODES } from './options.js';
 import { duration, grouped } from './progress.js';
-import { type CommandSession, resumed, withDatabase } from './session.js';
+import { resumed, withDatabase, type CommandSession } from './session.js';
 
 interface ReindexOptions {
   readonly check?: boolean;

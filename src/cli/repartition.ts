@@ -4,8 +4,8 @@ import { systemClock } from '../clock.js';
 import type { RepartitionProgress } from '../jobs/layout-phase.js';
 import type { Collection } from '../model/collection.js';
 import { EXIT_CODES, mapPropertyOption, prefixLengthOption, wholeNumber, writeShardsOption } from './options.js';
-import { type ProgressBar, duration, progressBar } from './progress.js';
-import { type CommandSession, resumed, withDatabase } from './session.js';
+import { duration, progressBar, type ProgressBar } from './progress.js';
+import { resumed, withDatabase, type CommandSession } from './session.js';
 
 interface RepartitionOptions {
   readonly prefixLength?: number;

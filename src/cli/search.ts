@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
-import { EXIT_CODES, anyNumber, boundsOption, wholeNumber } from './options.js';
+import { anyNumber, boundsOption, EXIT_CODES, wholeNumber } from './options.js';
 import type { SearchOptions } from './search/print.js';
 import { withDatabase } from './session.js';
 

@@ -5,9 +5,9 @@ import type { Backend } from '../server/backend.js';
 import type { DerivedData } from '../server/consumer.js';
 import type { Demo } from '../server/demo.js';
 import { Interrupted } from './failure.js';
-import { EXIT_CODES, type GeoTableNames, geoJsonOption, geohashIndexOption, wholeNumber } from './options.js';
+import { EXIT_CODES, geohashIndexOption, geoJsonOption, wholeNumber, type GeoTableNames } from './options.js';
 import { duration, grouped, importBars } from './progress.js';
-import { type CommandSession, type CommandSettings, withSettings } from './session.js';
+import { withSettings, type CommandSession, type CommandSettings } from './session.js';
 
 interface ServeOptions extends GeoTableNames {
   /** Maximum number of cities; true for all. */

@@ -4,7 +4,7 @@ import { systemClock } from '../clock.js';
 import { badInput } from '../errors.js';
 import { EXIT_CODES, wholeNumber } from './options.js';
 import { duration, grouped } from './progress.js';
-import { type CommandSession, resumed, withDatabase } from './session.js';
+import { resumed, withDatabase, type CommandSession } from './session.js';
 
 async function sweep({ database, signal }: CommandSession, olderThan: number): Promise<void> {
   const { objects } = database.geometry;

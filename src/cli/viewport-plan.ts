@@ -1,20 +1,19 @@
 import { badInput } from '../errors.js';
 import { normalizeBounds } from '../geo/bounds.js';
-import { type KeyStyle, createKeyspace } from '../keys/keyspace.js';
+import { createKeyspace, type Keyspace, type KeyStyle } from '../keys/keyspace.js';
 import { readCode, readCollectionKey } from '../keys/validate.js';
 import { Budget } from '../loaders/budget.js';
-import { requireCollection } from '../read/context.js';
-import { type ReadsPlan, indexPlan, viewportPlan } from '../map/plan.js';
+import { indexPlan, viewportPlan, type ReadsPlan } from '../map/plan.js';
 import { MAX_ZOOM, MIN_ZOOM, type Viewport } from '../map/viewport.js';
 import { LONGEST_BLOCK } from '../model/cell.js';
 import type { KeyRange } from '../model/key-range.js';
 import { DEFAULT_LIMITS } from '../model/limits.js';
 import { planBlocks } from '../plan/blocks.js';
-import { type ScopedCollection, blockKeyRanges } from '../plan/explain.js';
+import { blockKeyRanges, type ScopedCollection } from '../plan/explain.js';
 import { coverForPlan } from '../plan/markers.js';
 import { precisionForZoom } from '../plan/precision.js';
+import { requireCollection } from '../read/context.js';
 import { oneQuery } from '../server/one-query.js';
-import type { Keyspace } from '../keys/keyspace.js';
 import type { BoundsOption, KeyOptions } from './options.js';
 import type { CommandSession } from './session.js';
 

@@ -3,7 +3,7 @@ import { backoffMs } from '../retry.js';
 import { CHANGES_SUBSCRIPTION } from './documents.js';
 import type { ClientChangesSubscription } from './generated.js';
 import type { ServerOptions, ViewportOptions } from './options.js';
-import { type GraphqlResponse, ViewportError, codeOf, errorOf, headersOf } from './request.js';
+import { codeOf, errorOf, headersOf, ViewportError, type GraphqlResponse } from './request.js';
 import type { Bounds } from './tiles.js';
 
 const RECONNECT = { firstMs: 1_000, longestMs: 30_000 };

@@ -2,9 +2,9 @@ import { systemClock } from '../clock.js';
 import { viewportDocument } from './documents.js';
 import type { ClientAutoFragment, ClientMarkersFragment, ClientZonesFragment } from './generated.js';
 import type { Answer, MapCell, TileContent, ViewportOptions } from './options.js';
-import { type ViewportError, send } from './request.js';
+import { send, type ViewportError } from './request.js';
 import { EMPTY, type TileEntry } from './tile-cache.js';
-import { type TileRect, tileBounds, tileKeys } from './tiles.js';
+import { tileBounds, tileKeys, type TileRect } from './tiles.js';
 
 const MARKERS_ON_SCREEN = 500;
 const PART_SIZE = { markers: 1_000, zones: 300 };

@@ -1,7 +1,7 @@
-import { type Features, toFeatures } from './geojson.js';
+import { toFeatures, type Features } from './geojson.js';
 import type { ViewportOptions } from './options.js';
 import type { Bounds } from './tiles.js';
-import { type Viewport, createViewport } from './viewport.js';
+import { createViewport, type Viewport } from './viewport.js';
 
 /** The part of a MapLibre GL JS map used here, so that its types need not be installed. */
 export interface MapLibreMap {

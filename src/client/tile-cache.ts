@@ -1,9 +1,9 @@
 import { systemClock } from '../clock.js';
 import type { MarkerChange } from './change-feed.js';
-import type { MapMarker, TileContent } from './options.js';
-import { copyFrom } from './world-copy.js';
 import { geohashOf } from './geohash.js';
-import { type Bounds, type TileKey, type TileRect, holds, surroundings, tileBounds } from './tiles.js';
+import type { MapMarker, TileContent } from './options.js';
+import { holds, surroundings, tileBounds, type Bounds, type TileKey, type TileRect } from './tiles.js';
+import { copyFrom } from './world-copy.js';
 
 export const EMPTY: TileContent = { markers: [], clusters: [], cells: [], zones: [] };
 

@@ -5,17 +5,17 @@ import { EXPAND_QUERY } from './documents.js';
 import type { ClientExpandQuery } from './generated.js';
 import { loadTiles } from './load-tiles.js';
 import type { MapCluster, MapMarker, ViewportOptions, ViewportState } from './options.js';
-import { ViewportError, isRefusal, send } from './request.js';
-import { COUNTS_LAG, EMPTY, TileCache, createMerge } from './tile-cache.js';
+import { isRefusal, send, ViewportError } from './request.js';
+import { COUNTS_LAG, createMerge, EMPTY, TileCache } from './tile-cache.js';
 import {
-  type Bounds,
-  type TileKey,
-  type TileRect,
   joinTiles,
   levelAt,
   tileBounds,
   tileKeys,
   tilesOver,
+  type Bounds,
+  type TileKey,
+  type TileRect,
 } from './tiles.js';
 import { Timer } from './timer.js';
 

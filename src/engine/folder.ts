@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type Server, connect } from 'node:net';
+import { connect, type Server } from 'node:net';
 
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { folderIdentity, keeperFile, readKeeperFile } from './keeper-file.js';
-import { type KeeperAddress, firstLine } from './protocol.js';
+import { firstLine, type KeeperAddress } from './protocol.js';
 
 const ANSWERS_WITHIN_MS = 2_000;
 /** How long a keeper may take to start or to stop on a busy machine. */

@@ -4,28 +4,28 @@ import {
   chmodSync,
   mkdirSync,
   openSync,
-  readFileSync,
   readdirSync,
+  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { type Socket, createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 
 import { systemClock } from '../clock.js';
 import { databaseFile, databaseFolder, prepareDatabaseFile } from './database-file.js';
 import { enginePorts, listen, takeFolder } from './folder.js';
-import { type JavaEngine, startJava, stopJava } from './java.js';
+import { startJava, stopJava, type JavaEngine } from './java.js';
 import {
-  type KeeperFile,
   folderIdentity,
   isCopyInUse,
   keeperFile,
   readKeeperFile,
   writeKeeperFile,
+  type KeeperFile,
 } from './keeper-file.js';
 import { killOrphan } from './orphan.js';
-import { type KeeperAnswer, type KeeperGreeting, firstLine } from './protocol.js';
+import { firstLine, type KeeperAnswer, type KeeperGreeting } from './protocol.js';
 
 const PIECES = 16;
 const PIECE_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { mkdirSync, realpathSync } from 'node:fs';
-import { type Socket, connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -13,7 +13,7 @@ import { retry } from '../retry.js';
 import { databaseFile, databaseFolder } from './database-file.js';
 import { runningKeeper } from './folder.js';
 import { folderIdentity } from './keeper-file.js';
-import { type KeeperAddress, type KeeperAnswer, type KeeperGreeting, firstLine, parseLine } from './protocol.js';
+import { firstLine, parseLine, type KeeperAddress, type KeeperAnswer, type KeeperGreeting } from './protocol.js';
 
 /** How to reach a DynamoDB Local. */
 export interface EngineAddress {

@@ -2,7 +2,7 @@ import { orient2d } from 'robust-predicates';
 
 import { badInput } from '../errors.js';
 import { PathIndex } from './path-index.js';
-import { type Part, type Path, least, most } from './paths.js';
+import { least, most, type Part, type Path } from './paths.js';
 import { atOnce } from './steps.js';
 
 /** A GeoJSON position: longitude, then latitude, in degrees. */

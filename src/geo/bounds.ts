@@ -1,5 +1,5 @@
 import { badInput } from '../errors.js';
-import { type Point, canonicalLng, wrapLng } from './point.js';
+import { canonicalLng, wrapLng, type Point } from './point.js';
 
 /** A bounding box in degrees, edges included. */
 export interface Bounds {

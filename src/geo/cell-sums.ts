@@ -1,4 +1,4 @@
-import { type Point, canonicalLng } from './point.js';
+import { canonicalLng, type Point } from './point.js';
 
 /**
  * The number of markers in a geohash cell and the sums of their positions: integers in millionths of a degree, because

@@ -1,5 +1,5 @@
 import type { Bounds } from './bounds.js';
-import { type CellSums, UNITS_PER_DEGREE } from './cell-sums.js';
+import { UNITS_PER_DEGREE, type CellSums } from './cell-sums.js';
 import { cellBounds, center } from './geohash.js';
 import type { Point } from './point.js';
 

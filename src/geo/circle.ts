@@ -1,7 +1,7 @@
-import { type Area, type Bounds, normalizeBounds } from './bounds.js';
+import { normalizeBounds, type Area, type Bounds } from './bounds.js';
 import type { Relation } from './cover.js';
-import { EARTH_RADIUS, distance } from './distance.js';
-import { type Point, canonicalLng } from './point.js';
+import { distance, EARTH_RADIUS } from './distance.js';
+import { canonicalLng, type Point } from './point.js';
 
 const RADIANS = Math.PI / 180;
 

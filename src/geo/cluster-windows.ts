@@ -1,6 +1,6 @@
-import { type Area, type Bounds, normalizeBounds } from './bounds.js';
+import { normalizeBounds, type Area, type Bounds } from './bounds.js';
 import { latBits, lngBits } from './geohash.js';
-import { type Pixel, latToY, lngToX, worldSize, xToLng, yToLat } from './mercator.js';
+import { latToY, lngToX, worldSize, xToLng, yToLat, type Pixel } from './mercator.js';
 
 /** The required distance between clusters. */
 export interface Spacing {

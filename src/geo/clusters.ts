@@ -1,9 +1,9 @@
-import { type Area, type Bounds, areaOverlapsCell } from './bounds.js';
+import { areaOverlapsCell, type Area, type Bounds } from './bounds.js';
 import type { Cell } from './cell-sums.js';
-import { PASSES, type Spacing, type Windows, crumbAt, westOf, windowAt, windowsOf } from './cluster-windows.js';
+import { crumbAt, PASSES, westOf, windowAt, windowsOf, type Spacing, type Windows } from './cluster-windows.js';
 import { takeApart } from './few-markers.js';
 import { cellBounds } from './geohash.js';
-import { type Group, boundsOf, byFirstCell, cellsOf, join, meanOf, ofCell, turned } from './groups.js';
+import { boundsOf, byFirstCell, cellsOf, join, meanOf, ofCell, turned, type Group } from './groups.js';
 import type { Point } from './point.js';
 import type { Steps } from './steps.js';
 

@@ -1,7 +1,7 @@
 import type { Bounds } from './bounds.js';
 import { LONGEST_Z } from './geohash.js';
 import type { ZRange } from './ranges.js';
-import { type Steps, atOnce } from './steps.js';
+import { atOnce, type Steps } from './steps.js';
 
 /** How a cell relates to a shape: entirely inside, entirely outside, or possibly partly inside. */
 export type Relation = 'inside' | 'outside' | 'cut';

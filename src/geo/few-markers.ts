@@ -1,6 +1,6 @@
-import { UNSHIFTED, type Windows, windowAt, windowsAround } from './cluster-windows.js';
-import { type Group, cellsOf, ofCell } from './groups.js';
-import { type Pixel, worldSize } from './mercator.js';
+import { UNSHIFTED, windowAt, windowsAround, type Windows } from './cluster-windows.js';
+import { cellsOf, ofCell, type Group } from './groups.js';
+import { worldSize, type Pixel } from './mercator.js';
 import type { Steps } from './steps.js';
 
 /** Groups with at most this many markers are drawn as individual markers where these fit. */

@@ -2,7 +2,7 @@ import ngeohash from 'ngeohash';
 
 import { badInput } from '../errors.js';
 import type { Bounds } from './bounds.js';
-import { type Point, canonicalLng } from './point.js';
+import { canonicalLng, type Point } from './point.js';
 
 /** The 32 characters of a geohash, in the order of their values and of their bytes. */
 export const GEOHASH_ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz';

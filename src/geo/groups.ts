@@ -1,7 +1,7 @@
-import { type Cell, type CellSums, UNITS_PER_DEGREE } from './cell-sums.js';
 import type { Bounds } from './bounds.js';
+import { UNITS_PER_DEGREE, type Cell, type CellSums } from './cell-sums.js';
 import { cellBounds } from './geohash.js';
-import { type Pixel, pixelOf } from './mercator.js';
+import { pixelOf, type Pixel } from './mercator.js';
 import type { Point } from './point.js';
 
 const TURN = 360;

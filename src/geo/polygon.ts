@@ -1,13 +1,13 @@
 import Flatbush from 'flatbush';
 import { orient2d } from 'robust-predicates';
 
-import { type Area, type Bounds, normalizeBounds } from './bounds.js';
-import { type Relation, coverInSteps } from './cover.js';
+import { normalizeBounds, type Area, type Bounds } from './bounds.js';
+import { coverInSteps, type Relation } from './cover.js';
 import { PathIndex } from './path-index.js';
-import { type Part, type Path, type PathLimits, least, most, readPaths } from './paths.js';
-import { type Point, canonicalLng } from './point.js';
+import { least, most, readPaths, type Part, type Path, type PathLimits } from './paths.js';
+import { canonicalLng, type Point } from './point.js';
 import type { ZRange } from './ranges.js';
-import { type Steps, atOnce } from './steps.js';
+import { atOnce, type Steps } from './steps.js';
 
 /** Polygons or lines, indexed for fast queries with any number of vertices. */
 export interface Shape {

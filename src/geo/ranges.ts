@@ -1,5 +1,5 @@
 import type { Area, Bounds } from './bounds.js';
-import { LONGEST_Z, columnOf, latBits, lngBits, rowOf, toZ } from './geohash.js';
+import { columnOf, latBits, lngBits, LONGEST_Z, rowOf, toZ } from './geohash.js';
 
 /** Positions in Z-order among the geohashes of one length: `from <= z < to`. */
 export interface ZRange {

@@ -2,7 +2,7 @@ import KDBush from 'kdbush';
 import { orient2d } from 'robust-predicates';
 import TinyQueue from 'tinyqueue';
 
-import { type Position, doubleArea } from './antimeridian.js';
+import { doubleArea, type Position } from './antimeridian.js';
 import type { Steps } from './steps.js';
 
 /** A ring, without the position that closes it, or a line. Vertices are numbered across all paths. */

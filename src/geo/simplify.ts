@@ -1,5 +1,5 @@
-import { type Position, type ZoneGeometry, oriented } from './antimeridian.js';
-import { type VertexPath, type RemovalOrder, removalOrder } from './removal-order.js';
+import { oriented, type Position, type ZoneGeometry } from './antimeridian.js';
+import { removalOrder, type RemovalOrder, type VertexPath } from './removal-order.js';
 import type { Steps } from './steps.js';
 
 /** The minimum number of positions of a simplified geometry: a triangle's. */

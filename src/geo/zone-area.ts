@@ -1,6 +1,6 @@
-import { type Area, type Bounds, normalizeBounds } from './bounds.js';
-import type { Shape } from './polygon.js';
+import { normalizeBounds, type Area, type Bounds } from './bounds.js';
 import type { Relation } from './cover.js';
+import type { Shape } from './polygon.js';
 
 const overlap = (a: Bounds, b: Bounds) =>
   a.west <= b.east && b.west <= a.east && a.south <= b.north && b.south <= a.north;

@@ -1,7 +1,7 @@
 import type { Bounds } from './bounds.js';
-import { type Halving, type Relation, WORLD, halves } from './cover.js';
-import { GEOHASH_ALPHABET, cellBounds, encode, fromZ } from './geohash.js';
-import { type Part, least, most } from './paths.js';
+import { halves, WORLD, type Halving, type Relation } from './cover.js';
+import { cellBounds, encode, fromZ, GEOHASH_ALPHABET } from './geohash.js';
+import { least, most, type Part } from './paths.js';
 import type { Point } from './point.js';
 import type { Steps } from './steps.js';
 

@@ -1,7 +1,7 @@
-import { type ZoneGeometry, geometryOf } from './antimeridian.js';
-import { type Part, type PathType, readPaths } from './paths.js';
-import { type Shape, shapeInSteps as stepsTo } from './polygon.js';
-import { type Steps, atOnce } from './steps.js';
+import { geometryOf, type ZoneGeometry } from './antimeridian.js';
+import { readPaths, type Part, type PathType } from './paths.js';
+import { shapeInSteps as stepsTo, type Shape } from './polygon.js';
+import { atOnce, type Steps } from './steps.js';
 
 /** The geometry types of zones: areas and lines. */
 export const ZONE_TYPES = ['Polygon', 'MultiPolygon', 'LineString', 'MultiLineString'] as const satisfies PathType[];

@@ -1,25 +1,25 @@
 import pLimit from 'p-limit';
 
-import { CellportError, badInput, limitExceeded } from '../errors.js';
+import { badInput, CellportError, limitExceeded } from '../errors.js';
 import { areaContains } from '../geo/bounds.js';
-import type { CollectionAnswers } from '../map/answers.js';
 import { Budget } from '../loaders/budget.js';
-import { CONCURRENT_QUERIES } from '../read/loaders.js';
-import { type MarkerFilterInput, readFilter } from '../read/filter.js';
-import { collectionOf, featuresOf } from '../map/features.js';
-import { tooMuch } from '../read/read-all.js';
+import type { CollectionAnswers } from '../map/answers.js';
 import { markerConnection, readArguments, readWhole } from '../map/connection.js';
+import { collectionOf, featuresOf } from '../map/features.js';
 import type { Viewport } from '../map/viewport.js';
 import type { Collection } from '../model/collection.js';
 import type { Limits } from '../model/limits.js';
 import type { MapMarker } from '../model/marker.js';
+import { readFilter, type MarkerFilterInput } from '../read/filter.js';
+import { CONCURRENT_QUERIES } from '../read/loaders.js';
+import { tooMuch } from '../read/read-all.js';
 import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
 import type { TableLayout } from './layout.js';
 import { readNearby } from './nearby.js';
 import { COVER, planQueries } from './plan.js';
 import { isGeoPosition } from './position.js';
-import { type TableContext, readMarkers } from './read.js';
+import { readMarkers, type TableContext } from './read.js';
 import { areaRegion, coverRegion } from './s2.js';
 
 type Filter = MarkerFilterInput | null | undefined;

@@ -1,4 +1,4 @@
-import { type IdRange, united } from './s2.js';
+import { united, type IdRange } from './s2.js';
 
 /** Number of digits of the largest ID. */
 const MAX_DIGITS = 19;

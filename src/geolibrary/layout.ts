@@ -1,13 +1,13 @@
 import type { TableDescription } from '@aws-sdk/client-dynamodb';
 
-import { CellportError, badInput, notFound } from '../errors.js';
+import { badInput, CellportError, notFound } from '../errors.js';
 import type { Database, Item } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
-import { itemOfImage } from '../store/request/wire.js';
 import { send } from '../store/request/send.js';
+import { itemOfImage } from '../store/request/wire.js';
 import { describeTable } from '../store/table/tables.js';
 import { hashKeyOf } from './hash-keys.js';
-import { type Attributes, type GeoItem, readGeoItem } from './item.js';
+import { readGeoItem, type Attributes, type GeoItem } from './item.js';
 
 /** The layout of a table of the Geo Library. */
 export interface TableLayout {

@@ -1,16 +1,16 @@
 import { badInput } from '../errors.js';
 import { HALF_AROUND } from '../geo/circle.js';
 import { EARTH_RADIUS } from '../geo/distance.js';
-import { type Point, readPoint } from '../geo/point.js';
+import { readPoint, type Point } from '../geo/point.js';
 import { Budget } from '../loaders/budget.js';
-import type { MarkerFilter, MarkerFilterInput } from '../read/filter.js';
-import { type NearbyConnection, nearbyConnection, readNearArguments } from '../map/near/near.js';
 import type { ConnectionArguments } from '../map/connection.js';
-import { type ScanSource, walkRings } from '../map/near/scan.js';
+import { nearbyConnection, readNearArguments, type NearbyConnection } from '../map/near/near.js';
+import { walkRings, type ScanSource } from '../map/near/scan.js';
 import type { MapMarker } from '../model/marker.js';
+import type { MarkerFilter, MarkerFilterInput } from '../read/filter.js';
 import { COVER, planQueries } from './plan.js';
 import { isGeoPosition } from './position.js';
-import { type TableContext, readAt, readMarkers } from './read.js';
+import { readAt, readMarkers, type TableContext } from './read.js';
 import { coverRegion, ringRegion } from './s2.js';
 
 export interface NearbyQuery extends ConnectionArguments {

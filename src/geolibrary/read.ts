@@ -1,21 +1,21 @@
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 
-import { LONGEST_Z, encode } from '../geo/geohash.js';
+import { encode, LONGEST_Z } from '../geo/geohash.js';
 import type { Budget } from '../loaders/budget.js';
-import type { MarkerFilter } from '../read/filter.js';
-import type { QueryResult } from '../read/search.js';
 import type { Collection } from '../model/collection.js';
 import type { Limits } from '../model/limits.js';
 import type { MapMarker } from '../model/marker.js';
-import { mapConcurrently } from '../store/request/concurrency.js';
+import { concurrentRanges, itemsFor } from '../plan/wave.js';
+import type { MarkerFilter } from '../read/filter.js';
+import type { QueryResult } from '../read/search.js';
 import type { Database, Item } from '../store/database.js';
+import { mapConcurrently } from '../store/request/concurrency.js';
 import type { Call } from '../store/request/meter.js';
 import { send } from '../store/request/send.js';
 import { readGeoItem } from './item.js';
 import type { TableLayout } from './layout.js';
 import type { PlannedQuery, QueryPlan } from './plan.js';
-import { FIRST, type TablePosition, formatPosition, parsePosition } from './position.js';
-import { concurrentRanges, itemsFor } from '../plan/wave.js';
+import { FIRST, formatPosition, parsePosition, type TablePosition } from './position.js';
 
 /** What one request reads a table with. */
 export interface TableContext {

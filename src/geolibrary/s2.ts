@@ -1,7 +1,7 @@
 import { S2Cell, S2CellId, S2LatLng } from 'nodes2ts';
 
 import { type Area, type Bounds } from '../geo/bounds.js';
-import { EARTH_RADIUS, distance } from '../geo/distance.js';
+import { distance, EARTH_RADIUS } from '../geo/distance.js';
 import type { Point } from '../geo/point.js';
 
 /** IDs of S2 cells as the Geo Library stores them, signed: `from <= id < to`. */

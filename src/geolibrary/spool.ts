@@ -5,16 +5,16 @@ import { z } from 'zod';
 
 import { FileSource } from '../ingest/read/file-source.js';
 import { jsonReader } from '../ingest/read/json-reader.js';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../private-files.js';
-import { retryInBackground } from '../store/request/retries.js';
-import type { MarkerRow } from '../ingest/rows/marker-row.js';
-import { InvalidRow, isFields } from '../ingest/rows/fields.js';
 import type { RowSource } from '../ingest/read/row-source.js';
+import { InvalidRow, isFields } from '../ingest/rows/fields.js';
+import type { MarkerRow } from '../ingest/rows/marker-row.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../private-files.js';
 import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
-import { type WireMap, itemOfImage } from '../store/request/wire.js';
+import { retryInBackground } from '../store/request/retries.js';
 import { send } from '../store/request/send.js';
-import { type Attributes, readGeoItem } from './item.js';
+import { itemOfImage, type WireMap } from '../store/request/wire.js';
+import { readGeoItem, type Attributes } from './item.js';
 import type { TableLayout } from './layout.js';
 
 const wireKey = z.record(z.string(), z.object({ S: z.string() }).or(z.object({ N: z.string() })));

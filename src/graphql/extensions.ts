@@ -1,12 +1,12 @@
 import type { Bounds } from '../geo/bounds.js';
-import { LONGEST_Z, fromZ, toZ } from '../geo/geohash.js';
+import { fromZ, LONGEST_Z, toZ } from '../geo/geohash.js';
 import { lastInCover } from '../geo/zone-cover.js';
 import { compareBytes } from '../keys/byte-order.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import { groupBy } from '../loaders/group.js';
 import { partitionRange, positionOf } from '../pages/directory.js';
 import { rangeBounds } from '../plan/explain.js';
-import { type Call, newMeter } from '../store/request/meter.js';
+import { newMeter, type Call } from '../store/request/meter.js';
 import type { PageRead, RangeRead } from '../store/request/read-log.js';
 import type { Reported } from './work.js';
 

@@ -1,4 +1,4 @@
-import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped, visit } from 'graphql';
+import { GraphQLError, GraphQLScalarType, Kind, valueFromASTUntyped, visit, type ValueNode } from 'graphql';
 
 import { badInput } from '../errors.js';
 import { readGeohash } from '../geo/geohash.js';

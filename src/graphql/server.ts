@@ -1,16 +1,16 @@
-import { type ApolloServer, HeaderMap } from '@apollo/server';
+import { HeaderMap, type ApolloServer } from '@apollo/server';
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 
 import type { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
-import { type RequestContext, type Services, createContext } from './context.js';
-import { startApollo } from './execution/apollo.js';
+import { createContext, type RequestContext, type Services } from './context.js';
 import { formatted } from './error-format.js';
-import { type Executor, compiling } from './execution/executor.js';
+import { startApollo } from './execution/apollo.js';
+import { compiling, type Executor } from './execution/executor.js';
+import { Pipeline, type Failed, type OperationRequest, type OperationResult } from './execution/pipeline.js';
+import { Subscriptions, type Caller, type Subscription } from './execution/subscriptions.js';
 import { reportedBy, withExtensions } from './extensions.js';
-import { type Failed, type OperationRequest, type OperationResult, Pipeline } from './execution/pipeline.js';
 import { buildSchema } from './schema.js';
-import { type Caller, type Subscription, Subscriptions } from './execution/subscriptions.js';
 import { Work } from './work.js';
 
 /** A request in the form that any HTTP server can provide. */

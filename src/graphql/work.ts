@@ -1,9 +1,9 @@
 import { CellportError, limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
-import { type Call, newMeter } from '../store/request/meter.js';
-import type { PageRead, RangeRead } from '../store/request/read-log.js';
 import type { Scheduler } from '../scheduling/scheduler.js';
 import type { Turn } from '../scheduling/turns.js';
+import { newMeter, type Call } from '../store/request/meter.js';
+import type { PageRead, RangeRead } from '../store/request/read-log.js';
 
 /** Time for reads that stop at the deadline to return their errors, so that the client gets a partial answer. */
 const GRACE_MS = 250;

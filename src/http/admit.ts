@@ -1,13 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import { withExtensions } from '../graphql/extensions.js';
-import type { Limits } from '../model/limits.js';
 import type { Log } from '../log.js';
-import { type Admission, FEW } from '../scheduling/admission.js';
+import type { Limits } from '../model/limits.js';
+import { FEW, type Admission } from '../scheduling/admission.js';
 import { keepBodies } from './json-limit.js';
 
 /** Refusing a text this small would cost as much as reading and parsing it. */

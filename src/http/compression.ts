@@ -1,6 +1,5 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 type Encoding = 'br' | 'gzip';

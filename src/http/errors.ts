@@ -1,10 +1,10 @@
 import type { FastifyError, FastifyInstance } from 'fastify';
 
-import { CellportError, badInput, limitExceeded } from '../errors.js';
-import { MASKED, formatted } from '../graphql/error-format.js';
+import { badInput, CellportError, limitExceeded } from '../errors.js';
+import { formatted, MASKED } from '../graphql/error-format.js';
 import { withExtensions } from '../graphql/extensions.js';
-import type { Limits } from '../model/limits.js';
 import type { Log } from '../log.js';
+import type { Limits } from '../model/limits.js';
 
 /** The error for a request that never reached GraphQL; undefined for errors of the server. */
 function refusal(error: Partial<FastifyError>, contentType: unknown, limits: Limits): CellportError | undefined {

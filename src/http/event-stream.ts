@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-
 import type { FastifyInstance } from 'fastify';
 
 import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import type { OperationRequest } from '../graphql/execution/pipeline.js';
-import type { GraphqlServer } from '../graphql/server.js';
 import { only } from '../graphql/execution/subscriptions.js';
+import type { GraphqlServer } from '../graphql/server.js';
 import type { Admit } from './admit.js';
 import { foreignPage, isForeignPage } from './origins.js';
 import type { SubscriptionsOptions } from './socket-protocol.js';

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { badInput, limitExceeded } from '../errors.js';
 import type { GraphqlAnswer, GraphqlServer } from '../graphql/server.js';
 import type { Admission, Line } from '../scheduling/admission.js';
-import { type Admit, type Admitted, kindOf, refusalOf } from './admit.js';
+import { kindOf, refusalOf, type Admit, type Admitted } from './admit.js';
 import { foreignPage, isForeignPage, isOwnPage } from './origins.js';
 
 const searchOf = (url: string) => {

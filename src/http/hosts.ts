@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-
 import type { FastifyInstance } from 'fastify';
 
 import { CellportError } from '../errors.js';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { type CellportError, limitExceeded } from '../errors.js';
+import { limitExceeded, type CellportError } from '../errors.js';
 import type { Limits } from '../model/limits.js';
 
 const QUOTE = 0x22;

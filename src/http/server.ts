@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
-import { type FastifyInstance, fastify } from 'fastify';
+import { fastify, type FastifyInstance } from 'fastify';
 
 import { asksForNothing } from '../graphql/extensions.js';
 import type { GraphqlServer } from '../graphql/server.js';
@@ -14,10 +14,10 @@ import { compressText } from './compression.js';
 import { handleErrors } from './errors.js';
 import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
-import { type Readiness, addHealth } from './health.js';
-import { type HostOptions, checkHosts, hostChecker } from './hosts.js';
-import { type Metrics, addMetrics } from './metrics.js';
-import { type OwnStyle, addGraphiql, addMap } from './static-files.js';
+import { addHealth, type Readiness } from './health.js';
+import { checkHosts, hostChecker, type HostOptions } from './hosts.js';
+import { addMetrics, type Metrics } from './metrics.js';
+import { addGraphiql, addMap, type OwnStyle } from './static-files.js';
 import { addWebsockets } from './websocket.js';
 
 /**

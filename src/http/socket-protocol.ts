@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-
-import { type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { type Server, makeServer } from 'graphql-ws';
+import { GraphQLError, type FormattedExecutionResult, type GraphQLFormattedError } from 'graphql';
+import { makeServer, type Server } from 'graphql-ws';
 import type { LimitFunction } from 'p-limit';
 
-import { type CellportError, limitExceeded } from '../errors.js';
+import { limitExceeded, type CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import type { OperationResult } from '../graphql/execution/pipeline.js';
-import type { GraphqlServer } from '../graphql/server.js';
 import { only } from '../graphql/execution/subscriptions.js';
+import type { GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
 import type { Admission } from '../scheduling/admission.js';

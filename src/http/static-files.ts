@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 

@@ -1,20 +1,19 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-
 import type { FastifyInstance } from 'fastify';
-import { CloseCode, type Server, handleProtocols } from 'graphql-ws';
+import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
 import pLimit from 'p-limit';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocketServer, type WebSocket } from 'ws';
 
 import { OVERLOADED, RETRY_AFTER_S, SMALL_BYTES } from './admit.js';
 import { denseJson } from './json-limit.js';
 import { isForeignPage } from './origins.js';
 import {
-  type Connection,
-  SocketAnswers,
-  type SubscriptionsOptions,
-  TRY_AGAIN_LATER,
   createProtocol,
+  SocketAnswers,
+  TRY_AGAIN_LATER,
+  type Connection,
+  type SubscriptionsOptions,
 } from './socket-protocol.js';
 
 /**

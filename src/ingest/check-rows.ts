@@ -5,7 +5,7 @@ import { KeyLines } from './read/key-lines.js';
 import type { Reject, RejectsFile } from './read/rejects.js';
 import { RowOffsets } from './read/row-offset.js';
 import type { RowSource } from './read/row-source.js';
-import { type Row, isInvalid } from './read/row.js';
+import { isInvalid, type Row } from './read/row.js';
 import type { Keyed } from './rows/content-key.js';
 
 export interface CheckProgress {

@@ -1,6 +1,6 @@
 import { CellportError } from '../errors.js';
 import type { Collection } from '../model/collection.js';
-import { type CollectionInput, newCollection } from '../store/collection/collection-item.js';
+import { newCollection, type CollectionInput } from '../store/collection/collection-item.js';
 import { createCollection, getCollections } from '../store/collection/collections.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';

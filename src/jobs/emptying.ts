@@ -1,20 +1,20 @@
 import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import { getBlocks } from '../store/cell/blocks.js';
-import { emptyingJob, releaseCollection } from '../store/collection/collection-changes.js';
-import { mapConcurrently } from '../store/request/concurrency.js';
-import { removePartition } from '../store/removal/partition.js';
-import { type Call, newCall } from '../store/request/meter.js';
 import {
-  type PartitionPrefixes,
   allPrefixes,
   hasFewPartitions,
   occupiedPrefixes,
+  type PartitionPrefixes,
 } from '../store/cell/partition-prefixes.js';
-import { removeLeftReadings } from '../store/removal/readings.js';
-import { removeZones } from '../store/zone/zone-removal.js';
+import { emptyingJob, releaseCollection } from '../store/collection/collection-changes.js';
 import type { Sighting } from '../store/lease.js';
-import { type OwnJob, type Worker, doJob } from './job.js';
+import { removePartition } from '../store/removal/partition.js';
+import { removeLeftReadings } from '../store/removal/readings.js';
+import { mapConcurrently } from '../store/request/concurrency.js';
+import { newCall, type Call } from '../store/request/meter.js';
+import { removeZones } from '../store/zone/zone-removal.js';
+import { doJob, type OwnJob, type Worker } from './job.js';
 
 export interface EmptyingOptions {
   readonly worker: Worker;

@@ -2,20 +2,20 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { CellportError, notFound } from '../errors.js';
 import { GEO_ATTRIBUTES } from '../keys/indexes.js';
-import { type Collection, hasSameNames, otherLayout, writtenMapProperties } from '../model/collection.js';
-import { type Properties, pickProperties } from '../model/marker.js';
+import { hasSameNames, otherLayout, writtenMapProperties, type Collection } from '../model/collection.js';
+import { pickProperties, type Properties } from '../model/marker.js';
 import type { Database, Item } from '../store/database.js';
 import { geoAttributes, positionOf } from '../store/marker/marker-item.js';
 import { batchGet } from '../store/request/batch-get.js';
 import { mapConcurrently } from '../store/request/concurrency.js';
 import { changeItem, readItem } from '../store/request/conditional-change.js';
 import { failureOf, isFailure } from '../store/request/failures.js';
-import { MAX_ITEM_BYTES, checkItemSize, itemBytes } from '../store/request/item-size.js';
+import { checkItemSize, itemBytes, MAX_ITEM_BYTES } from '../store/request/item-size.js';
 import type { Call } from '../store/request/meter.js';
 import { retryInBackground } from '../store/request/retries.js';
 import { send } from '../store/request/send.js';
 import { updateTo } from '../store/request/update-expression.js';
-import { type WireMap, itemOf } from '../store/request/wire.js';
+import { itemOf, type WireMap } from '../store/request/wire.js';
 import type { Phase } from './layout-phase.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { Key } from '../keys/document-id.js';
 import type { Database } from '../store/database.js';
-import { type Contender, type Leased, type Sighting, tryLease, whileLeased } from '../store/lease.js';
+import { tryLease, whileLeased, type Contender, type Leased, type Sighting } from '../store/lease.js';
 import { readItem } from '../store/request/conditional-change.js';
 import { putVersion } from '../store/request/conditional-put.js';
 import { newCall } from '../store/request/meter.js';

@@ -11,8 +11,8 @@ import {
   isCold,
   listMonths,
   mayGo,
-  monthTable,
   monthsAhead,
+  monthTable,
 } from '../store/table/month-tables.js';
 
 /** Clocks differ by less. */

@@ -1,18 +1,18 @@
 import type { Clock } from '../clock.js';
 import { notFound } from '../errors.js';
 import { geoIndexOf } from '../keys/indexes.js';
-import { type Collection, type GeoLayout, otherLayout } from '../model/collection.js';
+import { otherLayout, type Collection, type GeoLayout } from '../model/collection.js';
 import { allPrefixes, hasFewPartitions } from '../store/cell/partition-prefixes.js';
 import { getCollections } from '../store/collection/collections.js';
 import { endPhase, repartitionJob } from '../store/collection/layout-change.js';
 import { LayoutChanged, whileLayoutStays } from '../store/collection/watch-collection.js';
 import type { Sighting } from '../store/lease.js';
 import { mapConcurrently } from '../store/request/concurrency.js';
-import { type Meter, newCall } from '../store/request/meter.js';
-import { queryResponses } from '../store/table/query-responses.js';
+import { newCall, type Meter } from '../store/request/meter.js';
 import { rangeRequest } from '../store/request/ranges.js';
+import { queryResponses } from '../store/table/query-responses.js';
 import { fitMarkers } from './fit-markers.js';
-import { type OwnJob, doJob } from './job.js';
+import { doJob, type OwnJob } from './job.js';
 import type { Phase, RepartitionOptions, RepartitionProgress } from './layout-phase.js';
 
 /** Unused capacity of at most this long may be consumed later. */

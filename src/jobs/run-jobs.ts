@@ -7,7 +7,7 @@ import type { Database } from '../store/database.js';
 import type { Sighting } from '../store/lease.js';
 import { removeLeftReadings } from '../store/removal/readings.js';
 import { newCall } from '../store/request/meter.js';
-import { type EmptyingOptions, emptyCollection } from './emptying.js';
+import { emptyCollection, type EmptyingOptions } from './emptying.js';
 import { MonthKeeper } from './month-tables.js';
 
 /**

@@ -12,7 +12,7 @@ import {
   STREAM_STATE,
   TOTAL,
 } from './declarations.js';
-import { type Key, documentId } from './document-id.js';
+import { documentId, type Key } from './document-id.js';
 import type { KeyStyle } from './entity-types.js';
 import { defineEntity } from './entity.js';
 import { shardOf } from './shard.js';

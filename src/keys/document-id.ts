@@ -1,4 +1,4 @@
-import { KEY_BYTES, fits, isWellFormed, type KeyRole } from './escape.js';
+import { fits, isWellFormed, KEY_BYTES, type KeyRole } from './escape.js';
 
 /** The primary key of an item in either table. */
 export interface Key {

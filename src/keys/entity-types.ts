@@ -1,4 +1,4 @@
-import type { Derivation, IngredientValue, Ingredients } from './derive.js';
+import type { Derivation, Ingredients, IngredientValue } from './derive.js';
 import type { IndexAttributes } from './indexes.js';
 import type { Braced, NameOf, ValueOf } from './template-types.js';
 

@@ -12,8 +12,8 @@ import type {
   Text,
 } from './entity-types.js';
 import type { KeyRole } from './escape.js';
+import type { Parts, PartValue, TemplateParts } from './template-types.js';
 import { compileTemplate, type Template } from './template.js';
-import type { PartValue, Parts, TemplateParts } from './template-types.js';
 
 /** The keys of one index as a function of their ingredients. */
 export interface EntityIndex<Needed = Ingredients, Pk = Template, Sk = Template | undefined> {

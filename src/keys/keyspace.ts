@@ -1,9 +1,9 @@
 import { badInput } from '../errors.js';
 import { CELL, CODE, COLLECTION, COUNTER, ENTITIES, JOB, ZONE, ZONE_COVER } from './declarations.js';
 import { derivedKeyspace } from './derived-keyspace.js';
-import { type Key, documentId, parseDocumentId } from './document-id.js';
+import { documentId, parseDocumentId, type Key } from './document-id.js';
 import type { EntityDeclaration, KeyStyle } from './entity-types.js';
-import { type Entity, defineEntity } from './entity.js';
+import { defineEntity, type Entity } from './entity.js';
 import { markerKeyspace } from './marker-keyspace.js';
 import type { Parts } from './template-types.js';
 import type { PartitionRange } from './template.js';

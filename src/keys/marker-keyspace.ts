@@ -1,5 +1,5 @@
 import type { GeoSlot } from '../model/collection.js';
-import { type Spreading, spreadOf } from '../model/spread.js';
+import { spreadOf, type Spreading } from '../model/spread.js';
 import { BUCKETED_READING, MARKER, READING } from './declarations.js';
 import type { Key } from './document-id.js';
 import type { KeyStyle } from './entity-types.js';

@@ -1,6 +1,6 @@
 import { badInput } from '../errors.js';
 import type { Place } from '../model/place.js';
-import { KEY_BYTES, byteLength, escapePart, isWellFormed } from './escape.js';
+import { byteLength, escapePart, isWellFormed, KEY_BYTES } from './escape.js';
 
 /** More levels than any building needs. */
 const MOST_NAMES = 12;

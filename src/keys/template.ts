@@ -1,16 +1,16 @@
-import { type CellportError, badInput } from '../errors.js';
+import { badInput, type CellportError } from '../errors.js';
 import {
   AFTER_SEPARATOR,
-  KEY_BYTES,
-  type KeyRole,
-  SEPARATOR,
   byteLength,
   escapePart,
   fits,
   isWellFormed,
+  KEY_BYTES,
+  SEPARATOR,
   unescapePart,
+  type KeyRole,
 } from './escape.js';
-import type { PartValue, Parts, TemplateParts } from './template-types.js';
+import type { Parts, PartValue, TemplateParts } from './template-types.js';
 
 /** A text value in a key. */
 interface TextValue {

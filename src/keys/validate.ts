@@ -1,6 +1,6 @@
 import { badInput } from '../errors.js';
 import { LONGEST_Z } from '../geo/geohash.js';
-import { KEY_BYTES, SEPARATOR, escapePart, fits, isWellFormed } from './escape.js';
+import { escapePart, fits, isWellFormed, KEY_BYTES, SEPARATOR } from './escape.js';
 
 const COLLECTION_KEY = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const CODE = /^[0-9A-Za-z]{2}$/;

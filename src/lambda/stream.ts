@@ -2,17 +2,17 @@
  * Maintains the cells in an AWS Lambda: an event-source mapping of the entities' stream calls `handler`. docs/stream.md
  * says how to set it up, and why each record counts once.
  */
-import { type Config, readConfig, silenceSdkAdvice } from '../config.js';
+import { readConfig, silenceSdkAdvice, type Config } from '../config.js';
 import { createLog } from '../log-output.js';
 import { applyRecords } from '../store/cell/apply-records.js';
-import { type Database, createDatabase } from '../store/database.js';
+import { createDatabase, type Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { ownTables } from '../store/table/tables.js';
 import { applyStreamRecords } from '../stream/consume/apply-records.js';
 import { openState } from '../stream/consume/derived-ports.js';
-import { type WireRecord, recordOf } from '../stream/source/dynamodb.js';
 import { claimForRecords, noteStream } from '../stream/consume/ownership.js';
 import type { StatePort } from '../stream/ports.js';
+import { recordOf, type WireRecord } from '../stream/source/dynamodb.js';
 
 /** The event that the mapping sends. */
 export interface StreamEvent {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { type Area, areaContains } from '../geo/bounds.js';
-import { type Point, canonicalLng } from '../geo/point.js';
+import { areaContains, type Area } from '../geo/bounds.js';
+import { canonicalLng, type Point } from '../geo/point.js';
 import { markerId } from '../keys/ids.js';
 import { GEO_ATTRIBUTES } from '../keys/indexes.js';
 import type { Keyspace } from '../keys/keyspace.js';
@@ -11,7 +11,7 @@ import { collectionFromItem } from '../store/collection/collection-item.js';
 import { markerFromBase } from '../store/marker/marker-item.js';
 import { shownValues } from '../store/reading/reading-item.js';
 import { itemOfImage } from '../store/request/wire.js';
-import { type StreamRecord, type WireImage, degrees } from '../stream/change.js';
+import { degrees, type StreamRecord, type WireImage } from '../stream/change.js';
 
 /** What happened to a marker, relative to a rectangle if there is one. */
 export type ChangeKind = 'CREATED' | 'UPDATED' | 'MOVED' | 'DELETED' | 'ENTERED' | 'LEFT';

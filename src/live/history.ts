@@ -1,6 +1,6 @@
 import type { Keyspace } from '../keys/keyspace.js';
 import type { StreamRecord } from '../stream/change.js';
-import { type LiveEvent, eventBytes, eventOf } from './change.js';
+import { eventBytes, eventOf, type LiveEvent } from './change.js';
 
 interface Entry {
   readonly event: LiveEvent;

@@ -1,16 +1,13 @@
 import { LRUCache } from 'lru-cache';
 
 import { systemClock } from '../clock.js';
-import { CellportError, badInput } from '../errors.js';
+import { badInput, CellportError } from '../errors.js';
 import type { Area } from '../geo/bounds.js';
 import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
-import { type StreamRecord, isAfter } from '../stream/change.js';
+import { isAfter, type StreamRecord } from '../stream/change.js';
 import {
-  type LiveEvent,
-  type MarkerChange,
-  type RecordedReading,
   changeKind,
   deletedCollection,
   earliestMarker,
@@ -19,6 +16,9 @@ import {
   isSince,
   markerChange,
   recordedReading,
+  type LiveEvent,
+  type MarkerChange,
+  type RecordedReading,
 } from './change.js';
 import { History, type HistoryOptions } from './history.js';
 import { Listeners } from './listeners.js';

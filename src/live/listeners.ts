@@ -1,20 +1,20 @@
 import type { CellportError } from '../errors.js';
 import type { Area } from '../geo/bounds.js';
-import { type Point, canonicalLng } from '../geo/point.js';
+import { canonicalLng, type Point } from '../geo/point.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
 import {
-  type MarkerChange,
-  type MarkerEvent,
-  type Move,
-  type ReadingEvent,
-  type RecordedReading,
   changeKind,
   incarnationOf,
   isSince,
   markerChange,
   recordedReading,
+  type MarkerChange,
+  type MarkerEvent,
+  type Move,
+  type ReadingEvent,
+  type RecordedReading,
 } from './change.js';
 import type { Queue } from './queue.js';
 

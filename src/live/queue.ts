@@ -1,4 +1,4 @@
-import { type CellportError, limitExceeded } from '../errors.js';
+import { limitExceeded, type CellportError } from '../errors.js';
 
 export interface QueueLimits {
   readonly values: number;

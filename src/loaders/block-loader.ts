@@ -6,17 +6,17 @@ import type { CellBlock } from '../model/cell.js';
 import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 import { unitsOf } from '../model/read-cost.js';
 import type { BlockPlan } from '../plan/blocks.js';
-import { type BlockName, getBlocks } from '../store/cell/blocks.js';
+import { eachInTurns, type Turn } from '../scheduling/turns.js';
+import { getBlocks, type BlockName } from '../store/cell/blocks.js';
 import { blockFromItem } from '../store/cell/cells.js';
 import type { Database, Item } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
 import type { Budget } from './budget.js';
-import { type CellCache, blockName } from './cell-cache.js';
+import { blockName, type CellCache } from './cell-cache.js';
 import type { FillToken } from './followed-cache.js';
 import { groupBy } from './group.js';
 import type { RangeLoader } from './range-loader.js';
 import { remembered } from './remembered.js';
-import { type Turn, eachInTurns } from '../scheduling/turns.js';
 
 /** Ranges with more blocks than this are read without checking the cache for each block. */
 const MOST_LOOKED_UP = 8_192;

@@ -1,7 +1,7 @@
-import { type CellSums, NO_SUMS, addSums } from '../geo/cell-sums.js';
-import { type CellBlock, type CellChanges, placeOfParent } from '../model/cell.js';
-import { FollowedCache } from './followed-cache.js';
+import { addSums, NO_SUMS, type CellSums } from '../geo/cell-sums.js';
+import { placeOfParent, type CellBlock, type CellChanges } from '../model/cell.js';
 import { STALE_AFTER_MS } from '../model/limits.js';
+import { FollowedCache } from './followed-cache.js';
 
 const BLOCK_BYTES = 400;
 const CHILD_BYTES = 120;

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
 import type { Collection } from '../model/collection.js';
-import { bytesOfValue } from '../model/memory.js';
 import { STALE_AFTER_MS } from '../model/limits.js';
+import { bytesOfValue } from '../model/memory.js';
 
 /** Collections by key, shared for a short time by all requests of a process: every field of a map needs one. */
 export type CollectionCache = LRUCache<string, Collection>;

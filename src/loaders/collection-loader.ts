@@ -4,7 +4,7 @@ import type { Key } from '../keys/document-id.js';
 import { isCollectionKey } from '../keys/validate.js';
 import type { Collection } from '../model/collection.js';
 import { collectionFromItem } from '../store/collection/collection-item.js';
-import { type CollectionPage, collectionOfCode, listCollections } from '../store/collection/collections.js';
+import { collectionOfCode, listCollections, type CollectionPage } from '../store/collection/collections.js';
 import type { Database, Item } from '../store/database.js';
 import { batchGet } from '../store/request/batch-get.js';
 import type { Call } from '../store/request/meter.js';

@@ -1,7 +1,7 @@
+import { STALE_AFTER_MS } from '../model/limits.js';
 import type { StreamState } from '../store/cell/stream-state.js';
 import type { KeptTrust } from '../store/reading/kept-summaries.js';
 import { LAG_MS } from './followed-cache.js';
-import { STALE_AFTER_MS } from '../model/limits.js';
 
 /** The consumer's progress, as far as readers depend on it. */
 export interface ConsumerReport extends Pick<StreamState, 'pages' | 'gap' | 'summariesSince'> {

@@ -3,14 +3,14 @@ import pLimit from 'p-limit';
 
 import type { ZoneGeometry } from '../geo/antimeridian.js';
 import { coarsened } from '../geo/coarsen.js';
-import { type Shape, coverForSearch } from '../geo/polygon.js';
+import { coverForSearch, type Shape } from '../geo/polygon.js';
 import type { ZRange } from '../geo/ranges.js';
 import { Simplifier } from '../geo/simplify.js';
 import type { Steps } from '../geo/steps.js';
 import { shapeInSteps } from '../geo/zone-geometry.js';
 import { ownBuffer } from '../model/memory.js';
+import { inTurns, type Turn } from '../scheduling/turns.js';
 import { parseGeometry } from '../store/zone/zone-geometry.js';
-import { type Turn, inTurns } from '../scheduling/turns.js';
 import { remembered } from './remembered.js';
 
 /** A geometry is parsed for a coarse copy only when its turn comes: those of the world at once would take 150 MB. */

@@ -1,19 +1,19 @@
 import DataLoader from 'dataloader';
 import type { LimitFunction } from 'p-limit';
 
-import { type CellportError, limitExceeded } from '../errors.js';
+import { limitExceeded, type CellportError } from '../errors.js';
 import type { Limits } from '../model/limits.js';
 import type { Marker } from '../model/marker.js';
-import { DAY_MS, type Reading, areApart, partitionsOf } from '../model/reading.js';
+import { areApart, DAY_MS, partitionsOf, type Reading } from '../model/reading.js';
 import type { Database } from '../store/database.js';
-import { type MarkerReference, getMarkers } from '../store/marker/markers.js';
-import type { Call } from '../store/request/meter.js';
+import { getMarkers, type MarkerReference } from '../store/marker/markers.js';
 import {
-  type MarkerWithReadings,
-  type ReadingsWanted,
   readMarkerWithReadings,
   readReadingsOf,
+  type MarkerWithReadings,
+  type ReadingsWanted,
 } from '../store/reading/readings.js';
+import type { Call } from '../store/request/meter.js';
 import { groupBy } from './group.js';
 import { ifPossible } from './impossible-keys.js';
 import { settled } from './settled.js';

@@ -1,7 +1,7 @@
 import type { Collection } from '../model/collection.js';
 import type { Place, PlaceCount } from '../model/place.js';
 import type { Database } from '../store/database.js';
-import { type PlacePage, type PlaceQuery, readPlacePage } from '../store/marker/place-index.js';
+import { readPlacePage, type PlacePage, type PlaceQuery } from '../store/marker/place-index.js';
 import type { Call } from '../store/request/meter.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { queryResponses } from '../store/table/query-responses.js';

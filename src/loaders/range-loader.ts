@@ -5,10 +5,10 @@ import { compareBytes } from '../keys/byte-order.js';
 import { INDEXES } from '../keys/indexes.js';
 import type { KeyRange } from '../model/key-range.js';
 import { firstIndex } from '../pages/bisect.js';
-import type { Item } from '../store/database.js';
 import type { Scheduler } from '../scheduling/scheduler.js';
+import type { Item } from '../store/database.js';
 import type { Budget } from './budget.js';
-import { type RangeRequest, type RangeUnion, uniteRanges } from './range-union.js';
+import { uniteRanges, type RangeRequest, type RangeUnion } from './range-union.js';
 import { settled } from './settled.js';
 
 /** One caller's part of a range. */

@@ -1,7 +1,7 @@
 import { fromZ, isGeohash, toZ } from '../geo/geohash.js';
-import type { KeyRange } from '../model/key-range.js';
 import { compareBytes } from '../keys/byte-order.js';
 import { AFTER_SEPARATOR } from '../keys/escape.js';
+import type { KeyRange } from '../model/key-range.js';
 import { groupBy } from './group.js';
 
 /** A read of a range, by one caller. */

@@ -4,14 +4,14 @@ import { limitExceeded } from '../errors.js';
 import type { PartitionRange } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
 import type { Zone } from '../model/zone.js';
-import { readItem } from '../store/request/conditional-change.js';
 import type { Database } from '../store/database.js';
+import { readItem } from '../store/request/conditional-change.js';
 import type { Call } from '../store/request/meter.js';
 import { missing, readGeometry } from '../store/zone/zone-geometry.js';
 import { readZoneEntries, readZonePage } from '../store/zone/zone-index.js';
-import { type ZoneEntry, zoneFromItem } from '../store/zone/zone-item.js';
+import { zoneFromItem, type ZoneEntry } from '../store/zone/zone-item.js';
 import type { ItemLoader } from './collection-loader.js';
-import { type GeometryCache, LoadedGeometry, coarseName } from './geometry-cache.js';
+import { coarseName, LoadedGeometry, type GeometryCache } from './geometry-cache.js';
 import { remembered } from './remembered.js';
 
 const MOST_ANSWERED = 64 * 1024 * 1024;

@@ -1,18 +1,18 @@
 import type { Point } from '../geo/point.js';
+import type { NodeId } from '../keys/ids.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
 import type { Zone } from '../model/zone.js';
+import { requireCollection, type MapContext } from '../read/context.js';
+import type { MarkerFilterInput } from '../read/filter.js';
 import { viewportCount } from './cells/count.js';
 import { collectionCount } from './collection.js';
-import { type MapContext, requireCollection } from '../read/context.js';
-import type { MarkerFilterInput } from '../read/filter.js';
-import { type ViewportContent, viewportAuto } from './content.js';
+import type { ConnectionArguments, MarkerConnection } from './connection.js';
+import { viewportAuto, type ViewportContent } from './content.js';
 import { viewportFeatures } from './features.js';
 import { viewportMarkers } from './markers.js';
-import { type NearbyConnection, markersWithin } from './near/near.js';
-import type { MarkerConnection, ConnectionArguments } from './connection.js';
+import { markersWithin, type NearbyConnection } from './near/near.js';
 import type { Viewport } from './viewport.js';
-import type { NodeId } from '../keys/ids.js';
 
 type Filter = MarkerFilterInput | null | undefined;
 

@@ -7,7 +7,7 @@ import type { Collection } from '../model/collection.js';
 import type { MapContext } from '../read/context.js';
 import type { MarkerFilterInput } from '../read/filter.js';
 import { cellsOfBlock } from './cells/blocks.js';
-import { type MarkerConnection, type ConnectionArguments, readConnection } from './connection.js';
+import { readConnection, type ConnectionArguments, type MarkerConnection } from './connection.js';
 
 /** A connection of the collection's markers that match the filter. */
 export function collectionMarkers(

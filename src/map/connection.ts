@@ -4,11 +4,11 @@ import { Budget } from '../loaders/budget.js';
 import type { Collection } from '../model/collection.js';
 import type { Limits } from '../model/limits.js';
 import type { MapMarker } from '../model/marker.js';
+import type { OrderedMarker } from '../pages/ordered-marker.js';
 import { Cursors, isCursorPosition } from '../read/cursor.js';
-import { type MarkerFilterInput, readFilter } from '../read/filter.js';
+import { readFilter, type MarkerFilterInput } from '../read/filter.js';
 import { findMarkers } from '../read/find-markers.js';
 import type { SearchContext } from '../read/search.js';
-import type { OrderedMarker } from '../pages/ordered-marker.js';
 
 /** The arguments of a connection: the number of entries, and the cursor to start after. */
 export interface ConnectionArguments {

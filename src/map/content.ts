@@ -1,15 +1,15 @@
 import { CellportError } from '../errors.js';
 import { areaContains } from '../geo/bounds.js';
-import type { MapMarker } from '../model/marker.js';
-import { type ClustersQuestion, type MapCluster, blocksOfClusters, clustersOf } from './cells/clusters.js';
-import { type MapContext, requireCollection } from '../read/context.js';
-import { countInRegion, regionOf } from './cells/count.js';
-import { type MarkerFilterInput, readFilter } from '../read/filter.js';
-import { readWhole } from './connection.js';
-import { coverForPlan } from '../plan/markers.js';
-import { readAll } from '../read/read-all.js';
 import { Budget } from '../loaders/budget.js';
+import type { MapMarker } from '../model/marker.js';
+import { coverForPlan } from '../plan/markers.js';
+import { requireCollection, type MapContext } from '../read/context.js';
+import { readFilter, type MarkerFilterInput } from '../read/filter.js';
 import { hasMoreThan } from '../read/from-pages/page-source.js';
+import { readAll } from '../read/read-all.js';
+import { blocksOfClusters, clustersOf, type ClustersQuestion, type MapCluster } from './cells/clusters.js';
+import { countInRegion, regionOf } from './cells/count.js';
+import { readWhole } from './connection.js';
 import type { Viewport } from './viewport.js';
 
 /** Markers or clusters, depending on the limit; the other list is empty. */

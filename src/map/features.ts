@@ -1,11 +1,11 @@
 import { markerId } from '../keys/ids.js';
-import { type MapCluster, clustersOf } from './cells/clusters.js';
 import { jsonOf } from '../model/json.js';
-import { type MapMarker, type Properties, pickProperties } from '../model/marker.js';
+import { pickProperties, type MapMarker, type Properties } from '../model/marker.js';
 import { ownBuffer } from '../model/memory.js';
-import { readContentQuestion, viewportContent } from './content.js';
 import type { MapContext } from '../read/context.js';
 import type { MarkerFilterInput } from '../read/filter.js';
+import { clustersOf, type MapCluster } from './cells/clusters.js';
+import { readContentQuestion, viewportContent } from './content.js';
 import type { Viewport } from './viewport.js';
 
 /** An RFC 7946 Feature with a Point. */

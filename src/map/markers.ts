@@ -1,10 +1,10 @@
-import { areaContains } from '../geo/bounds.js';
 import { notFound } from '../errors.js';
+import { areaContains } from '../geo/bounds.js';
 import type { MapMarker, Marker, Properties } from '../model/marker.js';
 import { coverForPlan } from '../plan/markers.js';
-import { type MapContext, requireCollection } from '../read/context.js';
+import { requireCollection, type MapContext } from '../read/context.js';
 import type { MarkerFilterInput } from '../read/filter.js';
-import { type MarkerConnection, type ConnectionArguments, readConnection } from './connection.js';
+import { readConnection, type ConnectionArguments, type MarkerConnection } from './connection.js';
 import type { Viewport } from './viewport.js';
 
 /** A connection of the markers inside a viewport, edges included, that match the filter. */

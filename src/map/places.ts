@@ -1,12 +1,12 @@
 import { badInput, limitExceeded } from '../errors.js';
+import { compareBytes } from '../keys/byte-order.js';
 import { readPlace } from '../keys/place.js';
 import { Budget } from '../loaders/budget.js';
-import { compareBytes } from '../keys/byte-order.js';
 import type { Collection } from '../model/collection.js';
 import type { PlaceCount } from '../model/place.js';
 import type { OrderedMarker } from '../pages/ordered-marker.js';
 import type { MapContext } from '../read/context.js';
-import { type MarkerConnection, type ConnectionArguments, markerConnection, readArguments } from './connection.js';
+import { markerConnection, readArguments, type ConnectionArguments, type MarkerConnection } from './connection.js';
 
 function readNames(place: readonly string[]): [string, ...string[]] {
   const [outermost, ...inner] = readPlace('place', place);

@@ -1,14 +1,14 @@
 import type { Keyspace } from '../keys/keyspace.js';
 import { Budget } from '../loaders/budget.js';
-import { type ExplainedRange, explainMarkers, explainPages } from '../plan/explain.js';
 import { MARKERS_AN_ITEM } from '../pages/ordered-marker.js';
 import { readUnitsOf, requestsOf } from '../pages/plan-reads.js';
+import { explainMarkers, explainPages, type ExplainedRange } from '../plan/explain.js';
 import { coverForPlan } from '../plan/markers.js';
-import { type MapContext, requireCollection } from '../read/context.js';
-import type { Viewport } from './viewport.js';
+import { requireCollection, type MapContext } from '../read/context.js';
 import { nextRanges } from '../read/from-index/index-source.js';
 import { pagePlan } from '../read/from-pages/page-source.js';
 import type { IndexSearch } from '../read/search.js';
+import type { Viewport } from './viewport.js';
 
 /** The reads for markers. */
 export interface ReadsPlan {

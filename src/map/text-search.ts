@@ -1,14 +1,14 @@
 import { badInput } from '../errors.js';
-import { type Bounds, areaContains, normalizeBounds } from '../geo/bounds.js';
-import { type Point, readPoint } from '../geo/point.js';
+import { areaContains, normalizeBounds, type Bounds } from '../geo/bounds.js';
+import { readPoint, type Point } from '../geo/point.js';
 import type { NodeId } from '../keys/ids.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
 import type { Zone } from '../model/zone.js';
+import type { MapContext } from '../read/context.js';
 import type { SearchHit, SearchQuery, SearchReader } from '../search/engine.js';
 import { wordsOf } from '../search/words.js';
-import type { MapContext } from '../read/context.js';
-import { type Connection, type ConnectionArguments, connectionOf, readArguments } from './connection.js';
+import { connectionOf, readArguments, type Connection, type ConnectionArguments } from './connection.js';
 
 /** A client's search. */
 export interface TextSearchInput extends ConnectionArguments {

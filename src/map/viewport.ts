@@ -1,5 +1,5 @@
-import { type Area, type Bounds, normalizeBounds } from '../geo/bounds.js';
 import { badInput } from '../errors.js';
+import { normalizeBounds, type Area, type Bounds } from '../geo/bounds.js';
 import { precisionForZoom } from '../plan/precision.js';
 
 /** A map's view: one bounding box at one zoom. */

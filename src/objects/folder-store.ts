@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../private-files.js';
 import { storeFailed } from './failures.js';
-import { type ObjectStore, checkObjectName, isObjectName } from './object-store.js';
+import { checkObjectName, isObjectName, type ObjectStore } from './object-store.js';
 
 /** Subfolder for files being written: on the same file system as the objects, so that renaming is atomic. */
 const WRITING = '.writing';

@@ -1,3 +1,5 @@
+import { addAbortSignal, type Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -5,12 +7,10 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { type Readable, addAbortSignal } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 
-import { type Connection, type Deadline, GIVE_UP_AFTER_MS, clientOptions, withDeadline } from '../connection.js';
+import { clientOptions, GIVE_UP_AFTER_MS, withDeadline, type Connection, type Deadline } from '../connection.js';
 import { storeFailed, storeUnavailable } from './failures.js';
-import { type ObjectStore, checkObjectName, isObjectName } from './object-store.js';
+import { checkObjectName, isObjectName, type ObjectStore } from './object-store.js';
 
 export interface S3Options extends Connection {
   readonly bucket: string;

@@ -1,5 +1,5 @@
 import { GEOHASH_ALPHABET, LONGEST_Z, toZ } from '../geo/geohash.js';
-import { type ZRange, intersect } from '../geo/ranges.js';
+import { intersect, type ZRange } from '../geo/ranges.js';
 import { compareBytes } from '../keys/byte-order.js';
 import { firstIndex } from './bisect.js';
 

@@ -1,5 +1,5 @@
 import { compareBytes } from '../keys/byte-order.js';
-import { SEPARATOR, escapePart } from '../keys/escape.js';
+import { escapePart, SEPARATOR } from '../keys/escape.js';
 import type { MapMarker } from '../model/marker.js';
 import { firstIndex } from './bisect.js';
 

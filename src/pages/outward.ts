@@ -1,8 +1,8 @@
 import TinyQueue from 'tinyqueue';
 
 import { greatestDistance, leastDistance } from '../geo/circle.js';
-import { type Halving, halves } from '../geo/cover.js';
-import { LONGEST_Z, cellBounds, toZ } from '../geo/geohash.js';
+import { halves, type Halving } from '../geo/cover.js';
+import { cellBounds, LONGEST_Z, toZ } from '../geo/geohash.js';
 import type { Point } from '../geo/point.js';
 import type { ZRange } from '../geo/ranges.js';
 import type { PageHint, PartitionPages } from './directory.js';

@@ -1,7 +1,7 @@
-import { type ZRange, intersect } from '../geo/ranges.js';
-import { type Directory, GAP_BYTES, type PageRun, type PartitionPages, partitionRange } from './directory.js';
+import { intersect, type ZRange } from '../geo/ranges.js';
 import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 import { REQUEST, SCATTERED_REQUEST, stepsByQuery, unitsOf } from '../model/read-cost.js';
+import { GAP_BYTES, partitionRange, type Directory, type PageRun, type PartitionPages } from './directory.js';
 
 /** One read: neighboring pages of a partition. */
 export interface PlannedRead extends PageRun {

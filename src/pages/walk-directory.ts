@@ -1,7 +1,7 @@
-import { LONGEST_Z, fromZ } from '../geo/geohash.js';
-import { type ZRange, intersect } from '../geo/ranges.js';
+import { fromZ, LONGEST_Z } from '../geo/geohash.js';
+import { intersect, type ZRange } from '../geo/ranges.js';
 import { compareBytes } from '../keys/byte-order.js';
-import { type DirectoryPart, afterPartition, partitionRange, positionOf } from './directory.js';
+import { afterPartition, partitionRange, positionOf, type DirectoryPart } from './directory.js';
 
 /** Stretches of a gap are read together if the distance between them is at most this many times the length of the first. */
 const REACH = 16;

@@ -1,10 +1,10 @@
 import type { Area } from '../geo/bounds.js';
 import { toZ } from '../geo/geohash.js';
-import { type ZRange, coverArea } from '../geo/ranges.js';
+import { coverArea, type ZRange } from '../geo/ranges.js';
 import { CELL_SUFFIX_LENGTH } from '../keys/declarations.js';
 import { LONGEST_BLOCK } from '../model/cell.js';
-import { byPartition, joinPieces } from './join.js';
 import { HEAVY_BLOCKS } from '../model/read-cost.js';
+import { byPartition, joinPieces } from './join.js';
 
 /** Which cell blocks to read, as ranges of parent cells. */
 export interface BlockPlan {

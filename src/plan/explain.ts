@@ -1,6 +1,6 @@
-import { type Bounds, boundsAround } from '../geo/bounds.js';
-import { type Halving, WORLD, halves } from '../geo/cover.js';
-import { LONGEST_Z, fromZ } from '../geo/geohash.js';
+import { boundsAround, type Bounds } from '../geo/bounds.js';
+import { halves, WORLD, type Halving } from '../geo/cover.js';
+import { fromZ, LONGEST_Z } from '../geo/geohash.js';
 import type { ZRange } from '../geo/ranges.js';
 import type { Key, Keyspace } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';

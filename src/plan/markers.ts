@@ -1,8 +1,8 @@
 import type { Area } from '../geo/bounds.js';
-import { LONGEST_Z, fromZ } from '../geo/geohash.js';
-import { type ZRange, coverArea, intersect } from '../geo/ranges.js';
-import { byPartition, joinPieces } from './join.js';
+import { fromZ, LONGEST_Z } from '../geo/geohash.js';
+import { coverArea, intersect, type ZRange } from '../geo/ranges.js';
 import { HEAVY_SHARE } from '../model/read-cost.js';
+import { byPartition, joinPieces } from './join.js';
 
 /** The part of a search's plan to make. */
 export interface PlanPart {

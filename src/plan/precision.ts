@@ -1,4 +1,4 @@
-import { LONGEST_GEOHASH, lngBits } from '../geo/geohash.js';
+import { lngBits, LONGEST_GEOHASH } from '../geo/geohash.js';
 import { worldSize } from '../geo/mercator.js';
 
 /**

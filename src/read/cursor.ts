@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { badInput } from '../errors.js';
-import { GEOHASH_ALPHABET, LONGEST_Z, fromZ } from '../geo/geohash.js';
+import { fromZ, GEOHASH_ALPHABET, LONGEST_Z } from '../geo/geohash.js';
 
 /**
  * A position in the order of a collection's markers: the geohash of length 10, `::` and the key as in sort keys; or the

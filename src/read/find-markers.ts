@@ -1,15 +1,15 @@
 import { compareBytes } from '../keys/byte-order.js';
-import { firstIndex } from '../pages/bisect.js';
-import { type OrderedMarker, firstFrom } from '../pages/ordered-marker.js';
-import { eachInTurns } from '../scheduling/turns.js';
+import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 import type { MapMarker } from '../model/marker.js';
+import { firstIndex } from '../pages/bisect.js';
+import { firstFrom, type OrderedMarker } from '../pages/ordered-marker.js';
+import { eachInTurns } from '../scheduling/turns.js';
 import { BEGIN, type CursorPosition } from './cursor.js';
 import type { MarkerFilter } from './filter.js';
 import { IndexedSearch } from './from-index/index-source.js';
 import { PageMarkers } from './from-pages/page-source.js';
 import { passing } from './passing.js';
 import type { FoundPart, MarkerSearch, MarkerSource, QueryResult, SearchContext } from './search.js';
-import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 
 export interface MarkerQuery extends MarkerSearch {
   /** Start after this position. */

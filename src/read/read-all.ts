@@ -1,7 +1,7 @@
 import { limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
 import type { MapMarker } from '../model/marker.js';
-import { type MarkerQuery, findMarkers } from './find-markers.js';
+import { findMarkers, type MarkerQuery } from './find-markers.js';
 import type { SearchContext } from './search.js';
 
 /**

@@ -1,21 +1,21 @@
 import type { Clock } from '../clock.js';
 import { reasonFor } from '../errors.js';
-import type { Log } from '../log.js';
 import type { Key, Keyspace } from '../keys/keyspace.js';
-import { restartOnFailure } from '../retry.js';
-import type { StreamState } from '../store/cell/stream-state.js';
+import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
+import { restartOnFailure } from '../retry.js';
+import { eachInTurns, type Turn } from '../scheduling/turns.js';
+import type { StreamState } from '../store/cell/stream-state.js';
 import type { Item } from '../store/database.js';
 import { LeaseLost } from '../store/lease.js';
 import type { StreamRecord } from '../stream/change.js';
-import { RecordsLost, StreamReplaced } from '../stream/source/record-batches.js';
-import { NoStream, type StreamPort } from '../stream/ports.js';
 import { StreamReader } from '../stream/consume/reader.js';
+import { NoStream, type StreamPort } from '../stream/ports.js';
+import { RecordsLost, StreamReplaced } from '../stream/source/record-batches.js';
 import { firstState, passedBy } from '../stream/state.js';
-import { type Turn, eachInTurns } from '../scheduling/turns.js';
 import { documentOf, searchChange } from './document.js';
-import { type IndexStatus, type SearchChange, type SearchEngine, IndexFault, IndexFull } from './engine.js';
-import { type RankList, Ranks } from './ranks.js';
+import { IndexFault, IndexFull, type IndexStatus, type SearchChange, type SearchEngine } from './engine.js';
+import { Ranks, type RankList } from './ranks.js';
 
 /** Some items, and the key after which there are more. */
 interface ItemPage {

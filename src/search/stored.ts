@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
-import { type Bounds, middleOf } from '../geo/bounds.js';
+import { middleOf, type Bounds } from '../geo/bounds.js';
 import { canonicalLng } from '../geo/point.js';
-import { type Key, documentId } from '../keys/document-id.js';
+import { documentId, type Key } from '../keys/document-id.js';
 import type { SearchChange, SearchDocument } from './engine.js';
 import { LONGEST_FOLDED } from './score.js';
 import { trigramsOf } from './typos.js';

@@ -1,5 +1,5 @@
 import { IN_USE } from '../search/opensearch/state.js';
-import { type DeadLetterPage, countDeadLetters, readDeadLetters } from '../store/cell/dead-letters.js';
+import { countDeadLetters, readDeadLetters, type DeadLetterPage } from '../store/cell/dead-letters.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { checkTables } from '../store/table/table-check.js';

@@ -3,8 +3,8 @@ import type { Log } from '../log.js';
 import { restartOnFailure } from '../retry.js';
 import { NoStream } from '../stream/ports.js';
 import type { StreamBackend } from './backend.js';
-import { type Background, inBackground } from './background.js';
-import { type DerivedData, recountDerived } from './consumer.js';
+import { inBackground, type Background } from './background.js';
+import { recountDerived, type DerivedData } from './consumer.js';
 
 /** How often to check whether a recount is needed. */
 const LOOK_EVERY_MS = 1_000;

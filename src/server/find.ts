@@ -1,8 +1,8 @@
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
-import { readOn } from '../map/connection.js';
-import { type FoundEdge, type TextSearchInput, searchText } from '../map/text-search.js';
 import { silentLog } from '../log.js';
+import { readOn } from '../map/connection.js';
+import { searchText, type FoundEdge, type TextSearchInput } from '../map/text-search.js';
 import { openEmbeddedReaders } from '../search/embedded/embedded-engine.js';
 import type { SearchReader } from '../search/engine.js';
 import { readCheckpoint } from '../search/follow.js';

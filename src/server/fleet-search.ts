@@ -1,12 +1,12 @@
 import type { Log } from '../log.js';
-import type { IndexStatus, SearchReader } from '../search/engine.js';
-import { type IndexFollower, FOLLOW_RETRIES, readCheckpoint } from '../search/follow.js';
-import { IN_USE, type SearchState } from '../search/opensearch/state.js';
 import { restartOnFailure } from '../retry.js';
+import type { IndexStatus, SearchReader } from '../search/engine.js';
+import { FOLLOW_RETRIES, readCheckpoint, type IndexFollower } from '../search/follow.js';
+import { IN_USE, type SearchState } from '../search/opensearch/state.js';
 import { LeaseLost, takeLease, whileLeased } from '../store/lease.js';
 import type { StreamBackend } from './backend.js';
-import { type ServerSearch, unavailable } from './search.js';
-import { type SearchCluster, openCluster } from './search-cluster.js';
+import { openCluster, type SearchCluster } from './search-cluster.js';
+import { unavailable, type ServerSearch } from './search.js';
 
 /** Whether the index is complete, according to its checkpoint. */
 function statusOf(state: SearchState | undefined): IndexStatus {

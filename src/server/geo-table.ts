@@ -1,6 +1,6 @@
 import { CellportError } from '../errors.js';
-import { type GeoTable, collectionKeyOf, serveGeoTable } from '../geolibrary/answers.js';
-import { type TableLayout, readTableLayout } from '../geolibrary/layout.js';
+import { collectionKeyOf, serveGeoTable, type GeoTable } from '../geolibrary/answers.js';
+import { readTableLayout, type TableLayout } from '../geolibrary/layout.js';
 import { getCollections } from '../store/collection/collections.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';

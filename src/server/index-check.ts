@@ -3,14 +3,14 @@ import { documentId } from '../keys/document-id.js';
 import { documentOf } from '../search/document.js';
 import type { SearchChange } from '../search/engine.js';
 import { dropRefusals, refusalsIn } from '../search/opensearch/dead-letters.js';
-import { type Drift, findDrift } from '../search/opensearch/drift.js';
+import { findDrift, type Drift } from '../search/opensearch/drift.js';
 import { IN_USE, stateItem } from '../search/opensearch/state.js';
-import { type Refusal, IndexWriter } from '../search/opensearch/write.js';
+import { IndexWriter, type Refusal } from '../search/opensearch/write.js';
 import { openSearchTables } from '../search/tables.js';
 import { batchGet } from '../store/request/batch-get.js';
 import { newCall } from '../store/request/meter.js';
 import { CONSUMER } from './consumer.js';
-import { FOLLOWS_WITHIN_MS, type IndexCommand, withCluster } from './reindex.js';
+import { FOLLOWS_WITHIN_MS, withCluster, type IndexCommand } from './reindex.js';
 import { shapes } from './search-cluster.js';
 
 /** Compares the index in use with the table. */

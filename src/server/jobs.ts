@@ -1,8 +1,8 @@
 import { runJobs } from '../jobs/run-jobs.js';
 import type { Log } from '../log.js';
-import { ownName, ownerIsGone } from '../stream/consume/owners.js';
+import { ownerIsGone, ownName } from '../stream/consume/owners.js';
 import type { Backend } from './backend.js';
-import { type Background, inBackground } from './background.js';
+import { inBackground, type Background } from './background.js';
 import type { DerivedData } from './consumer.js';
 
 /**

@@ -1,9 +1,9 @@
-import { type HubOptions, LiveHub } from '../live/hub.js';
+import { LiveHub, type HubOptions } from '../live/hub.js';
 import { Relay } from '../live/redis.js';
 import type { Log } from '../log.js';
 import type { StreamRecord } from '../stream/change.js';
-import { openStream } from '../stream/source/dynamodb.js';
 import { followStream, readWholeStream } from '../stream/consume/follower.js';
+import { openStream } from '../stream/source/dynamodb.js';
 import type { StreamBackend } from './backend.js';
 
 /** Callbacks for what the consumer passes on. */

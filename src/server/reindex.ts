@@ -4,11 +4,11 @@ import type { Log } from '../log.js';
 import type { IndexFollower } from '../search/follow.js';
 import { isConnectionError } from '../search/opensearch/client.js';
 import { dropOthers, pointAlias } from '../search/opensearch/indexes.js';
-import { IN_USE, NEXT, type SearchState, stateItem } from '../search/opensearch/state.js';
-import { type Lease, takeLease, whileLeased } from '../store/lease.js';
+import { IN_USE, NEXT, stateItem, type SearchState } from '../search/opensearch/state.js';
+import { takeLease, whileLeased, type Lease } from '../store/lease.js';
 import type { StreamBackend } from './backend.js';
 import { inStreamBy } from './consumer.js';
-import { type SearchCluster, openCluster } from './search-cluster.js';
+import { openCluster, type SearchCluster } from './search-cluster.js';
 
 /** What a command on the index in OpenSearch needs. */
 export interface IndexCommand {

@@ -1,10 +1,10 @@
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
-import { repartition } from '../jobs/repartition.js';
 import type { RepartitionProgress } from '../jobs/layout-phase.js';
+import { repartition } from '../jobs/repartition.js';
 import type { Collection } from '../model/collection.js';
 import type { Sighting } from '../store/lease.js';
-import { ownName, ownerIsGone } from '../stream/consume/owners.js';
+import { ownerIsGone, ownName } from '../stream/consume/owners.js';
 import type { StreamBackend } from './backend.js';
 import { findOccupied } from './consumer.js';
 import { SETTLE_MS } from './jobs.js';

@@ -4,11 +4,11 @@ import { restartOnFailure } from '../retry.js';
 import { openEmbeddedEngine } from '../search/embedded/embedded-engine.js';
 import { isDamaged } from '../search/embedded/open.js';
 import {
+  IndexFault,
   type IndexStatus,
   type SearchEngine,
   type SearchReader,
   type TextSearch,
-  IndexFault,
 } from '../search/engine.js';
 import type { IndexFollower } from '../search/follow.js';
 import { inLine } from '../search/line.js';

@@ -2,27 +2,27 @@ import { fileURLToPath } from 'node:url';
 
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
-import { type Services, type StreamStatus, isFollowing } from '../graphql/context.js';
-import { DEFAULT_CACHE_MB, DEFAULT_LIMITS } from '../model/limits.js';
+import { isFollowing, type Services, type StreamStatus } from '../graphql/context.js';
 import { AnswerWriter } from '../graphql/execution/json-text.js';
 import { GraphqlServer } from '../graphql/server.js';
-import { type LoadReadiness, type Readiness, type StreamReadiness, checkReadiness } from '../http/health.js';
-import { type ClientOptions, type StaticFolders, buildHttp } from '../http/server.js';
+import { checkReadiness, type LoadReadiness, type Readiness, type StreamReadiness } from '../http/health.js';
+import { buildHttp, type ClientOptions, type StaticFolders } from '../http/server.js';
 import type { LiveHub } from '../live/hub.js';
 import { CellCache } from '../loaders/cell-cache.js';
 import { createCollectionCache } from '../loaders/collection-cache.js';
+import { ConsumerTrust, type ConsumerReport } from '../loaders/consumer-trust.js';
 import { createGeometryCache } from '../loaders/geometry-cache.js';
+import { silentLog, type Log } from '../log.js';
+import { DEFAULT_CACHE_MB, DEFAULT_LIMITS } from '../model/limits.js';
 import { DirectoryCache } from '../read/from-pages/directory-cache.js';
 import { OwnWrites } from '../read/from-pages/own-writes.js';
 import { PageCache } from '../read/from-pages/page-cache.js';
-import { type ConsumerReport, ConsumerTrust } from '../loaders/consumer-trust.js';
-import { type Log, silentLog } from '../log.js';
 import { listCollections } from '../store/collection/collections.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import type { ConsumerStatus } from '../stream/consume/consumer.js';
-import { clockReadiness } from './clock-watch.js';
 import type { Backend } from './backend.js';
+import { clockReadiness } from './clock-watch.js';
 
 /** As long as the lease of the stream consumer: shorter interruptions are caught up. */
 const WRITES_FAIL_AFTER_MS = 10_000;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { send } from '../store/request/send.js';
-import { type Background, inBackground } from './background.js';
+import { inBackground, type Background } from './background.js';
 
 const LOOK_EVERY_MS = 2_000;
 /** SQLite checkpoints the log at 4 MB, and a transaction has up to 4 MB in several indexes. */

@@ -1,6 +1,6 @@
 import { mustBe, reasonFor } from '../errors.js';
-import type { Point } from '../geo/point.js';
 import { decimalIn } from '../geo/point-formats.js';
+import type { Point } from '../geo/point.js';
 import { readPlace } from '../keys/place.js';
 import { readMarkerKey } from '../keys/validate.js';
 import { readInstant } from '../model/instant.js';
@@ -8,8 +8,8 @@ import { jsonOfStored } from '../model/json.js';
 import type { Properties } from '../model/marker.js';
 import type { Place } from '../model/place.js';
 import type { Mapping } from './mapping.js';
-import { type Item, type Path, keyText, label, pathText, valueAt } from './path.js';
-import { type Fault, readPosition } from './position.js';
+import { keyText, label, pathText, valueAt, type Item, type Path } from './path.js';
+import { readPosition, type Fault } from './position.js';
 import { formatTemplate, joinKey, splitByTemplate } from './template.js';
 
 /** A value by which the newest of several items is told; undefined comes before all others. */

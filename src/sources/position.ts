@@ -1,9 +1,9 @@
 import { mustBe } from '../errors.js';
 import { center, isGeohash } from '../geo/geohash.js';
-import { type Point, wrapLng } from '../geo/point.js';
 import { decimalIn, pointCoordinates, singleGeometry, wktPoint } from '../geo/point-formats.js';
+import { wrapLng, type Point } from '../geo/point.js';
 import type { Mapping } from './mapping.js';
-import { type Item, type Path, isMap, pathText, valueAt } from './path.js';
+import { isMap, pathText, valueAt, type Item, type Path } from './path.js';
 
 /** Why an item that matches is no marker. */
 export interface Fault {

@@ -1,5 +1,5 @@
-import { itemParts } from './marker.js';
 import type { Mapping } from './mapping.js';
+import { itemParts } from './marker.js';
 import { keyText } from './path.js';
 import { formatTemplate, joinKey, splitKey, splitOneWay } from './template.js';
 

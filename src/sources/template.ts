@@ -1,4 +1,4 @@
-import { SEPARATOR, escapePart, unescapePart } from '../keys/escape.js';
+import { escapePart, SEPARATOR, unescapePart } from '../keys/escape.js';
 
 /** Text with parts in braces, `SHOP#{key}`; in the text, `{{` and `}}` are braces. */
 export interface Template {

@@ -1,9 +1,9 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
-import { type Clock, type ServerClock, createServerClock, systemClock } from '../clock.js';
-import { type Connection, GIVE_UP_AFTER_MS, SETTING_CLOCK, clientOptions, settingClock } from '../connection.js';
-import { type KeyStyle, type Keyspace, createKeyspace } from '../keys/keyspace.js';
+import { createServerClock, systemClock, type Clock, type ServerClock } from '../clock.js';
+import { clientOptions, GIVE_UP_AFTER_MS, SETTING_CLOCK, settingClock, type Connection } from '../connection.js';
+import { createKeyspace, type Keyspace, type KeyStyle } from '../keys/keyspace.js';
 import { DEFAULT_LIMITS } from '../model/limits.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import { Scheduler } from '../scheduling/scheduler.js';

@@ -1,4 +1,4 @@
-import { type Clock, type Moment, elapsedSince, momentOf } from '../clock.js';
+import { elapsedSince, momentOf, type Clock, type Moment } from '../clock.js';
 import { retry } from '../retry.js';
 
 /** An item that only one process at a time may work on. */

@@ -1,5 +1,5 @@
 import { CellportError } from '../errors.js';
-import { type CellSums, sumsOf } from '../geo/cell-sums.js';
+import { sumsOf, type CellSums } from '../geo/cell-sums.js';
 import { encode } from '../geo/geohash.js';
 import { canonicalLng } from '../geo/point.js';
 import { SELF } from '../keys/declarations.js';

@@ -5,10 +5,10 @@ import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import type { DirectoryPart } from '../pages/directory.js';
 import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
-import type { PageReplacement, RawPage } from '../store/page/pages.js';
-import type { DueDay, KeptDay, OpenDay, StoredDay } from '../store/reading/kept-days.js';
 import type { DeadLetter } from '../store/cell/dead-letters.js';
 import type { StreamState } from '../store/cell/stream-state.js';
+import type { PageReplacement, RawPage } from '../store/page/pages.js';
+import type { DueDay, KeptDay, OpenDay, StoredDay } from '../store/reading/kept-days.js';
 import type { StreamRecord } from './change.js';
 
 /** A shard as the stream lists it. */

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { type Situation, adviceFor } from '../../src/capacity/advice.js';
+import { adviceFor, type Situation } from '../../src/capacity/advice.js';
 import { bestOf, candidatesOf } from '../../src/capacity/candidates.js';
 import { modelDirectory } from '../../src/capacity/page-model.js';
-import { PRICE_LIST, onDemandCost, provisionedCost } from '../../src/capacity/prices.js';
+import { onDemandCost, PRICE_LIST, provisionedCost } from '../../src/capacity/prices.js';
 import { costOnIndex, costOnPages, viewsAt } from '../../src/capacity/views.js';
-import { LONGEST_Z, encode, toZ } from '../../src/geo/geohash.js';
+import { encode, LONGEST_Z, toZ } from '../../src/geo/geohash.js';
 import { planReads, requestsOf } from '../../src/pages/plan-reads.js';
 import { planMarkers } from '../../src/plan/markers.js';
 import { distributionOf, points } from './points.js';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { writesOfBatch } from '../../src/capacity/derived-writes.js';
 import { Distribution } from '../../src/capacity/distribution.js';
-import { LONGEST_Z, encode, fromZ, toZ } from '../../src/geo/geohash.js';
+import { encode, fromZ, LONGEST_Z, toZ } from '../../src/geo/geohash.js';
 import { cellRange } from '../../src/geo/ranges.js';
 import { distributionOf, points } from './points.js';
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { Advice } from '../../src/capacity/advice.js';
 import { fromCollection } from '../../src/cli/advise/from-collection.js';
-import { type CellSums, sumsOf } from '../../src/geo/cell-sums.js';
+import { sumsOf, type CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import { openCities } from '../../src/ingest/markers/cities.js';
 import { isInvalid } from '../../src/ingest/read/row.js';
@@ -13,10 +13,10 @@ import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { addCells } from '../support/add-cells.js';
-import { temporaryFolder } from '../support/temporary-folder.js';
-import { engineSettings, testDatabase } from '../support/test-database.js';
 import { recordCalls } from '../support/record-calls.js';
 import { runCliHere } from '../support/run-cli.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { engineSettings, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-23T10:00:00.000Z';
 const MARKERS = 600;

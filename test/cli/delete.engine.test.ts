@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { getCollections, createCollection } from '../../src/store/collection/collections.js';
-import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { startConsumer } from '../../src/server/consumer.js';
-import { silentLog } from '../../src/log.js';
-import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
-import { CellportError } from '../../src/errors.js';
 import { resumed } from '../../src/cli/session.js';
+import { CellportError } from '../../src/errors.js';
+import { silentLog } from '../../src/log.js';
+import { startConsumer } from '../../src/server/consumer.js';
+import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { createMarkers } from '../../src/store/marker/markers.js';
 import { throttled, unavailable } from '../../src/store/request/failures.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { runCli, runCliHere } from '../support/run-cli.js';
 import { engine, engineSettings, testDatabase } from '../support/test-database.js';
 

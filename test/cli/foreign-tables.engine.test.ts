@@ -1,14 +1,14 @@
-import { CreateTableCommand, type CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
-import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CreateTableCommand, type CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
+import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
-import { createHandler } from '../../src/lambda/stream.js';
 import { readConfig } from '../../src/config.js';
+import { createHandler } from '../../src/lambda/stream.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
-import { recordCalls } from '../support/record-calls.js';
 import { engineProxy } from '../support/proxy.js';
+import { recordCalls } from '../support/record-calls.js';
 import { runCliHere } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, newDatabase } from '../support/test-database.js';

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { ensureMonthTable, monthsAhead } from '../../src/store/table/month-table
 import { startServer } from '../http/live-server.js';
 import { postQuery } from '../support/post-query.js';
 import { startStallingProxy } from '../support/proxy.js';
-import { type RunningCli, runCli, runCliHere } from '../support/run-cli.js';
+import { runCli, runCliHere, type RunningCli } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, newDatabase } from '../support/test-database.js';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { markerOf } from '../../src/sources/marker.js';
 import { readMapping } from '../../src/sources/mapping.js';
+import { markerOf } from '../../src/sources/marker.js';
 import { createTable, putItem } from '../sources/foreign-table.js';
 import { TABLES } from '../sources/tables.js';
 import { allItems } from '../stream/support.js';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
-import { type Viewport, type ViewportOptions, createViewport } from '../../src/client/public.js';
+import { createViewport, type Viewport, type ViewportOptions } from '../../src/client/public.js';
 
 const opened: Viewport[] = [];
 afterEach(() => {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 
 import { loadTiles } from '../../src/client/load-tiles.js';
-import { type Viewport, type ViewportOptions, createViewport } from '../../src/client/public.js';
+import { createViewport, type Viewport, type ViewportOptions } from '../../src/client/public.js';
 import { tilesOver } from '../../src/client/tiles.js';
 
 const opened: Viewport[] = [];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { TileCache, createMerge } from '../../src/client/tile-cache.js';
+import { createMerge, TileCache } from '../../src/client/tile-cache.js';
 import { tileBounds, tileKeys, tilesOver } from '../../src/client/tiles.js';
 
 const EMPTY = { markers: [], clusters: [], cells: [], zones: [] };

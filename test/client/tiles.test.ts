@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 
 import { geohashOf } from '../../src/client/geohash.js';
 import {
-  type TileRect,
   holds,
   joinTiles,
   levelAt,
@@ -11,6 +10,7 @@ import {
   tileBounds,
   tileKeys,
   tilesOver,
+  type TileRect,
 } from '../../src/client/tiles.js';
 import { cellBounds, encode, latBits, lngBits } from '../../src/geo/geohash.js';
 

@@ -1,19 +1,19 @@
-import { WebSocket } from 'ws';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
 
-import { type Viewport, type ViewportOptions, type ViewportState, createViewport } from '../../src/client/public.js';
+import { createViewport, type Viewport, type ViewportOptions, type ViewportState } from '../../src/client/public.js';
 import { holds, levelAt, tileBounds, tileKeys, tilesOver } from '../../src/client/tiles.js';
 import { encode } from '../../src/geo/geohash.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
+import { startServer, type LiveServer } from '../http/live-server.js';
 import { followChanges, until } from '../live/support.js';
-import { type LiveServer, startServer } from '../http/live-server.js';
-import { type Made, makeCollection, realMarkers } from '../map/fixture.js';
-import { testPages } from '../support/page-services.js';
-import { memoryDatabase } from '../support/memory-store.js';
+import { makeCollection, realMarkers, type Made } from '../map/fixture.js';
 import { interceptCalls } from '../support/faults.js';
+import { memoryDatabase } from '../support/memory-store.js';
+import { testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';
 import { testDatabase } from '../support/test-database.js';
 

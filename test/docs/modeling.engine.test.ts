@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { runInThisContext } from 'node:vm';
-
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { type EntityDeclaration, type EntityOf, defineEntity } from '../../src/keys/public.js';
+import { defineEntity, type EntityDeclaration, type EntityOf } from '../../src/keys/public.js';
 import { newDatabase } from '../support/test-database.js';
 
 const page = readFileSync(new URL('../../docs/modeling.md', import.meta.url), 'utf8');

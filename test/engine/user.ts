@@ -3,8 +3,8 @@
  * `write` puts rows from a number on, printing each number once it is acknowledged. With `transact` it writes ten rows
  * of 20 KB a transaction, and a refused transaction is followed by the next one.
  */
-import { DynamoDBClient, PutItemCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DynamoDBClient, PutItemCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 
 import { startEngine } from '../../src/engine/start.js';
 

@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startServer } from '../http/live-server.js';
+import { runCli, type RunningCli } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, testDatabase } from '../support/test-database.js';
-import { type RunningCli, runCli } from '../support/run-cli.js';
 
 const run = promisify(execFile);
 const example = fileURLToPath(new URL('../../examples/sensors/run.mjs', import.meta.url));

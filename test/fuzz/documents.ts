@@ -1,9 +1,4 @@
 import {
-  type GraphQLArgument,
-  type GraphQLField,
-  type GraphQLInputType,
-  type GraphQLNamedType,
-  type GraphQLSchema,
   getNamedType,
   isEnumType,
   isInputObjectType,
@@ -12,9 +7,14 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLSchema,
 } from 'graphql';
 
-import { type Choice, type Known, valueOf } from './values.js';
+import { valueOf, type Choice, type Known } from './values.js';
 
 /** A request for a server with this schema. */
 export interface FuzzedRequest {

@@ -3,7 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
@@ -16,12 +15,12 @@ import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { type LiveServer, startServer } from '../http/live-server.js';
+import { startServer, type LiveServer } from '../http/live-server.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
-import { NO_TIMEOUT, SEED, expectNoFault, report } from './faults.js';
-import { type HttpInput, fileInput, httpInput, socketInput } from './raw-inputs.js';
+import { expectNoFault, NO_TIMEOUT, report, SEED } from './faults.js';
+import { fileInput, httpInput, socketInput, type HttpInput } from './raw-inputs.js';
 import { choosing } from './values.js';
 
 const ROUNDS = rounds('fuzzedInputs');

@@ -1,25 +1,25 @@
 import type { GraphQLSchema } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Executor, compiling, interpreting } from '../../src/graphql/execution/executor.js';
+import { compiling, interpreting, type Executor } from '../../src/graphql/execution/executor.js';
 import { buildSchema } from '../../src/graphql/schema.js';
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import type { SearchEngine } from '../../src/search/engine.js';
-import type { Database } from '../../src/store/database.js';
 import { createCollection } from '../../src/store/collection/collections.js';
+import type { Database } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { type LiveServer, fillCells, startServer } from '../http/live-server.js';
+import { fillCells, startServer, type LiveServer } from '../http/live-server.js';
 import { documentOf } from '../search/documents.js';
-import { type Comparison, comparing, newComparison } from '../support/compare-executors.js';
+import { comparing, newComparison, type Comparison } from '../support/compare-executors.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
-import { type FuzzedRequest, fuzzedRequest } from './documents.js';
-import { NO_TIMEOUT, SEED, expectNoFault, report } from './faults.js';
-import { type Known, choosing } from './values.js';
+import { fuzzedRequest, type FuzzedRequest } from './documents.js';
+import { expectNoFault, NO_TIMEOUT, report, SEED } from './faults.js';
+import { choosing, type Known } from './values.js';
 
 const schema = buildSchema();
 const CONCURRENT = 16;

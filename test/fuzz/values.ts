@@ -1,4 +1,4 @@
-import { type GraphQLInputType, isEnumType, isInputObjectType, isListType, isNonNullType } from 'graphql';
+import { isEnumType, isInputObjectType, isListType, isNonNullType, type GraphQLInputType } from 'graphql';
 
 /** Pseudo-random choices; all choices of a round follow from its seed. */
 export interface Choice {

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { doubleArea } from '../../src/geo/antimeridian.js';
 import { atOnce } from '../../src/geo/steps.js';
 import { readZoneGeometry } from '../../src/geo/zone-geometry.js';
-import { polygonsOf, starWithHole, windingContains } from './zone-shapes.js';
 import { box, line, positions } from '../support/shapes.js';
+import { polygonsOf, starWithHole, windingContains } from './zone-shapes.js';
 
 const read = (geometry: unknown) => atOnce(readZoneGeometry('geometry', geometry)).geometry;
 

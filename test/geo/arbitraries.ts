@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { type Area, type Bounds, normalizeBounds } from '../../src/geo/bounds.js';
+import { normalizeBounds, type Area, type Bounds } from '../../src/geo/bounds.js';
 import type { Point } from '../../src/geo/point.js';
 
 /** Next to a bisection line, rounding may put a position on the wrong side. */

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import {
-  type Bounds,
   areaContains,
   areaContainsCell,
   areaOverlapsCell,
   normalizeBounds,
+  type Bounds,
 } from '../../src/geo/bounds.js';
 import { cellBounds, encode } from '../../src/geo/geohash.js';
-import { aLat, aLng, aPoint, anArea, pointsNear } from './arbitraries.js';
+import { aLat, aLng, anArea, aPoint, pointsNear } from './arbitraries.js';
 
 const box = (west: number, south: number, east: number, north: number): Bounds => ({ west, south, east, north });
 const edgesOf = (bounds: Bounds) => [bounds.west, bounds.south, bounds.east, bounds.north];

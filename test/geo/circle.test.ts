@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { areaContains } from '../../src/geo/bounds.js';
-import { HALF_AROUND, circleArea, greatestDistance, leastDistance, ringRelation } from '../../src/geo/circle.js';
+import { circleArea, greatestDistance, HALF_AROUND, leastDistance, ringRelation } from '../../src/geo/circle.js';
 import { coverShape } from '../../src/geo/cover.js';
-import { EARTH_RADIUS, distance } from '../../src/geo/distance.js';
-import { LONGEST_Z, cellBounds, encode, toZ } from '../../src/geo/geohash.js';
+import { distance, EARTH_RADIUS } from '../../src/geo/distance.js';
+import { cellBounds, encode, LONGEST_Z, toZ } from '../../src/geo/geohash.js';
 import type { Point } from '../../src/geo/point.js';
 import { aLat, aLng, aPoint } from './arbitraries.js';
 

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { type Area, areaOverlapsCell, normalizeBounds } from '../../src/geo/bounds.js';
-import { type Cell, NO_SUMS, addSums, sumsOf } from '../../src/geo/cell-sums.js';
+import { areaOverlapsCell, normalizeBounds, type Area } from '../../src/geo/bounds.js';
+import { addSums, NO_SUMS, sumsOf, type Cell } from '../../src/geo/cell-sums.js';
 import { clusterArea } from '../../src/geo/cluster-windows.js';
 import { clusterCells as clustersInSteps } from '../../src/geo/clusters.js';
-import { atOnce } from '../../src/geo/steps.js';
 import { cellBounds, encode } from '../../src/geo/geohash.js';
-import { type Pixel, latToY, lngToX, xToLng, yToLat } from '../../src/geo/mercator.js';
+import { latToY, lngToX, xToLng, yToLat, type Pixel } from '../../src/geo/mercator.js';
+import { atOnce } from '../../src/geo/steps.js';
 import { precisionForZoom } from '../../src/plan/precision.js';
 import { randomFrom } from '../support/random.js';
-import { aPoint } from './arbitraries.js';
 import { someOf } from '../support/rounds.js';
+import { aPoint } from './arbitraries.js';
 
 const clusterCells = (...args: Parameters<typeof clustersInSteps>) => atOnce(clustersInSteps(...args));
 

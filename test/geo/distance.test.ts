@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { cellCentroid, meanPosition } from '../../src/geo/centroid.js';
-import { EARTH_RADIUS, distance } from '../../src/geo/distance.js';
+import { distance, EARTH_RADIUS } from '../../src/geo/distance.js';
 import { center } from '../../src/geo/geohash.js';
-import { MERCATOR_LAT, latToY, lngToX, xToLng, yToLat } from '../../src/geo/mercator.js';
+import { latToY, lngToX, MERCATOR_LAT, xToLng, yToLat } from '../../src/geo/mercator.js';
 import { aPoint } from './arbitraries.js';
 
 test('a degree is a 360th of the circumference, along meridians and the equator, across the antimeridian and the poles', () => {

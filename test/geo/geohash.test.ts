@@ -3,13 +3,13 @@ import ngeohash from 'ngeohash';
 import { describe, expect, test } from 'vitest';
 
 import {
-  GEOHASH_ALPHABET,
   cellBounds,
   center,
   children,
   columnOf,
   encode,
   fromZ,
+  GEOHASH_ALPHABET,
   parent,
   readGeohash,
   rowOf,

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 
 import { CellportError } from '../../src/errors.js';
 import { cellBounds, encode } from '../../src/geo/geohash.js';
-import { type Shape, readShape } from '../../src/geo/polygon.js';
 import type { Point } from '../../src/geo/point.js';
+import { readShape, type Shape } from '../../src/geo/polygon.js';
 import { box, positions } from '../support/shapes.js';
 
 type Ring = readonly (readonly [number, number])[];

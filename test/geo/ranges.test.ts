@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 
 import { areaContains, areaOverlapsCell, normalizeBounds } from '../../src/geo/bounds.js';
 import { cellBounds, encode, fromZ, toZ } from '../../src/geo/geohash.js';
-import { type ZRange, coverArea } from '../../src/geo/ranges.js';
-import { aPoint, anArea, pointsNear } from './arbitraries.js';
+import { coverArea, type ZRange } from '../../src/geo/ranges.js';
+import { anArea, aPoint, pointsNear } from './arbitraries.js';
 
 const aBudget = fc.constantFrom(1, 2, 3, 7, 16, 100, 512);
 const holds = (ranges: readonly ZRange[], z: number) => ranges.some(({ from, to }) => from <= z && z < to);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { type ZoneGeometry, doubleArea } from '../../src/geo/antimeridian.js';
+import { doubleArea, type ZoneGeometry } from '../../src/geo/antimeridian.js';
 import { Simplifier } from '../../src/geo/simplify.js';
 import { atOnce } from '../../src/geo/steps.js';
-import { polygonsOf, starWithHole, windingContains } from './zone-shapes.js';
 import { positions } from '../support/shapes.js';
+import { polygonsOf, starWithHole, windingContains } from './zone-shapes.js';
 
 type Xy = readonly [number, number];
 

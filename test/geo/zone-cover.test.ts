@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import type { Bounds } from '../../src/geo/bounds.js';
 import { canonicalLng } from '../../src/geo/point.js';
 import { atOnce } from '../../src/geo/steps.js';
-import { MOST_COVERS, COVER_LENGTHS, coverBounds, coverZone, coversOfPoint } from '../../src/geo/zone-cover.js';
+import { COVER_LENGTHS, coverBounds, coversOfPoint, coverZone, MOST_COVERS } from '../../src/geo/zone-cover.js';
 import { readZoneGeometry } from '../../src/geo/zone-geometry.js';
-import { star } from './zone-shapes.js';
 import { someOf } from '../support/rounds.js';
 import { rectangle } from '../support/shapes.js';
+import { star } from './zone-shapes.js';
 
 const coverOf = (geometry: unknown) => {
   const { shape, parts } = atOnce(readZoneGeometry('geometry', geometry));

@@ -5,8 +5,8 @@ import { Simplifier } from '../../src/geo/simplify.js';
 import { atOnce } from '../../src/geo/steps.js';
 import { readZoneGeometry as readInSteps, shapeOfGeometry } from '../../src/geo/zone-geometry.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
-import { polygonsOf, starWithHole } from './zone-shapes.js';
 import { box, line, positions } from '../support/shapes.js';
+import { polygonsOf, starWithHole } from './zone-shapes.js';
 
 type Xy = readonly [number, number];
 const readZoneGeometry = (field: string, value: unknown) => atOnce(readInSteps(field, value));

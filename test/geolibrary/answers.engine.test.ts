@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { type Bounds, normalizeBounds } from '../../src/geo/bounds.js';
+import { normalizeBounds, type Bounds } from '../../src/geo/bounds.js';
 import { distance } from '../../src/geo/distance.js';
 import { encode } from '../../src/geo/geohash.js';
-import { type GeoTable, collectionKeyOf, serveGeoTable } from '../../src/geolibrary/answers.js';
+import { collectionKeyOf, serveGeoTable, type GeoTable } from '../../src/geolibrary/answers.js';
 import { readTableLayout } from '../../src/geolibrary/layout.js';
 import { planQueries } from '../../src/geolibrary/plan.js';
 import { areaRegion, coverRegion } from '../../src/geolibrary/s2.js';
@@ -13,8 +13,8 @@ import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { bruteInside } from '../map/fixture.js';
 import { newMemoryDatabase } from '../support/memory-store.js';
-import { LIBRARY, POSITIONS, type Written, libraryItems, makeGeoTable } from './library.js';
 import { someOf } from '../support/rounds.js';
+import { LIBRARY, libraryItems, makeGeoTable, POSITIONS, type Written } from './library.js';
 
 const database = newMemoryDatabase();
 const LIMITS = DEFAULT_LIMITS;

@@ -1,4 +1,4 @@
-import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -14,7 +14,7 @@ import { recordCalls } from '../support/record-calls.js';
 import { runCli } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, newDatabase } from '../support/test-database.js';
-import { POSITIONS, libraryItems, makeGeoTable } from './library.js';
+import { libraryItems, makeGeoTable, POSITIONS } from './library.js';
 
 const database = newDatabase();
 const folder = temporaryFolder();

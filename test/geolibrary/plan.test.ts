@@ -5,8 +5,8 @@ import { areaContains, normalizeBounds } from '../../src/geo/bounds.js';
 import { distance } from '../../src/geo/distance.js';
 import type { Point } from '../../src/geo/point.js';
 import { hashKeyOf, hashKeysOf, partsUnder } from '../../src/geolibrary/hash-keys.js';
-import { type PlannedQuery, planQueries } from '../../src/geolibrary/plan.js';
-import { type IdRange, areaRegion, centerOf, coverRegion, idAt, ringRegion } from '../../src/geolibrary/s2.js';
+import { planQueries, type PlannedQuery } from '../../src/geolibrary/plan.js';
+import { areaRegion, centerOf, coverRegion, idAt, ringRegion, type IdRange } from '../../src/geolibrary/s2.js';
 import { rounds } from '../support/rounds.js';
 
 const LENGTHS = [2, 3, 4, 5, 6];

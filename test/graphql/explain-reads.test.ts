@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { cellBounds } from '../../src/geo/geohash.js';
-import { createKeyspace } from '../../src/keys/keyspace.js';
 import { explainReads } from '../../src/graphql/extensions.js';
+import { createKeyspace } from '../../src/keys/keyspace.js';
 
 const keys = createKeyspace('readable');
 const figures = { items: 2, readUnits: 0, cached: true };

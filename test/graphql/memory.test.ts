@@ -1,11 +1,11 @@
 import type { OperationDefinitionNode } from 'graphql';
 import { describe, expect, test } from 'vitest';
 
-import { compileOperation } from '../../src/graphql/execution/compiled.js';
 import { createContext } from '../../src/graphql/context.js';
+import { compileOperation } from '../../src/graphql/execution/compiled.js';
+import { HeldRequests } from '../../src/graphql/execution/subscriptions.js';
 import { documentBytes, readDocument } from '../../src/graphql/limits/document-limits.js';
 import { buildSchema } from '../../src/graphql/schema.js';
-import { HeldRequests } from '../../src/graphql/execution/subscriptions.js';
 import { GraphqlServer } from '../../src/graphql/server.js';
 import { Work } from '../../src/graphql/work.js';
 import { silentLog } from '../../src/log.js';

@@ -10,7 +10,7 @@ import type { SearchReader } from '../../src/search/engine.js';
 import { createServices } from '../../src/server/services.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createZone } from '../../src/store/zone/zones.js';
-import { type Made, NOW, makeCollection, realMarkers } from '../map/fixture.js';
+import { makeCollection, NOW, realMarkers, type Made } from '../map/fixture.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { testPages } from '../support/page-services.js';
 import { recordCalls } from '../support/record-calls.js';

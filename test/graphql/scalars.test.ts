@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { type ValueNode, parseValue } from 'graphql';
+import { parseValue, type ValueNode } from 'graphql';
 import { describe, expect, test } from 'vitest';
 
 import { scalars } from '../../src/graphql/scalars.js';

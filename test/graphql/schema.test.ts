@@ -1,7 +1,6 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-import { type DefinitionNode, type InputValueDefinitionNode, Kind, isSpecifiedDirective, parse, print } from 'graphql';
+import { isSpecifiedDirective, Kind, parse, print, type DefinitionNode, type InputValueDefinitionNode } from 'graphql';
 import { describe, expect, test } from 'vitest';
 
 import { buildSchema } from '../../src/graphql/schema.js';

@@ -1,11 +1,10 @@
 import { request } from 'node:http';
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { accessWarning } from '../../src/http/loopback.js';
 import { testDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 const db = await testDatabase();
 const CREATE = (key: string) => `mutation {createCollection(input: {key: "${key}", name: "A"}) {key}}`;

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { collect, followChanges, until, websocketClient } from '../live/support.js';
 import { anyProperties, anyReading, canonical } from '../support/any-json.js';
-import { testDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
 import { someOf } from '../support/rounds.js';
+import { testDatabase } from '../support/test-database.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 // Clients get back exactly the JSON that they sent, through every input and output.
 

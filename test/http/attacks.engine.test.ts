@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
@@ -7,7 +6,7 @@ import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
 import { ATTACKS, bodyOf } from '../graphql/attacks/documents.js';
 import { memoryDatabase } from '../support/memory-store.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 const db = memoryDatabase();
 let server: LiveServer;

@@ -1,8 +1,8 @@
-import { type AuditResult, serverAudits } from 'graphql-http';
+import { serverAudits, type AuditResult } from 'graphql-http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { newDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 let server: LiveServer;
 beforeAll(async () => {

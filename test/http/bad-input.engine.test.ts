@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { newCall } from '../../src/store/request/meter.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
-import { type Answered, type LiveServer, fillCells, startServer } from './live-server.js';
+import { fillCells, startServer, type Answered, type LiveServer } from './live-server.js';
 
 const db = await testDatabase();
 const sent = recordCalls(db);

@@ -5,7 +5,7 @@ import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
-import { type LiveServer, fillCells, startServer } from './live-server.js';
+import { fillCells, startServer, type LiveServer } from './live-server.js';
 
 const db = await testDatabase();
 const sent = recordCalls(db);

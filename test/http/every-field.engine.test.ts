@@ -1,15 +1,14 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-
 import {
-  type GraphQLSchema,
-  TypeInfo,
   isInterfaceType,
   isIntrospectionType,
   isObjectType,
   parse,
+  TypeInfo,
   visit,
   visitWithTypeInfo,
+  type GraphQLSchema,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -21,13 +20,13 @@ import type { SearchEngine } from '../../src/search/engine.js';
 import { getCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { addCells } from '../support/add-cells.js';
+import { addAllPages } from '../support/add-pages.js';
+import { testPages } from '../support/page-services.js';
+import { expectRfc7946 } from '../support/rfc7946.js';
 import { rectangle } from '../support/shapes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
-import { expectRfc7946 } from '../support/rfc7946.js';
-import { addAllPages } from '../support/add-pages.js';
-import { testPages } from '../support/page-services.js';
-import { type LiveServer, fillCells, startServer } from './live-server.js';
+import { fillCells, startServer, type LiveServer } from './live-server.js';
 
 /** Three close together in Berlin, one in Hamburg, one on the antimeridian. */
 const PLACES = [

@@ -1,11 +1,11 @@
-import { distance } from '../../src/geo/distance.js';
 import { afterAll, describe, expect, test } from 'vitest';
 
+import { distance } from '../../src/geo/distance.js';
 import { serveGeoTable } from '../../src/geolibrary/answers.js';
 import { readTableLayout } from '../../src/geolibrary/layout.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { POSITIONS, libraryItems, makeGeoTable } from '../geolibrary/library.js';
+import { libraryItems, makeGeoTable, POSITIONS } from '../geolibrary/library.js';
 import { testDatabase } from '../support/test-database.js';
 import { startServer } from './live-server.js';
 

@@ -4,7 +4,7 @@ import { compiling, interpreting } from '../../src/graphql/execution/executor.js
 import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
 import { testDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 const EXECUTORS = { interpreting, compiling: (schema: never) => compiling(schema, { runsBefore: 0 }) };
 const SCHEMA = '{__schema {queryType {name}}}';

@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { hasMoreStructure } from '../../src/http/json-limit.js';
 import { newDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 function structure(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createFolderStore } from '../../src/objects/folder-store.js';
@@ -13,7 +12,7 @@ import { sweepObjects } from '../../src/store/zone/zone-removal.js';
 import { HAS_S3_SERVER, startS3Server } from '../services/s3-server.js';
 import { randomFrom } from '../support/random.js';
 import { testDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 /** A star whose coordinates do not compress well: too large for an item. */
 function star(seed: number, lng: number) {

@@ -1,27 +1,26 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
 import { expect } from 'vitest';
 
-import { type CellSums, NO_SUMS, addSums, sumsOf } from '../../src/geo/cell-sums.js';
+import { addSums, NO_SUMS, sumsOf, type CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import type { Services, StreamStatus } from '../../src/graphql/context.js';
-import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 import type { GraphqlServer } from '../../src/graphql/server.js';
 import type { Metrics } from '../../src/http/metrics.js';
 import type { LiveHub } from '../../src/live/hub.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
-import { type Log, silentLog } from '../../src/log.js';
+import { silentLog, type Log } from '../../src/log.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
+import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 import type { Marker } from '../../src/model/marker.js';
 import type { ObjectStore } from '../../src/objects/object-store.js';
+import { createHttpServer, createServices, type ServerServices } from '../../src/server/services.js';
 import type { Database } from '../../src/store/database.js';
-import { type ServerServices, createHttpServer, createServices } from '../../src/server/services.js';
 import { addCells } from '../support/add-cells.js';
-import { type Comparison, comparing, newComparison } from '../support/compare-executors.js';
+import { comparing, newComparison, type Comparison } from '../support/compare-executors.js';
 import { testPages } from '../support/page-services.js';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-
 import {
-  type GraphQLArgument,
-  type GraphQLInputType,
   getNamedType,
   getNullableType,
   isInputObjectType,
   isListType,
   isObjectType,
+  type GraphQLArgument,
+  type GraphQLInputType,
 } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -21,14 +20,14 @@ import { documentOf } from '../../src/search/document.js';
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import type { SearchEngine } from '../../src/search/engine.js';
 import { inLine } from '../../src/search/line.js';
-import { allItems } from '../stream/support.js';
 import { makeCollection, realMarkers } from '../map/fixture.js';
+import { allItems } from '../stream/support.js';
 import { testPages } from '../support/page-services.js';
 import { rounds } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
 import { threadCpu, watchRounds } from '../support/thread-cpu.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { queryAll } from '../../src/store/table/query-responses.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
+import { queryAll } from '../../src/store/table/query-responses.js';
 import { injectFaults } from '../support/faults.js';
 import { testPages } from '../support/page-services.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 const db = await testDatabase();
 let server: LiveServer;

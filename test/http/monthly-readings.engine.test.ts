@@ -4,10 +4,10 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { listMonths } from '../../src/store/table/month-tables.js';
-import { type Collected, collect, followChanges, until, websocketClient } from '../live/support.js';
+import { collect, followChanges, until, websocketClient, type Collected } from '../live/support.js';
 import { untilRead } from '../stream/support.js';
 import { testDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 const HOUR = 3_600_000;
 const now = Date.now();

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { type Server, type Socket, connect, createServer } from 'node:net';
-
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { createCollection } from '../../src/store/collection/collections.js';
@@ -11,7 +10,7 @@ import { postQuery } from '../support/post-query.js';
 import { closedPort } from '../support/proxy.js';
 import { recordCalls } from '../support/record-calls.js';
 import { engine, testDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 const tables = await testDatabase();
 await createCollection(tables, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { type Socket, connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import { createClient } from 'graphql-ws';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -18,7 +17,7 @@ import { interceptCalls } from '../support/faults.js';
 import { postQuery } from '../support/post-query.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 const QUERY = '{collections {nodes {key}}}';
 const CHANGED = 'subscription {markerChanged(collection: "parks") {kind}}';

@@ -6,7 +6,7 @@ import { addCells } from '../support/add-cells.js';
 import { addAllPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
 import { testDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 const db = await testDatabase();
 let server: LiveServer;

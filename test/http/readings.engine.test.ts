@@ -3,11 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { compiling } from '../../src/graphql/execution/executor.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
-import { type LiveServer, fillCells, startServer } from './live-server.js';
+import { fillCells, startServer, type LiveServer } from './live-server.js';
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
 const MARKERS = 12;

@@ -9,7 +9,7 @@ import { addAllPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
-import { type LiveServer, fillCells, startServer } from './live-server.js';
+import { fillCells, startServer, type LiveServer } from './live-server.js';
 
 interface Bounds {
   readonly west: number;

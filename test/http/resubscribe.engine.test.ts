@@ -1,5 +1,4 @@
 import { setImmediate as setImmediately } from 'node:timers';
-
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { LiveHub } from '../../src/live/hub.js';
@@ -7,10 +6,10 @@ import { silentLog } from '../../src/log.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { markerRecord } from '../live/records.js';
-import { type Collected, collect, until, websocketClient } from '../live/support.js';
+import { collect, until, websocketClient, type Collected } from '../live/support.js';
 import { rounds } from '../support/rounds.js';
 import { testDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 const EACH = 100;
 const SOCKETS = rounds('subscriptions') / EACH;

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
-import { OwnSearch } from '../../src/server/search.js';
 import { documentOf } from '../../src/search/document.js';
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import type { IndexStatus, SearchEngine } from '../../src/search/engine.js';
+import { OwnSearch } from '../../src/server/search.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { until } from '../live/support.js';
 import { allItems } from '../stream/support.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engine as localEngine, testDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 const folder = temporaryFolder();
 const db = await testDatabase('readable', { stream: true });

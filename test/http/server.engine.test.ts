@@ -3,12 +3,11 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { interceptCalls } from '../support/faults.js';
 import { newDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 let server: LiveServer;
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { type IncomingMessage, request } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 const FOREVER = 'public, max-age=31536000, immutable';
 

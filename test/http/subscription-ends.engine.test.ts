@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { silentLog } from '../../src/log.js';
 import { LiveHub } from '../../src/live/hub.js';
+import { silentLog } from '../../src/log.js';
+import type { Limits } from '../../src/model/limits.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
-import type { Limits } from '../../src/model/limits.js';
-import { type Data, collect, until, websocketClient } from '../live/support.js';
 import { markerRecord } from '../live/records.js';
+import { collect, until, websocketClient, type Data } from '../live/support.js';
 import { postQuery } from '../support/post-query.js';
 import { testDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 const db = await testDatabase();
 let server: LiveServer | undefined;

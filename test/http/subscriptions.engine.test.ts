@@ -1,18 +1,18 @@
-import { createClient as createSseClient } from 'graphql-sse';
 import { once } from 'node:events';
-import { WebSocket } from 'ws';
+import { createClient as createSseClient } from 'graphql-sse';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 
 import type { Collection } from '../../src/model/collection.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
-import { readItem } from '../../src/store/request/conditional-change.js';
 import { createMarker } from '../../src/store/marker/markers.js';
+import { readItem } from '../../src/store/request/conditional-change.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { type Collected, type Data, collect, followChanges, until, websocketClient } from '../live/support.js';
+import { collect, followChanges, until, websocketClient, type Collected, type Data } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
-import { type LiveServer, startServer } from './live-server.js';
+import { startServer, type LiveServer } from './live-server.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const BOX = { west: 179, south: -1, east: 181, north: 1 };

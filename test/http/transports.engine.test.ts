@@ -1,13 +1,12 @@
 import { request } from 'node:http';
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { type Collected, collect, until, websocketClient } from '../live/support.js';
+import { collect, until, websocketClient, type Collected } from '../live/support.js';
 import { postQuery } from '../support/post-query.js';
 import { testDatabase } from '../support/test-database.js';
-import { type Answered, type LiveServer, startServer } from './live-server.js';
+import { startServer, type Answered, type LiveServer } from './live-server.js';
 
 const db = await testDatabase();
 let server: LiveServer;

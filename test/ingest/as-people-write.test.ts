@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 
-import { readRows } from './read-rows.js';
 import { positions } from '../support/shapes.js';
+import { readRows } from './read-rows.js';
 
 const csv = (...lines: string[]) => `${lines.join('\n')}\n`;
 const valuesOf = async (name: string, text: string, options?: Parameters<typeof readRows>[2]) =>

@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import { expect, test } from 'vitest';
@@ -14,8 +13,8 @@ import { createFolderStore } from '../../src/objects/folder-store.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { mapConcurrently } from '../../src/store/request/concurrency.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { sweepObjects } from '../../src/store/zone/zone-removal.js';
 import { deleteZone } from '../../src/store/zone/zone-changes.js';
+import { sweepObjects } from '../../src/store/zone/zone-removal.js';
 import { requestContext } from '../map/fixture.js';
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import {
   appendFile,
   copyFile,
@@ -10,43 +11,42 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { CheckProgress } from '../../src/ingest/check-rows.js';
-import { importMarkers, type ImportProgress } from '../../src/ingest/markers/import-markers.js';
-import { type ImportState, fileIdentity, importStateFile } from '../../src/ingest/markers/import-state.js';
-import { shuffledOrder } from '../../src/ingest/markers/order.js';
-import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
-import type { ReadOptions } from '../../src/ingest/rows/fields.js';
-import type { MarkerRow } from '../../src/ingest/rows/marker-row.js';
 import { readMarkers } from '../../src/ingest/export/read-markers.js';
+import { importMarkers, type ImportProgress } from '../../src/ingest/markers/import-markers.js';
+import { fileIdentity, importStateFile, type ImportState } from '../../src/ingest/markers/import-state.js';
+import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
+import { shuffledOrder } from '../../src/ingest/markers/order.js';
 import { formatOf } from '../../src/ingest/read/file-format.js';
 import { RejectsFile } from '../../src/ingest/read/rejects.js';
 import type { RowSource } from '../../src/ingest/read/row-source.js';
-import { upsertItems } from '../../src/store/marker/upsert.js';
+import type { ReadOptions } from '../../src/ingest/rows/fields.js';
+import type { MarkerRow } from '../../src/ingest/rows/marker-row.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Marker } from '../../src/model/marker.js';
 import { deleteCollection } from '../../src/store/collection/collection-changes.js';
 import { createCollection } from '../../src/store/collection/collections.js';
+import { beginLayoutChange } from '../../src/store/collection/layout-change.js';
 import type { Database } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { replacedMarkerItem } from '../../src/store/marker/marker-update.js';
-import { beginLayoutChange } from '../../src/store/collection/layout-change.js';
-import { batchGet } from '../../src/store/request/batch-get.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
+import { upsertItems } from '../../src/store/marker/upsert.js';
+import { batchGet } from '../../src/store/request/batch-get.js';
 import { newCall } from '../../src/store/request/meter.js';
+import { anyProperties } from '../support/any-json.js';
 import { interceptCalls } from '../support/faults.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
+import { someOf } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
-import { anyProperties } from '../support/any-json.js';
-import { someOf } from '../support/rounds.js';
 
 const database = await testDatabase();
 const call = newCall();

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+
 import { KeyLines } from '../../src/ingest/read/key-lines.js';
 
 it('returns the first line of each key, as a Map would', () => {

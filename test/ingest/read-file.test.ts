@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+
 import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
-import { type FileFormat, formatOf } from '../../src/ingest/read/file-format.js';
+import { formatOf, type FileFormat } from '../../src/ingest/read/file-format.js';
 import { contentSize } from '../../src/ingest/read/file-source.js';
-import type { MarkerRow } from '../../src/ingest/rows/marker-row.js';
-import { type Row, isInvalid } from '../../src/ingest/read/row.js';
+import { isInvalid, type Row } from '../../src/ingest/read/row.js';
 import type { ReadOptions } from '../../src/ingest/rows/fields.js';
+import type { MarkerRow } from '../../src/ingest/rows/marker-row.js';
 import { readsKeysOf } from '../support/json-keys.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 
 import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
 import { formatOf } from '../../src/ingest/read/file-format.js';
-import { type Row, isInvalid } from '../../src/ingest/read/row.js';
+import { isInvalid, type Row } from '../../src/ingest/read/row.js';
 import type { ReadOptions } from '../../src/ingest/rows/fields.js';
 import type { MarkerRow } from '../../src/ingest/rows/marker-row.js';
 import { Notes } from '../../src/ingest/rows/notes.js';

@@ -2,9 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+
+import { RejectsFile } from '../../src/ingest/read/rejects.js';
 import { importReadings } from '../../src/ingest/readings/import-readings.js';
 import { readingReader } from '../../src/ingest/readings/reading-row.js';
-import { RejectsFile } from '../../src/ingest/read/rejects.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
-import { isInvalid } from '../../src/ingest/read/row.js';
-import { FILE_FORMATS, type FileFormat } from '../../src/ingest/read/file-format.js';
 import { writeMarkers } from '../../src/ingest/export/write-format.js';
+import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
+import { FILE_FORMATS, type FileFormat } from '../../src/ingest/read/file-format.js';
+import { isInvalid } from '../../src/ingest/read/row.js';
 import type { Marker } from '../../src/model/marker.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { type Kept, awkwardMarkers, kept } from './awkward-markers.js';
+import { awkwardMarkers, kept, type Kept } from './awkward-markers.js';
 
 const folder = temporaryFolder();
 let files = 0;

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-
 import { expect, test } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 
 import { systemClock } from '../../src/clock.js';
 import type { EngineAddress } from '../../src/engine/start.js';
-import { repartition } from '../../src/jobs/repartition.js';
 import type { RepartitionProgress } from '../../src/jobs/layout-phase.js';
+import { repartition } from '../../src/jobs/repartition.js';
 import { silentLog } from '../../src/log.js';
 import { findOccupied } from '../../src/server/consumer.js';
 import { getCollections } from '../../src/store/collection/collections.js';
-import { type Tables, createDatabase } from '../../src/store/database.js';
+import { createDatabase, type Tables } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
+import { ownerIsGone, ownName } from '../../src/stream/consume/owners.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
-import { ownName, ownerIsGone } from '../../src/stream/consume/owners.js';
 
 export interface WorkerOptions {
   readonly engine: EngineAddress;

@@ -1,15 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-
 import { describe, expect, inject, test } from 'vitest';
 
 import type { RepartitionProgress } from '../../src/jobs/layout-phase.js';
 import type { Layout, LayoutPhase } from '../../src/model/collection.js';
 import type { Properties } from '../../src/model/marker.js';
+import type { CollectionInput } from '../../src/store/collection/collection-item.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, undoLayoutChange } from '../../src/store/collection/layout-change.js';
-import type { CollectionInput } from '../../src/store/collection/collection-item.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';

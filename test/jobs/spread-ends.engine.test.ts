@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 
-import { writtenShards } from '../../src/model/spread.js';
 import type { Collection } from '../../src/model/collection.js';
-import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { writtenShards } from '../../src/model/spread.js';
 import type { WantedLayout } from '../../src/store/collection/collection-item.js';
+import { createCollection, getCollections } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, endPhase } from '../../src/store/collection/layout-change.js';
 import { beginSpread, completeSpread } from '../../src/store/collection/spread.js';
 import { newCall } from '../../src/store/request/meter.js';

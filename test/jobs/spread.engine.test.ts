@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import { describe, expect, test } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
@@ -7,11 +6,12 @@ import { cellBounds, encode } from '../../src/geo/geohash.js';
 import { emptyCollection } from '../../src/jobs/emptying.js';
 import { repartition } from '../../src/jobs/repartition.js';
 import { Spreader } from '../../src/jobs/run-jobs.js';
-import { Loaders } from '../../src/read/loaders.js';
 import { silentLog } from '../../src/log.js';
 import { viewportMarkers } from '../../src/map/markers.js';
 import { readViewport } from '../../src/map/viewport.js';
 import type { Collection } from '../../src/model/collection.js';
+import { DEFAULT_LIMITS } from '../../src/model/limits.js';
+import { Loaders } from '../../src/read/loaders.js';
 import { createServices } from '../../src/server/services.js';
 import { spreadHotPrefixes } from '../../src/server/spread.js';
 import { allPrefixes } from '../../src/store/cell/partition-prefixes.js';
@@ -20,15 +20,14 @@ import type { CollectionInput } from '../../src/store/collection/collection-item
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
 import { beginLayoutChange } from '../../src/store/collection/layout-change.js';
 import { beginSpread } from '../../src/store/collection/spread.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { NOW } from '../map/fixture.js';
-import { testPages } from '../support/page-services.js';
 import { allItems, consumeThroughout, markerEntries, storedEntries, untilRead } from '../stream/support.js';
+import { testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';
 import { testDatabase } from '../support/test-database.js';
 import { Fleet, markerAt } from './repartition-clients.js';

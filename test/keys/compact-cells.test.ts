@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { byBytes, isBetween } from './nasty.js';
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+
 import { ENTITIES } from '../../src/keys/declarations.js';
 
 // The formatter pads tables.

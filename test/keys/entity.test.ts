@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
+
 import { MARKER, ZONE_COVER } from '../../src/keys/declarations.js';
-import { derive, defineEntity } from '../../src/keys/public.js';
+import { defineEntity, derive } from '../../src/keys/public.js';
 
 const productDate = defineEntity({
   name: 'productDate',

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+
 import { collectionId, markerId, parseId, zoneId } from '../../src/keys/ids.js';
 import { nasty } from './nasty.js';
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { byBytes, code, geohash, isBetween, nasty } from './nasty.js';
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+
 import { shardOf } from '../../src/keys/shard.js';
 
 test('the shard of a key never changes: a re-import must find the existing copy', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+
 import { escapePart, unescapePart } from '../../src/keys/escape.js';
 import { compileTemplate } from '../../src/keys/template.js';
 import { isBetween, nasty } from './nasty.js';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+
 import { markerId } from '../../src/keys/ids.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { readCode, readCollectionKey, readMarkerKey } from '../../src/keys/validate.js';

@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 
 import { readConfig } from '../../src/config.js';
-import { type StreamEvent, createHandler } from '../../src/lambda/stream.js';
+import { createHandler, type StreamEvent } from '../../src/lambda/stream.js';
 import type { Collection } from '../../src/model/collection.js';
+import { countDeadLetters } from '../../src/store/cell/dead-letters.js';
+import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { countDeadLetters } from '../../src/store/cell/dead-letters.js';
-import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { ensureTables } from '../../src/store/table/tables.js';
 import type { StreamRecord } from '../../src/stream/change.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';

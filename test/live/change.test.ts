@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { type Area, areaContains, normalizeBounds } from '../../src/geo/bounds.js';
+import { areaContains, normalizeBounds, type Area } from '../../src/geo/bounds.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { changeKind, eventOf, markerChange } from '../../src/live/change.js';
 import { Watchers } from '../../src/live/listeners.js';
-import { aPoint, anArea, pointsNear } from '../geo/arbitraries.js';
+import { anArea, aPoint, pointsNear } from '../geo/arbitraries.js';
 import { markerRecord } from './records.js';
 
 const keys = createKeyspace('readable');

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 
+import { limitExceeded } from '../../src/errors.js';
 import { normalizeBounds } from '../../src/geo/bounds.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import type { MarkerChange } from '../../src/live/change.js';
-import { type HubOptions, LiveHub } from '../../src/live/hub.js';
+import { LiveHub, type HubOptions } from '../../src/live/hub.js';
 import { Queue } from '../../src/live/queue.js';
 import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Marker } from '../../src/model/marker.js';
 import type { StreamRecord } from '../../src/stream/change.js';
-import { limitExceeded } from '../../src/errors.js';
 import { markerRecord } from './records.js';
 
 const keys = createKeyspace('readable');

@@ -1,11 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-
 import { expect, test } from 'vitest';
 
-import { Queue } from '../../src/live/queue.js';
 import { RecentEvents } from '../../src/live/history.js';
+import { Queue } from '../../src/live/queue.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

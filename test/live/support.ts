@@ -1,9 +1,9 @@
-import { type Client, createClient } from 'graphql-ws';
+import { createClient, type Client } from 'graphql-ws';
 import { WebSocket } from 'ws';
 
-import { type Caches, startConsumer } from '../../src/server/consumer.js';
-import { openLive } from '../../src/server/live.js';
 import { silentLog } from '../../src/log.js';
+import { startConsumer, type Caches } from '../../src/server/consumer.js';
+import { openLive } from '../../src/server/live.js';
 import type { Database } from '../../src/store/database.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { engine } from '../support/test-database.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import type { CellSums } from '../../src/geo/cell-sums.js';
-import { CellCache, blockName } from '../../src/loaders/cell-cache.js';
+import { blockName, CellCache } from '../../src/loaders/cell-cache.js';
 import type { CellBlock, CellChanges } from '../../src/model/cell.js';
 
 const figures = (count: number): CellSums => ({ count, sumLng: 10 * count, sumLat: -5 * count });

@@ -7,11 +7,11 @@ import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { interceptCalls } from '../support/faults.js';
-import { recordCalls } from '../support/record-calls.js';
 import { memoryDatabase, newMemoryDatabase } from '../support/memory-store.js';
+import { recordCalls } from '../support/record-calls.js';
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
 const database = memoryDatabase();

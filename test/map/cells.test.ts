@@ -5,14 +5,13 @@ import { cellAt, cellChildren, cellOfMarker, cellParent, viewportCells } from '.
 import { viewportClusters } from '../../src/map/cells/clusters.js';
 import { collectionBounds, collectionCount } from '../../src/map/collection.js';
 import { viewportAuto } from '../../src/map/content.js';
-import { type PointFeature, viewportFeatures } from '../../src/map/features.js';
+import { viewportFeatures, type PointFeature } from '../../src/map/features.js';
 import { viewportMarkers } from '../../src/map/markers.js';
-import { type Viewport, readViewport } from '../../src/map/viewport.js';
+import { readViewport, type Viewport } from '../../src/map/viewport.js';
 import type { Collection } from '../../src/model/collection.js';
-import { recordCalls } from '../support/record-calls.js';
 import { memoryDatabase } from '../support/memory-store.js';
-
-import { type Made, bruteCells, makeCollection, realMarkers, requestContext } from './fixture.js';
+import { recordCalls } from '../support/record-calls.js';
+import { bruteCells, makeCollection, realMarkers, requestContext, type Made } from './fixture.js';
 
 const database = memoryDatabase();
 const calls = recordCalls(database);

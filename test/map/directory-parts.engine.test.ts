@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { distance } from '../../src/geo/distance.js';
-import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { viewportMarkers } from '../../src/map/markers.js';
-import { viewportPlan } from '../../src/map/plan.js';
 import { nearestMarkers } from '../../src/map/near/near.js';
+import { viewportPlan } from '../../src/map/plan.js';
 import { readViewport } from '../../src/map/viewport.js';
 import type { Collection } from '../../src/model/collection.js';
+import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';

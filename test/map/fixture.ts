@@ -1,25 +1,25 @@
 import { createRequire } from 'node:module';
 
-import type { CellSums } from '../../src/geo/cell-sums.js';
 import type { Bounds } from '../../src/geo/bounds.js';
+import type { CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
-import { type Point, canonicalLng } from '../../src/geo/point.js';
-import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
+import { canonicalLng, type Point } from '../../src/geo/point.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
-import { type GeometryCache, createGeometryCache } from '../../src/loaders/geometry-cache.js';
-import { Loaders } from '../../src/read/loaders.js';
-import type { MapContext } from '../../src/read/context.js';
+import { createGeometryCache, type GeometryCache } from '../../src/loaders/geometry-cache.js';
 import type { Collection } from '../../src/model/collection.js';
+import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
+import type { MapContext } from '../../src/read/context.js';
+import { Loaders } from '../../src/read/loaders.js';
+import { createServices } from '../../src/server/services.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
-import { type MarkerInput, newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { newMarkerItem, type MarkerInput } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createServices } from '../../src/server/services.js';
 import { addCells } from '../support/add-cells.js';
-import { type PageSizes, addPages } from '../support/add-pages.js';
+import { addPages, type PageSizes } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
 
 export const NOW = '2026-11-21T10:00:00.000Z';

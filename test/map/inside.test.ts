@@ -4,16 +4,15 @@ import { describe, expect, test } from 'vitest';
 import { CellportError } from '../../src/errors.js';
 import { encode } from '../../src/geo/geohash.js';
 import type { Point } from '../../src/geo/point.js';
-import type { MapContext } from '../../src/read/context.js';
-import { markersInside } from '../../src/map/near/inside.js';
 import type { MarkerConnection } from '../../src/map/connection.js';
+import { markersInside } from '../../src/map/near/inside.js';
 import type { Collection } from '../../src/model/collection.js';
+import type { MapContext } from '../../src/read/context.js';
+import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
-import { memoryDatabase } from '../support/memory-store.js';
-
-import { LAYOUTS, makeCollection, realMarkers, requestContext } from './fixture.js';
 import { someOf } from '../support/rounds.js';
+import { LAYOUTS, makeCollection, realMarkers, requestContext } from './fixture.js';
 
 type Ring = (readonly [number, number])[];
 

@@ -2,17 +2,17 @@ import { afterAll, expect, test } from 'vitest';
 
 import { encode } from '../../src/geo/geohash.js';
 import { cellAt, viewportCells } from '../../src/map/cells/cells.js';
-import { collectionCount, collectionMarkers } from '../../src/map/collection.js';
-import { viewportAuto } from '../../src/map/content.js';
 import { viewportCount } from '../../src/map/cells/count.js';
-import { viewportMarkers } from '../../src/map/markers.js';
+import { collectionCount, collectionMarkers } from '../../src/map/collection.js';
 import type { ConnectionArguments, MarkerConnection } from '../../src/map/connection.js';
+import { viewportAuto } from '../../src/map/content.js';
+import { viewportMarkers } from '../../src/map/markers.js';
 import { markersInPlace, placesUnder } from '../../src/map/places.js';
 import { readViewport } from '../../src/map/viewport.js';
 import type { Marker } from '../../src/model/marker.js';
-import { deleteMarker } from '../../src/store/removal/markers.js';
+import { createMarker, createMarkers, type MarkerWrite } from '../../src/store/marker/markers.js';
 import { updateMarker } from '../../src/store/marker/update-marker.js';
-import { type MarkerWrite, createMarker, createMarkers } from '../../src/store/marker/markers.js';
+import { deleteMarker } from '../../src/store/removal/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { mortalConsumer } from '../stream/kill/mortal.js';
 import {
@@ -27,7 +27,7 @@ import {
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
-import { NOW, bruteInside, makeCollection, requestContext } from './fixture.js';
+import { bruteInside, makeCollection, NOW, requestContext } from './fixture.js';
 
 const db = await testDatabase('readable', { stream: true });
 const consumer = mortalConsumer(db);

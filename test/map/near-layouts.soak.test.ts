@@ -4,15 +4,14 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { distance } from '../../src/geo/distance.js';
 import type { Point } from '../../src/geo/point.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
-import type { MarkerFilterInput } from '../../src/read/filter.js';
-import { type NearbyConnection, markersWithin } from '../../src/map/near/near.js';
+import { markersWithin, type NearbyConnection } from '../../src/map/near/near.js';
 import type { Collection } from '../../src/model/collection.js';
+import type { MarkerFilterInput } from '../../src/read/filter.js';
+import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
-import { memoryDatabase } from '../support/memory-store.js';
 import { rounds } from '../support/rounds.js';
-
-import { type ContextOptions, type Made, makeCollection, requestContext } from './fixture.js';
+import { makeCollection, requestContext, type ContextOptions, type Made } from './fixture.js';
 
 const database = memoryDatabase('compact');
 const calls = recordCalls(database);

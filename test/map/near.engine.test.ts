@@ -3,22 +3,21 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import { CellportError } from '../../src/errors.js';
 import { HALF_AROUND } from '../../src/geo/circle.js';
-import { EARTH_RADIUS, distance } from '../../src/geo/distance.js';
+import { distance, EARTH_RADIUS } from '../../src/geo/distance.js';
 import type { Point } from '../../src/geo/point.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
+import { markersWithin, nearestMarkers, type NearbyConnection } from '../../src/map/near/near.js';
+import type { Collection } from '../../src/model/collection.js';
 import type { MapContext } from '../../src/read/context.js';
 import type { MarkerFilterInput } from '../../src/read/filter.js';
-import { type NearbyConnection, markersWithin, nearestMarkers } from '../../src/map/near/near.js';
-import type { Collection } from '../../src/model/collection.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
+import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
-import { memoryDatabase } from '../support/memory-store.js';
 import { rounds } from '../support/rounds.js';
-
-import { LAYOUTS, type Made, NOW, edgePositions, makeCollection, realMarkers, requestContext } from './fixture.js';
+import { edgePositions, LAYOUTS, makeCollection, NOW, realMarkers, requestContext, type Made } from './fixture.js';
 
 const MARKERS = realMarkers(250);
 const databases = { readable: memoryDatabase('readable'), compact: memoryDatabase('compact') };

@@ -1,23 +1,23 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { encode } from '../../src/geo/geohash.js';
+import { uniteRanges } from '../../src/loaders/range-union.js';
 import { cellAt, cellMarkers } from '../../src/map/cells/cells.js';
 import { collectionMarkers } from '../../src/map/collection.js';
-import type { MapContext } from '../../src/read/context.js';
-import { markerDetails, markerProperties, viewportMarkers } from '../../src/map/markers.js';
 import type { MarkerConnection } from '../../src/map/connection.js';
+import { markerDetails, markerProperties, viewportMarkers } from '../../src/map/markers.js';
 import { readViewport } from '../../src/map/viewport.js';
-import { uniteRanges } from '../../src/loaders/range-union.js';
-import type { KeyRange } from '../../src/model/key-range.js';
 import type { Collection } from '../../src/model/collection.js';
+import type { KeyRange } from '../../src/model/key-range.js';
+import type { MapContext } from '../../src/read/context.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { interceptCalls } from '../support/faults.js';
-import { recordCalls } from '../support/record-calls.js';
 import { memoryDatabase, newMemoryDatabase } from '../support/memory-store.js';
-import { type Made, NOW, bruteInside, makeCollection, realMarkers, requestContext } from './fixture.js';
 import { randomFrom } from '../support/random.js';
+import { recordCalls } from '../support/record-calls.js';
+import { bruteInside, makeCollection, NOW, realMarkers, requestContext, type Made } from './fixture.js';
 
 const database = memoryDatabase();
 const calls = recordCalls(database);

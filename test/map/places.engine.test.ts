@@ -5,14 +5,14 @@ import { markersInPlace, placesUnder } from '../../src/map/places.js';
 import { placeParent } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Database } from '../../src/store/database.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { addCells } from '../support/add-cells.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
-import { NOW, makeCollection, requestContext } from './fixture.js';
+import { makeCollection, NOW, requestContext } from './fixture.js';
 
 const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
 const composed = 'Pozna\u0144';

@@ -1,25 +1,23 @@
 import { setTimeout as wait } from 'node:timers/promises';
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { GraphqlServer } from '../../src/graphql/server.js';
-import { silentLog } from '../../src/log.js';
-import { Budget } from '../../src/loaders/budget.js';
-import type { Collection } from '../../src/model/collection.js';
-import { planReads } from '../../src/pages/plan-reads.js';
 import { ringRelation } from '../../src/geo/circle.js';
 import { coverShape } from '../../src/geo/cover.js';
-import { createFolderStore } from '../../src/objects/folder-store.js';
+import { GraphqlServer } from '../../src/graphql/server.js';
+import { Budget } from '../../src/loaders/budget.js';
+import { silentLog } from '../../src/log.js';
+import type { Collection } from '../../src/model/collection.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
+import { createFolderStore } from '../../src/objects/folder-store.js';
+import { planReads } from '../../src/pages/plan-reads.js';
 import { createServices } from '../../src/server/services.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { prepareGeometry } from '../../src/store/zone/zone-geometry.js';
 import { createZone } from '../../src/store/zone/zones.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { testPages } from '../support/page-services.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-
-import { NOW, makeCollection, realMarkers, requestContext } from './fixture.js';
+import { makeCollection, NOW, realMarkers, requestContext } from './fixture.js';
 
 /** A star with this many vertices. */
 function star(vertices: number, lng = 10) {

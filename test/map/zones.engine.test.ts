@@ -1,6 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
@@ -13,16 +12,16 @@ import { createFolderStore } from '../../src/objects/folder-store.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { createZone } from '../../src/store/zone/zones.js';
 import { deleteZone, updateZone } from '../../src/store/zone/zone-changes.js';
+import { createZone } from '../../src/store/zone/zones.js';
 import { star, windingContains } from '../geo/zone-shapes.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
+import { someOf } from '../support/rounds.js';
 import { box, rectangle } from '../support/shapes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
-import { someOf } from '../support/rounds.js';
-import { NOW, makeCollection, requestContext } from './fixture.js';
+import { makeCollection, NOW, requestContext } from './fixture.js';
 
 const folder = temporaryFolder();
 const geometryStore = { objects: createFolderStore(folder), inlineBytes: 400 };

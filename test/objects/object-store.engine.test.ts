@@ -1,12 +1,12 @@
-import fc from 'fast-check';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import type { ObjectStore } from '../../src/objects/object-store.js';
 import { createS3Store } from '../../src/objects/s3-store.js';
-import { HAS_S3_SERVER, type S3Server, startS3Server } from '../services/s3-server.js';
+import { HAS_S3_SERVER, startS3Server, type S3Server } from '../services/s3-server.js';
 import { someOf } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 

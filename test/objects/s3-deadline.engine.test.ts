@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type Server, type Socket, createServer } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 
 import { createS3Store } from '../../src/objects/s3-store.js';

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { compareBytes } from '../../src/keys/byte-order.js';
-import { type OrderedMarker, orderedMarker } from '../../src/pages/ordered-marker.js';
+import { orderedMarker, type OrderedMarker } from '../../src/pages/ordered-marker.js';
 import { MOST_HINTS } from '../../src/store/page/page-directory.js';
-import { type PageChange, applyToPages } from '../../src/stream/pages/apply.js';
+import { applyToPages, type PageChange } from '../../src/stream/pages/apply.js';
 import { PageMemory } from '../../src/stream/pages/memory.js';
-import { type Fault, PageTable, SCOPE, applying, fits, markerAt } from './support.js';
+import { applying, fits, markerAt, PageTable, SCOPE, type Fault } from './support.js';
 
 // Few positions: some in one partition, two at one geohash and one alone.
 const lng = fc.constantFrom(-180, -0.001, 0, 0.001, 10, 10.000001, 10.5, 44.9, 45.1, 180);

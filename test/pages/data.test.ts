@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import { decodePage, encodePage } from '../../src/store/page/page-data.js';
-import { SCOPE, markerAt } from './support.js';
+import { markerAt, SCOPE } from './support.js';
 
 const entryWith = (mapProperties: Record<string, unknown>) =>
   orderedMarker({ ...markerAt('a', 10.5, 50.25, 3), mapProperties });

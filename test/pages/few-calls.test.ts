@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 
 import { Budget } from '../../src/loaders/budget.js';
-import { findMarkers } from '../../src/read/find-markers.js';
 import { partitionRange } from '../../src/pages/directory.js';
-import { type Made, makeCollection, requestContext } from '../map/fixture.js';
+import { findMarkers } from '../../src/read/find-markers.js';
+import { makeCollection, requestContext, type Made } from '../map/fixture.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
 

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 
-import { LONGEST_Z, encode } from '../../src/geo/geohash.js';
+import { encode, LONGEST_Z } from '../../src/geo/geohash.js';
 import type { ZRange } from '../../src/geo/ranges.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
-import type { OwnWrite } from '../../src/read/from-pages/own-writes.js';
-import type { SearchContext } from '../../src/read/search.js';
-import type { MarkerFilterInput } from '../../src/read/filter.js';
-import { markersWithin, nearestMarkers } from '../../src/map/near/near.js';
 import { readConnection } from '../../src/map/connection.js';
+import { markersWithin, nearestMarkers } from '../../src/map/near/near.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { MapMarker } from '../../src/model/marker.js';
-import { PartitionPages, overlaps } from '../../src/pages/directory.js';
+import { overlaps, PartitionPages } from '../../src/pages/directory.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
+import type { MarkerFilterInput } from '../../src/read/filter.js';
+import type { OwnWrite } from '../../src/read/from-pages/own-writes.js';
+import type { SearchContext } from '../../src/read/search.js';
 import { searchContext } from '../support/search-context.js';
 
 const LAT = 1;

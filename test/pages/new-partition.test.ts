@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 
 import { GEOHASH_ALPHABET, LONGEST_Z } from '../../src/geo/geohash.js';
-import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { Budget } from '../../src/loaders/budget.js';
-import { markersOf, readPages } from '../../src/read/from-pages/chain.js';
 import { readConnection } from '../../src/map/connection.js';
 import type { Collection } from '../../src/model/collection.js';
 import { PartitionPages } from '../../src/pages/directory.js';
+import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { PlannedRead } from '../../src/pages/plan-reads.js';
+import { markersOf, readPages } from '../../src/read/from-pages/chain.js';
 import { applyToPages, roundOf } from '../../src/stream/pages/apply.js';
 import { PageMemory } from '../../src/stream/pages/memory.js';
 import { searchContext } from '../support/search-context.js';
-import { PageTable, SCOPE, applying, markerAt, sourceOf } from './support.js';
+import { applying, markerAt, PageTable, SCOPE, sourceOf } from './support.js';
 
 test('a page read while a marker moves to a part of the world without markers skips none', async () => {
   const table = new PageTable();

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { distance } from '../../src/geo/distance.js';
-import { LONGEST_Z, encode, fromZ } from '../../src/geo/geohash.js';
+import { encode, fromZ, LONGEST_Z } from '../../src/geo/geohash.js';
 import { groupBy } from '../../src/loaders/group.js';
-import { type DirectoryPart, afterPartition, pagesOfParts, partsOfHints } from '../../src/pages/directory.js';
+import { afterPartition, pagesOfParts, partsOfHints, type DirectoryPart } from '../../src/pages/directory.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import { PagesOutward } from '../../src/pages/outward.js';
 import { packPages } from '../../src/pages/pack.js';

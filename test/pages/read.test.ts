@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { LONGEST_Z } from '../../src/geo/geohash.js';
-import { type OrderedMarker, orderedMarker } from '../../src/pages/ordered-marker.js';
+import { compareBytes } from '../../src/keys/byte-order.js';
 import { Budget } from '../../src/loaders/budget.js';
+import { orderedMarker, type OrderedMarker } from '../../src/pages/ordered-marker.js';
 import { markersOf, readPages } from '../../src/read/from-pages/chain.js';
 import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { DirectoryReader, type DirectorySource } from '../../src/read/from-pages/directory-reader.js';
 import { PageMarkers } from '../../src/read/from-pages/page-source.js';
-import { compareBytes } from '../../src/keys/byte-order.js';
-import { type PageChange, applyToPages, roundOf } from '../../src/stream/pages/apply.js';
+import type { SearchedPages } from '../../src/read/search.js';
+import { applyToPages, roundOf, type PageChange } from '../../src/stream/pages/apply.js';
 import { PageMemory } from '../../src/stream/pages/memory.js';
 import { someOf } from '../support/rounds.js';
-import type { SearchedPages } from '../../src/read/search.js';
-import { PageTable, SCOPE, applying, markerAt, sourceOf } from './support.js';
+import { applying, markerAt, PageTable, SCOPE, sourceOf } from './support.js';
 
 const WORLD = [{ from: 0, to: 32 ** LONGEST_Z }];
 

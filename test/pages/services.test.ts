@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 
+import { ConsumerTrust, type ConsumerReport } from '../../src/loaders/consumer-trust.js';
+import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { OwnWrites } from '../../src/read/from-pages/own-writes.js';
 import { PageCache, pageName } from '../../src/read/from-pages/page-cache.js';
-import { type ConsumerReport, ConsumerTrust } from '../../src/loaders/consumer-trust.js';
-import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { StoredPage } from '../../src/store/page/pages.js';
-import { SCOPE, markerAt } from './support.js';
+import { markerAt, SCOPE } from './support.js';
 
 const GENERATION = '1';
 const of = { scope: SCOPE, collection: SCOPE, generation: GENERATION };

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 
+import { ClientGone } from '../../src/graphql/work.js';
 import { Budget } from '../../src/loaders/budget.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
+import { DEFAULT_LIMITS } from '../../src/model/limits.js';
+import { afterPartition, partitionRange } from '../../src/pages/directory.js';
 import { Loaders } from '../../src/read/loaders.js';
-import { partitionRange, afterPartition } from '../../src/pages/directory.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { putDirectoryPart } from '../../src/store/page/page-directory.js';
-import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { ClientGone } from '../../src/graphql/work.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { testPages } from '../support/page-services.js';
 

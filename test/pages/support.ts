@@ -1,15 +1,15 @@
 import { systemClock } from '../../src/clock.js';
-import { LONGEST_Z, encode } from '../../src/geo/geohash.js';
+import { encode, LONGEST_Z } from '../../src/geo/geohash.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
-import type { PageSource } from '../../src/read/from-pages/chain.js';
 import { silentLog } from '../../src/log.js';
 import type { MapMarker } from '../../src/model/marker.js';
 import type { DirectoryPart } from '../../src/pages/directory.js';
+import type { PageSource } from '../../src/read/from-pages/chain.js';
 import { MOST_HINTS } from '../../src/store/page/page-directory.js';
 import type { PageReplacement, StoredPage } from '../../src/store/page/pages.js';
 import type { PageMemory } from '../../src/stream/pages/memory.js';
 import type { PagesPort } from '../../src/stream/ports.js';
-import { type ModelPage, PagesModel, TEXT } from '../stream/simulation/pages-model.js';
+import { PagesModel, TEXT, type ModelPage } from '../stream/simulation/pages-model.js';
 
 export const SCOPE = 'places';
 /** The size of a page with about three markers. */

@@ -1,16 +1,15 @@
 import { createRequire } from 'node:module';
-
 import { beforeAll, expect, test } from 'vitest';
 
-import { type Area, areaContains, normalizeBounds } from '../../src/geo/bounds.js';
-import { LONGEST_Z, encode as geohashOf } from '../../src/geo/geohash.js';
+import { areaContains, normalizeBounds, type Area } from '../../src/geo/bounds.js';
+import { encode as geohashOf, LONGEST_Z } from '../../src/geo/geohash.js';
 import { latToY, lngToX, xToLng, yToLat } from '../../src/geo/mercator.js';
-import { planBlocks } from '../../src/plan/blocks.js';
 import { groupBy } from '../../src/loaders/group.js';
 import { PartitionPages } from '../../src/pages/directory.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import { packPages } from '../../src/pages/pack.js';
-import { type PlannedRead, planReads, requestsOf } from '../../src/pages/plan-reads.js';
+import { planReads, requestsOf, type PlannedRead } from '../../src/pages/plan-reads.js';
+import { planBlocks } from '../../src/plan/blocks.js';
 import { coverForPlan } from '../../src/plan/markers.js';
 import { precisionForZoom } from '../../src/plan/precision.js';
 

@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { areaContains, areaOverlapsCell, normalizeBounds } from '../../src/geo/bounds.js';
 import { cellBounds, encode, fromZ, toZ } from '../../src/geo/geohash.js';
 import { coverArea } from '../../src/geo/ranges.js';
-import { planBlocks } from '../../src/plan/blocks.js';
-import { rangeKeys, blockKeyRanges, explainMarkers } from '../../src/plan/explain.js';
-import { type MarkerPlan, type PlanPart, coverForPlan, planMarkers } from '../../src/plan/markers.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
-import { aPoint, anArea, pointsNear } from '../geo/arbitraries.js';
+import { planBlocks } from '../../src/plan/blocks.js';
+import { blockKeyRanges, explainMarkers, rangeKeys } from '../../src/plan/explain.js';
+import { coverForPlan, planMarkers, type MarkerPlan, type PlanPart } from '../../src/plan/markers.js';
+import { anArea, aPoint, pointsNear } from '../geo/arbitraries.js';
 import { someOf } from '../support/rounds.js';
 
 const CEILING = 64;

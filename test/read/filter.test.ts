@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { type MarkerFilterInput, type PropertyFilterInput, readFilter } from '../../src/read/filter.js';
 import type { Marker } from '../../src/model/marker.js';
+import { readFilter, type MarkerFilterInput, type PropertyFilterInput } from '../../src/read/filter.js';
 
 const marker: Marker = {
   collection: 'c',

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 
-import { LONGEST_Z, encode } from '../../src/geo/geohash.js';
+import { encode, LONGEST_Z } from '../../src/geo/geohash.js';
+import { compareBytes } from '../../src/keys/byte-order.js';
 import { Budget } from '../../src/loaders/budget.js';
-import { readFilter } from '../../src/read/filter.js';
-import { findMarkers } from '../../src/read/find-markers.js';
-import type { SearchedPages } from '../../src/read/search.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { MapMarker } from '../../src/model/marker.js';
 import { PartitionPages } from '../../src/pages/directory.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
-import { compareBytes } from '../../src/keys/byte-order.js';
+import { readFilter } from '../../src/read/filter.js';
+import { findMarkers } from '../../src/read/find-markers.js';
+import type { SearchedPages } from '../../src/read/search.js';
 import { searchContext } from '../support/search-context.js';
 
 const LAT = 1;

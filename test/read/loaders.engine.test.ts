@@ -1,22 +1,22 @@
 import pLimit from 'p-limit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
+import { normalizeBounds } from '../../src/geo/bounds.js';
 import { Budget } from '../../src/loaders/budget.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
-import { Loaders } from '../../src/read/loaders.js';
 import { RangeLoader } from '../../src/loaders/range-loader.js';
 import type { Collection } from '../../src/model/collection.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { planBlocks, planBlocksUnder } from '../../src/plan/blocks.js';
-import { normalizeBounds } from '../../src/geo/bounds.js';
+import { Loaders } from '../../src/read/loaders.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { addCells } from '../support/add-cells.js';
-import { recordCalls } from '../support/record-calls.js';
 import { testPages } from '../support/page-services.js';
+import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase();

@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';

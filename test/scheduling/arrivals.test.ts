@@ -1,5 +1,4 @@
-import { type Socket, connect } from 'node:net';
-
+import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 
 import { createHttpServer, createServices } from '../../src/server/services.js';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 
-import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import { documentOf } from '../../src/search/document.js';
+import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import type { SearchEngine } from '../../src/search/engine.js';
-import { type SearchTables, IndexFollower } from '../../src/search/follow.js';
+import { IndexFollower, type SearchTables } from '../../src/search/follow.js';
 import { openSearchTables } from '../../src/search/tables.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Item } from '../../src/store/database.js';

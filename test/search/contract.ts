@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 
-import { type Area, normalizeBounds } from '../../src/geo/bounds.js';
+import { normalizeBounds, type Area } from '../../src/geo/bounds.js';
 import { distance } from '../../src/geo/distance.js';
 import type { SearchChange, SearchDocument, SearchEngine, SearchHit, SearchQuery } from '../../src/search/engine.js';
 import { wordsOf } from '../../src/search/words.js';

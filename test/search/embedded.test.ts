@@ -9,9 +9,9 @@ import Libsql from 'libsql';
 import { expect, test } from 'vitest';
 
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
-import { editsAllowed, editsBetween } from '../../src/search/typos.js';
 import { rankBits } from '../../src/search/embedded/write.js';
 import { IndexFull, type SearchQuery } from '../../src/search/engine.js';
+import { editsAllowed, editsBetween } from '../../src/search/typos.js';
 import { rounds } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { describeEngine } from './contract.js';

@@ -1,4 +1,4 @@
-import { type Area, areaContains } from '../../src/geo/bounds.js';
+import { areaContains, type Area } from '../../src/geo/bounds.js';
 import { distance } from '../../src/geo/distance.js';
 import type { Point } from '../../src/geo/point.js';
 import type { SearchDocument } from '../../src/search/engine.js';

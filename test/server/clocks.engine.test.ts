@@ -15,7 +15,7 @@ import { startServer } from '../http/live-server.js';
 import { until } from '../live/support.js';
 import { postQuery } from '../support/post-query.js';
 import { rounds } from '../support/rounds.js';
-import { type RunningCli, runCli } from '../support/run-cli.js';
+import { runCli, type RunningCli } from '../support/run-cli.js';
 import { engine, engineSettings, testDatabase } from '../support/test-database.js';
 
 const SECOND = 1_000;

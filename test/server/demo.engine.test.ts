@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import { CellportError } from '../../src/errors.js';
 import type { Backend } from '../../src/server/backend.js';
-import { type DemoOptions, openDemo } from '../../src/server/demo.js';
+import { openDemo, type DemoOptions } from '../../src/server/demo.js';
 import { createCollection, listCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';

@@ -1,12 +1,12 @@
-import { DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { type Server, createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { postQuery } from '../support/post-query.js';
-import { type RunningCli, runCli } from '../support/run-cli.js';
+import { runCli, type RunningCli } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const RECOVERS_WITHIN_MS = 30_000;

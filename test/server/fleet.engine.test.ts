@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
-import { type DerivedData, startConsumer, storedReport } from '../../src/server/consumer.js';
-import { type ServerServices, createServices } from '../../src/server/services.js';
+import { startConsumer, storedReport, type DerivedData } from '../../src/server/consumer.js';
+import { createServices, type ServerServices } from '../../src/server/services.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
-import { deleteMarker } from '../../src/store/removal/markers.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
+import { updateMarker } from '../../src/store/marker/update-marker.js';
+import { deleteMarker } from '../../src/store/removal/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
-import { type LiveServer, startServer } from '../http/live-server.js';
+import { startServer, type LiveServer } from '../http/live-server.js';
 import { until } from '../live/support.js';
 import { randomFrom } from '../support/random.js';
 import { someOf } from '../support/rounds.js';

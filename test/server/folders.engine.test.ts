@@ -1,9 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 
 import { readConfig } from '../../src/config.js';
-import { importStateFile, importsFolder } from '../../src/ingest/markers/import-state.js';
+import { importsFolder, importStateFile } from '../../src/ingest/markers/import-state.js';
 import { keepIn } from '../../src/ingest/read/gzip.js';
 import { silentLog } from '../../src/log.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';

@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 
 import { readConfig } from '../../src/config.js';
+import { silentLog, type Log } from '../../src/log.js';
 import { openBackend } from '../../src/server/backend.js';
 import { createCollection, listCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { ensureTables } from '../../src/store/table/tables.js';
-import { type Log, silentLog } from '../../src/log.js';
-import { type RunningCli, runCli } from '../support/run-cli.js';
+import { runCli, type RunningCli } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 /** For commands, which all run the Java below, and for this process, which runs another. */

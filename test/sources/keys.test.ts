@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 
 import { readMapping } from '../../src/sources/mapping.js';
 import { markerOf } from '../../src/sources/marker.js';
-import { type Path, keyText, parsePath, pathText, valueAt, writePath } from '../../src/sources/path.js';
-import { type KeyAttribute, primaryKeyOf } from '../../src/sources/primary-key.js';
+import { keyText, parsePath, pathText, valueAt, writePath, type Path } from '../../src/sources/path.js';
+import { primaryKeyOf, type KeyAttribute } from '../../src/sources/primary-key.js';
 import {
   formatTemplate,
   joinKey,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { center } from '../../src/geo/geohash.js';
-import { type MappingJson, readMapping } from '../../src/sources/mapping.js';
+import { readMapping, type MappingJson } from '../../src/sources/mapping.js';
 import { compareNewest, detailsOf, markerOf } from '../../src/sources/marker.js';
 import type { Item } from '../../src/sources/path.js';
 

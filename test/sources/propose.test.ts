@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { encode } from '../../src/geo/geohash.js';
 import { readMapping } from '../../src/sources/mapping.js';
 import type { Item } from '../../src/sources/path.js';
-import { propose } from '../../src/sources/propose/propose.js';
 import type { KeyAttribute } from '../../src/sources/primary-key.js';
-import { TABLES, shown } from './tables.js';
+import { propose } from '../../src/sources/propose/propose.js';
+import { shown, TABLES } from './tables.js';
 
 describe.each(TABLES)('of table $id, $name', ({ id, name, key, items, markers }) => {
   test('the mappings that are proposed show exactly the markers that a map must have', () => {

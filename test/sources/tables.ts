@@ -1,8 +1,8 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Mapping } from '../../src/sources/mapping.js';
-import { type MappedItem, compareNewest, markerOf } from '../../src/sources/marker.js';
+import { compareNewest, markerOf, type MappedItem } from '../../src/sources/marker.js';
 import type { Item } from '../../src/sources/path.js';
 import type { KeyAttribute } from '../../src/sources/primary-key.js';
 

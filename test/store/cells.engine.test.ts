@@ -3,14 +3,13 @@ import { describe, expect, test } from 'vitest';
 
 import type { CellSums } from '../../src/geo/cell-sums.js';
 import { GEOHASH_ALPHABET } from '../../src/geo/geohash.js';
-import { getBlocks, readBlocks } from '../../src/store/cell/blocks.js';
-import { blockFromItem } from '../../src/store/cell/cells.js';
 import { applyRecords, comparable } from '../../src/store/cell/apply-records.js';
-import { packSums, unpackSums } from '../../src/store/cell/cells.js';
+import { getBlocks, readBlocks } from '../../src/store/cell/blocks.js';
+import { blockFromItem, packSums, unpackSums } from '../../src/store/cell/cells.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { queryAll } from '../../src/store/table/query-responses.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
 import { send } from '../../src/store/request/send.js';
+import { queryAll } from '../../src/store/table/query-responses.js';
 import { addCells } from '../support/add-cells.js';
 import { injectFaults } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';

@@ -1,8 +1,8 @@
 import {
   CreateTableCommand,
+  UpdateTimeToLiveCommand,
   type CreateTableCommandInput,
   type GlobalSecondaryIndex,
-  UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -11,16 +11,16 @@ import { MonthKeeper } from '../../src/jobs/month-tables.js';
 import { silentLog } from '../../src/log.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
-import { deleteMarker } from '../../src/store/removal/markers.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { readReadingsOf, recordReadings } from '../../src/store/reading/readings.js';
+import { deleteMarker } from '../../src/store/removal/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { deleteTables, ensureMonthTable, listMonths, monthTable } from '../../src/store/table/month-tables.js';
 import { openTables } from '../../src/store/table/table-check.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { describeTables, ensureTables, ownTables } from '../../src/store/table/tables.js';
-import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
 import { openRecount } from '../../src/stream/recount/reads.js';
+import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { engine, newDatabase } from '../support/test-database.js';

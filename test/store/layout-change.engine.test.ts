@@ -1,17 +1,17 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
+import { relocateMarker } from '../../src/jobs/fit-markers.js';
 import type { Collection, LayoutPhase } from '../../src/model/collection.js';
 import { deleteCollection } from '../../src/store/collection/collection-changes.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, endPhase, undoLayoutChange } from '../../src/store/collection/layout-change.js';
 import { whileLayoutStays } from '../../src/store/collection/watch-collection.js';
-import { deleteMarker } from '../../src/store/removal/markers.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
-import { relocateMarker } from '../../src/jobs/fit-markers.js';
 import { createMarker } from '../../src/store/marker/markers.js';
+import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { deleteMarker } from '../../src/store/removal/markers.js';
 import { readItem } from '../../src/store/request/conditional-change.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-24T10:00:00.000Z';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Clock } from '../../src/clock.js';
-import { type LeaseOptions, LeaseLost, takeLease, tryLease, whileLeased } from '../../src/store/lease.js';
+import { LeaseLost, takeLease, tryLease, whileLeased, type LeaseOptions } from '../../src/store/lease.js';
 import { World } from '../stream/simulation/world.js';
 
 interface Work {

@@ -3,8 +3,8 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
-import { queryCommand } from '../../src/store/request/query-items.js';
 import { Scheduler } from '../../src/scheduling/scheduler.js';
+import { queryCommand } from '../../src/store/request/query-items.js';
 
 test('the items of a long response are converted in turns with other work', async () => {
   const { takeTurn } = new Scheduler(systemClock);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 
+import { redrawMarker } from '../../src/jobs/fit-markers.js';
 import type { Collection } from '../../src/model/collection.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, endPhase } from '../../src/store/collection/layout-change.js';
-import { redrawMarker } from '../../src/jobs/fit-markers.js';
 import { updatedMarkerItem } from '../../src/store/marker/marker-update.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { changeItem, readItem } from '../../src/store/request/conditional-change.js';

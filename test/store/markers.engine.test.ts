@@ -6,23 +6,23 @@ import { encode } from '../../src/geo/geohash.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Properties } from '../../src/model/marker.js';
 import type { Database, Item } from '../../src/store/database.js';
-import { MAX_ITEM_BYTES, itemBytes } from '../../src/store/request/item-size.js';
 import {
-  type MarkerInput,
   mapMarkerFromIndex,
   markerFromBase,
   newMarkerItem,
+  type MarkerInput,
 } from '../../src/store/marker/marker-item.js';
 import { createMarker, createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
+import { itemBytes, MAX_ITEM_BYTES } from '../../src/store/request/item-size.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { queryAll } from '../../src/store/table/query-responses.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
 import { send } from '../../src/store/request/send.js';
+import { queryAll } from '../../src/store/table/query-responses.js';
+import { anyProperties, canonical } from '../support/any-json.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
-import { anyProperties, canonical } from '../support/any-json.js';
 import { someOf } from '../support/rounds.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const database = await testDatabase();

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Item } from '../../src/store/database.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { newCall } from '../../src/store/request/meter.js';
+import { rangeRequest, type StoredRange } from '../../src/store/request/ranges.js';
 import { queryResponses } from '../../src/store/table/query-responses.js';
-import { type StoredRange, rangeRequest } from '../../src/store/request/ranges.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 

@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { mapAhead, merged } from '../../src/store/request/concurrency.js';

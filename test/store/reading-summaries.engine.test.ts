@@ -4,15 +4,15 @@ import { describe, expect, test } from 'vitest';
 import type { Collection } from '../../src/model/collection.js';
 import type { SummaryPeriod } from '../../src/model/reading-summary.js';
 import { createCollection } from '../../src/store/collection/collections.js';
-import { deleteMarker } from '../../src/store/removal/markers.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
-import { type SummariesWanted, type SummaryBudget, readSummaries } from '../../src/store/reading/reading-summaries.js';
+import { readSummaries, type SummariesWanted, type SummaryBudget } from '../../src/store/reading/reading-summaries.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
+import { deleteMarker } from '../../src/store/removal/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { interceptCalls } from '../support/faults.js';
+import { memoryDatabase } from '../support/memory-store.js';
 import { recordCalls } from '../support/record-calls.js';
 import { someOf } from '../support/rounds.js';
-import { memoryDatabase } from '../support/memory-store.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
 const NOW = new Date('2026-11-21T10:20:00.000Z');

@@ -5,20 +5,20 @@ import type { Collection } from '../../src/model/collection.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import {
-  type ReadingInput,
-  type ReadingsWanted,
   readMarkerWithReadings,
   readReadingsOf,
   recordReadings,
+  type ReadingInput,
+  type ReadingsWanted,
 } from '../../src/store/reading/readings.js';
+import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { interceptCalls, injectFaults } from '../support/faults.js';
-import { recordCalls } from '../support/record-calls.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { injectFaults, interceptCalls } from '../support/faults.js';
 import { readsKeysOf } from '../support/json-keys.js';
+import { recordCalls } from '../support/record-calls.js';
 import { someOf } from '../support/rounds.js';
+import { newDatabase, testDatabase } from '../support/test-database.js';
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
 const DAY = 86_400_000;

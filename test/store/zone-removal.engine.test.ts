@@ -1,6 +1,5 @@
 import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
-
 import { expect, test } from 'vitest';
 
 import { createFolderStore } from '../../src/objects/folder-store.js';

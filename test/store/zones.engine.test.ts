@@ -1,14 +1,13 @@
 import { readdirSync } from 'node:fs';
-
 import { describe, expect, test } from 'vitest';
 
-import { createFolderStore } from '../../src/objects/folder-store.js';
 import type { Collection } from '../../src/model/collection.js';
+import { createFolderStore } from '../../src/objects/folder-store.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database, GeometryStore, Item } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { createZone } from '../../src/store/zone/zones.js';
 import { deleteZone, updateZone } from '../../src/store/zone/zone-changes.js';
+import { createZone } from '../../src/store/zone/zones.js';
 import { allItems } from '../stream/support.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';

@@ -1,11 +1,11 @@
 import type { TableDescription } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 
+import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Item } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';

@@ -2,8 +2,8 @@ import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, expect, test } from 'vitest';
 
 import { deleteTable, ensureTables } from '../../src/store/table/tables.js';
-import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
 import { NoStream } from '../../src/stream/ports.js';
+import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
 import { recordCalls } from '../support/record-calls.js';
 import { engine, testDatabase } from '../support/test-database.js';
 

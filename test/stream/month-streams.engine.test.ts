@@ -1,19 +1,19 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
+import { CONSUMER } from '../../src/server/consumer.js';
+import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { readDays } from '../../src/store/reading/kept-days.js';
 import { readKeptSummaries } from '../../src/store/reading/kept-summaries.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { coolMonthTable, monthTable } from '../../src/store/table/month-tables.js';
 import { deleteTable } from '../../src/store/table/tables.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';
-import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
 import { openRecount } from '../../src/stream/recount/reads.js';
-import { CONSUMER } from '../../src/server/consumer.js';
+import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
 import { recordCalls } from '../support/record-calls.js';
 import { engine, newDatabase, testDatabase } from '../support/test-database.js';
 import { streamParts, untilRead } from './support.js';

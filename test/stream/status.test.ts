@@ -4,7 +4,7 @@ import { createKeyspace } from '../../src/keys/keyspace.js';
 import { silentLog } from '../../src/log.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';
 import { DerivedModel } from './simulation/derived-model.js';
-import { type Ports, Process } from './simulation/process.js';
+import { Process, type Ports } from './simulation/process.js';
 import { TableModel } from './simulation/table-model.js';
 import { World } from './simulation/world.js';
 

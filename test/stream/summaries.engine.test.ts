@@ -2,17 +2,17 @@ import fc from 'fast-check';
 import pLimit from 'p-limit';
 import { describe, expect, test } from 'vitest';
 
-import { type Clock, systemClock } from '../../src/clock.js';
-import { MarkerLoader } from '../../src/loaders/marker-loader.js';
+import { systemClock, type Clock } from '../../src/clock.js';
 import { ConsumerTrust } from '../../src/loaders/consumer-trust.js';
+import { MarkerLoader } from '../../src/loaders/marker-loader.js';
 import { SummaryLoader } from '../../src/loaders/reading-summaries.js';
 import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
+import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import type { SummaryPeriod } from '../../src/model/reading-summary.js';
 import { CONSUMER, storedReport } from '../../src/server/consumer.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Item } from '../../src/store/database.js';
-import { deleteMarker } from '../../src/store/removal/markers.js';
 import { createMarkers, getMarkers } from '../../src/store/marker/markers.js';
 import {
   closeDay,
@@ -24,12 +24,12 @@ import {
   storedText,
   summarizeDay,
 } from '../../src/store/reading/kept-days.js';
-import { type KeptTrust, readKeptSummaries } from '../../src/store/reading/kept-summaries.js';
+import { readKeptSummaries, type KeptTrust } from '../../src/store/reading/kept-summaries.js';
 import type { SummariesWanted } from '../../src/store/reading/reading-summaries.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
+import { deleteMarker } from '../../src/store/removal/markers.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { itemBytes } from '../../src/store/request/item-size.js';
-import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { openSummaries } from '../../src/stream/consume/derived-ports.js';

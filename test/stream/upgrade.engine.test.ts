@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 
-import { type Log, silentLog } from '../../src/log.js';
+import { silentLog, type Log } from '../../src/log.js';
 import { startConsumer } from '../../src/server/consumer.js';
 import { keepExact } from '../../src/server/exact-counts.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';

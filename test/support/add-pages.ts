@@ -7,8 +7,8 @@ import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { Database, Item } from '../../src/store/database.js';
 import { mapMarkerFromIndex } from '../../src/store/marker/marker-item.js';
 import { MOST_HINTS } from '../../src/store/page/page-directory.js';
-import { applyToPages } from '../../src/stream/pages/apply.js';
 import { openPages } from '../../src/stream/consume/derived-ports.js';
+import { applyToPages } from '../../src/stream/pages/apply.js';
 import { GENERATION } from './page-services.js';
 
 /** Smaller pages and parts of the directory than there are usually. */

@@ -1,7 +1,7 @@
-import { type GraphQLSchema, print } from 'graphql';
+import { print, type GraphQLSchema } from 'graphql';
 
 import { compileOperation } from '../../src/graphql/execution/compiled.js';
-import { type Executor, interpreting } from '../../src/graphql/execution/executor.js';
+import { interpreting, type Executor } from '../../src/graphql/execution/executor.js';
 
 /** The result of a comparison. */
 export interface Comparison {

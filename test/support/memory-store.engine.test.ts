@@ -6,9 +6,9 @@ import {
   GetCommand,
   PutCommand,
   QueryCommand,
-  type QueryCommandInput,
   ScanCommand,
   TransactWriteCommand,
+  type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
 

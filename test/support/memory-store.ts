@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-
 import type { KeySchemaElement } from '@aws-sdk/client-dynamodb';
 
 import { compareBytes } from '../../src/keys/byte-order.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
-import { type Database, type DatabaseOptions, createDatabase } from '../../src/store/database.js';
+import { createDatabase, type Database, type DatabaseOptions } from '../../src/store/database.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { betweenFiles } from './between-files.js';
 

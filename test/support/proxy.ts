@@ -1,4 +1,4 @@
-import { type Server, createServer, request } from 'node:http';
+import { createServer, request, type Server } from 'node:http';
 
 import { engine } from './test-database.js';
 

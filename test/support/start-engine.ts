@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { TestProject } from 'vitest/node';
 
-import { type Engine, startEngine } from '../../src/engine/start.js';
+import { startEngine, type Engine } from '../../src/engine/start.js';
 import { compile } from './compile.js';
 
 declare module 'vitest' {

@@ -1,10 +1,10 @@
-import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { randomUUID } from 'node:crypto';
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, inject } from 'vitest';
 
 import type { EngineAddress } from '../../src/engine/start.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
-import { type Database, type DatabaseOptions, createDatabase } from '../../src/store/database.js';
+import { createDatabase, type Database, type DatabaseOptions } from '../../src/store/database.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { ensureTables } from '../../src/store/table/tables.js';
 import { betweenFiles } from './between-files.js';

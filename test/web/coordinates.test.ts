@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { positionText } from '../../web/map/text/position-text.js';
 import { readCoordinates } from '../../web/map/search/coordinates.js';
+import { positionText } from '../../web/map/text/position-text.js';
 
 const positions = (text: string) => readCoordinates(text).map(({ position: { lat, lng } }) => [lat, lng]);
 

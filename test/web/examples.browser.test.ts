@@ -2,10 +2,10 @@ import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
-import { type PreviewServer, build, preview } from 'vite';
+import { build, preview, type PreviewServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { type LiveServer, startServer } from '../http/live-server.js';
+import { startServer, type LiveServer } from '../http/live-server.js';
 import { until } from '../live/support.js';
 import { makeCollection, realMarkers } from '../map/fixture.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

@@ -11,7 +11,7 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import { ConsumptionSampler } from '../../src/store/consumption/sampler.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { type LiveServer, fillCells, startServer } from '../http/live-server.js';
+import { fillCells, startServer, type LiveServer } from '../http/live-server.js';
 import { addAllPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

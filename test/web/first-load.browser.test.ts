@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCountries } from '../../src/ingest/zones/countries.js';
 import { BUILT_FILES } from '../../src/server/services.js';
 import { testDatabase } from '../support/test-database.js';
-import { hasChromium, openBrowser, expectSoon } from './browser.js';
-import { type MapServer, startMapServer } from './map-server.js';
+import { expectSoon, hasChromium, openBrowser } from './browser.js';
+import { startMapServer, type MapServer } from './map-server.js';
 
 /** This long after its start, a server knows all changes that a page may lack whose subscription starts late. */
 const KNOWN_AFTER_MS = 6_000;

@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSchema, getOperationAST, parse, validate, visit } from 'graphql';
@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { CITIES_COLLECTION, openCities } from '../../src/ingest/markers/cities.js';
 import { openCountries } from '../../src/ingest/zones/countries.js';
-import { type Example, menu, tabs } from '../../web/graphiql/examples.js';
+import { menu, tabs, type Example } from '../../web/graphiql/examples.js';
 import { startServer } from '../http/live-server.js';
 import { collect, until, websocketClient } from '../live/support.js';
 import { postQuery } from '../support/post-query.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
-import { type MapServer, startMapServer } from './map-server.js';
+import { startMapServer, type MapServer } from './map-server.js';
 
 const MOST_READ_UNITS = 20;
 const examples = [...tabs, ...menu];

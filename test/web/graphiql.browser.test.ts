@@ -6,8 +6,8 @@ import { menu, tabs } from '../../web/graphiql/examples.js';
 import { startServer } from '../http/live-server.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
-import { SMALL, afterTimers, hasChromium, openBrowser } from './browser.js';
-import { type MapServer, startMapServer } from './map-server.js';
+import { afterTimers, hasChromium, openBrowser, SMALL } from './browser.js';
+import { startMapServer, type MapServer } from './map-server.js';
 
 /**
  * Waits for the editor, which loads after tabs and button: clicks before that show the first example. It shows the last tab

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { MapCell } from '../../src/client/public.js';
-import { encode, cellBounds } from '../../src/geo/geohash.js';
+import { cellBounds, encode } from '../../src/geo/geohash.js';
 import { lengthAt, levelOf, markersAround, sideKm } from '../../web/map/heat/kernel.js';
 import { scaleOf } from '../../web/map/heat/scale.js';
 

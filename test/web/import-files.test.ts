@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { featuresOf } from '../../web/map/import/features.js';
-import { type Lines, linesOf, readText, textForm } from '../../web/map/import/lines.js';
+import { linesOf, readText, textForm, type Lines } from '../../web/map/import/lines.js';
 import type { ImportRow } from '../../web/map/import/row.js';
 import { readRows } from '../../web/map/import/rows.js';
 

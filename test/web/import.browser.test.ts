@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
-import { SMALL, drawSlowly, hasChromium, keep, openBrowser, expectSoon } from './browser.js';
-import { type MapServer, startMapServer } from './map-server.js';
+import { drawSlowly, expectSoon, hasChromium, keep, openBrowser, SMALL } from './browser.js';
+import { startMapServer, type MapServer } from './map-server.js';
 
 const SHOPS = `id;Name;Category;Latitude;Longitude;opens
 1;"Bread; fresh";bakery;52,41;16,93;"7 ""sharp"""

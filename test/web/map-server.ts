@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 
+import type { StaticFolders } from '../../src/http/server.js';
 import { silentLog } from '../../src/log.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { metricsOf } from '../../src/server/hot-keys.js';
 import { OwnSearch } from '../../src/server/search.js';
-import type { StaticFolders } from '../../src/http/server.js';
 import { BUILT_FILES, createHttpServer, createServices } from '../../src/server/services.js';
 import { ConsumptionSampler } from '../../src/store/consumption/sampler.js';
 import type { Database } from '../../src/store/database.js';

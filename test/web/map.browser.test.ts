@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -16,17 +16,17 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
 import {
-  SMALL,
   afterTimers,
   differingPixels,
   drawSlowly,
+  expectSoon,
   hasChromium,
   keep,
   openBrowser,
   shoot,
-  expectSoon,
+  SMALL,
 } from './browser.js';
-import { type MapServer, startMapServer } from './map-server.js';
+import { startMapServer, type MapServer } from './map-server.js';
 import { serveOwnTiles } from './own-tiles.js';
 
 interface City {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { NO_RULES } from '../../web/map/rules/rules.js';
 import { readHash, writeHash } from '../../web/map/address/url-hash.js';
+import { NO_RULES } from '../../web/map/rules/rules.js';
 
 const key = fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,8}$/);
 const state = fc.record({

@@ -1,7 +1,7 @@
 import { ChevronDownIcon, DropdownMenu, pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { createElement } from 'react';
 
-import { type Example, menu } from './examples.js';
+import { menu, type Example } from './examples.js';
 
 /** "Zones of a map" from "ZonesOfAMap". */
 const words = (name: string) =>

@@ -1,8 +1,8 @@
 import 'maplibre-gl/dist/maplibre-gl.css';
 import './style.css';
 
-import { addFonts } from './base-map/fonts.js';
 import { startPage } from './app/start.js';
+import { addFonts } from './base-map/fonts.js';
 
 addFonts();
 startPage().catch((error: unknown) => {

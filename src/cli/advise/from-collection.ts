@@ -2,20 +2,20 @@ import TinyQueue from 'tinyqueue';
 
 import { Distribution, type Stretch } from '../../capacity/distribution.js';
 import { CellportError } from '../../errors.js';
-import { LONGEST_Z, fromZ } from '../../geo/geohash.js';
+import { fromZ, LONGEST_Z } from '../../geo/geohash.js';
 import { cellRange } from '../../geo/ranges.js';
 import { FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import { getBlocks } from '../../store/cell/blocks.js';
 import type { Database } from '../../store/database.js';
-import { type MarkerInput, markerFromBase } from '../../store/marker/marker-item.js';
+import { markerFromBase, type MarkerInput } from '../../store/marker/marker-item.js';
 import { batchGet } from '../../store/request/batch-get.js';
-import { type Call, newCall } from '../../store/request/meter.js';
-import { queryResponses } from '../../store/table/query-responses.js';
+import { newCall, type Call } from '../../store/request/meter.js';
 import { rangeRequest } from '../../store/request/ranges.js';
+import { queryResponses } from '../../store/table/query-responses.js';
 import { findCollection } from '../find-collection.js';
 import type { AdviseSource } from './from-rows.js';
-import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 /**
  * Maximum number of cell blocks to read, fullest first: 1,024 read units. Markers in other blocks are assumed to be

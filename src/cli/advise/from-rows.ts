@@ -1,6 +1,6 @@
 import { Distribution } from '../../capacity/distribution.js';
 import { badInput } from '../../errors.js';
-import { LONGEST_Z, encode, toZ } from '../../geo/geohash.js';
+import { encode, LONGEST_Z, toZ } from '../../geo/geohash.js';
 import { readPoint } from '../../geo/point.js';
 import { CITIES_COLLECTION, openCities } from '../../ingest/markers/cities.js';
 import { openMarkers } from '../../ingest/markers/marker-reader.js';

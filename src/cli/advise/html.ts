@@ -1,7 +1,7 @@
 import type { Advice } from '../../capacity/advice.js';
 import type { Distribution } from '../../capacity/distribution.js';
 import type { ReadCost } from '../../capacity/views.js';
-import { type Chart, chartSvg } from './chart.js';
+import { chartSvg, type Chart } from './chart.js';
 import { mapSvg } from './map.js';
 import type { Section } from './sections.js';
 

@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-
 import { mesh } from 'topojson-client';
 import type { GeometryObject, Topology } from 'topojson-specification';
 

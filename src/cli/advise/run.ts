@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 
-import { type Advice, GIGABYTE, adviceFor } from '../../capacity/advice.js';
+import { adviceFor, GIGABYTE, type Advice } from '../../capacity/advice.js';
 import { PRICE_LIST } from '../../capacity/prices.js';
 import { badInput } from '../../errors.js';
 import { withDatabase } from '../session.js';
-import { type AdviseSource, fromCities, fromFile } from './from-rows.js';
+import { fromCities, fromFile, type AdviseSource } from './from-rows.js';
 import type { AdviseOptions } from './options.js';
-import { sectionsOf, sectionsAsText } from './sections.js';
+import { sectionsAsText, sectionsOf } from './sections.js';
 import { sizesOf } from './sizes.js';
 
 async function sourceOf(file: string | undefined, options: AdviseOptions): Promise<AdviseSource> {

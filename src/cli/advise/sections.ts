@@ -1,7 +1,6 @@
 import type { Advice } from '../../capacity/advice.js';
 import type { Candidate } from '../../capacity/candidates.js';
-import type { MonthlyCost } from '../../capacity/prices.js';
-import { PRICE_LIST } from '../../capacity/prices.js';
+import { PRICE_LIST, type MonthlyCost } from '../../capacity/prices.js';
 import type { ReadCost } from '../../capacity/views.js';
 import { aligned } from '../progress.js';
 

@@ -1,16 +1,16 @@
 import type { MarkerBytes, Sizes } from '../../capacity/advice.js';
-import { DRAWN_ATTRIBUTES } from '../../store/table/table-definitions.js';
-import { INDEXES } from '../../keys/indexes.js';
-import { type KeyStyle, createKeyspace } from '../../keys/keyspace.js';
 import { compareBytes } from '../../keys/byte-order.js';
+import { INDEXES } from '../../keys/indexes.js';
+import { createKeyspace, type KeyStyle } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
 import { orderedMarker } from '../../pages/ordered-marker.js';
 import { packPages } from '../../pages/pack.js';
 import type { Item } from '../../store/database.js';
-import { type MarkerInput, mapMarkerFromIndex, newMarkerItem } from '../../store/marker/marker-item.js';
+import { mapMarkerFromIndex, newMarkerItem, type MarkerInput } from '../../store/marker/marker-item.js';
 import { PACKING } from '../../store/page/page-data.js';
 import { pageBytes } from '../../store/page/pages.js';
 import { itemBytes } from '../../store/request/item-size.js';
+import { DRAWN_ATTRIBUTES } from '../../store/table/table-definitions.js';
 
 /** The settings of a collection on which the size of its markers depends. */
 export type SizedCollection = Pick<Collection, 'key' | 'code' | 'mapProperties' | 'globalIds' | 'prefixLength'>;

@@ -1,6 +1,6 @@
 import { systemClock } from '../../clock.js';
-import { CellportError, badInput } from '../../errors.js';
-import { type Area, normalizeBounds } from '../../geo/bounds.js';
+import { badInput, CellportError } from '../../errors.js';
+import { normalizeBounds, type Area } from '../../geo/bounds.js';
 import { writeToFile, writeToStream } from '../../ingest/export/output.js';
 import { hasFewRanges, readMarkers } from '../../ingest/export/read-markers.js';
 import { readZones } from '../../ingest/export/read-zones.js';
@@ -9,13 +9,13 @@ import type { FileFormat } from '../../ingest/read/file-format.js';
 import { isGzip, zipped } from '../../ingest/read/gzip.js';
 import type { Collection } from '../../model/collection.js';
 import { findOccupied } from '../../server/consumer.js';
-import { type PartitionPrefixes, hasFewPartitions } from '../../store/cell/partition-prefixes.js';
+import { hasFewPartitions, type PartitionPrefixes } from '../../store/cell/partition-prefixes.js';
 import { newCall } from '../../store/request/meter.js';
 import { Interrupted } from '../failure.js';
 import { findCollection } from '../find-collection.js';
 import type { BoundsOption } from '../options.js';
-import { type ProgressBar, duration, grouped, printable, progressBar } from '../progress.js';
-import { type CommandSession, withDatabase } from '../session.js';
+import { duration, grouped, printable, progressBar, type ProgressBar } from '../progress.js';
+import { withDatabase, type CommandSession } from '../session.js';
 
 export interface ExportOptions {
   readonly collection: string;

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 
 import { CellportError } from '../../errors.js';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../private-files.js';
-import { ownName, ownerIsGone } from '../../stream/consume/owners.js';
+import { ownerIsGone, ownName } from '../../stream/consume/owners.js';
 
 async function tryLock(path: string): Promise<boolean> {
   try {

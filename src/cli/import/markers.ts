@@ -1,6 +1,6 @@
 import { systemClock } from '../../clock.js';
 import { fileIdentity, importsFolder } from '../../ingest/markers/import-state.js';
-import { type MarkerLoad, loadMarkers } from '../../ingest/markers/load-markers.js';
+import { loadMarkers, type MarkerLoad } from '../../ingest/markers/load-markers.js';
 import { openMarkers } from '../../ingest/markers/marker-reader.js';
 import { openCollection } from '../../ingest/open-collection.js';
 import { formatOf } from '../../ingest/read/file-format.js';
@@ -9,9 +9,9 @@ import { watched } from '../../ingest/read/row-source.js';
 import { isInvalid } from '../../ingest/read/row.js';
 import { Notes } from '../../ingest/rows/notes.js';
 import type { DerivedData } from '../../server/consumer.js';
-import { type ImportOptions, collectionInput } from './options.js';
 import { askAboutNames } from '../ask.js';
 import type { CommandSession } from '../session.js';
+import { collectionInput, type ImportOptions } from './options.js';
 import { planPrune } from './prune.js';
 import { runImport } from './report.js';
 import { Extent, isServed, whereToSee } from './where-to-see.js';

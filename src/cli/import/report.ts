@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 
-import { CellportError, badInput } from '../../errors.js';
+import { badInput, CellportError } from '../../errors.js';
 import { RejectsFile } from '../../ingest/read/rejects.js';
 import { withBackend } from '../../server/backend.js';
 import { openTables } from '../../store/table/table-check.js';
 import { Interrupted } from '../failure.js';
-import { type ImportBars, duration, grouped, importBars, printable, sum } from '../progress.js';
-import { type CommandSession, withSettings } from '../session.js';
+import { duration, grouped, importBars, printable, sum, type ImportBars } from '../progress.js';
+import { withSettings, type CommandSession } from '../session.js';
 
 /** Options of every import. */
 export interface ReportOptions {

@@ -1,8 +1,8 @@
-import { latToY, lngToX, worldSize, xToLng, yToLat } from '../../geo/mercator.js';
 import type { Config } from '../../config.js';
+import { latToY, lngToX, worldSize, xToLng, yToLat } from '../../geo/mercator.js';
 import { urlOf } from '../../http/loopback.js';
-import type { Collection } from '../../model/collection.js';
 import type { RowPosition } from '../../ingest/rows/position.js';
+import type { Collection } from '../../model/collection.js';
 
 /** Map size in px that fits any window. */
 const MAP_PX = 480;

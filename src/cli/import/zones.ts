@@ -9,7 +9,7 @@ import { Notes } from '../../ingest/rows/notes.js';
 import { importZones } from '../../ingest/zones/import-zones.js';
 import { openZones } from '../../ingest/zones/zone-row.js';
 import { newCall } from '../../store/request/meter.js';
-import { type ImportOptions, collectionInput } from './options.js';
+import { collectionInput, type ImportOptions } from './options.js';
 import { runImport } from './report.js';
 import { isServed, whereToSee } from './where-to-see.js';
 

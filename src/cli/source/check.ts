@@ -1,10 +1,10 @@
-import { CellportError } from '../../errors.js';
 import { PRICE_LIST } from '../../capacity/prices.js';
-import { type MappedItem, markerOf } from '../../sources/marker.js';
+import { CellportError } from '../../errors.js';
+import { markerOf, type MappedItem } from '../../sources/marker.js';
 import { keyText } from '../../sources/path.js';
 import type { Item } from '../../store/database.js';
-import { type SourceTable, describeSource, sampleItems, streamFault } from '../../store/source/describe-source.js';
 import { newCall } from '../../store/request/meter.js';
+import { describeSource, sampleItems, streamFault, type SourceTable } from '../../store/source/describe-source.js';
 import { grouped, printable } from '../progress.js';
 import type { CommandSession } from '../session.js';
 import { readMappingFile } from './mapping-file.js';

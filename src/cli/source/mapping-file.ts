@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 import { CellportError, reasonFor } from '../../errors.js';
-import { type Mapping, readMapping } from '../../sources/mapping.js';
+import { readMapping, type Mapping } from '../../sources/mapping.js';
 
 /** Far more than any mapping has. */
 const MOST_BYTES = 256 * 1024;

@@ -1,26 +1,25 @@
 import { setFlagsFromString } from 'node:v8';
-
 import {
+  getArgumentValues,
+  getVariableValues,
+  isObjectType,
+  Kind,
+  OperationTypeNode,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
   type DocumentNode,
   type ExecutionResult,
   type FieldNode,
   type GraphQLField,
   type GraphQLSchema,
-  Kind,
   type OperationDefinitionNode,
-  OperationTypeNode,
-  TypeInfo,
   type VariableDefinitionNode,
-  getArgumentValues,
-  getVariableValues,
-  isObjectType,
-  visit,
-  visitWithTypeInfo,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 
-import { fieldsOf } from '../limits/bounded-lists.js';
 import type { RequestContext } from '../context.js';
+import { fieldsOf } from '../limits/bounded-lists.js';
 import { documentBytes, fragmentsOf } from '../limits/document-limits.js';
 
 type Values = Readonly<Record<string, unknown>>;

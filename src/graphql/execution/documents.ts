@@ -1,17 +1,17 @@
 import {
-  type DocumentNode,
   GraphQLError,
-  type GraphQLFormattedError,
-  type GraphQLSchema,
   NoSchemaIntrospectionCustomRule,
   specifiedRules,
   validate,
+  type DocumentNode,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
 import type { Limits } from '../../model/limits.js';
-import { documentBytes, readDocument } from '../limits/document-limits.js';
 import type { FormatError } from '../error-format.js';
+import { documentBytes, readDocument } from '../limits/document-limits.js';
 
 /** A valid document, or the errors for which it is refused, as clients see them. */
 export type Verdict =

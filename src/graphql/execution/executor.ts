@@ -1,14 +1,14 @@
 import {
+  execute,
   type DocumentNode,
   type ExecutionResult,
   type GraphQLSchema,
   type OperationDefinitionNode,
-  execute,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-import { type CompiledOperation, compileOperation } from './compiled.js';
 import type { RequestContext } from '../context.js';
+import { compileOperation, type CompiledOperation } from './compiled.js';
 
 /** One operation of a valid document, and everything needed to execute it. */
 export interface Execution {

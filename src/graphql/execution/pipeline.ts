@@ -1,13 +1,13 @@
-import { type GraphQLFormattedError, type GraphQLSchema, getOperationAST } from 'graphql';
+import { getOperationAST, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 
-import { CellportError, badInput, limitExceeded } from '../../errors.js';
+import { badInput, CellportError, limitExceeded } from '../../errors.js';
 import type { Log } from '../../log.js';
-import { checkAnswerSize } from '../limits/answer-size.js';
-import type { RequestContext } from '../context.js';
-import { type Verdict, documentReader } from './documents.js';
-import { type FormatError, errorFormatter } from '../error-format.js';
-import type { Execution, Executor } from './executor.js';
 import type { Limits } from '../../model/limits.js';
+import type { RequestContext } from '../context.js';
+import { errorFormatter, type FormatError } from '../error-format.js';
+import { checkAnswerSize } from '../limits/answer-size.js';
+import { documentReader, type Verdict } from './documents.js';
+import type { Execution, Executor } from './executor.js';
 import { variableErrors, withAnyPositions } from './variables.js';
 
 /** What a client sends to start an operation, unchecked. */

@@ -1,13 +1,13 @@
-import { type DocumentNode, type ExecutionArgs, createSourceEventStream } from 'graphql';
+import { createSourceEventStream, type DocumentNode, type ExecutionArgs } from 'graphql';
 
 import { CellportError, limitExceeded } from '../../errors.js';
 import { bytesOfValue } from '../../model/memory.js';
-import { type Services, createContext } from '../context.js';
+import { createContext, type Services } from '../context.js';
+import { formatted, type FormatError } from '../error-format.js';
 import { documentBytes } from '../limits/document-limits.js';
-import { type FormatError, formatted } from '../error-format.js';
+import { Work } from '../work.js';
 import type { Execution } from './executor.js';
 import type { Failed, OperationRequest, OperationResult, Pipeline } from './pipeline.js';
-import { Work } from '../work.js';
 
 /** Memory for the requests of all subscriptions of a server, with their documents. */
 const MOST_BYTES = 32 * 1024 * 1024;

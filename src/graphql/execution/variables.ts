@@ -1,18 +1,18 @@
 import {
-  GraphQLError,
-  type GraphQLInputType,
-  type GraphQLSchema,
-  type OperationDefinitionNode,
-  type VariableDefinitionNode,
   coerceInputValue,
   getNamedType,
   getNullableType,
+  GraphQLError,
   isInputObjectType,
   isInputType,
   isListType,
   isNonNullType,
   print,
   typeFromAST,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type VariableDefinitionNode,
 } from 'graphql';
 
 import { badInput, limitExceeded, shown } from '../../errors.js';

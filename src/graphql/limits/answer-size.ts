@@ -1,24 +1,24 @@
 import {
+  getArgumentValues,
+  getNamedType,
+  getVariableValues,
+  isInterfaceType,
+  isObjectType,
+  Kind,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLSchema,
-  Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
-  getArgumentValues,
-  getNamedType,
-  getVariableValues,
-  isInterfaceType,
-  isObjectType,
 } from 'graphql';
 
 import { limitExceeded } from '../../errors.js';
 import type { Limits } from '../../model/limits.js';
-import { fragmentsOf } from './document-limits.js';
 import { SHORTER } from '../work.js';
+import { fragmentsOf } from './document-limits.js';
 
 type Arguments = Readonly<Record<string, unknown>>;
 type Estimate = (args: Arguments, limits: Limits) => number;

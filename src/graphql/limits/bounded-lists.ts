@@ -1,19 +1,19 @@
 import {
-  type GraphQLFieldResolver,
-  type GraphQLOutputType,
-  type GraphQLResolveInfo,
-  type GraphQLSchema,
-  Kind,
-  OperationTypeNode,
-  type SelectionSetNode,
   getNamedType,
   getNullableType,
   isCompositeType,
   isListType,
   isObjectType,
+  Kind,
+  OperationTypeNode,
+  type GraphQLFieldResolver,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  type SelectionSetNode,
 } from 'graphql';
 
-import { type Connection, readOn } from '../../map/connection.js';
+import { readOn, type Connection } from '../../map/connection.js';
 import type { Turn } from '../../scheduling/turns.js';
 import type { RequestContext } from '../context.js';
 import type { Work } from '../work.js';

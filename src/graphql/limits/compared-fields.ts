@@ -1,7 +1,7 @@
 import {
+  Kind,
   type DocumentNode,
   type FragmentDefinitionNode,
-  Kind,
   type SelectionNode,
   type SelectionSetNode,
   type ValueNode,

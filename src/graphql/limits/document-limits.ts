@@ -1,17 +1,17 @@
 import {
-  type DocumentNode,
-  type FragmentDefinitionNode,
   Kind,
   Lexer,
-  type SelectionSetNode,
+  parse,
   Source,
   TokenKind,
-  parse,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type SelectionSetNode,
 } from 'graphql';
 
 import { limitExceeded } from '../../errors.js';
 import type { Limits } from '../../model/limits.js';
-import { type Fragments, comparisonsIn, valuesOf } from './compared-fields.js';
+import { comparisonsIn, valuesOf, type Fragments } from './compared-fields.js';
 
 /** The size of a document with its fragments expanded. */
 interface Size {

@@ -8,8 +8,8 @@ import type { MapMarker } from '../../model/marker.js';
 import type { RequestContext } from '../context.js';
 import type { MarkerResolvers } from '../generated.js';
 import { readFirst } from './arguments.js';
-import { checkBounds, readReadingsArguments } from './selected-readings.js';
 import { storedCollection } from './references.js';
+import { checkBounds, readReadingsArguments } from './selected-readings.js';
 
 /** A year of days. */
 const SUMMARIES = 400;

@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 
-import { CellportError, badInput } from '../../errors.js';
+import { badInput, CellportError } from '../../errors.js';
 import { parseId } from '../../keys/ids.js';
 import { cellAt } from '../../map/cells/cells.js';
 import { searchText } from '../../map/text-search.js';
@@ -8,9 +8,9 @@ import { readViewport } from '../../map/viewport.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { Zone } from '../../model/zone.js';
-import { collectionCursor, readCollectionCursor, readFirst } from './arguments.js';
 import type { RequestContext } from '../context.js';
 import type { QueryResolvers } from '../generated.js';
+import { collectionCursor, readCollectionCursor, readFirst } from './arguments.js';
 import { loadMarker } from './load-marker.js';
 import { storedCollection } from './references.js';
 

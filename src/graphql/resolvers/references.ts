@@ -1,7 +1,7 @@
 import { notFound } from '../../errors.js';
 import { parseId } from '../../keys/ids.js';
-import { requireCollection } from '../../read/context.js';
 import type { Collection } from '../../model/collection.js';
+import { requireCollection } from '../../read/context.js';
 import type { RequestContext } from '../context.js';
 
 /**

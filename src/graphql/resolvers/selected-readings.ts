@@ -1,14 +1,14 @@
 import {
-  type DirectiveNode,
-  type FieldNode,
-  GraphQLIncludeDirective,
-  GraphQLObjectType,
-  type GraphQLResolveInfo,
-  GraphQLSkipDirective,
-  Kind,
-  type SelectionNode,
   getArgumentValues,
   getDirectiveValues,
+  GraphQLIncludeDirective,
+  GraphQLObjectType,
+  GraphQLSkipDirective,
+  Kind,
+  type DirectiveNode,
+  type FieldNode,
+  type GraphQLResolveInfo,
+  type SelectionNode,
 } from 'graphql';
 
 import { badInput } from '../../errors.js';

@@ -1,21 +1,21 @@
 import { CellportError } from '../../errors.js';
-import { type Area, areaContains, areaOverlapsCell, normalizeBounds } from '../../geo/bounds.js';
-import { LONGEST_Z, cellBounds, toZ } from '../../geo/geohash.js';
+import { areaContains, areaOverlapsCell, normalizeBounds, type Area } from '../../geo/bounds.js';
+import { cellBounds, LONGEST_Z, toZ } from '../../geo/geohash.js';
 import type { Collection } from '../../model/collection.js';
 import type { KeyRange } from '../../model/key-range.js';
 import type { Marker } from '../../model/marker.js';
 import { spreadOf } from '../../model/spread.js';
 import { rangeKeys } from '../../plan/explain.js';
-import { type PlannedRange, coverForPlan, planMarkers } from '../../plan/markers.js';
+import { coverForPlan, planMarkers, type PlannedRange } from '../../plan/markers.js';
+import { hasFewPartitions, type PartitionPrefixes } from '../../store/cell/partition-prefixes.js';
 import { getCollections } from '../../store/collection/collections.js';
-import { mapAhead } from '../../store/request/concurrency.js';
 import type { Database, Item } from '../../store/database.js';
 import { getMarkers } from '../../store/marker/markers.js';
+import { mapAhead } from '../../store/request/concurrency.js';
 import type { Call } from '../../store/request/meter.js';
-import { type PartitionPrefixes, hasFewPartitions } from '../../store/cell/partition-prefixes.js';
 import { rangeRequest } from '../../store/request/ranges.js';
-import { send } from '../../store/request/send.js';
 import { retryInBackground } from '../../store/request/retries.js';
+import { send } from '../../store/request/send.js';
 
 /** Number of ranges queried concurrently, because most partitions are empty or small. */
 const RANGES_AHEAD = 8;

@@ -4,11 +4,11 @@ import { shapeOfGeometry } from '../../geo/zone-geometry.js';
 import type { Zone } from '../../model/zone.js';
 import { mapAhead } from '../../store/request/concurrency.js';
 import { readItem } from '../../store/request/conditional-change.js';
+import { retryInBackground } from '../../store/request/retries.js';
 import { missing, parseGeometry, readGeometry } from '../../store/zone/zone-geometry.js';
 import { readZonePage } from '../../store/zone/zone-index.js';
 import { zoneFromItem } from '../../store/zone/zone-item.js';
-import { retryInBackground } from '../../store/request/retries.js';
-import { type ExportJob, checkStillThere } from './read-markers.js';
+import { checkStillThere, type ExportJob } from './read-markers.js';
 
 const ZONES_A_RESPONSE = 100;
 /** A small number, because a zone can have megabytes. */

@@ -1,9 +1,9 @@
 import type { Marker, Properties } from '../../model/marker.js';
-import { writeExactly } from '../rows/exact-json.js';
 import type { FileFormat } from '../read/file-format.js';
-import type { WholeZone } from './read-zones.js';
-import { LABEL_NAMES, OWN_MEMBER, findFields } from '../rows/fields.js';
+import { writeExactly } from '../rows/exact-json.js';
 import { EXPORTED_COLUMNS, quotedLabel } from '../rows/exported-csv.js';
+import { findFields, LABEL_NAMES, OWN_MEMBER } from '../rows/fields.js';
+import type { WholeZone } from './read-zones.js';
 
 /** Whether a property has a name from which a label would be read. */
 const hasLabel = (properties: Properties) => Object.keys(findFields(Object.keys(properties), LABEL_NAMES)).length > 0;

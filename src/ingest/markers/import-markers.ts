@@ -7,11 +7,11 @@ import { checkImportedKey, countFrom } from '../../store/marker/marker-keys.js';
 import { markerWriter } from '../../store/marker/markers.js';
 import { upsertItems } from '../../store/marker/upsert.js';
 import { chunks, mapAhead } from '../../store/request/concurrency.js';
-import { type CheckJob, checkRows } from '../check-rows.js';
+import { checkRows, type CheckJob } from '../check-rows.js';
 import type { RowOffset, RowOffsets } from '../read/row-offset.js';
+import type { MarkerRow } from '../rows/marker-row.js';
 import { windowsOf } from '../windows.js';
 import type { ImportCounts, ImportState, ImportStateFile } from './import-state.js';
-import type { MarkerRow } from '../rows/marker-row.js';
 import { orderOf } from './order.js';
 
 /** Number of rows read before yielding the event loop to the other window's writes; otherwise DynamoDB idles. */

@@ -5,8 +5,8 @@ import type { Database } from '../../store/database.js';
 import { newCall } from '../../store/request/meter.js';
 import type { CheckedRows } from '../check-rows.js';
 import type { OpenedCollection } from '../open-collection.js';
-import { type ImportJob, type ImportProgress, importMarkers } from './import-markers.js';
-import { importStateFile, importsFolder } from './import-state.js';
+import { importMarkers, type ImportJob, type ImportProgress } from './import-markers.js';
+import { importsFolder, importStateFile } from './import-state.js';
 
 export interface MarkerLoad extends Pick<
   ImportJob,

@@ -1,11 +1,11 @@
 import { badInput } from '../../errors.js';
 import { tableReader } from '../read/csv.js';
 import type { FileFormat } from '../read/file-format.js';
-import { type FileSource, openFile } from '../read/file-source.js';
+import { openFile, type FileSource } from '../read/file-source.js';
 import { jsonReader } from '../read/json-reader.js';
 import type { RowReader } from '../read/row.js';
 import type { ReadOptions } from '../rows/fields.js';
-import { type MarkerRow, markerOfValue } from '../rows/marker-row.js';
+import { markerOfValue, type MarkerRow } from '../rows/marker-row.js';
 import { markerTable } from '../rows/marker-table.js';
 
 /** Creates a reader for the markers of a file. Throws BAD_USER_INPUT if an option is not for its format. */

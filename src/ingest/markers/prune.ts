@@ -5,7 +5,7 @@ import { deleteMarker } from '../../store/removal/markers.js';
 import { mapConcurrently } from '../../store/request/concurrency.js';
 import type { Call } from '../../store/request/meter.js';
 import { retryInBackground } from '../../store/request/retries.js';
-import { type MarkersJob, readMarkers } from '../export/read-markers.js';
+import { readMarkers, type MarkersJob } from '../export/read-markers.js';
 import type { KeyLines } from '../read/key-lines.js';
 
 const DELETES_AT_A_TIME = 16;

@@ -1,19 +1,20 @@
 import { parse } from 'csv-parse/sync';
+
 import { badInput } from '../../errors.js';
 import { chunks } from '../../store/request/concurrency.js';
 import {
+  columnNames,
+  delimiterOf,
   type Delimiter,
   type Table,
   type TableKind,
   type TableRows,
-  columnNames,
-  delimiterOf,
 } from '../rows/marker-table.js';
 import { withPrimes } from '../rows/position.js';
-import { NOT_UTF8, decodeUtf8 } from './bytes.js';
+import { decodeUtf8, NOT_UTF8 } from './bytes.js';
 import { readLines, type Line } from './lines.js';
 import { rowOffsetOf } from './row-offset.js';
-import { type Invalid, type Row, type RowReader, contentOf } from './row.js';
+import { contentOf, type Invalid, type Row, type RowReader } from './row.js';
 import { formOf, readText } from './text.js';
 
 const QUOTE = 0x22;

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 
-import { CellportError, badInput } from '../../errors.js';
+import { badInput, CellportError } from '../../errors.js';
 import { GZIP, isGzip } from './gzip.js';
 
 export const FILE_FORMATS = ['geojson', 'ndjson', 'csv'] as const;

@@ -1,16 +1,16 @@
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { open, stat, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { crc32 } from 'node:zlib';
 
-import { CellportError, badInput } from '../../errors.js';
+import { badInput, CellportError } from '../../errors.js';
 import { readBytes } from './bytes.js';
 import { isGzip, keepIn, unzipped } from './gzip.js';
-import type { RowOffset } from './row-offset.js';
 import { readAtOffsets } from './read-at-offsets.js';
-import { type Row, type RowReader, isInvalid } from './row.js';
+import type { RowOffset } from './row-offset.js';
 import type { RowSource } from './row-source.js';
-import { type TextForm, isPlain, readText } from './text.js';
+import { isInvalid, type Row, type RowReader } from './row.js';
+import { isPlain, readText, type TextForm } from './text.js';
 
 /** Identifies a file and its content. */
 interface Version {

@@ -1,13 +1,13 @@
 import { badInput } from '../../errors.js';
 import { parseExactly } from '../rows/exact-json.js';
-import { type ReadOptions, type RowFields, isFields } from '../rows/fields.js';
-import { RECORD_SEPARATOR, jsonShape } from '../rows/json-shape.js';
-import { type Chunk, LONGEST_ROW, NOT_UTF8, decodeUtf8 } from './bytes.js';
-import { type Element, readElements } from './element-splitter.js';
+import { isFields, type ReadOptions, type RowFields } from '../rows/fields.js';
+import { jsonShape, RECORD_SEPARATOR } from '../rows/json-shape.js';
+import { decodeUtf8, LONGEST_ROW, NOT_UTF8, type Chunk } from './bytes.js';
+import { readElements, type Element } from './element-splitter.js';
 import type { FileFormat } from './file-format.js';
-import { type Line, readLines } from './lines.js';
+import { readLines, type Line } from './lines.js';
 import { rowOffsetOf } from './row-offset.js';
-import { type ReadValue, type Row, type RowReader, contentOf } from './row.js';
+import { contentOf, type ReadValue, type Row, type RowReader } from './row.js';
 import { formOf, readText } from './text.js';
 
 const SHOWN_OF_LONG_LINE = 200;

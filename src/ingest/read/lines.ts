@@ -1,4 +1,4 @@
-import { type Chunk, LONGEST_ROW } from './bytes.js';
+import { LONGEST_ROW, type Chunk } from './bytes.js';
 
 const NEWLINE = 0x0a;
 

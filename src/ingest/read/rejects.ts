@@ -1,4 +1,5 @@
 import { lstat, open, rm, type FileHandle } from 'node:fs/promises';
+
 import { CellportError } from '../../errors.js';
 import type { RowText } from './row.js';
 

@@ -1,6 +1,6 @@
 import { badInput } from '../../errors.js';
-import { SAMPLE_BYTES, encodingOfSample, endsWithReturns } from '../rows/text-encoding.js';
-import { type Chunk, readBytes } from './bytes.js';
+import { encodingOfSample, endsWithReturns, SAMPLE_BYTES } from '../rows/text-encoding.js';
+import { readBytes, type Chunk } from './bytes.js';
 
 /**
  * Characters for the bytes 0x80 to 0x9f; the rest of Windows-1252 equals Latin-1. Node 20's TextDecoder does not map

@@ -4,14 +4,14 @@ import { CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import type { Database, Item } from '../../store/database.js';
 import { getMarkers } from '../../store/marker/markers.js';
-import type { Call } from '../../store/request/meter.js';
-import { newReadingItem } from '../../store/reading/reading-item.js';
-import { retryInBackground } from '../../store/request/retries.js';
 import { putReadings } from '../../store/reading/put-readings.js';
+import { newReadingItem } from '../../store/reading/reading-item.js';
+import type { Call } from '../../store/request/meter.js';
+import { retryInBackground } from '../../store/request/retries.js';
+import type { Reject, RejectsFile } from '../read/rejects.js';
+import { isInvalid, type Invalid, type Row } from '../read/row.js';
 import { windowsOf } from '../windows.js';
 import type { ReadingRow } from './reading-row.js';
-import type { Reject, RejectsFile } from '../read/rejects.js';
-import { type Invalid, type Row, isInvalid } from '../read/row.js';
 
 /** Memory for cached markers, so that they are not read again for each row. */
 const KNOWN_BYTES = 16 * 1024 * 1024;

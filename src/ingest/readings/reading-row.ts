@@ -1,22 +1,22 @@
-import { CellportError, badInput } from '../../errors.js';
+import { badInput, CellportError } from '../../errors.js';
 import { readInstant } from '../../model/instant.js';
 import type { Reading } from '../../model/reading.js';
 import { readValues } from '../../store/reading/reading-item.js';
 import { tableReader } from '../read/csv.js';
-import { exactNumber } from '../rows/column-types.js';
-import { type TableKind, wrongColumns } from '../rows/marker-table.js';
 import type { FileFormat } from '../read/file-format.js';
 import { jsonReader } from '../read/json-reader.js';
 import type { ReadValue, RowReader } from '../read/row.js';
+import { exactNumber } from '../rows/column-types.js';
 import {
-  type RowFields,
-  InvalidRow,
-  type ReadOptions,
   findFields,
+  InvalidRow,
   isFields,
   keyText,
   without,
+  type ReadOptions,
+  type RowFields,
 } from '../rows/fields.js';
+import { wrongColumns, type TableKind } from '../rows/marker-table.js';
 
 /** A reading parsed from a row; valid, except that its marker may not exist. */
 export interface ReadingRow extends Reading {

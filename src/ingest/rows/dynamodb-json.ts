@@ -1,5 +1,5 @@
 import { isStorable } from '../../model/dynamodb-limits.js';
-import { type RowFields, InvalidRow, isFields } from './fields.js';
+import { InvalidRow, isFields, type RowFields } from './fields.js';
 
 const TYPES = ['S', 'N', 'B', 'BOOL', 'NULL', 'M', 'L', 'SS', 'NS', 'BS'];
 /** DynamoDB's own limit. */

@@ -1,33 +1,33 @@
 import type { Properties } from '../../model/marker.js';
-import { type Keyed, withKey } from './content-key.js';
+import { withKey, type Keyed } from './content-key.js';
+import { itemIn } from './dynamodb-json.js';
 import {
-  type RowFields,
-  InvalidRow,
-  KEY_NAMES,
-  LABEL_NAMES,
-  OWN_MEMBER,
-  type ReadOptions,
   findFields,
   givenKey,
+  InvalidRow,
   isFields,
+  KEY_NAMES,
   keyOfFeature,
   keyText,
   label,
+  LABEL_NAMES,
   namesOfParts,
+  OWN_MEMBER,
   ownLabel,
   propertiesOfFeature,
   without,
+  type ReadOptions,
+  type RowFields,
 } from './fields.js';
 import {
-  type FoundPosition,
-  type RowPosition,
   findPosition,
   isPoint,
   pointAmong,
   positionIn,
   positionOfGeometry,
+  type FoundPosition,
+  type RowPosition,
 } from './position.js';
-import { itemIn } from './dynamodb-json.js';
 
 interface Content {
   readonly name: string | null;

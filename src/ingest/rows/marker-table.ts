@@ -3,8 +3,8 @@ import { ColumnTypes } from './column-types.js';
 import { jsonIn } from './exact-json.js';
 import { isExportedTable, markerOfCells } from './exported-csv.js';
 import { InvalidRow, type ReadOptions } from './fields.js';
-import { CHOSEN_PARTS, type MarkerRow, mapFields, markerOfFields } from './marker-row.js';
-import { NO_POSITION, findPosition, isPoint, pointAmong, positionIn } from './position.js';
+import { CHOSEN_PARTS, mapFields, markerOfFields, type MarkerRow } from './marker-row.js';
+import { findPosition, isPoint, NO_POSITION, pointAmong, positionIn } from './position.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 export type Delimiter = (typeof DELIMITERS)[number];

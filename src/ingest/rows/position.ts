@@ -1,8 +1,8 @@
 import { COORDINATE_WORDS, plainName } from '../../geo/coordinate-names.js';
-import { wrapLng } from '../../geo/point.js';
 import { decimalIn, pointCoordinates, singleGeometry, wktPoint } from '../../geo/point-formats.js';
+import { wrapLng } from '../../geo/point.js';
 import { jsonIn } from './exact-json.js';
-import { type RowFields, InvalidRow, type ReadOptions, isFields, typeOf, without } from './fields.js';
+import { InvalidRow, isFields, typeOf, without, type ReadOptions, type RowFields } from './fields.js';
 
 /** The fields with a position: one per coordinate, or one for both. */
 export type PositionFields = { readonly lng: string; readonly lat: string } | { readonly point: string };

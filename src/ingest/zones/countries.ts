@@ -1,19 +1,18 @@
 import { createRequire } from 'node:module';
-
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 
+import { CellportError } from '../../errors.js';
 import type { Position } from '../../geo/antimeridian.js';
 import { closedAtPole, hasExtent } from '../../geo/atlas-rings.js';
 import type { Collection } from '../../model/collection.js';
-import { readItem } from '../../store/request/conditional-change.js';
+import type { Properties } from '../../model/marker.js';
 import type { CollectionInput } from '../../store/collection/collection-item.js';
-import { mapConcurrently } from '../../store/request/concurrency.js';
-import { CellportError } from '../../errors.js';
 import type { Database } from '../../store/database.js';
+import { mapConcurrently } from '../../store/request/concurrency.js';
+import { readItem } from '../../store/request/conditional-change.js';
 import type { Call } from '../../store/request/meter.js';
 import { readZonePage } from '../../store/zone/zone-index.js';
-import type { Properties } from '../../model/marker.js';
 import { createZone } from '../../store/zone/zones.js';
 import { countryName } from './country-names.js';
 

@@ -2,24 +2,24 @@ import { badInput } from '../../errors.js';
 import { ZONE_TYPES } from '../../geo/zone-geometry.js';
 import type { Properties } from '../../model/marker.js';
 import type { FileFormat } from '../read/file-format.js';
-import { type FileSource, fileSize, openFile } from '../read/file-source.js';
+import { fileSize, openFile, type FileSource } from '../read/file-source.js';
 import { jsonReader } from '../read/json-reader.js';
-import { type RowReader, isInvalid } from '../read/row.js';
-import { type Keyed, withKey } from '../rows/content-key.js';
+import { isInvalid, type RowReader } from '../read/row.js';
+import { withKey, type Keyed } from '../rows/content-key.js';
 import {
-  InvalidRow,
-  LABEL_NAMES,
-  OWN_MEMBER,
-  type ReadOptions,
   findFields,
+  InvalidRow,
   isFields,
   keyOfFeature,
   label,
+  LABEL_NAMES,
   namesOfParts,
+  OWN_MEMBER,
   ownLabel,
   propertiesOfFeature,
   typeOf,
   without,
+  type ReadOptions,
 } from '../rows/fields.js';
 
 /** A zone parsed from a row; the store validates it. */

@@ -1,9 +1,9 @@
 import type { Area } from '../../geo/bounds.js';
 import type { Cell } from '../../geo/cell-sums.js';
 import type { Budget } from '../../loaders/budget.js';
-import { type CellBlock, FINEST_STORED } from '../../model/cell.js';
+import { FINEST_STORED, type CellBlock } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
-import { type BlockPlan, planBlocks, planBlocksUnder } from '../../plan/blocks.js';
+import { planBlocks, planBlocksUnder, type BlockPlan } from '../../plan/blocks.js';
 import type { MapContext } from '../../read/context.js';
 
 /** The cells that a block has the sums of. */

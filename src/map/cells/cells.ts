@@ -1,16 +1,16 @@
-import { FINEST_STORED } from '../../model/cell.js';
-import { type Cell, NO_SUMS, addSums, sumsOf } from '../../geo/cell-sums.js';
-import { LONGEST_GEOHASH, encode } from '../../geo/geohash.js';
+import { addSums, NO_SUMS, sumsOf, type Cell } from '../../geo/cell-sums.js';
+import { encode, LONGEST_GEOHASH } from '../../geo/geohash.js';
 import { cellRange } from '../../geo/ranges.js';
+import { Budget } from '../../loaders/budget.js';
+import { FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
-import { type MapContext, requireCollection } from '../../read/context.js';
-import { cellOf, cellsOfMarkers, occupiedCells } from './occupied.js';
-import { type MarkerConnection, type ConnectionArguments, readConnection, readWhole } from '../connection.js';
+import { requireCollection, type MapContext } from '../../read/context.js';
 import { readAll } from '../../read/read-all.js';
-import { byGeohash, cellsOfBlock } from './blocks.js';
-import { Budget } from '../../loaders/budget.js';
+import { readConnection, readWhole, type ConnectionArguments, type MarkerConnection } from '../connection.js';
 import type { Viewport } from '../viewport.js';
+import { byGeohash, cellsOfBlock } from './blocks.js';
+import { cellOf, cellsOfMarkers, occupiedCells } from './occupied.js';
 
 /** A cell of a collection. Its bounds, center and centroid are computed by geo/. */
 export interface MapCell extends Cell {

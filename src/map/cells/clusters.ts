@@ -1,19 +1,19 @@
-import { type Spacing, clusterArea } from '../../geo/cluster-windows.js';
-import { type Cluster, clusterCells } from '../../geo/clusters.js';
+import { clusterArea, type Spacing } from '../../geo/cluster-windows.js';
+import { clusterCells, type Cluster } from '../../geo/clusters.js';
+import { cellRange } from '../../geo/ranges.js';
+import { Budget } from '../../loaders/budget.js';
+import { FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
-import { type MapContext, requireCollection } from '../../read/context.js';
-import { expansionZoom, zoomsOfCells } from './expansion.js';
-import { type MapQuestion, type OccupiedCells, cellOf, occupiedCellsOrCoarser } from './occupied.js';
-import { readWhole } from '../connection.js';
-import { readAll } from '../../read/read-all.js';
-import { Budget } from '../../loaders/budget.js';
-import { cellRange } from '../../geo/ranges.js';
-import { FINEST_STORED } from '../../model/cell.js';
-import { type BlockPlan, planBlocks } from '../../plan/blocks.js';
+import { planBlocks, type BlockPlan } from '../../plan/blocks.js';
 import { clusterPrecision } from '../../plan/precision.js';
-import type { Viewport } from '../viewport.js';
+import { requireCollection, type MapContext } from '../../read/context.js';
+import { readAll } from '../../read/read-all.js';
 import { inTurns } from '../../scheduling/turns.js';
+import { readWhole } from '../connection.js';
+import type { Viewport } from '../viewport.js';
+import { expansionZoom, zoomsOfCells } from './expansion.js';
+import { cellOf, occupiedCellsOrCoarser, type MapQuestion, type OccupiedCells } from './occupied.js';
 
 /** A cluster whose further fields are read on demand, for all clusters of a response together. */
 export interface MapCluster extends Cluster {

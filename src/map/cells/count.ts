@@ -1,18 +1,18 @@
+import { areaContains, areaContainsCell, areaOverlapsCell, type Area, type Bounds } from '../../geo/bounds.js';
 import type { Cell } from '../../geo/cell-sums.js';
-import { type Area, type Bounds, areaContains, areaContainsCell, areaOverlapsCell } from '../../geo/bounds.js';
 import { markerBounds } from '../../geo/centroid.js';
 import { LONGEST_Z } from '../../geo/geohash.js';
 import type { Point } from '../../geo/point.js';
-import { type ZRange, cellRange, coverArea, intersect } from '../../geo/ranges.js';
+import { cellRange, coverArea, intersect, type ZRange } from '../../geo/ranges.js';
 import { Budget } from '../../loaders/budget.js';
-import { type CellBlock, FINEST_STORED } from '../../model/cell.js';
+import { FINEST_STORED, type CellBlock } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { BlockPlan } from '../../plan/blocks.js';
-import { type MapContext, requireCollection } from '../../read/context.js';
+import { requireCollection, type MapContext } from '../../read/context.js';
 import { readAll, tooMuch } from '../../read/read-all.js';
-import { blocksUnder, blocksWithin, cellsOfBlock } from './blocks.js';
 import type { Viewport } from '../viewport.js';
+import { blocksUnder, blocksWithin, cellsOfBlock } from './blocks.js';
 
 const ADVICE = 'use a smaller bounding box, or query its cells';
 /** The starting precision has few blocks, so that the whole area costs a handful of Query calls. */

@@ -1,20 +1,20 @@
-import { FINEST_STORED } from '../../model/cell.js';
-import { type Cell, sumsOf } from '../../geo/cell-sums.js';
+import { sumsOf, type Cell } from '../../geo/cell-sums.js';
 import type { Spacing } from '../../geo/cluster-windows.js';
-import { type Cluster, cellsPart } from '../../geo/clusters.js';
-import { LONGEST_GEOHASH, encode } from '../../geo/geohash.js';
+import { cellsPart, type Cluster } from '../../geo/clusters.js';
+import { encode, LONGEST_GEOHASH } from '../../geo/geohash.js';
+import { cellRange } from '../../geo/ranges.js';
 import { atOnce } from '../../geo/steps.js';
+import { Budget } from '../../loaders/budget.js';
 import { groupBy } from '../../loaders/group.js';
+import { FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import { clusterPrecision } from '../../plan/precision.js';
 import type { MapContext } from '../../read/context.js';
-import { type OccupiedCells, cellOf } from './occupied.js';
 import { readAll, tooMuch } from '../../read/read-all.js';
-import { Budget } from '../../loaders/budget.js';
-import { cellRange } from '../../geo/ranges.js';
-import { blocksUnder, cellsOfBlock } from './blocks.js';
 import { MAX_ZOOM } from '../viewport.js';
+import { blocksUnder, cellsOfBlock } from './blocks.js';
+import { cellOf, type OccupiedCells } from './occupied.js';
 
 /** Number of a cell's markers that are read to find the zoom at which it splits. */
 const SAMPLE = 100;

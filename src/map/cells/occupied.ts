@@ -1,20 +1,20 @@
-import { FINEST_STORED } from '../../model/cell.js';
-import { type Cell, NO_SUMS, addSums, sumsOf } from '../../geo/cell-sums.js';
-import { type Area, areaOverlapsCell } from '../../geo/bounds.js';
-import { LONGEST_Z, cellBounds, encode } from '../../geo/geohash.js';
-import { type ZRange, coverArea } from '../../geo/ranges.js';
 import { CellportError } from '../../errors.js';
+import { areaOverlapsCell, type Area } from '../../geo/bounds.js';
+import { addSums, NO_SUMS, sumsOf, type Cell } from '../../geo/cell-sums.js';
+import { cellBounds, encode, LONGEST_Z } from '../../geo/geohash.js';
+import { coverArea, type ZRange } from '../../geo/ranges.js';
+import { Budget } from '../../loaders/budget.js';
+import { remembered } from '../../loaders/remembered.js';
+import { FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
+import type { MapMarker } from '../../model/marker.js';
 import { planBlocks } from '../../plan/blocks.js';
 import { FINENESS } from '../../plan/markers.js';
 import type { MapContext } from '../../read/context.js';
 import type { MarkerFilter } from '../../read/filter.js';
 import { readAll, tooMuch } from '../../read/read-all.js';
-import { byGeohash, cellsOfBlock } from './blocks.js';
-import { Budget } from '../../loaders/budget.js';
-import { remembered } from '../../loaders/remembered.js';
-import type { MapMarker } from '../../model/marker.js';
 import { eachInTurns } from '../../scheduling/turns.js';
+import { byGeohash, cellsOfBlock } from './blocks.js';
 
 /** The non-empty cells of an area. */
 export interface OccupiedCells {

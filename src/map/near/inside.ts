@@ -1,14 +1,14 @@
 import { countPositions, readPaths } from '../../geo/paths.js';
-import { type Shape, coverForSearch, shapeInSteps } from '../../geo/polygon.js';
+import { coverForSearch, shapeInSteps, type Shape } from '../../geo/polygon.js';
 import type { ZRange } from '../../geo/ranges.js';
-import { type Steps, atOnce } from '../../geo/steps.js';
+import { atOnce, type Steps } from '../../geo/steps.js';
 import { remembered } from '../../loaders/remembered.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { MapContext } from '../../read/context.js';
 import type { MarkerFilterInput } from '../../read/filter.js';
-import { type MarkerConnection, type ConnectionArguments, readConnection } from '../connection.js';
-import { type Turn, inTurns } from '../../scheduling/turns.js';
+import { inTurns, type Turn } from '../../scheduling/turns.js';
+import { readConnection, type ConnectionArguments, type MarkerConnection } from '../connection.js';
 
 /** Maximum number of positions of a polygon, including those that close its rings. */
 const MOST_VERTICES = 10_000;

@@ -1,37 +1,37 @@
 import { badInput } from '../../errors.js';
 import { HALF_AROUND, ringRelation } from '../../geo/circle.js';
 import { coverShape } from '../../geo/cover.js';
-import { type Point, readPoint } from '../../geo/point.js';
+import { readPoint, type Point } from '../../geo/point.js';
 import { Budget } from '../../loaders/budget.js';
 import type { Collection } from '../../model/collection.js';
 import type { Limits } from '../../model/limits.js';
 import type { MapMarker } from '../../model/marker.js';
 import { Cursors, isCursorPosition } from '../../read/cursor.js';
-import { type MarkerFilterInput, readFilter } from '../../read/filter.js';
+import { readFilter, type MarkerFilterInput } from '../../read/filter.js';
 import { findMarkers } from '../../read/find-markers.js';
 import { tooMuch } from '../../read/read-all.js';
 import type { SearchContext } from '../../read/search.js';
 import {
+  connectionOf,
   Edge,
+  readArguments,
+  readWhole,
   type Connection,
   type ConnectionArguments,
   type ConnectionRequest,
-  connectionOf,
-  readArguments,
-  readWhole,
 } from '../connection.js';
 import {
   BEGIN,
+  compareNear,
+  formatNearCursor,
+  parseNearCursor,
   type NearCursor,
   type NearMarker,
   type NearQuery,
   type NearResult,
-  compareNear,
-  formatNearCursor,
-  parseNearCursor,
 } from './by-distance.js';
 import { PageWalk } from './page-walk.js';
-import { type ScanSource, walkRings } from './scan.js';
+import { walkRings, type ScanSource } from './scan.js';
 
 /** A marker in a list by distance. */
 export class NearbyEdge extends Edge<MapMarker> {

@@ -1,23 +1,23 @@
 import { leastDistance } from '../../geo/circle.js';
-import { GEOHASH_ALPHABET, cellBounds } from '../../geo/geohash.js';
+import { cellBounds, GEOHASH_ALPHABET } from '../../geo/geohash.js';
 import type { ZRange } from '../../geo/ranges.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { MapMarker } from '../../model/marker.js';
 import { partitionRange } from '../../pages/directory.js';
 import { MARKERS_AN_ITEM } from '../../pages/ordered-marker.js';
-import { type PageAhead, PagesOutward } from '../../pages/outward.js';
-import { type PlannedRead, planChosen } from '../../pages/plan-reads.js';
-import { eachInTurns } from '../../scheduling/turns.js';
+import { PagesOutward, type PageAhead } from '../../pages/outward.js';
+import { planChosen, type PlannedRead } from '../../pages/plan-reads.js';
 import { passing } from '../../read/passing.js';
 import type { SearchContext, SearchedPages } from '../../read/search.js';
+import { eachInTurns } from '../../scheduling/turns.js';
 import {
+  compareNear,
+  nearMarker,
   type NearMarker,
   type NearPosition,
   type NearQuery,
   type NearResult,
-  compareNear,
-  nearMarker,
 } from './by-distance.js';
-import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 /** The greatest error of a distance, in meters. */
 const TOLERANCE = 1;

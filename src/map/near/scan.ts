@@ -3,14 +3,14 @@ import type { Point } from '../../geo/point.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { OrderedMarker } from '../../pages/ordered-marker.js';
 import {
+  compareNear,
+  nearMarker,
   type NearMarker,
   type NearPosition,
   type NearResult,
   type Pending,
   type RingQuery,
   type RingScan,
-  compareNear,
-  nearMarker,
 } from './by-distance.js';
 
 /** Reads the markers of rings around a center in index order. */

@@ -3,20 +3,20 @@ import { fromZ } from '../../geo/geohash.js';
 import { coverArea } from '../../geo/ranges.js';
 import { boundsMeet } from '../../geo/zone-area.js';
 import { COVER_LENGTHS } from '../../geo/zone-cover.js';
+import { compareBytes } from '../../keys/byte-order.js';
 import { CELL_SUFFIX_LENGTH } from '../../keys/declarations.js';
 import type { PartitionRange } from '../../keys/keyspace.js';
-import { compareBytes } from '../../keys/byte-order.js';
 import type { Collection } from '../../model/collection.js';
 import type { Zone } from '../../model/zone.js';
 import { byPartition, joinPieces } from '../../plan/join.js';
-import { type MapContext, requireCollection } from '../../read/context.js';
+import { requireCollection, type MapContext } from '../../read/context.js';
 import {
+  connectionOf,
   Edge,
+  readArguments,
   type Connection,
   type ConnectionArguments,
   type ConnectionRequest,
-  connectionOf,
-  readArguments,
 } from '../connection.js';
 import type { Viewport } from '../viewport.js';
 import { acceptedZones, isZoneIn, keysOfCovers } from './zones.js';

@@ -1,9 +1,9 @@
 import { badInput } from '../../errors.js';
 import { LEAST_VERTICES } from '../../geo/simplify.js';
 import { MOST_ZONE_VERTICES } from '../../geo/zone-geometry.js';
-import type { Loaders } from '../../read/loaders.js';
 import type { Zone } from '../../model/zone.js';
 import type { MapContext } from '../../read/context.js';
+import type { Loaders } from '../../read/loaders.js';
 import { readWhole } from '../connection.js';
 
 /** The coarsest tolerance in degrees: a pixel of a map on which the world is 36 px wide. */

@@ -1,6 +1,6 @@
 import { CellportError, limitExceeded } from '../../errors.js';
 import type { Area, Bounds } from '../../geo/bounds.js';
-import { type Point, canonicalLng, readPoint } from '../../geo/point.js';
+import { canonicalLng, readPoint, type Point } from '../../geo/point.js';
 import type { Shape } from '../../geo/polygon.js';
 import { boundsMeet, relationToBox, shapeMeets } from '../../geo/zone-area.js';
 import { coversOfPoint } from '../../geo/zone-cover.js';
@@ -10,10 +10,10 @@ import type { PartitionRange } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { Zone } from '../../model/zone.js';
-import { type MapContext, requireCollection } from '../../read/context.js';
+import { requireCollection, type MapContext } from '../../read/context.js';
 import type { MarkerFilterInput } from '../../read/filter.js';
 import { countInRegion } from '../cells/count.js';
-import { type ConnectionArguments, type MarkerConnection, readConnection } from '../connection.js';
+import { readConnection, type ConnectionArguments, type MarkerConnection } from '../connection.js';
 
 const ADVICE = 'this position has more zones smaller than 5 km than can be read at once';
 

@@ -1,8 +1,8 @@
 import type { Keyspace } from '../../keys/keyspace.js';
-import type { Collection } from '../../model/collection.js';
-import { type BudgetedRange, type RangeLoader, sortKeyOf } from '../../loaders/range-loader.js';
+import { sortKeyOf, type BudgetedRange, type RangeLoader } from '../../loaders/range-loader.js';
 import { remembered } from '../../loaders/remembered.js';
-import { type OrderedMarker, orderedMarker } from '../../pages/ordered-marker.js';
+import type { Collection } from '../../model/collection.js';
+import { orderedMarker, type OrderedMarker } from '../../pages/ordered-marker.js';
 import type { Item } from '../../store/database.js';
 import { mapMarkerFromIndex } from '../../store/marker/marker-item.js';
 

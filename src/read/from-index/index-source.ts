@@ -1,11 +1,11 @@
-import { LONGEST_Z, fromZ, toZ } from '../../geo/geohash.js';
+import { fromZ, LONGEST_Z, toZ } from '../../geo/geohash.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import { AFTER_SEPARATOR } from '../../keys/escape.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { Collection } from '../../model/collection.js';
 import { queriesOf } from '../../model/spread.js';
 import { rangeGroups } from '../../plan/explain.js';
-import { type MarkerPlan, type PlannedRange, planMarkers } from '../../plan/markers.js';
+import { planMarkers, type MarkerPlan, type PlannedRange } from '../../plan/markers.js';
 import { concurrentRanges, itemsFor } from '../../plan/wave.js';
 import type { CursorPosition } from '../cursor.js';
 import type { FoundPart, IndexSearch, MarkerSearch, MarkerSource, SearchContext } from '../search.js';

@@ -1,6 +1,6 @@
 import { compareBytes } from '../../keys/byte-order.js';
-import { type PageHint, afterPartition } from '../../pages/directory.js';
-import { type OrderedMarker, firstFrom } from '../../pages/ordered-marker.js';
+import { afterPartition, type PageHint } from '../../pages/directory.js';
+import { firstFrom, type OrderedMarker } from '../../pages/ordered-marker.js';
 import type { PlannedRead } from '../../pages/plan-reads.js';
 import type { StoredPage } from '../../store/page/pages.js';
 

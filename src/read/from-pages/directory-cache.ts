@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 
 import { compareBytes } from '../../keys/byte-order.js';
-import { type DirectoryPart, type PageHint, type PartitionPages, pagesOfParts } from '../../pages/directory.js';
-import { SortedCache, beginsUpTo } from '../../pages/sorted-cache.js';
-import type { StoredPage } from '../../store/page/pages.js';
 import { remembered } from '../../loaders/remembered.js';
+import { pagesOfParts, type DirectoryPart, type PageHint, type PartitionPages } from '../../pages/directory.js';
+import { beginsUpTo, SortedCache } from '../../pages/sorted-cache.js';
+import type { StoredPage } from '../../store/page/pages.js';
 
 /** Identifies a partition of a collection's pages. */
 export interface PagePartition {

@@ -1,18 +1,18 @@
 import { GEOHASH_ALPHABET, toZ } from '../../geo/geohash.js';
 import type { ZRange } from '../../geo/ranges.js';
 import { compareBytes } from '../../keys/byte-order.js';
+import type { Budget } from '../../loaders/budget.js';
 import {
+  afterPartition,
+  overlaps,
   type Directory,
   type DirectoryPart,
   type PartitionPages,
-  afterPartition,
-  overlaps,
 } from '../../pages/directory.js';
-import { type KnownParts, type Missing, walkDirectory } from '../../pages/walk-directory.js';
+import { walkDirectory, type KnownParts, type Missing } from '../../pages/walk-directory.js';
 import type { DirectoryParts } from '../../store/page/page-directory.js';
 import type { PagesOf, StoredPage } from '../../store/page/pages.js';
-import type { Budget } from '../../loaders/budget.js';
-import { PagesGone, earliest } from './chain.js';
+import { earliest, PagesGone } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
 
 /** Reads parts of a directory from the table, and what else may be missing in it. */

@@ -1,7 +1,7 @@
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
 import { bytesOfMarker } from '../../model/memory.js';
-import { type OrderedMarker, orderedMarker } from '../../pages/ordered-marker.js';
+import { orderedMarker, type OrderedMarker } from '../../pages/ordered-marker.js';
 import { mapMarkerFromIndex } from '../../store/marker/marker-item.js';
 import type { ConditionalChange } from '../../store/request/conditional-change.js';
 

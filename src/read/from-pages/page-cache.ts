@@ -1,6 +1,6 @@
+import { FollowedCache } from '../../loaders/followed-cache.js';
 import { bytesOfMarker } from '../../model/memory.js';
 import type { StoredPage } from '../../store/page/pages.js';
-import { FollowedCache } from '../../loaders/followed-cache.js';
 
 const PAGE_BYTES = 500;
 

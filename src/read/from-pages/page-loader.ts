@@ -5,36 +5,36 @@ import { boundsAround } from '../../geo/bounds.js';
 import type { ZRange } from '../../geo/ranges.js';
 import type { Key } from '../../keys/document-id.js';
 import type { BlockLoader } from '../../loaders/block-loader.js';
-import type { Collection } from '../../model/collection.js';
-import { overlaps } from '../../pages/directory.js';
-import { MARKERS_AN_ITEM } from '../../pages/ordered-marker.js';
-import type { PlannedRead } from '../../pages/plan-reads.js';
-import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
-import { unitsOf } from '../../model/read-cost.js';
-import type { Database, Item } from '../../store/database.js';
-import { findDirectoryPart, readDirectory } from '../../store/page/page-directory.js';
-import {
-  type PagesOf,
-  type StoredPage,
-  UnknownPageFormat,
-  getPages,
-  pageOfItem,
-  queryPages,
-} from '../../store/page/pages.js';
-import { type Call, noteSource } from '../../store/request/meter.js';
-import type { PageRead, RangeRead } from '../../store/request/read-log.js';
-import { type Turn, eachInTurns } from '../../scheduling/turns.js';
 import type { Budget } from '../../loaders/budget.js';
+import type { ConsumerTrust, TrustedPages } from '../../loaders/consumer-trust.js';
 import type { FillToken } from '../../loaders/followed-cache.js';
 import type { RangeLoader } from '../../loaders/range-loader.js';
 import { remembered } from '../../loaders/remembered.js';
+import type { Collection } from '../../model/collection.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
+import { unitsOf } from '../../model/read-cost.js';
+import { overlaps } from '../../pages/directory.js';
+import { MARKERS_AN_ITEM } from '../../pages/ordered-marker.js';
+import type { PlannedRead } from '../../pages/plan-reads.js';
+import { eachInTurns, type Turn } from '../../scheduling/turns.js';
+import type { Database, Item } from '../../store/database.js';
+import { findDirectoryPart, readDirectory } from '../../store/page/page-directory.js';
+import {
+  getPages,
+  pageOfItem,
+  queryPages,
+  UnknownPageFormat,
+  type PagesOf,
+  type StoredPage,
+} from '../../store/page/pages.js';
+import { noteSource, type Call } from '../../store/request/meter.js';
+import type { PageRead, RangeRead } from '../../store/request/read-log.js';
 import type { SearchedPages } from '../search.js';
-import { type PageSource, PagesGone, markersOf, readPages } from './chain.js';
+import { markersOf, PagesGone, readPages, type PageSource } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
 import { DirectoryReader, type KnownDirectory } from './directory-reader.js';
 import type { OwnWrite, OwnWrites } from './own-writes.js';
-import { type PageCache, pageName } from './page-cache.js';
-import type { ConsumerTrust, TrustedPages } from '../../loaders/consumer-trust.js';
+import { pageName, type PageCache } from './page-cache.js';
 
 /** State for reading pages that all requests of a process share. */
 export interface PageServices {

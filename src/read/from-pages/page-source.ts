@@ -1,14 +1,14 @@
-import { LONGEST_Z, fromZ, toZ } from '../../geo/geohash.js';
-import { type ZRange, intersect } from '../../geo/ranges.js';
+import { fromZ, LONGEST_Z, toZ } from '../../geo/geohash.js';
+import { intersect, type ZRange } from '../../geo/ranges.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Budget } from '../../loaders/budget.js';
-import type { OwnWrite } from './own-writes.js';
 import { positionOf } from '../../pages/directory.js';
-import { MARKERS_AN_ITEM, type OrderedMarker, firstFrom } from '../../pages/ordered-marker.js';
-import { type PlannedRead, expectedOf, planReads, takeReads } from '../../pages/plan-reads.js';
+import { firstFrom, MARKERS_AN_ITEM, type OrderedMarker } from '../../pages/ordered-marker.js';
+import { expectedOf, planReads, takeReads, type PlannedRead } from '../../pages/plan-reads.js';
 import { itemsFor } from '../../plan/wave.js';
 import type { CursorPosition } from '../cursor.js';
 import type { FoundPart, MarkerSearch, MarkerSource, SearchContext, SearchedPages } from '../search.js';
+import type { OwnWrite } from './own-writes.js';
 
 const ALL = { from: 0, to: 32 ** LONGEST_Z };
 

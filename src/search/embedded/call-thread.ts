@@ -1,4 +1,4 @@
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
 
 import { CellportError, type ErrorCode } from '../../errors.js';
 import { IndexFault, IndexFull } from '../engine.js';

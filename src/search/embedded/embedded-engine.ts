@@ -1,6 +1,6 @@
 import type { SearchChange, SearchEngine, SearchHit, SearchReader } from '../engine.js';
 import { IndexThread } from './call-thread.js';
-import { type IndexPlace, openToRead } from './open.js';
+import { openToRead, type IndexPlace } from './open.js';
 import { isPosition, readerOf } from './read.js';
 
 /** A change without what an index in a file does not hold. */

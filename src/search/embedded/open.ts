@@ -1,6 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-
 import type Libsql from 'libsql';
 
 import { CellportError } from '../../errors.js';

@@ -1,10 +1,10 @@
 import type { Area } from '../../geo/bounds.js';
 import { circleArea } from '../../geo/circle.js';
 import type { SearchHit, SearchQuery, SearchReader } from '../engine.js';
-import { CANDIDATES, ENOUGH, LONGEST_FOLDED, TIERS, TYPO, type Tier, closeness, relevance } from '../score.js';
+import { CANDIDATES, closeness, ENOUGH, LONGEST_FOLDED, relevance, TIERS, TYPO, type Tier } from '../score.js';
 import { editsAllowed, editsBetween, trigramsOf } from '../typos.js';
-import { type Sql, conditionsOf, idsIn, isSmall, join } from './filter.js';
-import type { SqlRow, SqliteReader } from './open.js';
+import { conditionsOf, idsIn, isSmall, join, type Sql } from './filter.js';
+import type { SqliteReader, SqlRow } from './open.js';
 import { chordOf, metersOf, vectorOf } from './vector.js';
 
 /** Radii in meters within which the nearest documents are searched before searching everywhere. */

@@ -1,4 +1,4 @@
-import { type Bounds, middleOf } from '../../geo/bounds.js';
+import { middleOf, type Bounds } from '../../geo/bounds.js';
 import { EARTH_RADIUS } from '../../geo/distance.js';
 import type { Point } from '../../geo/point.js';
 

@@ -1,12 +1,12 @@
 import { systemClock } from '../../clock.js';
 import type { Bounds } from '../../geo/bounds.js';
 import { canonicalLng } from '../../geo/point.js';
-import { type SearchChange, type SearchDocument, IndexFull } from '../engine.js';
+import { IndexFull, type SearchChange, type SearchDocument } from '../engine.js';
 import { LONGEST_FOLDED } from '../score.js';
-import { wordsOf } from '../words.js';
-import { type SqlRow, type Sqlite, sqliteCode } from './open.js';
-import { vectorOf } from './vector.js';
 import { GONE_KEPT_MS } from '../stored.js';
+import { wordsOf } from '../words.js';
+import { sqliteCode, type Sqlite, type SqlRow } from './open.js';
+import { vectorOf } from './vector.js';
 
 /**
  * Maximum number of documents that share a rank: the low bits of their ids. With the 30 bits of the rank, an id stays

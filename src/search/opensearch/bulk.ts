@@ -1,5 +1,5 @@
 import type { Key } from '../../keys/document-id.js';
-import { type Client, statusOf } from './client.js';
+import { statusOf, type Client } from './client.js';
 
 /** Bytes of a request, below what the smallest instances of AWS accept; a larger document has a request of its own. */
 const REQUEST_BYTES = 5_000_000;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { type Key, documentId } from '../../keys/document-id.js';
+import { documentId, type Key } from '../../keys/document-id.js';
 import { deadLetterKey, putDeadLetters, readDeadLetters } from '../../store/cell/dead-letters.js';
 import type { Database } from '../../store/database.js';
 import { deleteInBulk } from '../../store/request/batch-delete.js';

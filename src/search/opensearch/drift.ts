@@ -1,10 +1,10 @@
 import type { Key, Keyspace } from '../../keys/keyspace.js';
 import type { Item } from '../../store/database.js';
-import { type RankBy, documentOf } from '../document.js';
+import { documentOf, type RankBy } from '../document.js';
 import type { SearchDocument } from '../engine.js';
 import type { SearchTables } from '../follow.js';
+import { idOf, isSameState, type Stored } from '../stored.js';
 import type { Client } from './client.js';
-import { type Stored, idOf, isSameState } from '../stored.js';
 
 /** Differences between an index and its table. */
 export interface Drift {

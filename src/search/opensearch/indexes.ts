@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 
-import type { Client } from './client.js';
-import { statusOf } from './client.js';
+import { statusOf, type Client } from './client.js';
 
 /**
  * Names the mapping below and what is written into it, in the names of indexes: raise it with any change of either. An index of

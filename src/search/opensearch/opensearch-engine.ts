@@ -1,9 +1,9 @@
 import type { SearchEngine, SearchReader } from '../engine.js';
-import type { Client } from './client.js';
-import { type SearchIndexNames, createIndex, dropOthers, hasIndex, pointAlias } from './indexes.js';
 import { parseOrder } from '../hit-order.js';
-import { IndexReader } from './read.js';
 import { GONE_KEPT_MS, PURGE_EVERY_MS } from '../stored.js';
+import type { Client } from './client.js';
+import { createIndex, dropOthers, hasIndex, pointAlias, type SearchIndexNames } from './indexes.js';
+import { IndexReader } from './read.js';
 import { IndexWriter, type WriterOptions } from './write.js';
 
 /** Which index is written, and its checkpoint; stored outside of OpenSearch, which has no transactions. */

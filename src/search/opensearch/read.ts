@@ -2,12 +2,12 @@ import { withDeadline } from '../../connection.js';
 import { CellportError } from '../../errors.js';
 import { distance } from '../../geo/distance.js';
 import type { SearchHit, SearchQuery } from '../engine.js';
-import { type HitOrder, compareOrders } from '../hit-order.js';
-import { ENOUGH, TYPO, closeness, relevance } from '../score.js';
+import { compareOrders, type HitOrder } from '../hit-order.js';
+import { closeness, ENOUGH, relevance, TYPO } from '../score.js';
 import type { Stored } from '../stored.js';
 import { editsBetween } from '../typos.js';
 import type { Client } from './client.js';
-import { type Clause, matching, pageRequest, orderOfHit, typoRequest } from './query.js';
+import { matching, orderOfHit, pageRequest, typoRequest, type Clause } from './query.js';
 
 interface Found {
   readonly order: HitOrder;

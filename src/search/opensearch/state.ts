@@ -1,5 +1,5 @@
 import type { Database } from '../../store/database.js';
-import type { LeaseStore, Leased } from '../../store/lease.js';
+import type { Leased, LeaseStore } from '../../store/lease.js';
 import { putVersion } from '../../store/request/conditional-put.js';
 import { newCall } from '../../store/request/meter.js';
 import { send } from '../../store/request/send.js';

@@ -1,11 +1,11 @@
 import type { Clock } from '../../clock.js';
 import type { Key } from '../../keys/document-id.js';
 import { retry } from '../../retry.js';
-import type { SearchChange } from '../engine.js';
 import { chunks } from '../../store/request/concurrency.js';
-import { type Client, isConnectionError, mayPass, statusOf } from './client.js';
-import { type ShapedChange, type Stored, afterChanges, idOf } from '../stored.js';
-import { type BulkOperation, type BulkOutcome, writeInBulk } from './bulk.js';
+import type { SearchChange } from '../engine.js';
+import { afterChanges, idOf, type ShapedChange, type Stored } from '../stored.js';
+import { writeInBulk, type BulkOperation, type BulkOutcome } from './bulk.js';
+import { isConnectionError, mayPass, statusOf, type Client } from './client.js';
 
 /** A document that OpenSearch does not take. */
 export interface Refusal {

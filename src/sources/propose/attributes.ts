@@ -1,6 +1,6 @@
 import { plainName } from '../../geo/coordinate-names.js';
 import type { MappingJson } from '../mapping.js';
-import { type Item, type Path, isMap, valueAt, writePath } from '../path.js';
+import { isMap, valueAt, writePath, type Item, type Path } from '../path.js';
 
 const NAME = /name$|title$|label$|headline$/;
 /** Names of something else than the place. */

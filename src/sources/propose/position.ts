@@ -4,8 +4,8 @@ import { center, isGeohash } from '../../geo/geohash.js';
 import type { Point } from '../../geo/point.js';
 import { leafCellCenter } from '../../geo/s2-cell.js';
 import type { MappingJson } from '../mapping.js';
-import { type Item, type Path, isMap, pathText, valueAt, writePath } from '../path.js';
-import { type Format, type Place, readPosition } from '../position.js';
+import { isMap, pathText, valueAt, writePath, type Item, type Path } from '../path.js';
+import { readPosition, type Format, type Place } from '../position.js';
 
 /** Where items have their positions, as a mapping says it, and what is not sure of it. */
 export interface ProposedPosition {

@@ -1,7 +1,7 @@
 import { plainName } from '../../geo/coordinate-names.js';
-import { type MappingJson, readMapping } from '../mapping.js';
+import { readMapping, type MappingJson } from '../mapping.js';
 import { itemParts, markerOf } from '../marker.js';
-import { type Item, isMap, keyText, writePath } from '../path.js';
+import { isMap, keyText, writePath, type Item } from '../path.js';
 import { readPosition } from '../position.js';
 import type { KeyAttribute } from '../primary-key.js';
 import { categoryOf, isTime, nameOf, testsOf, timesOf, ttlOf } from './attributes.js';

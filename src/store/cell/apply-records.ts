@@ -2,11 +2,11 @@ import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import type { CellSums } from '../../geo/cell-sums.js';
 import { PLACE_CHILD } from '../../model/cell.js';
-import { type BlockDelta, blockKey } from './blocks.js';
 import type { Database } from '../database.js';
 import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
+import { blockKey, type BlockDelta } from './blocks.js';
 
 /** Records of one marker that are applied together. */
 export interface MarkerRecords {

@@ -3,15 +3,15 @@ import pLimit from 'p-limit';
 
 import type { CellSums } from '../../geo/cell-sums.js';
 import type { Key, Keyspace } from '../../keys/keyspace.js';
-import { type CellBlock, placeOfParent } from '../../model/cell.js';
-import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
-import { chunks } from '../request/concurrency.js';
-import { attributesOfBlock, childrenOfItem, counted, looseAttributes } from './cells.js';
+import { placeOfParent, type CellBlock } from '../../model/cell.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { Database } from '../database.js';
+import { batchGet, type BatchGetOptions } from '../request/batch-get.js';
+import { chunks } from '../request/concurrency.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
-import { type Write, transactOnce } from '../request/transact.js';
-import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
+import { transactOnce, type Write } from '../request/transact.js';
+import { attributesOfBlock, childrenOfItem, counted, looseAttributes } from './cells.js';
 
 /** Identifies a block: its collection's scope and its parent, for cells or for a place. */
 export interface BlockName {

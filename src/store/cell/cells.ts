@@ -1,6 +1,6 @@
-import { type CellSums, NO_SUMS, isZero } from '../../geo/cell-sums.js';
+import { isZero, NO_SUMS, type CellSums } from '../../geo/cell-sums.js';
 import type { Keyspace } from '../../keys/keyspace.js';
-import { type CellBlock, PLACE_CHILD, placeOfParent } from '../../model/cell.js';
+import { PLACE_CHILD, placeOfParent, type CellBlock } from '../../model/cell.js';
 import type { Item } from '../database.js';
 
 /*

@@ -1,9 +1,9 @@
 import type { Keyspace } from '../../keys/keyspace.js';
-import { putInBulk } from '../request/batch-write.js';
 import type { Database } from '../database.js';
+import { putInBulk } from '../request/batch-write.js';
 import type { Call } from '../request/meter.js';
-import { queryResponses } from '../table/query-responses.js';
 import { rangeRequest } from '../request/ranges.js';
+import { queryResponses } from '../table/query-responses.js';
 
 /** Sequence numbers are documented to be unique only within their shard. */
 interface LetterPosition {

@@ -1,10 +1,10 @@
 import { fromZ } from '../../geo/geohash.js';
 import { FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
-import { getBlocks } from './blocks.js';
-import { chunks } from '../request/concurrency.js';
 import type { Database } from '../database.js';
+import { chunks } from '../request/concurrency.js';
 import type { Call } from '../request/meter.js';
+import { getBlocks } from './blocks.js';
 
 const CHARACTERS = 32;
 const BLOCKS_AT_A_TIME = 1_000;

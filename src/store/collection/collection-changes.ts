@@ -1,18 +1,18 @@
 import { badInput } from '../../errors.js';
 import type { Key } from '../../keys/document-id.js';
 import type { Collection } from '../../model/collection.js';
-import { type CollectionWrite, changeCollection, readCollectionItem } from './change-collection.js';
-import { EMPTYING, anyCollectionFromItem, readDescription, readRankBy, readText } from './collection-item.js';
-import type { BatchGetOptions } from '../request/batch-get.js';
-import { repartitionJob } from './layout-change.js';
-import { checkVersion } from '../request/conditional-change.js';
 import type { Database, Item } from '../database.js';
-import { isFailure } from '../request/failures.js';
 import { counterKey } from '../marker/marker-keys.js';
+import type { BatchGetOptions } from '../request/batch-get.js';
+import { checkVersion } from '../request/conditional-change.js';
+import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
-import { queryResponses } from '../table/query-responses.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
+import { queryResponses } from '../table/query-responses.js';
+import { changeCollection, readCollectionItem, type CollectionWrite } from './change-collection.js';
+import { anyCollectionFromItem, EMPTYING, readDescription, readRankBy, readText } from './collection-item.js';
+import { repartitionJob } from './layout-change.js';
 
 /** Changes to a collection; omitted fields keep their values. */
 export interface CollectionUpdate {

@@ -12,10 +12,10 @@ import type {
   ReadingsTable,
   SpreadPrefix,
 } from '../../model/collection.js';
-import { type ReadingsPartitioning, areApart, partitionsOf } from '../../model/reading.js';
+import { LAYOUT_LIMITS } from '../../model/limits.js';
+import { areApart, partitionsOf, type ReadingsPartitioning } from '../../model/reading.js';
 import type { Item } from '../database.js';
 import { checkItemSize } from '../request/item-size.js';
-import { LAYOUT_LIMITS } from '../../model/limits.js';
 
 /** How a collection's markers are to be indexed; what is omitted stays as it is. */
 export interface WantedLayout {

@@ -2,14 +2,14 @@ import { CellportError } from '../../errors.js';
 import { isCollectionKey } from '../../keys/validate.js';
 import type { Collection } from '../../model/collection.js';
 import type { Database, Item } from '../database.js';
-import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
+import { batchGet, type BatchGetOptions } from '../request/batch-get.js';
 import { putIfAbsent, putIfAbsentRequest } from '../request/conditional-put.js';
 import type { Call } from '../request/meter.js';
-import { queryResponses } from '../table/query-responses.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { transact } from '../request/transact.js';
-import { type CollectionInput, collectionFromItem, collectionItem, newCollection } from './collection-item.js';
+import { queryResponses } from '../table/query-responses.js';
+import { collectionFromItem, collectionItem, newCollection, type CollectionInput } from './collection-item.js';
 
 /** The key of the collection that has this code; undefined if there is none. */
 export async function collectionOfCode(database: Database, code: string, call: Call): Promise<string | undefined> {

@@ -1,10 +1,10 @@
-import { CellportError, badInput, notFound } from '../../errors.js';
-import { type Collection, type Layout, type LayoutPhase, hasSameNames, otherLayout } from '../../model/collection.js';
+import { badInput, CellportError, notFound } from '../../errors.js';
 import type { Key } from '../../keys/document-id.js';
+import { hasSameNames, otherLayout, type Collection, type Layout, type LayoutPhase } from '../../model/collection.js';
 import type { Database } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { changeCollection } from './change-collection.js';
-import { type WantedLayout, readLayout } from './collection-item.js';
+import { readLayout, type WantedLayout } from './collection-item.js';
 import { LayoutChanged } from './watch-collection.js';
 
 type Layouts = Pick<Collection, keyof Layout | 'geoSlot' | 'layoutChange' | 'spread'>;

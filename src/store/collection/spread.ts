@@ -1,4 +1,4 @@
-import { CellportError, badInput, notFound } from '../../errors.js';
+import { badInput, CellportError, notFound } from '../../errors.js';
 import { isGeohash } from '../../geo/geohash.js';
 import type { Collection, SpreadPrefix } from '../../model/collection.js';
 import { LAYOUT_LIMITS } from '../../model/limits.js';

@@ -1,5 +1,5 @@
-import { type Answer, type Request, attribute } from './attribution.js';
-import { TopKeys, type Units, weightOf } from './top-keys.js';
+import { attribute, type Answer, type Request } from './attribution.js';
+import { TopKeys, weightOf, type Units } from './top-keys.js';
 
 /** Half of the maximum time that a report covers. */
 const HALF_MS = 30_000;

@@ -1,13 +1,13 @@
 import { badInput } from '../../errors.js';
-import { LONGEST_Z, encode } from '../../geo/geohash.js';
-import { type Point, readPoint } from '../../geo/point.js';
+import { encode, LONGEST_Z } from '../../geo/geohash.js';
+import { readPoint, type Point } from '../../geo/point.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import { checkPlaceFits, readPlace } from '../../keys/place.js';
 import { readMarkerKey } from '../../keys/validate.js';
-import { type Collection, writtenLayouts, writtenMapProperties } from '../../model/collection.js';
-import { writtenShards } from '../../model/spread.js';
-import { type MapMarker, type Marker, type Properties, pickProperties } from '../../model/marker.js';
+import { writtenLayouts, writtenMapProperties, type Collection } from '../../model/collection.js';
+import { pickProperties, type MapMarker, type Marker, type Properties } from '../../model/marker.js';
 import type { Place } from '../../model/place.js';
+import { writtenShards } from '../../model/spread.js';
 import type { Item } from '../database.js';
 import { checkItemSize, valueBytes } from '../request/item-size.js';
 import { newIncarnation, newUuid } from './marker-keys.js';

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-
-import { v7 as uuidv7, validate as isUuid } from 'uuid';
+import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 
 import { badInput } from '../../errors.js';
 import type { Keyspace } from '../../keys/keyspace.js';

@@ -8,12 +8,12 @@ import type { Item } from '../database.js';
 import { checkItemSize } from '../request/item-size.js';
 import { DRAWN_ATTRIBUTES } from '../table/table-definitions.js';
 import {
-  type Content,
-  type MarkerUpdate,
   contentAttributes,
   keyAttributes,
   markerFromBase,
   readPosition,
+  type Content,
+  type MarkerUpdate,
 } from './marker-item.js';
 import { readOptionalText, readProperties } from './properties.js';
 

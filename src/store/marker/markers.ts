@@ -1,16 +1,16 @@
-import { CellportError, badInput } from '../../errors.js';
+import { badInput, CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import type { Marker } from '../../model/marker.js';
-import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
+import type { Database, Item } from '../database.js';
+import { batchGet, type BatchGetOptions } from '../request/batch-get.js';
 import { bulkWriter, transactionPieces } from '../request/batch-write.js';
 import { mapConcurrently } from '../request/concurrency.js';
 import type { ConditionalChange } from '../request/conditional-change.js';
 import { putIfAbsent, putTogetherIfAbsent } from '../request/conditional-put.js';
-import type { Database, Item } from '../database.js';
 import { isFailure, isTransient } from '../request/failures.js';
-import { type MarkerInput, type SentMarker, markerFromBase, newMarkerItem, rekeyedMarkerItem } from './marker-item.js';
-import { checkKeyGiven, takeKeys } from './marker-keys.js';
 import type { Call } from '../request/meter.js';
+import { markerFromBase, newMarkerItem, rekeyedMarkerItem, type MarkerInput, type SentMarker } from './marker-item.js';
+import { checkKeyGiven, takeKeys } from './marker-keys.js';
 
 /** Maximum number of markers that one call may create or delete. */
 export const MAX_MARKERS_A_CALL = 500;

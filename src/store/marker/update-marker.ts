@@ -2,8 +2,7 @@ import { notFound } from '../../errors.js';
 import type { Database, Item } from '../database.js';
 import { changeItem, checkVersion, readItem } from '../request/conditional-change.js';
 import type { Call } from '../request/meter.js';
-import { markerFromBase } from './marker-item.js';
-import type { MarkerUpdate } from './marker-item.js';
+import { markerFromBase, type MarkerUpdate } from './marker-item.js';
 import { updatedMarkerItem } from './marker-update.js';
 import type { MarkerReference, MarkerWrite } from './markers.js';
 

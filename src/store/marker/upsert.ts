@@ -1,23 +1,23 @@
-import { CellportError, badInput } from '../../errors.js';
+import { badInput, CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import type { Database, Item } from '../database.js';
 import { batchGet } from '../request/batch-get.js';
-import { type BulkOptions, transactionPieces } from '../request/batch-write.js';
+import { transactionPieces, type BulkOptions } from '../request/batch-write.js';
 import { mapConcurrently } from '../request/concurrency.js';
-import { type ConditionalChange, changeOnce } from '../request/conditional-change.js';
+import { changeOnce, type ConditionalChange } from '../request/conditional-change.js';
 import { putIfAbsent, putTogetherIfAbsent } from '../request/conditional-put.js';
 import type { Call } from '../request/meter.js';
 import { retryInBackground } from '../request/retries.js';
 import type { SentMarker } from './marker-item.js';
 import { replacedMarkerItem } from './marker-update.js';
 import {
-  type MarkerFailure,
-  MAX_MARKERS_A_CALL,
   draftItems,
   failuresIn,
   isItem,
+  MAX_MARKERS_A_CALL,
   putMarkersInBulk,
   refusalOf,
+  type MarkerFailure,
 } from './markers.js';
 
 export type UpsertOutcome = 'created' | 'updated' | 'unchanged';

@@ -1,9 +1,9 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
-import { LONGEST_Z, encode } from '../../geo/geohash.js';
+import { encode, LONGEST_Z } from '../../geo/geohash.js';
 import { jsonOf } from '../../model/json.js';
 import type { Properties } from '../../model/marker.js';
-import { type OrderedMarker, orderedMarker } from '../../pages/ordered-marker.js';
+import { orderedMarker, type OrderedMarker } from '../../pages/ordered-marker.js';
 import type { PackOptions } from '../../pages/pack.js';
 
 /** The first byte of a page's data. Data in another format is not read; the index is used instead. */

@@ -1,9 +1,9 @@
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 
-import { type DirectoryPart, afterPartition } from '../../pages/directory.js';
+import { afterPartition, type DirectoryPart } from '../../pages/directory.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
-import { type RangeOptions, rangeRequest } from '../request/ranges.js';
+import { rangeRequest, type RangeOptions } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import type { PageSet } from './pages.js';
 

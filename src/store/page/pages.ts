@@ -1,11 +1,11 @@
 import { afterPartition } from '../../pages/directory.js';
 import type { OrderedMarker } from '../../pages/ordered-marker.js';
 import type { Database, Item } from '../database.js';
-import { type BatchGetOptions, batchGet } from '../request/batch-get.js';
+import { batchGet, type BatchGetOptions } from '../request/batch-get.js';
 import type { Call } from '../request/meter.js';
-import { queryAll } from '../table/query-responses.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
+import { queryAll } from '../table/query-responses.js';
 import { decodePage } from './page-data.js';
 
 /** The pages of a collection that belong together: a recount rewrites all of them as another generation. */

@@ -1,11 +1,11 @@
 import type { Key } from '../../keys/document-id.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { Database } from '../database.js';
 import { chunks, mapConcurrently } from '../request/concurrency.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
-import { type Write, transactOnce } from '../request/transact.js';
+import { transactOnce, type Write } from '../request/transact.js';
 import type { NewPage, PageReplacement } from './pages.js';
-import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 const attributesOf = ({ end, markers, data }: NewPage, { round, lost }: PageReplacement) => ({
   b: round,

@@ -1,5 +1,4 @@
 import {
-  type ReadingSummary,
   beginOf,
   dayAfter,
   dayBefore,
@@ -10,17 +9,18 @@ import {
   parseDay,
   periodEnd,
   periodStart,
+  type ReadingSummary,
 } from '../../model/reading-summary.js';
 import type { Database, Item } from '../database.js';
 import type { MarkerReference } from '../marker/markers.js';
 import { keptIn } from './kept-days.js';
 import {
-  type SummariesWanted,
-  type SummaryOptions,
-  type SummaryPage,
   itemsUp,
   readSummaries,
   TooManyReadings,
+  type SummariesWanted,
+  type SummaryOptions,
+  type SummaryPage,
 } from './reading-summaries.js';
 
 /** What is known of the summaries that the stream's consumer keeps. */

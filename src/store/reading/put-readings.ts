@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache';
 
 import type { MarkerDay } from '../../keys/derived-keyspace.js';
 import type { Collection } from '../../model/collection.js';
-import { DAY_MS, monthOf } from '../../model/reading.js';
 import { dayOf, finalFrom } from '../../model/reading-summary.js';
-import { type BulkOptions, putInBulk } from '../request/batch-write.js';
+import { DAY_MS, monthOf } from '../../model/reading.js';
 import type { Database, Item } from '../database.js';
+import { putInBulk, type BulkOptions } from '../request/batch-write.js';
 import type { Call } from '../request/meter.js';
 import { ensureMonthTable, monthTable } from '../table/month-tables.js';
 import { describeTable } from '../table/tables.js';

@@ -2,11 +2,10 @@ import { badInput } from '../../errors.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
 import { isInstant } from '../../model/instant.js';
-import type { Reading } from '../../model/reading.js';
-import { bucketOf, expiredUpTo, latestInstant, removableFrom } from '../../model/reading.js';
+import { bucketOf, expiredUpTo, latestInstant, removableFrom, type Reading } from '../../model/reading.js';
 import type { Item } from '../database.js';
-import { checkItemSize } from '../request/item-size.js';
 import { checkName, checkNumber, checkText, pathTo } from '../marker/properties.js';
+import { checkItemSize } from '../request/item-size.js';
 
 /** The marker that a reading belongs to. */
 export interface ReadingOwner {

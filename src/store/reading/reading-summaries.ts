@@ -1,10 +1,10 @@
 import { CellportError, limitExceeded } from '../../errors.js';
-import { type ReadingSummary, type SummaryPeriod, periodStart, withNumber } from '../../model/reading-summary.js';
+import { periodStart, withNumber, type ReadingSummary, type SummaryPeriod } from '../../model/reading-summary.js';
 import type { Database, Item } from '../database.js';
 import type { MarkerReference } from '../marker/markers.js';
 import type { Call } from '../request/meter.js';
+import { rangeRequest, type StoredRange } from '../request/ranges.js';
 import { queryResponse } from '../table/query-responses.js';
-import { type StoredRange, rangeRequest } from '../request/ranges.js';
 import { readingFromItem } from './reading-item.js';
 import { partitionsDown } from './reading-partitions.js';
 import { startOf } from './readings.js';

@@ -1,17 +1,17 @@
 import { badInput, limitExceeded, notFound } from '../../errors.js';
 import { markerId } from '../../keys/ids.js';
-import { readInstant } from '../../model/instant.js';
 import type { Collection } from '../../model/collection.js';
+import { readInstant } from '../../model/instant.js';
 import type { Marker } from '../../model/marker.js';
-import { type Reading, expiredUpTo } from '../../model/reading.js';
+import { expiredUpTo, type Reading } from '../../model/reading.js';
 import type { Database, Item } from '../database.js';
 import { markerFromBase } from '../marker/marker-item.js';
-import { type MarkerReference, getMarkers } from '../marker/markers.js';
+import { getMarkers, type MarkerReference } from '../marker/markers.js';
 import type { Call } from '../request/meter.js';
-import { newReadingItem, readValues, readingFromItem } from './reading-item.js';
+import { rangeRequest, type StoredRange } from '../request/ranges.js';
 import { queryResponse } from '../table/query-responses.js';
-import { type StoredRange, rangeRequest } from '../request/ranges.js';
 import { openPastDays, putReadings } from './put-readings.js';
+import { newReadingItem, readingFromItem, readValues } from './reading-item.js';
 import { partitionsDown } from './reading-partitions.js';
 
 /** Maximum number of readings that one call may record. */

@@ -1,21 +1,21 @@
 import { CellportError, notFound } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import { areApart } from '../../model/reading.js';
-import { mapConcurrently } from '../request/concurrency.js';
-import { changeItem, checkVersion } from '../request/conditional-change.js';
 import type { Database, Item } from '../database.js';
-import { describeMarker, requireMarker } from '../marker/update-marker.js';
 import {
+  failuresIn,
+  independentWrites,
   type MarkerFailure,
   type MarkerReference,
   type MarkerWrite,
-  failuresIn,
-  independentWrites,
 } from '../marker/markers.js';
+import { describeMarker, requireMarker } from '../marker/update-marker.js';
+import { mapConcurrently } from '../request/concurrency.js';
+import { changeItem, checkVersion } from '../request/conditional-change.js';
 import type { Call } from '../request/meter.js';
-import { forget, remember, removeReadingsNow } from './readings.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
+import { forget, remember, removeReadingsNow } from './readings.js';
 
 /** Reads a marker's item, if it exists, and whether the marker has readings, in one strongly consistent Query. */
 async function readWithLatestReading(

@@ -1,13 +1,13 @@
 import { SELF } from '../../keys/declarations.js';
 import { geoIndexOf } from '../../keys/indexes.js';
 import type { Collection } from '../../model/collection.js';
-import { mapConcurrently } from '../request/concurrency.js';
-import { INCARNATION_ATTRIBUTES, deleteReadItems } from '../request/conditional-delete.js';
 import type { Database, Item } from '../database.js';
-import type { Call } from '../request/meter.js';
-import { queryResponses } from '../table/query-responses.js';
-import { type StoredPartition, rangeRequest } from '../request/ranges.js';
 import { removeSummaries } from '../reading/kept-days.js';
+import { mapConcurrently } from '../request/concurrency.js';
+import { deleteReadItems, INCARNATION_ATTRIBUTES } from '../request/conditional-delete.js';
+import type { Call } from '../request/meter.js';
+import { rangeRequest, type StoredPartition } from '../request/ranges.js';
+import { queryResponses } from '../table/query-responses.js';
 import { readingPartitions } from './readings.js';
 
 const MARKERS_AT_A_TIME = 16;

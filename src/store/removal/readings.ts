@@ -2,15 +2,15 @@ import { CellportError } from '../../errors.js';
 import { SELF } from '../../keys/declarations.js';
 import type { Collection } from '../../model/collection.js';
 import { areApart, expiredUpTo } from '../../model/reading.js';
-import { readItem } from '../request/conditional-change.js';
-import { deleteReadItems } from '../request/conditional-delete.js';
 import type { Database, Item } from '../database.js';
-import type { Call } from '../request/meter.js';
-import { queryAll, queryResponses } from '../table/query-responses.js';
-import { type StoredPartition, rangeRequest } from '../request/ranges.js';
-import { send } from '../request/send.js';
 import { removeSummaries } from '../reading/kept-days.js';
 import { partitionsDown } from '../reading/reading-partitions.js';
+import { readItem } from '../request/conditional-change.js';
+import { deleteReadItems } from '../request/conditional-delete.js';
+import type { Call } from '../request/meter.js';
+import { rangeRequest, type StoredPartition } from '../request/ranges.js';
+import { send } from '../request/send.js';
+import { queryAll, queryResponses } from '../table/query-responses.js';
 
 const KIND = 'readings';
 /**

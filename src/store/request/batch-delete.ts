@@ -1,10 +1,10 @@
 import type { Key } from '../../keys/document-id.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { Database } from '../database.js';
 import { chunks, mapConcurrently } from './concurrency.js';
 import type { Call } from './meter.js';
 import { BACKGROUND_RETRIES, processAll } from './retries.js';
 import { send } from './send.js';
-import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 const BATCHES_AT_A_TIME = 4;
 

@@ -1,12 +1,12 @@
 import type { BatchGetCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import type { Key } from '../../keys/document-id.js';
-import { chunks, mapConcurrently } from './concurrency.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { Database, Item } from '../database.js';
+import { chunks, mapConcurrently } from './concurrency.js';
 import type { Call } from './meter.js';
 import { processAll } from './retries.js';
 import { send } from './send.js';
-import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 const BATCHES_AT_A_TIME = 8;
 /** Maximum number of consecutive calls that return nothing before the batch counts as throttled. */

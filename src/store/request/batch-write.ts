@@ -1,15 +1,15 @@
 import type { BatchWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
 
-import { type RetryOptions, retry } from '../../retry.js';
-import { chunks, mapConcurrently } from './concurrency.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
+import { retry, type RetryOptions } from '../../retry.js';
 import type { Database, Item } from '../database.js';
+import { chunks, mapConcurrently } from './concurrency.js';
 import { isFailure } from './failures.js';
 import { itemBytes } from './item-size.js';
 import type { Call } from './meter.js';
 import { BACKGROUND_RETRIES, processAll } from './retries.js';
 import { send } from './send.js';
-import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 const BATCHES_AT_A_TIME = 12;
 /** Below DynamoDB's limit of 4 MB. */

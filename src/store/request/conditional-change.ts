@@ -1,5 +1,5 @@
-import type { DeleteCommandInput, UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { isDeepStrictEqual } from 'node:util';
+import type { DeleteCommandInput, UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import { CellportError } from '../../errors.js';
 import type { Key } from '../../keys/document-id.js';
@@ -7,10 +7,10 @@ import { retry } from '../../retry.js';
 import type { Database, Item } from '../database.js';
 import { failureOf, isFailure } from './failures.js';
 import type { Call } from './meter.js';
-import { type WireMap, asStored, itemOf } from './wire.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
 import { send } from './send.js';
 import { updateTo } from './update-expression.js';
+import { asStored, itemOf, type WireMap } from './wire.js';
 
 /** An item before and after a write; undefined if it did not exist, or no longer does. */
 export interface ConditionalChange {

@@ -1,13 +1,13 @@
 import type { BatchExecuteStatementCommandInput } from '@aws-sdk/lib-dynamodb';
 
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { RetryOptions } from '../../retry.js';
-import { chunks, mapConcurrently } from './concurrency.js';
 import type { Database, Item } from '../database.js';
+import { chunks, mapConcurrently } from './concurrency.js';
 import { isTransient } from './failures.js';
 import type { Call } from './meter.js';
 import { processAll } from './retries.js';
 import { send } from './send.js';
-import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 const BATCHES_AT_A_TIME = 4;
 /** With the default pauses, about a minute in which DynamoDB deletes nothing. */

@@ -1,5 +1,5 @@
-import type { PutCommandInput } from '@aws-sdk/lib-dynamodb';
 import { isDeepStrictEqual } from 'node:util';
+import type { PutCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import type { Database, Item } from '../database.js';
 import { failureOf, isFailure } from './failures.js';

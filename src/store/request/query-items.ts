@@ -1,9 +1,9 @@
 import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import { QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 
-import { type Turn, eachInTurns } from '../../scheduling/turns.js';
+import { eachInTurns, type Turn } from '../../scheduling/turns.js';
 import { exact } from './exact-values.js';
-import { type WireMap, itemOf } from './wire.js';
+import { itemOf, type WireMap } from './wire.js';
 
 /** The relevant part of an HTTP response; the body has not been read yet. */
 interface Response {

@@ -1,5 +1,5 @@
 import { CellportError } from '../../errors.js';
-import { type RetryOptions, pause, retry } from '../../retry.js';
+import { pause, retry, type RetryOptions } from '../../retry.js';
 import { isTransient, throttled } from './failures.js';
 
 /** For background work: with the default pauses, about two minutes in which DynamoDB makes no progress. */

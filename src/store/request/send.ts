@@ -5,32 +5,32 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import {
   BatchExecuteStatementCommand,
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  ScanCommand,
+  TransactWriteCommand,
+  UpdateCommand,
   type BatchExecuteStatementCommandInput,
   type BatchExecuteStatementCommandOutput,
-  BatchGetCommand,
   type BatchGetCommandInput,
   type BatchGetCommandOutput,
-  BatchWriteCommand,
   type BatchWriteCommandInput,
   type BatchWriteCommandOutput,
-  DeleteCommand,
   type DeleteCommandInput,
   type DeleteCommandOutput,
-  GetCommand,
   type GetCommandInput,
   type GetCommandOutput,
-  PutCommand,
   type PutCommandInput,
   type PutCommandOutput,
   type QueryCommandInput,
   type QueryCommandOutput,
-  ScanCommand,
   type ScanCommandInput,
   type ScanCommandOutput,
-  TransactWriteCommand,
   type TransactWriteCommandInput,
   type TransactWriteCommandOutput,
-  UpdateCommand,
   type UpdateCommandInput,
   type UpdateCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
@@ -41,8 +41,8 @@ import { exact } from './exact-values.js';
 import { mapFailure } from './failures.js';
 import { itemBytes } from './item-size.js';
 import type { Call, Meter } from './meter.js';
-import { type RangeRead, rangeReadOf } from './read-log.js';
 import { queryCommand, wireScanCommand } from './query-items.js';
+import { rangeReadOf, type RangeRead } from './read-log.js';
 import type { WireMap } from './wire.js';
 import { withinTime } from './within-time.js';
 

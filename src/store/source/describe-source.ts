@@ -2,7 +2,7 @@ import { CellportError } from '../../errors.js';
 import type { KeyAttribute } from '../../sources/primary-key.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
-import { type Operations, send } from '../request/send.js';
+import { send, type Operations } from '../request/send.js';
 import { itemOfImage } from '../request/wire.js';
 import { describeTable } from '../table/tables.js';
 

@@ -1,19 +1,18 @@
 import {
   ListTablesCommand,
+  UpdateTableCommand,
   type ListTablesCommandOutput,
   type TableDescription,
-  UpdateTableCommand,
   type UpdateTableCommandInput,
 } from '@aws-sdk/client-dynamodb';
-
 import { LRUCache } from 'lru-cache';
 
 import { DAY_MS, monthEnd, monthsDown } from '../../model/reading.js';
 import type { Database, Tables } from '../database.js';
 import { mapFailure } from '../request/failures.js';
 import { withinTime } from '../request/within-time.js';
-import { BASE_KEY, STREAM, type TableDefinition, tableDefinitions } from './table-definitions.js';
-import { type TableFault, refuse } from './table-differences.js';
+import { BASE_KEY, STREAM, tableDefinitions, type TableDefinition } from './table-definitions.js';
+import { refuse, type TableFault } from './table-differences.js';
 import {
   answerUnless,
   deleteTable,

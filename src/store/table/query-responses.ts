@@ -1,11 +1,11 @@
 import type { QueryCommandInput, QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 
 import type { Database, Item } from '../database.js';
-import { monthFaults } from './month-tables.js';
-import { isOfKey, refuse } from './table-differences.js';
 import { isMissingTable } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
+import { monthFaults } from './month-tables.js';
+import { isOfKey, refuse } from './table-differences.js';
 
 /**
  * One response to a Query. A month without a table is empty, and so is one whose table has another key, as none of our readings

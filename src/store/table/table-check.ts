@@ -1,10 +1,10 @@
 import { badInput } from '../../errors.js';
-import { type Keyspace, createKeyspace } from '../../keys/keyspace.js';
+import { createKeyspace, type Keyspace } from '../../keys/keyspace.js';
 import type { Database } from '../database.js';
 import { newCall } from '../request/meter.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
-import { type TableState, faultsOf, isMended, refuse } from './table-differences.js';
+import { faultsOf, isMended, refuse, type TableState } from './table-differences.js';
 import { describeTables, ensureTables, isActive } from './tables.js';
 
 /** Compares both tables with their definitions and returns them. Throws like `refuse` if they differ. */

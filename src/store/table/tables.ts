@@ -3,8 +3,8 @@ import {
   DeleteTableCommand,
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
-  type TableDescription,
   UpdateTimeToLiveCommand,
+  type TableDescription,
 } from '@aws-sdk/client-dynamodb';
 
 import { systemClock } from '../../clock.js';
@@ -14,8 +14,8 @@ import { isFailure, mapFailure } from '../request/failures.js';
 import { newCall } from '../request/meter.js';
 import { send } from '../request/send.js';
 import { withinTime } from '../request/within-time.js';
-import { type TableDefinition, tableDefinitions } from './table-definitions.js';
-import { type TableFault, type TableState, faultsOf, isForeign, refuse } from './table-differences.js';
+import { tableDefinitions, type TableDefinition } from './table-definitions.js';
+import { faultsOf, isForeign, refuse, type TableFault, type TableState } from './table-differences.js';
 
 const POLL_MS = 50;
 const ACTIVE_WITHIN_MS = 120_000;

@@ -7,7 +7,7 @@ import type { Call } from '../request/meter.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from '../request/retries.js';
 import { updateWithGeometry, updateZone } from './zone-changes.js';
 import type { ZoneDraft } from './zone-draft.js';
-import { type ZoneReference, insertZone, readZoneItem, requireZone } from './zones.js';
+import { insertZone, readZoneItem, requireZone, type ZoneReference } from './zones.js';
 
 /** What putting a zone did. */
 export type ZoneOutcome = 'created' | 'updated' | 'unchanged';

@@ -8,9 +8,9 @@ import type { Call } from '../request/meter.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from '../request/retries.js';
 import { transact } from '../request/transact.js';
 import type { ZoneUpdate } from './zone-draft.js';
-import { type PreparedGeometry, dropGeometry, placeGeometry, prepareGeometry } from './zone-geometry.js';
-import { type ZoneContent, coverItems, coverKeys, updatedZoneItem } from './zone-item.js';
-import { type ZoneReference, readZoneItem, requireZone } from './zones.js';
+import { dropGeometry, placeGeometry, prepareGeometry, type PreparedGeometry } from './zone-geometry.js';
+import { coverItems, coverKeys, updatedZoneItem, type ZoneContent } from './zone-item.js';
+import { readZoneItem, requireZone, type ZoneReference } from './zones.js';
 
 export interface ZoneChange {
   /** RFC 3339 in UTC. */

@@ -1,9 +1,9 @@
-import { readOptionalText, readProperties } from '../marker/properties.js';
 import type { Collection } from '../../model/collection.js';
 import type { Properties } from '../../model/marker.js';
 import type { Database } from '../database.js';
-import { type PreparedGeometry, checkRoom, prepareGeometry } from './zone-geometry.js';
-import { type ZoneContent, newZoneItem } from './zone-item.js';
+import { readOptionalText, readProperties } from '../marker/properties.js';
+import { checkRoom, prepareGeometry, type PreparedGeometry } from './zone-geometry.js';
+import { newZoneItem, type ZoneContent } from './zone-item.js';
 
 /** A new zone as a client describes it. Everything is checked at run time, too. */
 export interface ZoneInput extends ZoneUpdate {

@@ -3,12 +3,12 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 
 import { CellportError, limitExceeded } from '../../errors.js';
-import type { Bounds } from '../../geo/bounds.js';
 import type { ZoneGeometry } from '../../geo/antimeridian.js';
-import { type Cover, coverZone } from '../../geo/zone-cover.js';
+import type { Bounds } from '../../geo/bounds.js';
+import { coverZone, type Cover } from '../../geo/zone-cover.js';
 import { readZoneGeometry } from '../../geo/zone-geometry.js';
 import type { GeometryFacts, StoredGeometry } from '../../model/zone.js';
-import { type Turn, inTurns } from '../../scheduling/turns.js';
+import { inTurns, type Turn } from '../../scheduling/turns.js';
 import type { Database, GeometryStore, Tables } from '../database.js';
 
 const gzipped = promisify(gzip);

@@ -3,10 +3,10 @@ import type { Collection } from '../../model/collection.js';
 import type { Zone } from '../../model/zone.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
-import { queryResponses } from '../table/query-responses.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
-import { type ZoneEntry, zoneEntryOf, zoneFromItem } from './zone-item.js';
+import { queryResponses } from '../table/query-responses.js';
+import { zoneEntryOf, zoneFromItem, type ZoneEntry } from './zone-item.js';
 
 /** The covers in a range of the geo index, from one Query per MB; undefined if there are more than `most`. */
 export async function readZoneEntries(

@@ -1,10 +1,10 @@
-import type { ObjectStore } from '../../objects/object-store.js';
 import type { Collection } from '../../model/collection.js';
-import { deleteReadItems } from '../request/conditional-delete.js';
+import type { ObjectStore } from '../../objects/object-store.js';
 import type { Database } from '../database.js';
+import { deleteReadItems } from '../request/conditional-delete.js';
 import type { Call } from '../request/meter.js';
-import { queryResponses } from '../table/query-responses.js';
 import { rangeRequest } from '../request/ranges.js';
+import { queryResponses } from '../table/query-responses.js';
 import { dropGeometry, scopeOfObject } from './zone-geometry.js';
 import { readZonePage } from './zone-index.js';
 import { coverKeys } from './zone-item.js';

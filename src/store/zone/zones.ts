@@ -8,7 +8,7 @@ import { readItem } from '../request/conditional-change.js';
 import { putIfAbsentRequest } from '../request/conditional-put.js';
 import type { Call } from '../request/meter.js';
 import { transact } from '../request/transact.js';
-import { type ZoneDraft, type ZoneInput, draftZone } from './zone-draft.js';
+import { draftZone, type ZoneDraft, type ZoneInput } from './zone-draft.js';
 import { dropGeometry, placeGeometry } from './zone-geometry.js';
 import { coverItems, newZoneItem, zoneFromItem } from './zone-item.js';
 

@@ -1,5 +1,6 @@
-import { type CellSums, NO_SUMS, addSums, isZero } from '../../geo/cell-sums.js';
+import { addSums, isZero, NO_SUMS, type CellSums } from '../../geo/cell-sums.js';
 import type { CellChanges } from '../../model/cell.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import {
   ABSENT_BLOCK,
   type BlockDelta,
@@ -9,9 +10,8 @@ import {
 } from '../../store/cell/blocks.js';
 import { chunks, mapConcurrently } from '../../store/request/concurrency.js';
 import { processAll } from '../../store/request/retries.js';
-import type { CellMemory } from './memory.js';
 import type { CellsPort, LeasedWork } from '../ports.js';
-import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
+import type { CellMemory } from './memory.js';
 
 /** The result of applying a batch. */
 export interface Applied {

@@ -1,5 +1,5 @@
-import { type CellSums, NO_SUMS, addSums, isZero } from '../../geo/cell-sums.js';
-import { type CellChanges, PLACE_CHILD, placeOfParent, placeParent } from '../../model/cell.js';
+import { addSums, isZero, NO_SUMS, type CellSums } from '../../geo/cell-sums.js';
+import { PLACE_CHILD, placeOfParent, placeParent, type CellChanges } from '../../model/cell.js';
 import type { Contribution } from '../change.js';
 
 type SumsByName = Map<string, CellSums>;

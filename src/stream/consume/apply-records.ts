@@ -3,16 +3,16 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../clock.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { Log } from '../../log.js';
-import { retry } from '../../retry.js';
-import { type MarkerRecords, type RecordsOutcome, comparable } from '../../store/cell/apply-records.js';
-import type { BlockDelta } from '../../store/cell/blocks.js';
 import { placeParent } from '../../model/cell.js';
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
+import { retry } from '../../retry.js';
+import { comparable, type MarkerRecords, type RecordsOutcome } from '../../store/cell/apply-records.js';
+import type { BlockDelta } from '../../store/cell/blocks.js';
 import type { DeadLetter } from '../../store/cell/dead-letters.js';
 import { blockChanges } from '../cells/apply.js';
-import { type Contribution, type StreamRecord, changeOf } from '../change.js';
 import { CellFold } from '../cells/fold.js';
+import { changeOf, type Contribution, type StreamRecord } from '../change.js';
 import { deadLetterOf } from './record-fold.js';
-import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 
 export interface ApplyRecordsOptions {
   readonly keys: Keyspace;

@@ -1,14 +1,14 @@
 import { restartOnFailure } from '../../retry.js';
 import type { BlockWrite } from '../../store/cell/blocks.js';
 import type { PageGeneration, StreamGap, StreamState } from '../../store/cell/stream-state.js';
-import { type Lease, LeaseLost, whileLeased } from '../../store/lease.js';
+import { LeaseLost, whileLeased, type Lease } from '../../store/lease.js';
 import { CellMemory } from '../cells/memory.js';
+import { firstState } from '../state.js';
 import { LOAD_POLICY } from './flood.js';
 import { OtherFormat, takeOwnership } from './ownership.js';
 import type { BatchLimits } from './reader.js';
-import { type Progress, Session, type SessionOptions, type SessionParts, type SessionTuning } from './session.js';
-import { firstState } from '../state.js';
-import { type FailingWrites, WriteWatch } from './write-watch.js';
+import { Session, type Progress, type SessionOptions, type SessionParts, type SessionTuning } from './session.js';
+import { WriteWatch, type FailingWrites } from './write-watch.js';
 
 export interface ConsumerOptions extends SessionParts, Partial<SessionTuning> {
   /** The name of this process, which no other process ever has. */

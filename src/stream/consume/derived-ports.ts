@@ -5,7 +5,7 @@ import { putDeadLetters } from '../../store/cell/dead-letters.js';
 import { loadStreamState, putStreamState } from '../../store/cell/stream-state.js';
 import { everyCollection } from '../../store/collection/collection-changes.js';
 import type { Database } from '../../store/database.js';
-import { PACKING, decodePage } from '../../store/page/page-data.js';
+import { decodePage, PACKING } from '../../store/page/page-data.js';
 import { findDirectoryPart, putDirectoryPart } from '../../store/page/page-directory.js';
 import { findPage, pagesFrom } from '../../store/page/pages.js';
 import { replacePages } from '../../store/page/replace-pages.js';
@@ -19,7 +19,7 @@ import {
   removeDays,
   summarizeDay,
 } from '../../store/reading/kept-days.js';
-import { type Call, newCall } from '../../store/request/meter.js';
+import { newCall, type Call } from '../../store/request/meter.js';
 import { rangeRequest } from '../../store/request/ranges.js';
 import { send } from '../../store/request/send.js';
 import { describeTable } from '../../store/table/tables.js';

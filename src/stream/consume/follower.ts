@@ -3,13 +3,13 @@ import { reasonFor } from '../../errors.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { Log } from '../../log.js';
 import { restartOnFailure } from '../../retry.js';
-import type { StreamRecord } from '../change.js';
-import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
-import { NoStream, type StreamPort } from '../ports.js';
-import { StreamReader } from './reader.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
+import type { StreamRecord } from '../change.js';
+import { NoStream, type StreamPort } from '../ports.js';
+import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { LIST_EVERY_MS } from '../source/shards.js';
-import { KEPT_MS, firstState } from '../state.js';
+import { firstState, KEPT_MS } from '../state.js';
+import { StreamReader } from './reader.js';
 
 /** Dependencies for reading a stream without maintaining cells. */
 export interface FollowerOptions {

@@ -1,6 +1,6 @@
 import { CellportError } from '../../errors.js';
 import type { StreamGap, StreamState } from '../../store/cell/stream-state.js';
-import { type Contender, type Lease, takeLease } from '../../store/lease.js';
+import { takeLease, type Contender, type Lease } from '../../store/lease.js';
 import { DERIVED_FORMAT } from '../change.js';
 import type { StatePort } from '../ports.js';
 import { StreamReplaced } from '../source/record-batches.js';

@@ -1,13 +1,13 @@
-import { type Clock, wallAt } from '../../clock.js';
+import { wallAt, type Clock } from '../../clock.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { SequenceRange, StreamState } from '../../store/cell/stream-state.js';
 import { chunks } from '../../store/request/concurrency.js';
-import { type StreamRecord, isAfter } from '../change.js';
-import { type Folded, RecordFold } from './record-fold.js';
-import { RecordsLost, type ShardCursor, type StreamSource, nextRecords, startOf } from '../source/record-batches.js';
+import { isAfter, type StreamRecord } from '../change.js';
 import type { ShardStart, StreamPort } from '../ports.js';
-import { type Shard, Shards } from '../source/shards.js';
-import { type RecordRanges, type ShardsSeen, mayHaveLost } from '../state.js';
+import { nextRecords, RecordsLost, startOf, type ShardCursor, type StreamSource } from '../source/record-batches.js';
+import { Shards, type Shard } from '../source/shards.js';
+import { mayHaveLost, type RecordRanges, type ShardsSeen } from '../state.js';
+import { RecordFold, type Folded } from './record-fold.js';
 
 /** Folded records, with everything needed to fold exactly the same ones again. */
 export interface Batch extends Folded, RecordRanges {

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 
+import type { MarkerDay } from '../../keys/derived-keyspace.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { CellChanges } from '../../model/cell.js';
 import type { DeadLetter } from '../../store/cell/dead-letters.js';
-import { type StreamRecord, changeOf } from '../change.js';
 import { CellFold } from '../cells/fold.js';
-import { PageFold } from '../pages/fold.js';
-import type { MarkerDay } from '../../keys/derived-keyspace.js';
+import { changeOf, type StreamRecord } from '../change.js';
 import { DayFold } from '../days/fold.js';
 import type { PageChange } from '../pages/apply.js';
+import { PageFold } from '../pages/fold.js';
 
 const LONGEST_KEY_KEPT = 4_096;
 

@@ -1,16 +1,16 @@
 import { retry } from '../../retry.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
 import type { Lease } from '../../store/lease.js';
-import { type Applied, applyToCells } from '../cells/apply.js';
-import { applyToPages } from '../pages/apply.js';
-import { type KeptPages, PagesFailed } from '../pages/kept-pages.js';
-import type { MarkerDays } from '../days/apply.js';
-import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
+import { applyToCells, type Applied } from '../cells/apply.js';
 import type { CellMemory } from '../cells/memory.js';
+import type { MarkerDays } from '../days/apply.js';
+import { applyToPages } from '../pages/apply.js';
+import { PagesFailed, type KeptPages } from '../pages/kept-pages.js';
 import type { CellsPort, LeasedWork, StatePort } from '../ports.js';
+import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
+import { moved, withGap } from '../state.js';
 import type { StreamReader } from './reader.js';
 import type { Folded } from './record-fold.js';
-import { moved, withGap } from '../state.js';
 
 /** Records a gap if the table's stream is not that of the state; returns the reason. */
 export async function noteSwitch(lease: Lease<StreamState>, stream: string | undefined): Promise<string | undefined> {

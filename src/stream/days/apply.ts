@@ -1,10 +1,10 @@
-import { LRUCache } from 'lru-cache';
 import { isDeepStrictEqual } from 'node:util';
+import { LRUCache } from 'lru-cache';
 
 import type { MarkerDay } from '../../keys/derived-keyspace.js';
 import type { Collection } from '../../model/collection.js';
-import { DAY_MS } from '../../model/reading.js';
 import { dayOf, finalFrom } from '../../model/reading-summary.js';
+import { DAY_MS } from '../../model/reading.js';
 import { retry } from '../../retry.js';
 import type { DueDay } from '../../store/reading/kept-days.js';
 import { mapConcurrently } from '../../store/request/concurrency.js';

@@ -1,13 +1,13 @@
+import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { OrderedMarker } from '../../pages/ordered-marker.js';
 import type { PageReplacement } from '../../store/page/pages.js';
 import { chunks, mapConcurrently } from '../../store/request/concurrency.js';
 import { processAll } from '../../store/request/retries.js';
-import { type ApplyPagesOptions, PagesFailed, checkPasses } from './kept-pages.js';
-import { noteInDirectory } from './note-in-directory.js';
-import { type CollectionPosition, locatePages } from './locate.js';
+import { checkPasses, PagesFailed, type ApplyPagesOptions } from './kept-pages.js';
+import { locatePages, type CollectionPosition } from './locate.js';
 import { isIn } from './memory.js';
-import { type PageEdits, replacementOf } from './replace.js';
-import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
+import { noteInDirectory } from './note-in-directory.js';
+import { replacementOf, type PageEdits } from './replace.js';
 
 /**
  * The net change of a marker in a batch: its position before the first of its records, and its state after the last.

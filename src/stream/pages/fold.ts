@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import type { Keyspace } from '../../keys/keyspace.js';
-import { type OrderedMarker, orderedMarker } from '../../pages/ordered-marker.js';
+import { orderedMarker, type OrderedMarker } from '../../pages/ordered-marker.js';
 import { mapMarkerFromIndex } from '../../store/marker/marker-item.js';
 import { attributesOf } from '../../store/request/wire.js';
 import { DRAWN_ATTRIBUTES } from '../../store/table/table-definitions.js';
-import type { PageChange } from './apply.js';
 import type { WireImage } from '../change.js';
+import type { PageChange } from './apply.js';
 
 const NAMES = ['pk', 'sk', ...DRAWN_ATTRIBUTES];
 

@@ -2,8 +2,8 @@ import type { StreamState } from '../../store/cell/stream-state.js';
 import { UnknownPageFormat } from '../../store/page/pages.js';
 import { PageRejected } from '../../store/page/replace-pages.js';
 import { isFailure } from '../../store/request/failures.js';
-import type { PageMemory } from './memory.js';
 import type { LeasedWork, PagesPort } from '../ports.js';
+import type { PageMemory } from './memory.js';
 import type { PageCodec } from './replace.js';
 
 /** Pages that cannot be written, however often it is retried. */

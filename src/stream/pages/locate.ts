@@ -1,8 +1,8 @@
 import { compareBytes } from '../../keys/byte-order.js';
 import { beginsUpTo } from '../../pages/sorted-cache.js';
 import { mapConcurrently } from '../../store/request/concurrency.js';
-import { type KnownPage, type PageMemory, isIn, partitionOf } from './memory.js';
 import type { PagesPort } from '../ports.js';
+import { isIn, partitionOf, type KnownPage, type PageMemory } from './memory.js';
 
 /** A position in the order of a collection. */
 export interface CollectionPosition {

@@ -1,7 +1,7 @@
 import { compareBytes } from '../../keys/byte-order.js';
 import type { DirectoryPart, PageHint } from '../../pages/directory.js';
 import { SortedCache } from '../../pages/sorted-cache.js';
-import { type PageSpan, type RawPage, pageBytes } from '../../store/page/pages.js';
+import { pageBytes, type PageSpan, type RawPage } from '../../store/page/pages.js';
 
 /** A page as this process last read or wrote it. */
 export interface KnownPage extends PageSpan {

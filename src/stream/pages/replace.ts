@@ -1,7 +1,7 @@
 import { compareBytes } from '../../keys/byte-order.js';
-import { type OrderedMarker, firstFrom } from '../../pages/ordered-marker.js';
-import { type PackOptions, type PackedPage, packPages, separator, splitPage } from '../../pages/pack.js';
-import { type NewPage, type PageReplacement, UnknownPageFormat } from '../../store/page/pages.js';
+import { firstFrom, type OrderedMarker } from '../../pages/ordered-marker.js';
+import { packPages, separator, splitPage, type PackedPage, type PackOptions } from '../../pages/pack.js';
+import { UnknownPageFormat, type NewPage, type PageReplacement } from '../../store/page/pages.js';
 import { chunks } from '../../store/request/concurrency.js';
 import type { KnownPage } from './memory.js';
 

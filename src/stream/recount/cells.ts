@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { NO_SUMS } from '../../geo/cell-sums.js';
 import type { CellChanges } from '../../model/cell.js';
 import type { BlockDelta, BlockName, BlockWrite, StoredBlock } from '../../store/cell/blocks.js';
-import { type ApplyOptions, blockChanges, writeBlocks } from '../cells/apply.js';
+import { blockChanges, writeBlocks, type ApplyOptions } from '../cells/apply.js';
 
 /** The result of comparing all blocks. */
 export interface ComparedBlocks {

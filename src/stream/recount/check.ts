@@ -1,5 +1,5 @@
 import { CellportError } from '../../errors.js';
-import { NO_SUMS, addSums } from '../../geo/cell-sums.js';
+import { addSums, NO_SUMS } from '../../geo/cell-sums.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { OrderedMarker } from '../../pages/ordered-marker.js';
 import { ABSENT_BLOCK, type BlockDelta, type BlockName } from '../../store/cell/blocks.js';
@@ -7,19 +7,19 @@ import type { StreamState } from '../../store/cell/stream-state.js';
 import type { StoredPage } from '../../store/page/pages.js';
 import { chunks, mapConcurrently } from '../../store/request/concurrency.js';
 import { blockChanges } from '../cells/apply.js';
-import { roundOf } from '../pages/apply.js';
-import { DERIVED_FORMAT, type StreamRecord, changeOf, isAfter } from '../change.js';
 import { CellFold } from '../cells/fold.js';
-import { HeldMarkers } from './held-markers.js';
-import { MarkerDays } from '../days/apply.js';
+import { changeOf, DERIVED_FORMAT, isAfter, type StreamRecord } from '../change.js';
 import { OtherFormat } from '../consume/ownership.js';
-import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { StreamReader } from '../consume/reader.js';
+import { MarkerDays } from '../days/apply.js';
+import { roundOf } from '../pages/apply.js';
+import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
+import { firstState, moved, settled, withGap } from '../state.js';
 import { countedBlocks, differs, nameOfBlock } from './cells.js';
 import { RecountDays } from './days.js';
-import { type PageName, type Partition, type RecountPages, comparedPages } from './pages.js';
-import { type RecountOptions, type RecountResult, counting, listDerived, scanMarkers } from './scan.js';
-import { firstState, moved, settled, withGap } from '../state.js';
+import { HeldMarkers } from './held-markers.js';
+import { comparedPages, type PageName, type Partition, type RecountPages } from './pages.js';
+import { counting, listDerived, scanMarkers, type RecountOptions, type RecountResult } from './scan.js';
 
 /** A record may come after one that was made later by as much, because shards do not wait for one another. */
 const SETTLE_MS = 3_000;

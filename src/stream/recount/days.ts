@@ -1,9 +1,9 @@
 import type { MarkerDay } from '../../keys/derived-keyspace.js';
 import type { Keyspace } from '../../keys/keyspace.js';
+import type { WireImage } from '../change.js';
 import type { MarkerDays } from '../days/apply.js';
 import { DayFold, nameOfDay } from '../days/fold.js';
 import type { DaysPort } from '../ports.js';
-import type { WireImage } from '../change.js';
 
 /** The result of a recount for the summaries of readings. */
 export interface RecountedDays {

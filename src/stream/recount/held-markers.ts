@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 
-import type { Keyspace } from '../../keys/keyspace.js';
 import { compareBytes } from '../../keys/byte-order.js';
+import type { Keyspace } from '../../keys/keyspace.js';
 import { jsonOf } from '../../model/json.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { Place } from '../../model/place.js';
-import { type OrderedMarker, orderedMarker } from '../../pages/ordered-marker.js';
-import { type WireImage, contributionOf } from '../change.js';
+import { orderedMarker, type OrderedMarker } from '../../pages/ordered-marker.js';
+import { contributionOf, type WireImage } from '../change.js';
 import { entryOf } from '../pages/fold.js';
 import type { Partition } from './pages.js';
 

@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
 import type { Key } from '../../keys/document-id.js';
-import { type OrderedMarker, firstFrom } from '../../pages/ordered-marker.js';
-import { type PackedPage, type PackOptions, packPages } from '../../pages/pack.js';
-import { type DirectoryPart, type PageHint, afterPartition, partsOfHints } from '../../pages/directory.js';
-import { type RetryOptions, retry } from '../../retry.js';
+import { afterPartition, partsOfHints, type DirectoryPart, type PageHint } from '../../pages/directory.js';
+import { firstFrom, type OrderedMarker } from '../../pages/ordered-marker.js';
+import { packPages, type PackedPage, type PackOptions } from '../../pages/pack.js';
+import { retry, type RetryOptions } from '../../retry.js';
 import { MOST_HINTS } from '../../store/page/page-directory.js';
-import { type NewPage, type StoredPage, pageBytes } from '../../store/page/pages.js';
+import { pageBytes, type NewPage, type StoredPage } from '../../store/page/pages.js';
 import { chunks } from '../../store/request/concurrency.js';
 
 /** A partition of a collection's pages. */

@@ -6,18 +6,18 @@ import { afterPartition } from '../../pages/directory.js';
 import type { BlockName } from '../../store/cell/blocks.js';
 import type { Database } from '../../store/database.js';
 import { putDirectoryPart } from '../../store/page/page-directory.js';
-import { UnknownPageFormat, queryPages } from '../../store/page/pages.js';
+import { queryPages, UnknownPageFormat } from '../../store/page/pages.js';
 import { replacePages } from '../../store/page/replace-pages.js';
 import { deleteInBulk } from '../../store/request/batch-delete.js';
 import { merged } from '../../store/request/concurrency.js';
 import { newCall } from '../../store/request/meter.js';
-import { type Operations, send } from '../../store/request/send.js';
-import { DRAWN_ATTRIBUTES } from '../../store/table/table-definitions.js';
+import { send, type Operations } from '../../store/request/send.js';
 import { listMonths, monthTable } from '../../store/table/month-tables.js';
+import { DRAWN_ATTRIBUTES } from '../../store/table/table-definitions.js';
 import type { WireImage } from '../change.js';
 import { hasMonths } from '../source/month-streams.js';
-import type { RecountPort } from './scan.js';
 import type { PageItem, RecountPages } from './pages.js';
+import type { RecountPort } from './scan.js';
 
 /** Number of segments of a table scanned in parallel. */
 const SEGMENTS = 4;

@@ -1,21 +1,21 @@
 import type { RetryOptions } from '../../retry.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
-import { type Lease, whileLeased } from '../../store/lease.js';
-import type { LeasedWork } from '../ports.js';
-import { roundOf } from '../pages/apply.js';
-import { type StreamRecord, type WireImage, changeOf } from '../change.js';
-import { Check } from './check.js';
+import { whileLeased, type Lease } from '../../store/lease.js';
 import { CellFold } from '../cells/fold.js';
-import { HeldMarkers } from './held-markers.js';
-import { MarkerDays } from '../days/apply.js';
+import { changeOf, type StreamRecord, type WireImage } from '../change.js';
 import { takeOwnership } from '../consume/ownership.js';
-import { type Batch, StreamReader } from '../consume/reader.js';
-import { replaceCells } from './cells.js';
-import { buildPages } from './pages.js';
-import { RecountDays } from './days.js';
-import { type RecountOptions, type RecountResult, counting, listDerived, scanMarkers } from './scan.js';
-import { firstState, passedBy, recounting, settled } from '../state.js';
+import { StreamReader, type Batch } from '../consume/reader.js';
 import { applyFolded, finishPlan, noteLoss, noteSwitch } from '../consume/takeover.js';
+import { MarkerDays } from '../days/apply.js';
+import { roundOf } from '../pages/apply.js';
+import type { LeasedWork } from '../ports.js';
+import { firstState, passedBy, recounting, settled } from '../state.js';
+import { replaceCells } from './cells.js';
+import { Check } from './check.js';
+import { RecountDays } from './days.js';
+import { HeldMarkers } from './held-markers.js';
+import { buildPages } from './pages.js';
+import { counting, listDerived, scanMarkers, type RecountOptions, type RecountResult } from './scan.js';
 
 /** A record may come after one that was made later by as much, because shards do not wait for one another. */
 const SETTLE_MS = 3_000;

@@ -4,14 +4,14 @@ import type { Keyspace } from '../../keys/keyspace.js';
 import type { Log } from '../../log.js';
 import type { BlockName } from '../../store/cell/blocks.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
-import { type WireImage, changeOf, contributionAt } from '../change.js';
 import type { CellFold } from '../cells/fold.js';
-import type { HeldMarkers, HeldPartition } from './held-markers.js';
-import type { PagesOptions } from '../pages/kept-pages.js';
+import { changeOf, contributionAt, type WireImage } from '../change.js';
 import type { DaysOptions } from '../days/apply.js';
+import type { PagesOptions } from '../pages/kept-pages.js';
 import type { CellsPort, StatePort, StreamPort } from '../ports.js';
 import type { ComparedBlocks } from './cells.js';
 import type { RecountDays, RecountedDays } from './days.js';
+import type { HeldMarkers, HeldPartition } from './held-markers.js';
 import type { CheckedPages, PageItem, PartitionEntries, RecountPages } from './pages.js';
 
 /** What there is in the derived table. */

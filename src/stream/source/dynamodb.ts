@@ -1,20 +1,20 @@
+import { Readable } from 'node:stream';
 import {
   DescribeStreamCommand,
   DynamoDBStreamsClient,
   GetRecordsCommand,
   GetShardIteratorCommand,
 } from '@aws-sdk/client-dynamodb-streams';
-import { Readable } from 'node:stream';
 
 import type { ServerClock } from '../../clock.js';
-import { type Connection, SETTING_CLOCK, clientOptions, settingClock } from '../../connection.js';
+import { clientOptions, SETTING_CLOCK, settingClock, type Connection } from '../../connection.js';
 import type { Database } from '../../store/database.js';
 import { isFailure, mapFailure } from '../../store/request/failures.js';
 import { withinTime } from '../../store/request/within-time.js';
 import { describeTable } from '../../store/table/tables.js';
 import type { StreamRecord, WireImage } from '../change.js';
-import { withMonths } from './month-streams.js';
 import { NoStream, StreamFailure, type StreamPort } from '../ports.js';
+import { withMonths } from './month-streams.js';
 
 /** A record as returned by GetRecords and received by an AWS Lambda function. */
 export interface WireRecord {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
 import { CellportError } from '../../errors.js';
 import { retry } from '../../retry.js';
-import { NoStream, type RecordBatch, type ShardStart, StreamFailure, type StreamPort } from '../ports.js';
+import { NoStream, StreamFailure, type RecordBatch, type ShardStart, type StreamPort } from '../ports.js';
 import type { Loss } from '../state.js';
 
 /** Records that the state still needs are lost. */

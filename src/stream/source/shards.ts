@@ -1,8 +1,8 @@
 import { wallAt } from '../../clock.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
-import { type ShardCursor, StreamReplaced, type StreamSource, currentStream, untilAnswered } from './record-batches.js';
-import { type ListedShard, type RecordBatch, StreamFailure } from '../ports.js';
+import { StreamFailure, type ListedShard, type RecordBatch } from '../ports.js';
 import type { ShardsSeen } from '../state.js';
+import { currentStream, StreamReplaced, untilAnswered, type ShardCursor, type StreamSource } from './record-batches.js';
 
 /** How far one shard has been read. */
 export interface Shard extends ShardCursor {

@@ -1,10 +1,10 @@
-import { type GraphQLFormattedError, getOperationAST } from 'graphql';
+import { getOperationAST, type GraphQLFormattedError } from 'graphql';
 import { expect, test } from 'vitest';
 
-import { documentReader } from '../../../src/graphql/execution/documents.js';
 import { errorFormatter } from '../../../src/graphql/error-format.js';
-import { buildSchema } from '../../../src/graphql/schema.js';
+import { documentReader } from '../../../src/graphql/execution/documents.js';
 import { variableErrors } from '../../../src/graphql/execution/variables.js';
+import { buildSchema } from '../../../src/graphql/schema.js';
 import { silentLog } from '../../../src/log.js';
 import { DEFAULT_LIMITS } from '../../../src/model/limits.js';
 import { ATTACKS, type Attack } from './documents.js';

@@ -1,4 +1,4 @@
-import { ATTACKS, type Attack, bodyOf } from './documents.js';
+import { ATTACKS, bodyOf, type Attack } from './documents.js';
 
 const QUERIES = ATTACKS.map(({ query }) => query);
 const BODIES = ATTACKS.map(bodyOf);

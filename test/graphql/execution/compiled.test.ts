@@ -1,17 +1,17 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import {
-  type DocumentNode,
   Kind,
   NoUnusedVariablesRule,
-  type OperationDefinitionNode,
   parse,
   specifiedRules,
   validate,
+  type DocumentNode,
+  type OperationDefinitionNode,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
 
-import { compileOperation } from '../../../src/graphql/execution/compiled.js';
 import type { RequestContext } from '../../../src/graphql/context.js';
+import { compileOperation } from '../../../src/graphql/execution/compiled.js';
 import { compiling, interpreting } from '../../../src/graphql/execution/executor.js';
 import { comparing, newComparison } from '../../support/compare-executors.js';
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 
-import { documentReader } from '../../../src/graphql/execution/documents.js';
 import { errorFormatter } from '../../../src/graphql/error-format.js';
+import { documentReader } from '../../../src/graphql/execution/documents.js';
 import { buildSchema } from '../../../src/graphql/schema.js';
 import { silentLog } from '../../../src/log.js';
 import { DEFAULT_LIMITS } from '../../../src/model/limits.js';

@@ -1,8 +1,8 @@
-import { type OperationDefinitionNode, parse } from 'graphql';
+import { parse, type OperationDefinitionNode } from 'graphql';
 import { expect, test } from 'vitest';
 
-import { buildSchema } from '../../../src/graphql/schema.js';
 import { variableErrors } from '../../../src/graphql/execution/variables.js';
+import { buildSchema } from '../../../src/graphql/schema.js';
 
 const schema = buildSchema();
 const DOCUMENT = parse(

@@ -6,13 +6,13 @@ import { inject } from 'vitest';
 
 import { systemClock } from '../../../src/clock.js';
 import type { SearchEngine } from '../../../src/search/engine.js';
-import { type Client, openClient } from '../../../src/search/opensearch/client.js';
+import { openClient, type Client } from '../../../src/search/opensearch/client.js';
 import { indexNames } from '../../../src/search/opensearch/indexes.js';
 import {
+  openSearchEngine,
   type EngineOptions,
   type IndexState,
   type IndexStateStore,
-  openSearchEngine,
 } from '../../../src/search/opensearch/opensearch-engine.js';
 
 /** The URL of the run's OpenSearch, once it answers. */

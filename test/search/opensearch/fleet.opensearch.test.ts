@@ -15,13 +15,13 @@ import { createDatabase } from '../../../src/store/database.js';
 import { newCall } from '../../../src/store/request/meter.js';
 import { ensureTables } from '../../../src/store/table/tables.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
-import { type LiveServer, startServer } from '../../http/live-server.js';
+import { startServer, type LiveServer } from '../../http/live-server.js';
 import { until } from '../../live/support.js';
 import { HAS_OPENSEARCH } from '../../services/opensearch-server.js';
 import { rectangle } from '../../support/shapes.js';
 import { engine, newDatabase } from '../../support/test-database.js';
 import { clusterUrl } from './cluster.js';
-import { type ClusterProxy, startProxy } from './proxy.js';
+import { startProxy, type ClusterProxy } from './proxy.js';
 
 // Comparing both executors would run a query twice while the index changes.
 const executor = interpreting;

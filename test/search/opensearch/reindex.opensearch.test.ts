@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { silentLog } from '../../../src/log.js';
+import type { Collection } from '../../../src/model/collection.js';
 import { readCheckpoint } from '../../../src/search/follow.js';
 import { openClient } from '../../../src/search/opensearch/client.js';
 import type { Drift } from '../../../src/search/opensearch/drift.js';
@@ -9,7 +10,6 @@ import { idOf } from '../../../src/search/stored.js';
 import { FleetSearch } from '../../../src/server/fleet-search.js';
 import { checkIndex } from '../../../src/server/index-check.js';
 import type { ServerSearch } from '../../../src/server/search.js';
-import type { Collection } from '../../../src/model/collection.js';
 import { createCollection } from '../../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../../src/store/marker/marker-item.js';
 import { putInBulk } from '../../../src/store/request/batch-write.js';
@@ -19,10 +19,10 @@ import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { until } from '../../live/support.js';
 import { NOW } from '../../map/fixture.js';
 import { HAS_OPENSEARCH } from '../../services/opensearch-server.js';
-import { type RunningCli, runCli, runCliHere } from '../../support/run-cli.js';
+import { runCli, runCliHere, type RunningCli } from '../../support/run-cli.js';
 import { engine, engineSettings, testDatabase } from '../../support/test-database.js';
 import { clusterUrl } from './cluster.js';
-import { type ClusterProxy, startProxy } from './proxy.js';
+import { startProxy, type ClusterProxy } from './proxy.js';
 
 /** Read in four pages. */
 const MARKERS = 1_800;

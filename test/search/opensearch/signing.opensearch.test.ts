@@ -1,10 +1,10 @@
-import { SignatureV4 } from '@smithy/signature-v4';
 import { createHash, createHmac } from 'node:crypto';
 import { Agent, createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { SignatureV4 } from '@smithy/signature-v4';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
-import { type Client, openClient } from '../../../src/search/opensearch/client.js';
+import { openClient, type Client } from '../../../src/search/opensearch/client.js';
 
 const REGION = 'eu-central-1';
 const HOST = `search-maps-abc.${REGION}.es.amazonaws.com`;

@@ -2,7 +2,7 @@
 import type { EngineAddress } from '../../../src/engine/start.js';
 import { createLog } from '../../../src/log-output.js';
 import { FleetSearch } from '../../../src/server/fleet-search.js';
-import { type Tables, createDatabase } from '../../../src/store/database.js';
+import { createDatabase, type Tables } from '../../../src/store/database.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 
 export interface WorkerOptions {

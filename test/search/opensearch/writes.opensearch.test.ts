@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/clock.js';
 import { normalizeBounds } from '../../../src/geo/bounds.js';
 import type { SearchChange, SearchEngine, SearchQuery } from '../../../src/search/engine.js';
-import { type Client, openClient } from '../../../src/search/opensearch/client.js';
+import { openClient, type Client } from '../../../src/search/opensearch/client.js';
 import { indexNames } from '../../../src/search/opensearch/indexes.js';
 import type { Refusal } from '../../../src/search/opensearch/write.js';
 import { wordsOf } from '../../../src/search/words.js';
 import { HAS_OPENSEARCH } from '../../services/opensearch-server.js';
+import { positions } from '../../support/shapes.js';
 import { documentOf } from '../documents.js';
 import { clusterUrl, newEngine } from './cluster.js';
-import { type ClusterProxy, startProxy } from './proxy.js';
-import { positions } from '../../support/shapes.js';
+import { startProxy, type ClusterProxy } from './proxy.js';
 
 const EVERYTHING: SearchQuery = { words: [], scopes: undefined, area: undefined, near: undefined };
 const put = (key: string, more = {}): SearchChange => ({ type: 'put', document: documentOf(key, more) });

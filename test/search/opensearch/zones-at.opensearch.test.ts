@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import type { Point } from '../../../src/geo/point.js';
 import type { ZoneGeometry } from '../../../src/geo/antimeridian.js';
+import type { Point } from '../../../src/geo/point.js';
 import { createGeometryCache } from '../../../src/loaders/geometry-cache.js';
 import { silentLog } from '../../../src/log.js';
 import { zonesAt } from '../../../src/map/zones/zones.js';

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 
 import { createCollection } from '../../../src/store/collection/collections.js';
-import { type HotKey, ConsumptionSampler } from '../../../src/store/consumption/sampler.js';
+import { ConsumptionSampler, type HotKey } from '../../../src/store/consumption/sampler.js';
 import type { Database, Item } from '../../../src/store/database.js';
-import { deleteMarker } from '../../../src/store/removal/markers.js';
-import { updateMarker } from '../../../src/store/marker/update-marker.js';
 import { createMarkers, draftItems, isItem } from '../../../src/store/marker/markers.js';
+import { updateMarker } from '../../../src/store/marker/update-marker.js';
+import { deleteMarker } from '../../../src/store/removal/markers.js';
 import { batchGet } from '../../../src/store/request/batch-get.js';
 import { putInBulk } from '../../../src/store/request/batch-write.js';
-import { type Call, newCall } from '../../../src/store/request/meter.js';
+import { newCall, type Call } from '../../../src/store/request/meter.js';
 import { rangeRequest } from '../../../src/store/request/ranges.js';
 import { send } from '../../../src/store/request/send.js';
 import { recordCalls } from '../../support/record-calls.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { TopKeys, type Units, weightOf } from '../../../src/store/consumption/top-keys.js';
+import { TopKeys, weightOf, type Units } from '../../../src/store/consumption/top-keys.js';
 
 /** Half units are what DynamoDB reports, so that sums are exact. */
 const units = fc.record({

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { createKeyspace } from '../../../src/keys/keyspace.js';
+import { CellFold } from '../../../src/stream/cells/fold.js';
 import {
-  type StreamRecord,
-  type WireImage,
   changeOf,
   contributionAt,
   contributionOf,
+  type StreamRecord,
+  type WireImage,
 } from '../../../src/stream/change.js';
-import { CellFold } from '../../../src/stream/cells/fold.js';
 
 const keys = createKeyspace('readable');
 const point = fc.record({

@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
 
-import { putInBulk } from '../../../src/store/request/batch-write.js';
 import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../../src/store/cell/blocks.js';
-import { newCall } from '../../../src/store/request/meter.js';
-import { send } from '../../../src/store/request/send.js';
 import { readDeadLetters } from '../../../src/store/cell/dead-letters.js';
 import { loadStreamState, putStreamState } from '../../../src/store/cell/stream-state.js';
+import { putInBulk } from '../../../src/store/request/batch-write.js';
+import { newCall } from '../../../src/store/request/meter.js';
+import { send } from '../../../src/store/request/send.js';
 import { Consumer } from '../../../src/stream/consume/consumer.js';
 import { firstState } from '../../../src/stream/state.js';
 import { testDatabase } from '../../support/test-database.js';

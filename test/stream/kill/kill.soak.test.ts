@@ -1,11 +1,12 @@
 import { afterAll, expect, test } from 'vitest';
 
 import { GEOHASH_ALPHABET } from '../../../src/geo/geohash.js';
-import { type MapCell, cellAt, cellChildren, viewportCells } from '../../../src/map/cells/cells.js';
+import { cellAt, cellChildren, viewportCells, type MapCell } from '../../../src/map/cells/cells.js';
 import { placesUnder } from '../../../src/map/places.js';
 import { readViewport } from '../../../src/map/viewport.js';
 import type { Collection } from '../../../src/model/collection.js';
 import type { Place } from '../../../src/model/place.js';
+import { loadStreamState } from '../../../src/store/cell/stream-state.js';
 import { createCollection } from '../../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../../src/store/marker/marker-item.js';
 import { createMarkers, getMarkers } from '../../../src/store/marker/markers.js';
@@ -13,10 +14,10 @@ import { listDueDays } from '../../../src/store/reading/kept-days.js';
 import { readKeptSummaries } from '../../../src/store/reading/kept-summaries.js';
 import { newCall } from '../../../src/store/request/meter.js';
 import { send } from '../../../src/store/request/send.js';
-import { loadStreamState } from '../../../src/store/cell/stream-state.js';
 import { NOW, requestContext } from '../../map/fixture.js';
+import { rounds } from '../../support/rounds.js';
 import { testDatabase } from '../../support/test-database.js';
-import { type Chance, createChance } from '../simulation/world.js';
+import { createChance, type Chance } from '../simulation/world.js';
 import {
   allItems,
   countedCells,
@@ -29,7 +30,6 @@ import {
   untilRead,
 } from '../support.js';
 import { mortalConsumer } from './mortal.js';
-import { rounds } from '../../support/rounds.js';
 
 const KILLS = rounds('kills');
 /** Enough for almost every place, however slow the machine is. */

@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 
+import { loadStreamState } from '../../../src/store/cell/stream-state.js';
 import type { Database } from '../../../src/store/database.js';
 import { newCall } from '../../../src/store/request/meter.js';
-import { loadStreamState } from '../../../src/store/cell/stream-state.js';
 import { engine } from '../../support/test-database.js';
 import type { WorkerOptions } from './worker.js';
 

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 
 import { systemClock } from '../../../src/clock.js';
-import type { Item } from '../../../src/store/database.js';
 import { orderedMarker } from '../../../src/pages/ordered-marker.js';
+import { loadStreamState } from '../../../src/store/cell/stream-state.js';
+import type { Item } from '../../../src/store/database.js';
 import { decodePage, encodePage } from '../../../src/store/page/page-data.js';
 import { putInBulk } from '../../../src/store/request/batch-write.js';
 import { newCall } from '../../../src/store/request/meter.js';
 import { send } from '../../../src/store/request/send.js';
-import { loadStreamState } from '../../../src/store/cell/stream-state.js';
-import { recount } from '../../../src/stream/recount/recount.js';
 import { openRecount } from '../../../src/stream/recount/reads.js';
+import { recount } from '../../../src/stream/recount/recount.js';
 import { randomFrom } from '../../support/random.js';
 import { recordCalls } from '../../support/record-calls.js';
 import { rounds } from '../../support/rounds.js';

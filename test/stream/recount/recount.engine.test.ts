@@ -2,16 +2,16 @@ import { expect, test } from 'vitest';
 
 import { systemClock } from '../../../src/clock.js';
 import { placeParent } from '../../../src/model/cell.js';
-import { putInBulk } from '../../../src/store/request/batch-write.js';
 import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../../src/store/cell/blocks.js';
+import { loadStreamState, putStreamState } from '../../../src/store/cell/stream-state.js';
+import { putInBulk } from '../../../src/store/request/batch-write.js';
 import { newCall } from '../../../src/store/request/meter.js';
 import { send } from '../../../src/store/request/send.js';
-import { loadStreamState, putStreamState } from '../../../src/store/cell/stream-state.js';
 import { DERIVED_FORMAT } from '../../../src/stream/change.js';
 import { Consumer } from '../../../src/stream/consume/consumer.js';
-import { recount } from '../../../src/stream/recount/recount.js';
-import { openRecount } from '../../../src/stream/recount/reads.js';
 import { OtherFormat } from '../../../src/stream/consume/ownership.js';
+import { openRecount } from '../../../src/stream/recount/reads.js';
+import { recount } from '../../../src/stream/recount/recount.js';
 import { testDatabase } from '../../support/test-database.js';
 import {
   allItems,

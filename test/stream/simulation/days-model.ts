@@ -1,5 +1,5 @@
-import { createKeyspace } from '../../../src/keys/keyspace.js';
 import type { MarkerDay } from '../../../src/keys/derived-keyspace.js';
+import { createKeyspace } from '../../../src/keys/keyspace.js';
 import type { Collection } from '../../../src/model/collection.js';
 import type { DueDay, KeptDay, OpenDay, StoredDay } from '../../../src/store/reading/kept-days.js';
 import { dayOfReading, nameOfDay } from '../../../src/stream/days/fold.js';

@@ -1,7 +1,7 @@
 import type { CellSums } from '../../../src/geo/cell-sums.js';
+import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../../../src/store/cell/blocks.js';
 import type { DeadLetter } from '../../../src/store/cell/dead-letters.js';
 import type { StreamState } from '../../../src/store/cell/stream-state.js';
-import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../../../src/store/cell/blocks.js';
 import { DaysModel } from './days-model.js';
 import { PagesModel } from './pages-model.js';
 

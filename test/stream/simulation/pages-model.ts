@@ -1,6 +1,6 @@
 import { compareBytes } from '../../../src/keys/byte-order.js';
 import type { DirectoryPart } from '../../../src/pages/directory.js';
-import { type OrderedMarker, orderedMarker } from '../../../src/pages/ordered-marker.js';
+import { orderedMarker, type OrderedMarker } from '../../../src/pages/ordered-marker.js';
 import type { PageReplacement, RawPage, StoredPage } from '../../../src/store/page/pages.js';
 
 const decodeText = (data: Uint8Array) =>

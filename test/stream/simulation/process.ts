@@ -1,11 +1,9 @@
 import type { Clock } from '../../../src/clock.js';
 import { CellMemory } from '../../../src/stream/cells/memory.js';
-import type { PagesOptions } from '../../../src/stream/pages/kept-pages.js';
 import type { DaysOptions } from '../../../src/stream/days/apply.js';
+import type { PagesOptions } from '../../../src/stream/pages/kept-pages.js';
 import { PageMemory } from '../../../src/stream/pages/memory.js';
-import type { StreamPort } from '../../../src/stream/ports.js';
-import { StreamFailure } from '../../../src/stream/ports.js';
-import type { CellsPort, StatePort } from '../../../src/stream/ports.js';
+import { StreamFailure, type CellsPort, type StatePort, type StreamPort } from '../../../src/stream/ports.js';
 import type { DerivedModel } from './derived-model.js';
 import { TEXT } from './pages-model.js';
 import type { TableModel } from './table-model.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { PLANTED_BUGS } from './planted-bugs.js';
-import { SEEDS, expectPeace } from './seeds.js';
+import { expectPeace, SEEDS } from './seeds.js';
 import { simulate } from './simulate.js';
 
 /** The rarest bug shows in one of 500 runs. */

@@ -5,14 +5,14 @@ import { compareBytes } from '../../../src/keys/byte-order.js';
 import type { Key } from '../../../src/keys/document-id.js';
 import { createKeyspace } from '../../../src/keys/keyspace.js';
 import { silentLog } from '../../../src/log.js';
-import { type OrderedMarker, orderedMarker } from '../../../src/pages/ordered-marker.js';
+import { orderedMarker, type OrderedMarker } from '../../../src/pages/ordered-marker.js';
 import { mapMarkerFromIndex } from '../../../src/store/marker/marker-item.js';
 import { itemOfImage } from '../../../src/store/request/wire.js';
-import { Consumer } from '../../../src/stream/consume/consumer.js';
 import { changeOf, contributionOf } from '../../../src/stream/change.js';
+import { Consumer } from '../../../src/stream/consume/consumer.js';
 import { writeReading } from './days-model.js';
 import { DerivedModel } from './derived-model.js';
-import { type Faults, type Ports, Process } from './process.js';
+import { Process, type Faults, type Ports } from './process.js';
 import { TableModel } from './table-model.js';
 import { World } from './world.js';
 

@@ -1,10 +1,10 @@
 import type { StreamRecord, WireImage } from '../../../src/stream/change.js';
 import {
-  type ListedShard,
   NoStream,
+  StreamFailure,
+  type ListedShard,
   type RecordBatch,
   type ShardStart,
-  StreamFailure,
 } from '../../../src/stream/ports.js';
 import type { World } from './world.js';
 

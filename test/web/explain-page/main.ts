@@ -1,10 +1,12 @@
 // A map with only Explain on it, for its tests.
 
-import { type GeoJSONSource, Map as MapLibre, setWorkerUrl } from 'maplibre-gl';
+import { Map as MapLibre, setWorkerUrl, type GeoJSONSource } from 'maplibre-gl';
+
 import 'maplibre-gl/dist/maplibre-gl.css';
+
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
 
-import { type Answer, type MapMarker, createViewport } from '../../../src/client/public.js';
+import { createViewport, type Answer, type MapMarker } from '../../../src/client/public.js';
 import { createExplain } from '../../../web/map/explain/explain.js';
 
 setWorkerUrl(new URL(workerUrl, location.href).href);

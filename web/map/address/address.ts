@@ -1,6 +1,6 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
-import { type PageState, readHash, writeHash } from './url-hash.js';
+import { readHash, writeHash, type PageState } from './url-hash.js';
 
 export interface Address {
   /**

@@ -1,5 +1,5 @@
 import type { Bounds } from '../../../src/client/public.js';
-import { BOUNDS, COLLECTIONS, COLLECTION_DETAILS, COUNTS, type Collection } from './documents.js';
+import { BOUNDS, COLLECTION_DETAILS, COLLECTIONS, COUNTS, type Collection } from './documents.js';
 import { request } from './graphql.js';
 
 /** How often the next page of collections is read again while the page is visible. */

@@ -1,4 +1,4 @@
-import { ViewportError, send } from '../../../src/client/request.js';
+import { send, ViewportError } from '../../../src/client/request.js';
 
 /** The server answers or refuses within seconds: after this time, the connection must be dead. */
 const DEAD_MS = 60_000;

@@ -2,15 +2,15 @@ import type { Map as MapLibre } from 'maplibre-gl';
 
 import type { MapCluster } from '../../../src/client/public.js';
 import type { Address } from '../address/address.js';
-import { EditMode } from '../edit/edit-mode.js';
 import { byId } from '../dom/element.js';
-import { flyInto } from '../view/fly.js';
-import { createHover } from '../pointer/hover.js';
+import type { Status } from '../dom/status.js';
+import { EditMode } from '../edit/edit-mode.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import { Selection } from '../panel/selection.js';
-import { type PlacesPanel, createPlacesPanel } from '../places/places-panel.js';
+import { createPlacesPanel, type PlacesPanel } from '../places/places-panel.js';
+import { createHover } from '../pointer/hover.js';
 import { followPointer } from '../pointer/pointer.js';
-import type { Status } from '../dom/status.js';
+import { flyInto } from '../view/fly.js';
 
 export interface InteractionOptions {
   readonly map: MapLibre;

@@ -4,19 +4,19 @@ import {
   Map as MapLibre,
   MercatorCoordinate,
   ScaleControl,
-  type TransformConstrainFunction,
   setWorkerUrl,
+  type TransformConstrainFunction,
 } from 'maplibre-gl';
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
 
-import { baseLayers, baseStyle } from '../base-map/style.js';
+import { MIN_ZOOM, type PageState } from '../address/url-hash.js';
 import { addGraticule } from '../base-map/graticule.js';
 import { sayWhatIsMissing, sayWhereItEnds, showNote } from '../base-map/note.js';
 import type { OwnBase } from '../base-map/own-base.js';
 import type { Theme } from '../base-map/palette.js';
-import { byId } from '../dom/element.js';
 import { paintLayer } from '../base-map/sketch.js';
-import { MIN_ZOOM, type PageState } from '../address/url-hash.js';
+import { baseLayers, baseStyle } from '../base-map/style.js';
+import { byId } from '../dom/element.js';
 
 // MapLibre looks for its worker next to its own file, which has another name in the build.
 setWorkerUrl(new URL(workerUrl, location.href).href);

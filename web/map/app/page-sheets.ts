@@ -1,8 +1,8 @@
-import type { EditMode } from '../edit/edit-mode.js';
 import { byId } from '../dom/element.js';
+import { createLayersSheet, keepOneSheet, sheetOf, type Sheet } from '../dom/sheets.js';
+import type { EditMode } from '../edit/edit-mode.js';
 import type { Filters } from '../filter/filters.js';
 import type { Selection } from '../panel/selection.js';
-import { type Sheet, createLayersSheet, keepOneSheet, sheetOf } from '../dom/sheets.js';
 
 export interface PageSheetsOptions {
   readonly importing: Sheet;

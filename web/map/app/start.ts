@@ -1,14 +1,14 @@
-import { type Bounds, ViewportError } from '../../../src/client/public.js';
+import { ViewportError, type Bounds } from '../../../src/client/public.js';
 import { retry } from '../../../src/retry.js';
-import { type FirstCollections, readBounds, readFirstCollections } from '../api/collections.js';
-import { type Connection, createConnection, isPassing } from '../api/connection.js';
-import { fitWithoutAnimation } from '../view/fly.js';
+import { readHash, type PageState } from '../address/url-hash.js';
+import { readBounds, readFirstCollections, type FirstCollections } from '../api/collections.js';
+import { createConnection, isPassing, type Connection } from '../api/connection.js';
 import { followLoad } from '../api/follow-load.js';
+import { createOfflineNotice, createStatus, type Status } from '../dom/status.js';
+import { fitWithoutAnimation } from '../view/fly.js';
 import { openMap } from './open-map.js';
 import { Page } from './page.js';
-import { type Status, createOfflineNotice, createStatus } from '../dom/status.js';
 import { createTheme } from './theme.js';
-import { type PageState, readHash } from '../address/url-hash.js';
 
 /** How long after a failure the collections are read again, unless the server says when. */
 const RETRIES = { firstMs: 1_000, longestMs: 30_000 };

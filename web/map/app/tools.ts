@@ -1,9 +1,9 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
 import { button, element } from '../dom/element.js';
-import { type IconName, icon } from '../dom/icons.js';
-import { type MoreActions, createMore } from './more.js';
+import { icon, type IconName } from '../dom/icons.js';
 import { SMALL } from '../dom/sheets.js';
+import { createMore, type MoreActions } from './more.js';
 
 /** A button that is on or off. */
 export interface Toggle {

@@ -1,8 +1,8 @@
 import { layers, namedFlavor } from '@protomaps/basemaps';
-import { type LayerSpecification, type StyleSpecification, addProtocol } from 'maplibre-gl';
+import { addProtocol, type LayerSpecification, type StyleSpecification } from 'maplibre-gl';
 import { PMTiles, Protocol, TileType } from 'pmtiles';
 
-import { REGULAR, STRONG, fontFaces } from './fonts.js';
+import { fontFaces, REGULAR, STRONG } from './fonts.js';
 import { belowNames, belowRooms } from './names.js';
 import type { Theme } from './palette.js';
 

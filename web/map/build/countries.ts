@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module';
-
 import type { Feature, Geometry, MultiPolygon } from 'geojson';
 import { merge, mesh } from 'topojson-client';
-import type { GeometryCollection, MultiPolygon as Arcs, Topology } from 'topojson-specification';
+import type { MultiPolygon as Arcs, GeometryCollection, Topology } from 'topojson-specification';
 
 import { closedAtPole, hasExtent } from '../../../src/geo/atlas-rings.js';
 import { atOnce } from '../../../src/geo/steps.js';

@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-
 import type { Feature } from 'geojson';
 import KDBush from 'kdbush';
 

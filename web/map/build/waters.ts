@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-
 import type { Feature, FeatureCollection, LineString, Polygon } from 'geojson';
 
 interface River {

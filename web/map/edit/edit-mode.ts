@@ -1,17 +1,16 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
-import type { MapMarker } from '../../../src/client/public.js';
-import { ViewportError } from '../../../src/client/public.js';
+import { ViewportError, type MapMarker } from '../../../src/client/public.js';
 import { DETAILS, type Marker, type MarkerDetails } from '../api/documents.js';
-import { button, element } from '../dom/element.js';
 import { request } from '../api/graphql.js';
+import { button, element } from '../dom/element.js';
 import { icon } from '../dom/icons.js';
-import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { Status } from '../dom/status.js';
+import type { CollectionLayer } from '../layers/collection-layer.js';
 import { allowDrag } from './drag.js';
 import { History, type Step } from './history.js';
 import { MarkerForm } from './marker-form.js';
-import { type Fields, changesBetween, merge } from './merge.js';
+import { changesBetween, merge, type Fields } from './merge.js';
 import { nameForm } from './name-form.js';
 import { addMarker, changeMarker, deleteMarker } from './writes.js';
 

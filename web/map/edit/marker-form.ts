@@ -1,8 +1,9 @@
 import './marker-form.css';
+
 import type { MarkerDetails } from '../api/documents.js';
 import { button, element } from '../dom/element.js';
 import { icon } from '../dom/icons.js';
-import { type Fields, differences } from './merge.js';
+import { differences, type Fields } from './merge.js';
 import { textFor, valueFrom } from './property-text.js';
 
 export interface FormActions {

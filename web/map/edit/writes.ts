@@ -1,4 +1,4 @@
-import { CREATE, type Collection, DELETE, type Marker, UPDATE } from '../api/documents.js';
+import { CREATE, DELETE, UPDATE, type Collection, type Marker } from '../api/documents.js';
 import { request } from '../api/graphql.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { Step } from './history.js';

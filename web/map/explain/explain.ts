@@ -5,9 +5,9 @@ import type { Map as MapLibre } from 'maplibre-gl';
 import type { Answer } from '../../../src/client/public.js';
 import { MAX_VIEWS } from './history.js';
 import { createHotKeyList } from './hot-keys.js';
-import { NO_COST, type Shape, type Shown, type ViewCost, addAnswer, shapesOf } from './view-cost.js';
 import { createPanel } from './panel.js';
-import { type Colors, createRangeLayers } from './range-layers.js';
+import { createRangeLayers, type Colors } from './range-layers.js';
+import { addAnswer, NO_COST, shapesOf, type Shape, type Shown, type ViewCost } from './view-cost.js';
 
 /** Shows what each view read, on the map and in a panel. */
 export interface Explain {

@@ -2,7 +2,7 @@ import type { Read } from '../../../src/client/public.js';
 import { element } from '../dom/element.js';
 import { countOf, formatNumber } from '../text/numbers.js';
 import { historyBars } from './history.js';
-import { type ViewCost, holds } from './view-cost.js';
+import { holds, type ViewCost } from './view-cost.js';
 
 const EXACT = Intl.NumberFormat('en', { maximumFractionDigits: 3 });
 

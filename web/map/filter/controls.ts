@@ -1,7 +1,7 @@
 import { element } from '../dom/element.js';
+import { isRange, type Condition, type Field, type Range, type Rules } from '../rules/rules.js';
 import { countOf } from '../text/numbers.js';
 import type { ChoiceField, LearnedField, NumberField } from './learn.js';
-import { type Condition, type Field, type Range, type Rules, isRange } from '../rules/rules.js';
 
 /** Maximum number of values to choose from; a longer list would be hard to scan. */
 const MOST_VALUES = 12;

@@ -1,12 +1,13 @@
 import './filter.css';
+
 import { button, element } from '../dom/element.js';
 import { icon } from '../dom/icons.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
+import { COLORS } from '../rules/look.js';
+import { NO_RULES, type Condition, type Range, type Rules } from '../rules/rules.js';
 import type { Seen } from '../view/seen.js';
 import { checkboxes, fieldSelect, labelOf, rangeInputs } from './controls.js';
-import { type LearnedField, type NumberField, learnFields } from './learn.js';
-import { COLORS } from '../rules/look.js';
-import { type Condition, NO_RULES, type Range, type Rules } from '../rules/rules.js';
+import { learnFields, type LearnedField, type NumberField } from './learn.js';
 
 const isNumeric = (field: LearnedField): field is NumberField => 'least' in field;
 

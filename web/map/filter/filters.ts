@@ -1,10 +1,10 @@
-import { byId } from '../dom/element.js';
 import type { Theme } from '../base-map/palette.js';
+import { byId } from '../dom/element.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
+import type { Rules } from '../rules/rules.js';
 import type { Seen } from '../view/seen.js';
 import { FilterPanel } from './filter-panel.js';
 import { drawLegend } from './legend.js';
-import type { Rules } from '../rules/rules.js';
 
 export interface Filters {
   /** Whether the panel is open. */

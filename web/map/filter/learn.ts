@@ -1,5 +1,5 @@
 import type { MapMarker } from '../../../src/client/public.js';
-import { type Field, choiceOf, valueOf } from '../rules/rules.js';
+import { choiceOf, valueOf, type Field } from '../rules/rules.js';
 
 /** A property whose values are numbers. */
 export interface NumberField {

@@ -1,13 +1,14 @@
 import './filter.css';
+
 import type { Theme } from '../base-map/palette.js';
 import { button, element } from '../dom/element.js';
 import { icon } from '../dom/icons.js';
 import { gradientOf } from '../heat/draw.js';
-import { ticksOf, unitText } from '../heat/text.js';
 import type { Heat } from '../heat/heat-drawing.js';
+import { ticksOf, unitText } from '../heat/text.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
-import { COLORS, OTHER, RAMP, middleOf } from '../rules/look.js';
-import { type Condition, type Range, type Rules, isRange } from '../rules/rules.js';
+import { COLORS, middleOf, OTHER, RAMP } from '../rules/look.js';
+import { isRange, type Condition, type Range, type Rules } from '../rules/rules.js';
 
 const COMPACT = Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 const PRECISE = Intl.NumberFormat('en', { maximumSignificantDigits: 12 });

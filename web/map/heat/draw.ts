@@ -4,10 +4,10 @@ import type { DataDrivenPropertyValueSpecification, ExpressionSpecification } fr
 import { ringOf } from '../../../src/client/geojson.js';
 import type { MapCell } from '../../../src/client/public.js';
 import { BELOW_NAMES } from '../base-map/names.js';
-import { type Theme, accentOf } from '../base-map/palette.js';
+import { accentOf, type Theme } from '../base-map/palette.js';
 import type { Sketch } from '../base-map/sketch.js';
-import { WORLD_PX, deviationOf } from './kernel.js';
-import { type Scale, shareOf, valueOfShare } from './scale.js';
+import { deviationOf, WORLD_PX } from './kernel.js';
+import { shareOf, valueOfShare, type Scale } from './scale.js';
 
 /** MapLibre's kernel of radius 1 has a standard deviation of a third and this height. */
 const RADII = 3;

@@ -1,7 +1,7 @@
 import type { MapCell } from '../../../src/client/public.js';
 import { createDensest } from './densest.js';
 import { levelOf } from './kernel.js';
-import { type Scale, scaleOf } from './scale.js';
+import { scaleOf, type Scale } from './scale.js';
 
 /**
  * The scales of a collection. They depend on its densest cells anywhere, not on those in view, so a color means the

@@ -1,6 +1,6 @@
 import type { MapCell } from '../../../src/client/public.js';
-import type { Heat } from './heat-drawing.js';
 import { countOf } from '../text/numbers.js';
+import type { Heat } from './heat-drawing.js';
 import { markersAround } from './kernel.js';
 import { shareOf } from './scale.js';
 

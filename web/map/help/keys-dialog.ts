@@ -1,4 +1,5 @@
 import './keys-dialog.css';
+
 import { button, element } from '../dom/element.js';
 import { icon } from '../dom/icons.js';
 

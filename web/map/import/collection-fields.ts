@@ -1,7 +1,7 @@
 import { ViewportError } from '../../../src/client/public.js';
 import { CREATE_COLLECTION, type Collection } from '../api/documents.js';
-import { element } from '../dom/element.js';
 import { request } from '../api/graphql.js';
+import { element } from '../dom/element.js';
 
 /** Letters that do not decompose into a base letter and a mark. */
 const LETTERS: Readonly<Record<string, string>> = { ł: 'l', đ: 'd', ø: 'o', ß: 'ss', æ: 'ae', œ: 'oe' };

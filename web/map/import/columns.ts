@@ -1,7 +1,7 @@
 import { isExportedTable } from '../../../src/ingest/rows/exported-csv.js';
-import { type RowFields, InvalidRow, OWN_MEMBER, type ReadOptions, isFields } from '../../../src/ingest/rows/fields.js';
+import { InvalidRow, isFields, OWN_MEMBER, type ReadOptions, type RowFields } from '../../../src/ingest/rows/fields.js';
 import { mapFields } from '../../../src/ingest/rows/marker-row.js';
-import { type PositionFields, findPosition, pointAmong } from '../../../src/ingest/rows/position.js';
+import { findPosition, pointAmong, type PositionFields } from '../../../src/ingest/rows/position.js';
 import type { Lines } from './lines.js';
 import { openRecords } from './rows.js';
 import { readHeader } from './table-rows.js';

@@ -1,17 +1,17 @@
 import type { Collection } from '../api/documents.js';
 import { button, element } from '../dom/element.js';
-import { fitWithoutAnimation } from '../view/fly.js';
 import { countOf } from '../text/numbers.js';
-import { type Columns, optionsOf, readColumns } from './columns.js';
-import { type ColumnsForm, columnsForm } from './columns-form.js';
+import { fitWithoutAnimation } from '../view/fly.js';
+import { columnsForm, type ColumnsForm } from './columns-form.js';
+import { optionsOf, readColumns, type Columns } from './columns.js';
 import { copyCommand } from './copy-command.js';
 import { messageOf } from './failure-text.js';
-import { type Frame, fault, note } from './frame.js';
+import { fault, note, type Frame } from './frame.js';
 import { runImport } from './import-run.js';
 import { previewPoints } from './preview-points.js';
 import { previewTable } from './preview-table.js';
 import { rejectsList } from './rejects-list.js';
-import { type Survey, surveyFile } from './survey.js';
+import { surveyFile, type Survey } from './survey.js';
 import { keyFor, targetFields } from './target-fields.js';
 
 /** Maximum file size in bytes. Larger files are for the command line: the page would have to stay open too long. */

@@ -1,7 +1,7 @@
 import { button, element } from '../dom/element.js';
 import { collectionFields, createCollection, refusal } from './collection-fields.js';
 import type { PreviewOptions } from './file-preview.js';
-import { Frame, type FrameOptions, fault, note } from './frame.js';
+import { fault, Frame, note, type FrameOptions } from './frame.js';
 
 export interface ImportOptions extends FrameOptions, PreviewOptions {}
 

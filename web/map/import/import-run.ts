@@ -1,10 +1,10 @@
 import { button, element } from '../dom/element.js';
 import { countOf, formatNumber } from '../text/numbers.js';
 import { messageOf } from './failure-text.js';
-import { type Frame, fault, note } from './frame.js';
+import { fault, note, type Frame } from './frame.js';
 import { previewPoints } from './preview-points.js';
 import { rejectsList } from './rejects-list.js';
-import { type WriteOptions, type Written, writeFile } from './write.js';
+import { writeFile, type WriteOptions, type Written } from './write.js';
 
 export interface RunOptions extends Omit<WriteOptions, 'rejects' | 'onProgress'> {
   /** Called when markers of the collection have been written. */

@@ -1,7 +1,7 @@
 import { byId, element } from '../dom/element.js';
 import type { Sheet } from '../dom/sheets.js';
 import { drawFirstScreen } from './first-screen.js';
-import { type ImportOptions, createImportPanel } from './import-panel.js';
+import { createImportPanel, type ImportOptions } from './import-panel.js';
 
 /** File extensions accepted by the file dialog. */
 const ACCEPTED = '.geojson,.json,.csv,.tsv,.ndjson,.jsonl,.geojsonl,.geojsons';

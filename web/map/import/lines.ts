@@ -1,4 +1,4 @@
-import { SAMPLE_BYTES, encodingOfSample, endsWithReturns } from '../../../src/ingest/rows/text-encoding.js';
+import { encodingOfSample, endsWithReturns, SAMPLE_BYTES } from '../../../src/ingest/rows/text-encoding.js';
 
 /** The text is not UTF-8, as old spreadsheets write it. */
 export class NotUtf8 extends Error {

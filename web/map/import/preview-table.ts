@@ -1,5 +1,5 @@
 import { element } from '../dom/element.js';
-import { type Survey, positionOf } from './survey.js';
+import { positionOf, type Survey } from './survey.js';
 
 /** Number of properties shown. */
 const SHOWN_PROPERTIES = 3;

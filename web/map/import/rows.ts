@@ -1,11 +1,11 @@
 import { CellportError } from '../../../src/errors.js';
 import { parseExactly } from '../../../src/ingest/rows/exact-json.js';
 import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
-import { RECORD_SEPARATOR, jsonShape } from '../../../src/ingest/rows/json-shape.js';
+import { jsonShape, RECORD_SEPARATOR } from '../../../src/ingest/rows/json-shape.js';
 import { markerOfValue } from '../../../src/ingest/rows/marker-row.js';
 import { featuresOf } from './features.js';
-import { type Lines, linesOf, readText, textForm } from './lines.js';
-import { type ImportRow, forPage, rowOf } from './row.js';
+import { linesOf, readText, textForm, type Lines } from './lines.js';
+import { forPage, rowOf, type ImportRow } from './row.js';
 import { recordsOf, tableRows } from './table-rows.js';
 
 /** The file as a whole cannot be imported. */

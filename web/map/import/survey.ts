@@ -1,7 +1,7 @@
 import type { Bounds } from '../../../src/client/public.js';
 import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
 import { Notes } from '../../../src/ingest/rows/notes.js';
-import { type ImportRow, forPage, inColumn } from './row.js';
+import { forPage, inColumn, type ImportRow } from './row.js';
 import { readRows } from './rows.js';
 
 /** Number of rows in the preview. */

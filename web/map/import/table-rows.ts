@@ -3,16 +3,16 @@ import { parse } from 'csv-parse/browser/esm/sync';
 import { InvalidRow, type ReadOptions } from '../../../src/ingest/rows/fields.js';
 import type { MarkerRow } from '../../../src/ingest/rows/marker-row.js';
 import {
-  type Delimiter,
-  type Table,
-  type TableRows,
   columnNames,
   delimiterOf,
   markerTable,
+  type Delimiter,
+  type Table,
+  type TableRows,
 } from '../../../src/ingest/rows/marker-table.js';
 import { withPrimes } from '../../../src/ingest/rows/position.js';
 import type { Lines } from './lines.js';
-import { type ImportRow, rowOf } from './row.js';
+import { rowOf, type ImportRow } from './row.js';
 
 /** Number of table rows parsed in one call. */
 const BATCH = 500;

@@ -1,5 +1,5 @@
-import { ACCENT_COUNT } from '../base-map/palette.js';
 import type { Collection } from '../api/documents.js';
+import { ACCENT_COUNT } from '../base-map/palette.js';
 
 /** Bernstein's hash with 32 bits. */
 function hashOf(text: string): number {

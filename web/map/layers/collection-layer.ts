@@ -1,23 +1,23 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
 import {
+  createViewport,
   type Bounds,
   type MapCluster,
   type MapMarker,
   type Viewport,
   type ViewportState,
-  createViewport,
 } from '../../../src/client/public.js';
+import type { Collection } from '../api/documents.js';
 import type { Theme } from '../base-map/palette.js';
 import type { Sketch } from '../base-map/sketch.js';
-import type { Collection } from '../api/documents.js';
-import { lookOf } from '../rules/look.js';
-import { NO_RULES, type Rules, filterOf, passes } from '../rules/rules.js';
 import { cellSketches, heatSketches } from '../heat/draw.js';
-import { type Heat, HeatDrawing } from '../heat/heat-drawing.js';
+import { HeatDrawing, type Heat } from '../heat/heat-drawing.js';
 import { lengthAt } from '../heat/kernel.js';
+import { lookOf } from '../rules/look.js';
+import { filterOf, NO_RULES, passes, type Rules } from '../rules/rules.js';
 import { changedMarkers, namesOf } from './compare.js';
-import { type Crossfade, createCrossfade } from './crossfade.js';
+import { createCrossfade, type Crossfade } from './crossfade.js';
 import { styledFeatures } from './features.js';
 import { FilterFit } from './filter-fit.js';
 import { Optimistic } from './optimistic.js';

@@ -1,7 +1,7 @@
 import type { FeatureCollection } from 'geojson';
 import type { AddLayerObject, GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
 
-import { type Sketch, paintLayer } from '../base-map/sketch.js';
+import { paintLayer, type Sketch } from '../base-map/sketch.js';
 
 const FADE_MS = 260;
 const EMPTY: FeatureCollection = { type: 'FeatureCollection', features: [] };

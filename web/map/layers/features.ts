@@ -1,7 +1,7 @@
 import type { Feature, FeatureCollection } from 'geojson';
 
-import { type MapMarker, toFeatures } from '../../../src/client/public.js';
 import type { TileContent } from '../../../src/client/options.js';
+import { toFeatures, type MapMarker } from '../../../src/client/public.js';
 import { EMPTY } from '../../../src/client/tile-cache.js';
 import type { Look } from '../rules/look.js';
 

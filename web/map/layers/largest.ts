@@ -1,8 +1,8 @@
 import { geohashOf } from '../../../src/client/geohash.js';
 import type { MapCluster, MapMarker } from '../../../src/client/public.js';
 import { LARGEST } from '../api/documents.js';
-import { filterOf, valueOf } from '../rules/rules.js';
 import { request } from '../api/graphql.js';
+import { filterOf, valueOf } from '../rules/rules.js';
 import { formatNumber } from '../text/numbers.js';
 import type { CollectionLayer } from './collection-layer.js';
 

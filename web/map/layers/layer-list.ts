@@ -1,4 +1,4 @@
-import { type Theme, accentOf } from '../base-map/palette.js';
+import { accentOf, type Theme } from '../base-map/palette.js';
 import { button, element } from '../dom/element.js';
 import { icon } from '../dom/icons.js';
 import { countOf } from '../text/numbers.js';

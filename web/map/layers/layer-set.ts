@@ -2,10 +2,10 @@ import type { Map as MapLibre } from 'maplibre-gl';
 
 import { boundsOf } from '../../../src/client/maplibre.js';
 import type { Answer, MapMarker, ViewportState } from '../../../src/client/public.js';
-import type { Theme } from '../base-map/palette.js';
-import type { Collection } from '../api/documents.js';
-import { NO_RULES } from '../rules/rules.js';
 import type { PageState } from '../address/url-hash.js';
+import type { Collection } from '../api/documents.js';
+import type { Theme } from '../base-map/palette.js';
+import { NO_RULES } from '../rules/rules.js';
 import { accentsOf } from './accents.js';
 import { CollectionLayer, type Drawn } from './collection-layer.js';
 

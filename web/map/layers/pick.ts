@@ -1,4 +1,4 @@
-import type { Map as MapLibre, MapGeoJSONFeature, Point } from 'maplibre-gl';
+import type { MapGeoJSONFeature, Map as MapLibre, Point } from 'maplibre-gl';
 
 import type { CollectionLayer } from './collection-layer.js';
 import type { Kind } from './features.js';

@@ -1,4 +1,4 @@
-import { type Map as MapLibre, Marker } from 'maplibre-gl';
+import { Marker, type Map as MapLibre } from 'maplibre-gl';
 
 import { element } from '../dom/element.js';
 

@@ -2,7 +2,7 @@ import type { ExpressionSpecification, FilterSpecification, SymbolLayerSpecifica
 
 import { REGULAR, STRONG } from '../base-map/fonts.js';
 import { BELOW_NAMES, BELOW_ROOMS } from '../base-map/names.js';
-import { PALETTES, type Theme, accentOf } from '../base-map/palette.js';
+import { accentOf, PALETTES, type Theme } from '../base-map/palette.js';
 import type { Sketch } from '../base-map/sketch.js';
 
 /** Layers for markers and clusters, bottom first. */

@@ -1,5 +1,5 @@
-import { element, svgElement } from '../dom/element.js';
 import type { Reading } from '../api/documents.js';
+import { element, svgElement } from '../dom/element.js';
 
 const [WIDTH, HEIGHT, MARGIN] = [240, 44, 4];
 /** Maximum number of charts that fit in a card. */

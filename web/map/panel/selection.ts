@@ -1,11 +1,11 @@
 import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
 
-import { DETAILS, type Marker, type MarkerDetails } from '../api/documents.js';
-import { byId } from '../dom/element.js';
-import { POSITION_ZOOM, flyToBounds, flyToPosition } from '../view/fly.js';
-import { request } from '../api/graphql.js';
-import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { PageState } from '../address/url-hash.js';
+import { DETAILS, type Marker, type MarkerDetails } from '../api/documents.js';
+import { request } from '../api/graphql.js';
+import { byId } from '../dom/element.js';
+import type { CollectionLayer } from '../layers/collection-layer.js';
+import { flyToBounds, flyToPosition, POSITION_ZOOM } from '../view/fly.js';
 import { loadingCard, markerCard, positionCard } from './card.js';
 import { followReadings } from './follow-readings.js';
 import { createZoneSelection } from './zone-selection.js';

@@ -2,13 +2,13 @@ import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
 
 import type { Bounds } from '../../../src/client/public.js';
 import { send } from '../../../src/client/request.js';
-import { type Collection, ZONE, ZONE_COUNTS, type ZoneDetails } from '../api/documents.js';
-import { element } from '../dom/element.js';
+import { ZONE, ZONE_COUNTS, type Collection, type ZoneDetails } from '../api/documents.js';
 import { request } from '../api/graphql.js';
+import { element } from '../dom/element.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import { countOf } from '../text/numbers.js';
-import { zoneCard } from './card.js';
 import { largestPart } from '../view/largest-part.js';
+import { zoneCard } from './card.js';
 
 const SOURCE = 'selected-zone';
 const COLOR = '#e79a2b';

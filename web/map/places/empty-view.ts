@@ -1,11 +1,11 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
 import { boundsOf } from '../../../src/client/maplibre.js';
-import { distanceText } from '../text/distance-text.js';
 import { NEAREST, type Nearest } from '../api/documents.js';
-import { button, byId, element } from '../dom/element.js';
 import { request } from '../api/graphql.js';
+import { button, byId, element } from '../dom/element.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
+import { distanceText } from '../text/distance-text.js';
 import { placesIn } from './places-list.js';
 
 /** A view must stay empty this long, so that panning across an ocean sends no requests. */

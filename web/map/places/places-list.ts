@@ -1,6 +1,6 @@
 import type { Bounds, MapCluster, MapMarker } from '../../../src/client/public.js';
-import type { CollectionLayer } from '../layers/collection-layer.js';
 import { button, element } from '../dom/element.js';
+import type { CollectionLayer } from '../layers/collection-layer.js';
 import { largestIn } from '../layers/largest.js';
 import { countOf, formatNumber } from '../text/numbers.js';
 

@@ -1,10 +1,10 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
+import { createTip } from '../dom/tip.js';
 import { valueText } from '../heat/text.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import { largestIn } from '../layers/largest.js';
 import type { Hovered } from './pointer.js';
-import { createTip } from '../dom/tip.js';
 
 /** How long the pointer must rest on a cluster before its largest place is looked up. */
 const REST_MS = 120;

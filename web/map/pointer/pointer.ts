@@ -2,7 +2,7 @@ import type { Map as MapLibre, Point } from 'maplibre-gl';
 
 import type { MapCluster } from '../../../src/client/public.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
-import { type Picked, pick } from '../layers/pick.js';
+import { pick, type Picked } from '../layers/pick.js';
 
 /** What is under the pointer. */
 export interface Hovered {

@@ -1,6 +1,6 @@
 import type { MapMarker } from '../../../src/client/public.js';
 import type { Theme } from '../base-map/palette.js';
-import { type Range, type Rules, choiceOf, isRange, valueOf } from './rules.js';
+import { choiceOf, isRange, valueOf, type Range, type Rules } from './rules.js';
 
 /** From few to many; high values stand out from the land. */
 export const RAMP: Readonly<Record<Theme, readonly string[]>> = {

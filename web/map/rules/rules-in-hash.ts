@@ -1,4 +1,4 @@
-import { type Condition, type Field, NO_RULES, type Range, type Rules, isRange } from './rules.js';
+import { isRange, NO_RULES, type Condition, type Field, type Range, type Rules } from './rules.js';
 
 // `range=COLLECTION/PROPERTY/FROM..TO`, `only=COLLECTION/PROPERTY/VALUE,…`, `shade=` and `size=` like `range`,
 // `color=` like `only`. Without a property, the rule is for the category. Parts contain no `/` or `,`: these and `%`

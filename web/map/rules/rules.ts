@@ -1,5 +1,5 @@
-import type { MapMarker } from '../../../src/client/public.js';
 import type { MarkerFilter, PropertyFilter } from '../../../src/client/generated.js';
+import type { MapMarker } from '../../../src/client/public.js';
 
 /** The name of a property; null for the category. */
 export type Field = string | null;

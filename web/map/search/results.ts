@@ -2,14 +2,14 @@ import { LngLat, type Map as MapLibre } from 'maplibre-gl';
 
 import { boundsOf } from '../../../src/client/maplibre.js';
 import type { Bounds, MapMarker } from '../../../src/client/public.js';
-import { type Found, SEARCH, type SearchAnswer } from '../api/documents.js';
-import { distanceText } from '../text/distance-text.js';
+import { SEARCH, type Found, type SearchAnswer } from '../api/documents.js';
 import { request } from '../api/graphql.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
+import { distanceText } from '../text/distance-text.js';
 import { countOf } from '../text/numbers.js';
 import { positionText } from '../text/position-text.js';
 import type { Seen } from '../view/seen.js';
-import { type Position, readCoordinates } from './coordinates.js';
+import { readCoordinates, type Position } from './coordinates.js';
 import { findNames } from './names.js';
 
 const MOST_RESULTS = 8;

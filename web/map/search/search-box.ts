@@ -1,4 +1,5 @@
 import './search.css';
+
 import { element } from '../dom/element.js';
 import { icon } from '../dom/icons.js';
 import type { Result, Results } from './results.js';

@@ -3,12 +3,12 @@ import type { Map as MapLibre } from 'maplibre-gl';
 import type { Bounds } from '../../../src/client/public.js';
 import { readBounds } from '../api/collections.js';
 import { byId } from '../dom/element.js';
-import { POSITION_ZOOM, flyToBounds, flyToPosition } from '../view/fly.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import type { Selection } from '../panel/selection.js';
+import { flyToBounds, flyToPosition, POSITION_ZOOM } from '../view/fly.js';
 import type { Seen } from '../view/seen.js';
-import { type SearchOptions, findResults } from './results.js';
 import { createResultsOnMap } from './results-on-map.js';
+import { findResults, type SearchOptions } from './results.js';
 import { SearchBox } from './search-box.js';
 
 export interface MapSearchOptions {
