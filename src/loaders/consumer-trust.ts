@@ -63,6 +63,14 @@ export class ConsumerTrust {
     return { generation: pages.generation, complete, endAt };
   }
 
+  /** The pages of a source, however far they are behind: there is no index; undefined before the table was read. */
+  async pagesOfSource(): Promise<TrustedPages | undefined> {
+    const { pages = null, complete = 0, endAt = null } = (await this.#look())?.report ?? {};
+    return pages === null
+      ? undefined
+      : { generation: pages.generation, complete: this.#aged(complete), endAt: endAt ?? 0 };
+  }
+
   /** What the consumer says of the summaries of readings that it keeps; undefined if they must not be used. */
   async summaries(): Promise<TrustedSummaries | undefined> {
     const found = await this.#look();

@@ -9,8 +9,8 @@ export interface FillToken {
 export interface FollowedCacheOptions {
   /** Maximum size in bytes; 0 turns the cache off. */
   readonly maxBytes: number;
-  /** Whether `changed` is currently called for every change soon after it is written. */
-  readonly trusted: () => boolean;
+  /** Whether `changed` is currently called for every change of the value with this name soon after it is written. */
+  readonly trusted: (name: string) => boolean;
   /** Monotonic time in milliseconds. */
   readonly now: () => number;
 }
@@ -53,14 +53,14 @@ export abstract class FollowedCache<Value extends object> {
   /** Of two states of a value, the one with the higher version is newer. */
   protected abstract versionOf(value: Value): number;
 
-  #isUsed(filledAt: number): boolean {
+  #isUsed(name: string, filledAt: number): boolean {
     const { trusted, now } = this.#options;
-    return trusted() || now() - filledAt < this.untrustedMs;
+    return trusted(name) || now() - filledAt < this.untrustedMs;
   }
 
   get(name: string): Value | undefined {
     const entry = this.#entries?.get(name);
-    return entry && this.#isUsed(entry.filledAt) ? entry.value : undefined;
+    return entry && this.#isUsed(name, entry.filledAt) ? entry.value : undefined;
   }
 
   /** Call before a read whose values will be put. */
@@ -76,7 +76,7 @@ export abstract class FollowedCache<Value extends object> {
     const isRecent = this.#options.now() - at < REMEMBERED_MS && at > this.#blindUntil;
     const isChecked = generation === this.#generation && isRecent;
     const isNew = version >= (this.#changed.get(name)?.version ?? 0);
-    if (isChecked && isNew && this.#isUsed(at)) this.#entries?.set(name, { value, filledAt: at });
+    if (isChecked && isNew && this.#isUsed(name, at)) this.#entries?.set(name, { value, filledAt: at });
     return value;
   }
 

@@ -34,10 +34,26 @@ export interface Collection {
   readonly spread?: readonly SpreadPrefix[];
   /** A change of its layout in progress. */
   readonly layoutChange?: LayoutChange;
+  /** The table that it follows, which others write; undefined if its markers are in Cellport's own table. */
+  readonly source?: CollectionSource;
   readonly version: number;
   /** RFC 3339, UTC, milliseconds. */
   readonly createdAt: string;
   readonly updatedAt: string;
+}
+
+/** A table that others write, and which of its items are markers. */
+export interface CollectionSource {
+  readonly table: string;
+  /** As in its file: see docs/sources.md. */
+  readonly mapping: Readonly<Record<string, unknown>>;
+  /** The key attributes of the table, the partition key first. */
+  readonly tableKey: readonly TableKeyAttribute[];
+}
+
+export interface TableKeyAttribute {
+  readonly name: string;
+  readonly type: 'S' | 'N' | 'B';
 }
 
 export type GeoSlot = 'A' | 'B';

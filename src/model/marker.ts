@@ -27,6 +27,8 @@ export interface MapMarker {
   readonly mapProperties: Properties;
   /** Whether `mapProperties` has all of the marker's properties. */
   readonly complete: boolean;
+  /** When it expires, in milliseconds since 1970; missing if it does not, or if DynamoDB alone decides. */
+  readonly expiresAt?: number;
   /** Its place in a hierarchy; missing in copies from indexes that do not project it. */
   readonly place?: Place;
 }

@@ -1,3 +1,4 @@
+import { CellportError } from '../errors.js';
 import { compareBytes } from '../keys/byte-order.js';
 import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 import type { MapMarker } from '../model/marker.js';
@@ -37,17 +38,25 @@ const KEPT_FOR_LOOKUPS = 1 / 16;
  */
 export async function findMarkers(context: SearchContext, query: MarkerQuery): Promise<QueryResult> {
   const { collection, cover, budget, after = BEGIN } = query;
-  const pages = await context.loaders.pages.open(collection);
-  await context.turn();
-  if (pages) {
+  for (let attempt = 1; ; attempt += 1) {
+    const pages = await context.loaders.pages.open(collection);
+    await context.turn();
+    if (!pages) return new Finding(context, query).run(new IndexedSearch(context, query, after));
     try {
       return await new Finding(context, query).run(new PageMarkers(pages, cover, budget));
     } catch (error) {
       context.loaders.pages.giveUp(collection, error);
+      // A source has no index; its pages are replaced once while a fill ends.
+      if (attempt === ATTEMPTS) throw unavailable(collection, error);
     }
   }
-  return new Finding(context, query).run(new IndexedSearch(context, query, after));
 }
+
+/** Once with the pages as known, then as they are. */
+const ATTEMPTS = 3;
+
+const unavailable = ({ key }: { readonly key: string }, cause: unknown) =>
+  new CellportError('UNAVAILABLE', `the pages of collection ${key} are being replaced; try again`, {}, { cause });
 
 /** The state of one search: what it has found, and up to where. */
 class Finding {

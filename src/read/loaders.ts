@@ -28,6 +28,8 @@ export interface LoaderServices {
   readonly geometryCache: GeometryCache;
   readonly pageServices: PageServices;
   readonly trust: ConsumerTrust;
+  /** The same for the consumer of a source, by the scope of its collection. */
+  readonly sourceTrust: (scope: string) => ConsumerTrust;
   readonly limits: Limits;
   readonly now: () => Date;
 }
@@ -49,7 +51,7 @@ export class Loaders {
   readonly #ranges: RangeLoader;
 
   constructor(services: LoaderServices, call: Call) {
-    const { db, cellCache, collectionCache, geometryCache, pageServices, trust, limits, now } = services;
+    const { db, cellCache, collectionCache, geometryCache, pageServices, trust, sourceTrust, limits, now } = services;
     const slots = pLimit(CONCURRENT_QUERIES);
     const ranges = new RangeLoader(
       async (range, limit, start) => {
@@ -65,7 +67,16 @@ export class Loaders {
     this.entities = new EntityLoader(db, this.collections, call);
     this.index = new IndexLoader(db.keys, ranges);
     this.markers = new MarkerLoader(db, call, slots, limits, now);
-    this.pages = new PageLoader({ db, services: pageServices, trust, call, ranges, slots, blocks: this.blocks });
+    this.pages = new PageLoader({
+      db,
+      services: pageServices,
+      trust,
+      sourceTrust,
+      call,
+      ranges,
+      slots,
+      blocks: this.blocks,
+    });
     this.places = new PlaceLoader(db, call);
     this.summaries = new SummaryLoader({ db, call, slots, limits, now, trust, markers: this.markers });
     this.zones = new ZoneLoader(db, geometryCache, this.collections.lagging, call, slots);

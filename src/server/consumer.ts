@@ -159,7 +159,7 @@ export interface KeepOptions {
 }
 
 /** Pages whose writes are noted in the cache of readers. */
-function noted(pages: PagesPort, generation: string, cache: PageCache | undefined): PagesPort {
+export function notedPages(pages: PagesPort, generation: string, cache: PageCache | undefined): PagesPort {
   const write: PagesPort['write'] = async (replacements) => {
     try {
       return await pages.write(replacements);
@@ -186,7 +186,7 @@ export function startConsumer(
   const pageCache = caches?.pageServices.pageCache;
   const consumer = new Consumer({
     ...parts,
-    pages: { ...parts.pages, open: (generation) => noted(parts.pages.open(generation), generation, pageCache) },
+    pages: { ...parts.pages, open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache) },
     ownerIsGone,
     upgrade: embedded,
     ...(embedded === true ? { load: EMBEDDED_LOAD_POLICY } : {}),

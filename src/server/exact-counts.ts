@@ -1,10 +1,10 @@
 import { systemClock } from '../clock.js';
 import type { Log } from '../log.js';
 import { restartOnFailure } from '../retry.js';
+import type { ConsumerStatus } from '../stream/consume/consumer.js';
 import { NoStream } from '../stream/ports.js';
-import type { StreamBackend } from './backend.js';
+import type { RecountResult } from '../stream/recount/scan.js';
 import { inBackground, type Background } from './background.js';
-import { recountDerived, type DerivedData } from './consumer.js';
 
 /** How often to check whether a recount is needed. */
 const LOOK_EVERY_MS = 1_000;
@@ -13,14 +13,18 @@ const LOOK_EVERY_MS = 1_000;
  * Recounts all markers whenever there is a gap, or no pages, while this process runs the consumer. Only for the embedded engine: on AWS a
  * recount reads, and pays for, the whole table.
  */
-export function keepExact(backend: StreamBackend, derived: DerivedData, log: Log): Background {
+export function keepExact(
+  status: () => Pick<ConsumerStatus, 'owner' | 'gap' | 'pages'>,
+  recountAll: (signal: AbortSignal) => Promise<RecountResult>,
+  log: Log,
+): Background {
   async function run(progressed: () => void, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await systemClock.sleep(LOOK_EVERY_MS, signal);
-      const { owner, gap, pages } = derived.status();
+      const { owner, gap, pages } = status();
       if (!owner || (gap === null && pages !== null)) continue;
-      const built = await recountDerived(backend, log, false, signal);
-      log.info({ markers: built.markers, pages: built.pages, gap }, 'Recounted all markers and built all pages');
+      const built = await recountAll(signal);
+      log.info({ markers: built.markers, pages: built.pages, gap }, 'recounted all markers and built all pages');
       progressed();
     }
   }

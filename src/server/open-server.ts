@@ -10,7 +10,7 @@ import type { Log } from '../log.js';
 import type { Backend } from './backend.js';
 import type { Background } from './background.js';
 import { watchClock } from './clock-watch.js';
-import { noConsumer, startConsumer, storedReport, type DerivedData } from './consumer.js';
+import { noConsumer, recountDerived, startConsumer, storedReport, type DerivedData } from './consumer.js';
 import type { Demo } from './demo.js';
 import { keepExact } from './exact-counts.js';
 import { FleetSearch } from './fleet-search.js';
@@ -107,7 +107,10 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
     derived,
     async listen() {
       jobs = startJobs(backend, derived, limits.deadlineMs, log);
-      if (embedded && config.consumer) exactCounts = keepExact(backend, derived, log);
+      if (embedded && config.consumer) {
+        const recountAll = (signal: AbortSignal) => recountDerived(backend, log, false, signal);
+        exactCounts = keepExact(() => derived.status(), recountAll, log);
+      }
       const executor = config.graphqlJit ? compiling : interpreting;
       server = await createHttpServer(services, { ...config.http, metrics, executor, log });
       const url = await listen(server, config.http);

@@ -22,6 +22,8 @@ export interface StreamRecord {
   /** The item before and after; undefined if it did not exist. */
   readonly before: WireImage | undefined;
   readonly after: WireImage | undefined;
+  /** Why the item of a table of others is no marker, with its keys; the reason is empty if it was none and now is, or is gone. */
+  readonly fault?: { readonly reason: string; readonly keys: WireImage } | undefined;
 }
 
 /** What one image of a marker adds to the counts: of its cell, its place, and all that contain them. */

@@ -2,7 +2,7 @@ import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
-import { startConsumer } from '../../src/server/consumer.js';
+import { recountDerived, startConsumer } from '../../src/server/consumer.js';
 import { keepExact } from '../../src/server/exact-counts.js';
 import { putInBulk } from '../../src/store/request/batch-write.js';
 import { newCall } from '../../src/store/request/meter.js';
@@ -39,7 +39,11 @@ async function switchStream(on: boolean): Promise<void> {
 test('disabling and enabling the stream leaves a gap at once; a recount counts the markers in between, and counts are never reported as exact before', async () => {
   const backend = { database: db, streams: createStreamsClient(engine()) };
   const cells = startConsumer(backend, silentLog);
-  const exact = keepExact(backend, cells, silentLog);
+  const exact = keepExact(
+    () => cells.status(),
+    (signal) => recountDerived(backend, silentLog, false, signal),
+    silentLog,
+  );
   await put('before');
   await until(() => cells.status().countsExact && (cells.status().behindMs ?? Infinity) < 1_000);
 

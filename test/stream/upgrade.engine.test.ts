@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 
 import { silentLog, type Log } from '../../src/log.js';
-import { startConsumer } from '../../src/server/consumer.js';
+import { recountDerived, startConsumer } from '../../src/server/consumer.js';
 import { keepExact } from '../../src/server/exact-counts.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { PAGE_FORMAT } from '../../src/store/page/page-data.js';
@@ -73,7 +73,11 @@ test('a table without pages is served without them on AWS, and the log advises a
 
 test('with the embedded engine, missing pages are built automatically', async () => {
   const cells = startConsumer(backend, silentLog, { embedded: true });
-  const exact = keepExact(backend, cells, silentLog);
+  const exact = keepExact(
+    () => cells.status(),
+    (signal) => recountDerived(backend, silentLog, false, signal),
+    silentLog,
+  );
   await vi.waitUntil(() => cells.status().pages !== null && cells.status().countsExact, { timeout: 60_000 });
   await put(120, 20);
   await cells.caughtUp(new AbortController().signal);

@@ -23,15 +23,17 @@ export function testPages({
   cacheBytes = 0,
   directories = new DirectoryCache(),
   generation = GENERATION,
-}: TestPages): Pick<LoaderServices, 'pageServices' | 'trust'> {
+}: TestPages): Pick<LoaderServices, 'pageServices' | 'trust' | 'sourceTrust'> {
   const now = () => performance.now();
   const report = { pages: { generation }, gap: null, complete: 1, endAt: 0, summariesSince: null };
+  const trust = new ConsumerTrust({
+    own: () => (trusted ? report : undefined),
+    stored: () => Promise.resolve(undefined),
+    wall: () => 0,
+  });
   return {
-    trust: new ConsumerTrust({
-      own: () => (trusted ? report : undefined),
-      stored: () => Promise.resolve(undefined),
-      wall: () => 0,
-    }),
+    trust,
+    sourceTrust: () => trust,
     pageServices: {
       directories,
       pageCache: new PageCache({ maxBytes: cacheBytes, trusted: () => trusted, now }),

@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader';
 import type { LimitFunction } from 'p-limit';
 
+import { CellportError } from '../../errors.js';
 import { boundsAround } from '../../geo/bounds.js';
 import type { ZRange } from '../../geo/ranges.js';
 import type { Key } from '../../keys/document-id.js';
@@ -29,6 +30,7 @@ import {
 } from '../../store/page/pages.js';
 import { noteSource, type Call } from '../../store/request/meter.js';
 import type { PageRead, RangeRead } from '../../store/request/read-log.js';
+import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
 import type { SearchedPages } from '../search.js';
 import { markersOf, PagesGone, readPages, type PageSource } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
@@ -48,6 +50,7 @@ export interface PageParts {
   readonly db: Database;
   readonly services: PageServices;
   readonly trust: ConsumerTrust;
+  readonly sourceTrust: (scope: string) => ConsumerTrust;
   readonly call: Call;
   readonly ranges: RangeLoader;
   readonly slots: LimitFunction;
@@ -63,11 +66,14 @@ export class PageLoader {
     this.#parts = parts;
   }
 
-  /** The pages of a collection; undefined while the geo index must be used. */
+  /**
+   * The pages of a collection; undefined while the geo index must be used. A source has no index: throws UNAVAILABLE until
+   * its table has been read once.
+   */
   open(collection: Collection): Promise<OpenPages | undefined> {
     const { db, trust, call } = this.#parts;
     return remembered(this.#open, collection.key, async () => {
-      const trusted = await trust.pages();
+      const trusted = hasSource(collection) ? await this.#pagesOfSource(collection) : await trust.pages();
       noteSource(call.meter, trusted ? 'PAGES' : 'INDEX');
       if (!trusted) return undefined;
       const { generation } = trusted;
@@ -76,16 +82,29 @@ export class PageLoader {
     });
   }
 
+  async #pagesOfSource(collection: SourceCollection): Promise<TrustedPages> {
+    const trusted = await this.#parts.sourceTrust(this.#parts.db.keys.scope(collection)).pagesOfSource();
+    if (trusted !== undefined) return trusted;
+    const message = `collection ${collection.key} is being filled from table ${collection.source.table}; try again later`;
+    throw new CellportError('UNAVAILABLE', message, { collection: collection.key });
+  }
+
   /**
-   * Makes the rest of the request use the geo index, because pages are missing or have an unknown format; later requests
-   * look for newer ones. Throws any other error.
+   * Makes the rest of the request use the geo index, or newer pages of a source, because pages are missing or have an
+   * unknown format; later requests look for newer ones. Throws any other error.
    */
   giveUp(collection: Collection, error: unknown): void {
     if (!(error instanceof PagesGone || error instanceof UnknownPageFormat)) throw error;
-    const { trust, services, db, call } = this.#parts;
+    const { trust, sourceTrust, services, db, call } = this.#parts;
+    const scope = db.keys.scope(collection);
+    services.directories.drop(scope);
+    if (hasSource(collection)) {
+      sourceTrust(scope).forget();
+      this.#open.delete(collection.key);
+      return;
+    }
     noteSource(call.meter, 'INDEX');
     trust.forget();
-    services.directories.drop(db.keys.scope(collection));
     this.#open.set(collection.key, Promise.resolve(undefined));
   }
 
@@ -153,7 +172,10 @@ class OpenPages implements SearchedPages {
       services.directories.learn({ ...this.#of, partition }, pages);
       call.pages?.push(...pages.map((page) => this.#explained(page)));
     });
-    const entries = markersOf(answer);
+    const now = this.#parts.db.clock.wall();
+    const entries = markersOf(answer).filter(
+      ({ marker }) => !(marker.expiresAt !== undefined && marker.expiresAt <= now),
+    );
     budget.debit({ items: Math.ceil(entries.length / MARKERS_AN_ITEM) });
     return { entries, again: answer.again.length > 0 };
   }

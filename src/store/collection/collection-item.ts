@@ -4,6 +4,7 @@ import type { Keyspace } from '../../keys/keyspace.js';
 import { readCode, readCollectionKey } from '../../keys/validate.js';
 import type {
   Collection,
+  CollectionSource,
   IdStrategy,
   Layout,
   LayoutChange,
@@ -37,6 +38,8 @@ export interface CollectionInput extends WantedLayout {
   readonly readingsBucket?: ReadingsBucket | null | undefined;
   readonly readingsTable?: ReadingsTable | null | undefined;
   readonly readingsSummarized?: boolean | null | undefined;
+  /** Checked by whoever reads the mapping: see `describeSource`. */
+  readonly source?: CollectionSource | undefined;
 }
 
 const DEFAULT_PREFIX_LENGTH = 2;
@@ -147,6 +150,7 @@ export function newCollection(input: CollectionInput, now: string): Collection {
     code: input.code === undefined || input.code === null ? null : readCode('code', input.code),
     ...readReadingsSettings(input),
     geoSlot: 'A',
+    ...(input.source === undefined ? {} : { source: input.source }),
     version: 1,
     createdAt: now,
     updatedAt: now,
@@ -201,7 +205,7 @@ export function collectionFromItem(keys: Keyspace, item: Item): Collection | und
 export function anyCollectionFromItem(keys: Keyspace, item: Item): Collection | undefined {
   const { pk, sk, name, description, mapProperties, prefixLength, writeShards, code, geoSlot, version } = item;
   const { createdAt, updatedAt, readingsTtlDays, readingsBucket, readingsTable, readingsSummarized } = item;
-  const { idStrategy, globalIds, rankBy, layoutChange, spread } = item;
+  const { idStrategy, globalIds, rankBy, layoutChange, spread, source } = item;
   const key = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCollection({ pk, sk }) : undefined;
   if (key === undefined || typeof prefixLength !== 'number' || typeof writeShards !== 'number') return undefined;
   return {
@@ -222,6 +226,7 @@ export function anyCollectionFromItem(keys: Keyspace, item: Item): Collection | 
     geoSlot: geoSlot === 'B' ? 'B' : 'A',
     ...(Array.isArray(spread) ? { spread: spread.filter(isSpread) } : {}),
     ...layoutChangeOf(layoutChange, namesIn(mapProperties)),
+    ...(typeof source === 'object' && source !== null ? { source: source as CollectionSource } : {}),
     version: typeof version === 'number' ? version : 0,
     createdAt: typeof createdAt === 'string' ? createdAt : '',
     updatedAt: typeof updatedAt === 'string' ? updatedAt : '',

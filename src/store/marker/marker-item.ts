@@ -158,6 +158,9 @@ export function positionOf(item: Item): Point | undefined {
   return { lng, lat };
 }
 
+/** Attribute with the time at which a marker in a table of others expires, in milliseconds since 1970. */
+export const EXPIRY = 'expiresAt';
+
 const text = (value: unknown) => (typeof value === 'string' ? value : null);
 const object = (value: unknown) => (typeof value === 'object' && value !== null ? (value as Properties) : {});
 const isText = (value: unknown) => typeof value === 'string';
@@ -182,6 +185,7 @@ export function mapMarkerFromIndex(keys: Keyspace, item: Item, collection: strin
     mapVersion: typeof mv === 'number' ? mv : 0,
     mapProperties: object(item['m']),
     complete: item['mc'] === true,
+    ...(typeof item[EXPIRY] === 'number' ? { expiresAt: item[EXPIRY] } : {}),
   };
 }
 

@@ -30,6 +30,7 @@ type Stored = readonly [
   shapes: PropertyColumns['shapes'],
   shapeOf: PropertyColumns['shapeOf'],
   values: PropertyColumns['values'],
+  expiries?: readonly (number | null)[],
 ];
 
 function propertyColumns(all: readonly Properties[]): PropertyColumns {
@@ -88,6 +89,7 @@ function propertiesOf({ shapes, shapeOf, values }: PropertyColumns): Properties[
 export function encodePage(entries: readonly OrderedMarker[]): Uint8Array {
   const markers = entries.map(({ marker }) => marker);
   const { shapes, shapeOf, values } = propertyColumns(markers.map(({ mapProperties }) => mapProperties));
+  const expiries = markers.map(({ expiresAt = null }) => expiresAt);
   const stored: Stored = [
     markers.map(({ key }) => key),
     markers.map(({ position }) => position.lng),
@@ -99,6 +101,7 @@ export function encodePage(entries: readonly OrderedMarker[]): Uint8Array {
     shapes,
     shapeOf,
     values,
+    ...(expiries.some((expiry) => expiry !== null) ? ([expiries] as const) : ([] as const)),
   ];
   // Of its own memory, not a part of Node's pool: the consumer keeps it.
   return Uint8Array.from(Buffer.concat([Buffer.of(PAGE_FORMAT), deflateRawSync(jsonOf(stored))]));
@@ -114,7 +117,7 @@ export const PACKING: PackOptions = { encode: encodePage, mostBytes: 1_024 - 70 
 export function decodePage(data: Uint8Array, collection: string): OrderedMarker[] | undefined {
   if (data[0] !== PAGE_FORMAT) return undefined;
   const stored = JSON.parse(inflateRawSync(data.subarray(1)).toString()) as Stored;
-  const [keys, lngs, lats, names, categories, versions, complete, shapes, shapeOf, values] = stored;
+  const [keys, lngs, lats, names, categories, versions, complete, shapes, shapeOf, values, expiries = []] = stored;
   const properties = propertiesOf({ shapes, shapeOf, values });
   return keys.map((key, index): OrderedMarker => {
     const position = { lng: lngs[index] ?? 0, lat: lats[index] ?? 0 };
@@ -128,6 +131,7 @@ export function decodePage(data: Uint8Array, collection: string): OrderedMarker[
       mapVersion: versions[index] ?? 0,
       mapProperties: properties[index] ?? {},
       complete: complete[index] === 1,
+      ...(typeof expiries[index] === 'number' ? { expiresAt: expiries[index] } : {}),
     });
   });
 }

@@ -18,6 +18,8 @@ export interface ConsumerOptions extends SessionParts, Partial<SessionTuning> {
    * written that the cells have to count. The cells are exact if the stream reaches back to it.
    */
   readonly since: () => Promise<number>;
+  /** The state before the very first start, if there is another one than that all records are still to be read. */
+  readonly first?: (() => Promise<StreamState>) | undefined;
   /** Whether an owner is known to be dead, so that its lease need not expire first. */
   readonly ownerIsGone?: (owner: string) => boolean;
   readonly onOwnership?: (owner: boolean) => void;
@@ -130,7 +132,7 @@ export class Consumer {
     const { stream, since, clock, self, upgrade, ownerIsGone = () => false, onOwnership = nothing } = this.#options;
     const leaseMs = this.#leaseMs;
     const progress = this.#progress;
-    const first = async () => firstState(...(await Promise.all([stream.identify(), since()])));
+    const first = this.#options.first ?? (async () => firstState(...(await Promise.all([stream.identify(), since()]))));
     const onLook = (state: StreamState) => this.#look(state);
     const lease = await takeOwnership(
       { clock, self, leaseMs, ownerIsGone, state: this.#session.state, upgrade, first, onLook },

@@ -13,7 +13,11 @@ import { PageFold } from '../pages/fold.js';
 const LONGEST_KEY_KEPT = 4_096;
 
 /** The dead letter for a record that cannot be understood, stored for inspection. */
-export function deadLetterOf(shard: string, { sequence, keys, event }: StreamRecord, reason: string): DeadLetter {
+export function deadLetterOf(
+  shard: string,
+  { sequence, keys, event }: Pick<StreamRecord, 'sequence' | 'keys' | 'event'>,
+  reason: string,
+): DeadLetter {
   return { shard, sequence, reason, event, item: JSON.stringify(keys).slice(0, LONGEST_KEY_KEPT) };
 }
 
@@ -43,6 +47,8 @@ export class RecordFold {
 
   add(shard: string, record: StreamRecord): void {
     this.records += 1;
+    const { fault: mapped } = record;
+    if (mapped) this.deadLetters.push(deadLetterOf(shard, { ...record, keys: mapped.keys }, mapped.reason));
     const change = changeOf(this.#keys, record);
     if (change === undefined) {
       this.#days.add(record.keys);

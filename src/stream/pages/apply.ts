@@ -1,5 +1,5 @@
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
-import type { OrderedMarker } from '../../pages/ordered-marker.js';
+import { orderedMarker, type OrderedMarker } from '../../pages/ordered-marker.js';
 import type { PageReplacement } from '../../store/page/pages.js';
 import { chunks, mapConcurrently } from '../../store/request/concurrency.js';
 import { processAll } from '../../store/request/retries.js';
@@ -42,7 +42,8 @@ export async function applyToPages(
   batch: number,
   changes: readonly PageChange[],
 ): Promise<void> {
-  const edits = changes.flatMap(({ scope, before, after }): Edit[] => {
+  const edits = changes.flatMap(({ scope, before, after: entry }): Edit[] => {
+    const after = entry && options.versionsByBatch === true ? versioned(entry, batch) : entry;
     const added = after ? [{ scope, position: after.position, entry: after }] : [];
     const leaves = before !== undefined && before !== after?.position;
     return leaves ? [...added, { scope, position: before, entry: undefined, to: after?.position }] : added;
@@ -51,6 +52,9 @@ export async function applyToPages(
   const second = await applyRound(options, roundOf(batch, true), first.later);
   await noteInDirectory(options, [...first.written, ...second.written]);
 }
+
+/** An entry in the version of a batch. */
+const versioned = ({ marker }: OrderedMarker, batch: number) => orderedMarker({ ...marker, mapVersion: batch });
 
 interface Rewrite extends PageEdits {
   readonly edits: Edit[];

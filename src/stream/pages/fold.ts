@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { Keyspace } from '../../keys/keyspace.js';
 import { orderedMarker, type OrderedMarker } from '../../pages/ordered-marker.js';
-import { mapMarkerFromIndex } from '../../store/marker/marker-item.js';
+import { EXPIRY, mapMarkerFromIndex } from '../../store/marker/marker-item.js';
 import { attributesOf } from '../../store/request/wire.js';
 import { DRAWN_ATTRIBUTES } from '../../store/table/table-definitions.js';
 import type { WireImage } from '../change.js';
 import type { PageChange } from './apply.js';
 
-const NAMES = ['pk', 'sk', ...DRAWN_ATTRIBUTES];
+const NAMES = ['pk', 'sk', ...DRAWN_ATTRIBUTES, EXPIRY];
 
 /** A record of a marker: its images before and after, undefined where it did not exist. */
 interface MarkerRecord {

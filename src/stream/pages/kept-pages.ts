@@ -29,6 +29,8 @@ export function checkPasses(error: unknown): void {
 /** How pages are maintained. */
 interface PageUpkeep extends PageCodec {
   readonly memory: PageMemory;
+  /** Whether the version of an entry is its batch: items of tables of others have none that pages could compare. */
+  readonly versionsByBatch?: boolean | undefined;
   /** Most pages in a part of the directory. */
   readonly mostHints?: number;
 }

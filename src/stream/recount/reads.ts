@@ -4,6 +4,7 @@ import type { Key, Keyspace } from '../../keys/keyspace.js';
 import { placeParent } from '../../model/cell.js';
 import { afterPartition } from '../../pages/directory.js';
 import type { BlockName } from '../../store/cell/blocks.js';
+import { everyCollection } from '../../store/collection/collection-changes.js';
 import type { Database } from '../../store/database.js';
 import { putDirectoryPart } from '../../store/page/page-directory.js';
 import { queryPages, UnknownPageFormat } from '../../store/page/pages.js';
@@ -12,12 +13,13 @@ import { deleteInBulk } from '../../store/request/batch-delete.js';
 import { merged } from '../../store/request/concurrency.js';
 import { newCall } from '../../store/request/meter.js';
 import { send, type Operations } from '../../store/request/send.js';
+import { hasSource } from '../../store/source/source-mapping.js';
 import { listMonths, monthTable } from '../../store/table/month-tables.js';
 import { DRAWN_ATTRIBUTES } from '../../store/table/table-definitions.js';
 import type { WireImage } from '../change.js';
 import { hasMonths } from '../source/month-streams.js';
 import type { PageItem, RecountPages } from './pages.js';
-import type { RecountPort } from './scan.js';
+import type { DerivedItems, RecountPort } from './scan.js';
 
 /** Number of segments of a table scanned in parallel. */
 const SEGMENTS = 4;
@@ -25,7 +27,11 @@ const SEGMENTS = 4;
 const FENCE_LIVES_S = 3_600;
 
 /** Pages of a whole table in wire format: all segments at once, each page as it arrives. */
-function scan(database: Database, table: string, attributes: readonly string[]): AsyncGenerator<readonly WireImage[]> {
+export function scan(
+  database: Database,
+  table: string,
+  attributes: readonly string[],
+): AsyncGenerator<readonly WireImage[]> {
   const names = Object.fromEntries(attributes.map((name, index) => [`#${index}`, name]));
   const call = newCall();
   async function* scanSegment(segment: number): AsyncGenerator<readonly WireImage[], void> {
@@ -93,8 +99,23 @@ function openRecountPages(database: Database): RecountPages {
   };
 }
 
-/** Opens what a recount reads and writes in a database. */
-export function openRecount(database: Database, consumer: string): RecountPort {
+/** The scopes of collections that follow tables of others, deleted ones included: each has a consumer of its own. */
+async function sourceScopes(database: Database): Promise<ReadonlySet<string>> {
+  const scopes = new Set<string>();
+  for (const state of ['in use', 'emptying'] as const) {
+    for await (const some of everyCollection(database, state, newCall(), { consistent: true })) {
+      for (const one of some) if (hasSource(one)) scopes.add(database.keys.scope(one));
+    }
+  }
+  return scopes;
+}
+
+/** Opens what a recount reads and writes in a database; `only` is the scope of the source that it is about. */
+export function openRecount(
+  database: Database,
+  consumer: string,
+  only?: string,
+): RecountPort & Required<Pick<RecountPort, 'writeFence'>> {
   const { keys, tables } = database;
   const keyOf = ({ pk, sk }: WireImage) => ({ pk: String(pk?.['S']), sk: String(sk?.['S']) });
   return {
@@ -109,13 +130,20 @@ export function openRecount(database: Database, consumer: string): RecountPort {
       for (const month of await listMonths(database)) yield* scan(database, monthTable(tables, month), ['pk', 'sk']);
     },
     async *listDerived() {
+      const listed: DerivedItems[] = [];
       for await (const page of scan(database, tables.derived, ['pk', 'sk'])) {
         const found = page.map(keyOf);
-        yield {
+        listed.push({
           blocks: found.flatMap((key) => blocksOf(keys, key)),
           pages: found.flatMap((key) => pageItemsOf(keys, key)),
           days: found.flatMap((key) => keys.parseDaySummary(key) ?? []),
-        };
+        });
+      }
+      // Afterwards, so that no source is missing whose items were just listed: its collection is created before them.
+      const others = only === undefined ? await sourceScopes(database) : undefined;
+      const isOwn = ({ scope }: { readonly scope: string }) => (others ? !others.has(scope) : scope === only);
+      for (const { blocks, pages, days } of listed) {
+        yield { blocks: blocks.filter(isOwn), pages: pages.filter(isOwn), days: days.filter(isOwn) };
       }
     },
     async writeFence() {

@@ -20,6 +20,8 @@ import { counting, listDerived, scanMarkers, type RecountOptions, type RecountRe
 /** A record may come after one that was made later by as much, because shards do not wait for one another. */
 const SETTLE_MS = 3_000;
 const POLL_MS = 200;
+/** Without a fence, so many answers of all shards in a row must be empty. All are asked for after the pause of `SETTLE_MS`. */
+const ENDS_WITHOUT_FENCE = 2;
 const LIMITS = { records: 100_000, cells: 1_000_000 };
 
 const itemKey = ({ pk, sk }: WireImage) => `${String(pk?.['S'])}#${String(sk?.['S'])}`;
@@ -53,6 +55,8 @@ class Recount {
   readonly #collecting;
   #fence: string | undefined;
   #fenceSeen = false;
+  /** How often in a row everything in the stream had been read. */
+  #ends = 0;
 
   constructor(options: RecountOptions, lease: Lease<StreamState>, signal: AbortSignal) {
     this.#options = options;
@@ -74,8 +78,8 @@ class Recount {
 
     await scanMarkers(this.#options, this.#collecting);
     await clock.sleep(SETTLE_MS, this.#signal);
-    const { pk, sk } = await tables.writeFence();
-    this.#fence = `${pk}#${sk}`;
+    const fence = await tables.writeFence?.();
+    this.#fence = fence && `${fence.pk}#${fence.sk}`;
     await this.#readToFence();
     return this.#replace();
   }
@@ -152,7 +156,9 @@ class Recount {
       await this.#days.addRecords(batch.days);
       if (batch.deadLetters.length > 0) await state.putDeadLetters(batch.deadLetters);
       await this.#lease.update((now) => passedBy(now, batch, clock.wall()));
-      if (this.#fenceSeen && batch.endAt !== undefined) return;
+      this.#ends = batch.endAt === undefined || batch.records > 0 ? 0 : this.#ends + 1;
+      const isPast = this.#fence === undefined ? this.#ends >= ENDS_WITHOUT_FENCE : this.#fenceSeen;
+      if (isPast && batch.endAt !== undefined) return;
       await clock.sleep(POLL_MS, signal);
     }
   }

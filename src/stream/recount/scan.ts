@@ -28,8 +28,11 @@ export interface RecountPort {
   scanMarkers(): AsyncIterable<readonly WireImage[]>;
   /** The names of all blocks, all items of pages, and all days with summaries of readings. */
   listDerived(): AsyncIterable<DerivedItems>;
-  /** Writes an item that is not a marker into the table of entities, to wait for its record. Returns its keys. */
-  writeFence(): Promise<{ readonly pk: string; readonly sk: string }>;
+  /**
+   * Writes an item that is not a marker into the table of entities, to wait for its record. Returns its keys. Omitted for a
+   * table of others, where nothing may be written.
+   */
+  writeFence?(): Promise<{ readonly pk: string; readonly sk: string }>;
   readonly pages: RecountPages;
 }
 

@@ -84,6 +84,11 @@ export function createStreamsClient(connection: Connection, clock?: ServerClock)
 
 /** The stream of a database's entities table, with those of the tables of recent months. */
 export function openStream(database: Database, client: DynamoDBStreamsClient): StreamPort {
+  return withMonths(database, openTableStream(database, database.tables.entities, client));
+}
+
+/** The stream of a table. */
+export function openTableStream(database: Database, name: string, client: DynamoDBStreamsClient): StreamPort {
   const ask = <T>(command: (options: { readonly abortSignal: AbortSignal }) => Promise<T>): Promise<T> =>
     withinTime(database, command, { failure: failureOf });
   let known: string | undefined;
@@ -100,16 +105,14 @@ export function openStream(database: Database, client: DynamoDBStreamsClient): S
     }
   }
 
-  return withMonths(database, {
+  return {
     async identify() {
       // To describe a table, the embedded engine reads all of it.
       if (database.waitsForDisk && known !== undefined && (await isEnabled(known))) return known;
-      const table = await describeTable(database, database.tables.entities);
+      const table = await describeTable(database, name);
       const view = table?.StreamSpecification?.StreamViewType;
       if (table?.LatestStreamArn === undefined || view !== 'NEW_AND_OLD_IMAGES') {
-        throw new NoStream(
-          `table ${database.tables.entities} must have a stream with NEW_AND_OLD_IMAGES; found ${view ?? 'none'}`,
-        );
+        throw new NoStream(`table ${name} must have a stream with NEW_AND_OLD_IMAGES; found ${view ?? 'none'}`);
       }
       known = table.LatestStreamArn;
       return known;
@@ -144,5 +147,5 @@ export function openStream(database: Database, client: DynamoDBStreamsClient): S
       const { records, next } = await ask((options) => getRecords(client, iterator, options));
       return { records: records.map(recordOf), next };
     },
-  });
+  };
 }

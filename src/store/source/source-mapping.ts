@@ -1,0 +1,20 @@
+import type { Collection, CollectionSource } from '../../model/collection.js';
+import { readMapping, type Mapping } from '../../sources/mapping.js';
+
+/** A collection whose markers are in a table of others. */
+export interface SourceCollection extends Collection {
+  readonly source: CollectionSource;
+}
+
+/** Whether a collection follows a table that others write. */
+export const hasSource = (collection: Collection): collection is SourceCollection => collection.source !== undefined;
+
+/** Collections are read again and again, but mappings stay. */
+const parsed = new WeakMap<CollectionSource, Mapping>();
+
+/** The mapping of a source, which was checked when it was stored. */
+export function mappingOf(source: CollectionSource): Mapping {
+  const known = parsed.get(source) ?? readMapping(source.mapping);
+  parsed.set(source, known);
+  return known;
+}

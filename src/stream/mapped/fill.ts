@@ -1,0 +1,72 @@
+import { attributesDrawn } from '../../sources/attributes.js';
+import type { Database } from '../../store/database.js';
+import { newCall } from '../../store/request/meter.js';
+import { forgetRejected, noteRejected, type Rejected } from '../../store/source/rejected-items.js';
+import { mappingOf, type SourceCollection } from '../../store/source/source-mapping.js';
+import type { WireImage } from '../change.js';
+import type { DaysPort } from '../ports.js';
+import { openRecount, scan } from '../recount/reads.js';
+import type { RecountPort } from '../recount/scan.js';
+import { keysOf, mappedImage } from './mapped-stream.js';
+
+/** Markers in tables of others have no readings. */
+export const NO_DAYS: DaysPort = {
+  collections: () => Promise.resolve(new Map()),
+  open: () => Promise.resolve(),
+  async *due() {},
+  read: (days) => Promise.resolve(days.map(() => undefined)),
+  claim: () => Promise.resolve(undefined),
+  summarize: () => Promise.resolve(undefined),
+  close: () => Promise.resolve(false),
+  forget: () => Promise.resolve(),
+  remove: () => Promise.resolve(),
+};
+
+/** What is told while a source is filled. */
+export interface FillProgress {
+  readonly items: number;
+  readonly markers: number;
+  readonly rejected: number;
+}
+
+/**
+ * What a recount reads of a source: its table, and what was derived from it. Nothing is written to the table, and with
+ * `checkOnly` nothing at all.
+ */
+export function openFill(
+  database: Database,
+  collection: SourceCollection,
+  consumer: string,
+  checkOnly: boolean,
+  onProgress: (progress: FillProgress) => void = () => undefined,
+): RecountPort {
+  const { keys } = database;
+  const { source } = collection;
+  const call = newCall();
+  const own = openRecount(database, consumer, keys.scope(collection));
+  return {
+    pages: own.pages,
+    listDerived: () => own.listDerived(),
+    async *scanMarkers() {
+      if (!checkOnly) await forgetRejected(database, consumer, call);
+      const names = new Set([...source.tableKey.map(({ name }) => name), ...attributesDrawn(mappingOf(source))]);
+      let [items, markers, rejected] = [0, 0, 0];
+      for await (const page of scan(database, source.table, [...names])) {
+        const images: WireImage[] = [];
+        const faults: Rejected[] = [];
+        for (const item of page) {
+          const { image, fault } = mappedImage(keys, collection, item);
+          if (image) images.push(image);
+          if (fault === undefined) continue;
+          faults.push({ reason: fault, event: 'SCAN', item: JSON.stringify(keysOf(collection, item)) });
+        }
+        if (!checkOnly) await noteRejected(database, consumer, faults, call);
+        items += page.length;
+        markers += images.length;
+        rejected += faults.length;
+        onProgress({ items, markers, rejected });
+        yield images;
+      }
+    },
+  };
+}
