@@ -141,6 +141,7 @@ export const liveChanges: Benchmark = {
         },
       ],
       text: '',
+      isDetail: true,
     };
   },
 };
