@@ -250,9 +250,8 @@ async function run({ say }: BenchOptions): Promise<Section> {
       },
     ],
     text: [
-      `The fixed maps of "Viewports", over ${markers.length.toLocaleString('en')} cities with the same attributes; in brackets the length of hash keys.`,
-      `Requests and read units are those of correct maps with 1 to 2,000 markers, for Cellport of those that (${best?.length}) answers. "200"`,
-      `means 200 markers, on maps with 100 to 400; the yardstick takes ${unitsOf200(ours.cold, ({ floor }) => floor)} units for them.\n`,
+      `The fixed maps of "Viewports"; in brackets the length of hash keys. Requests and read units are those of maps with 1 to 2,000`,
+      `markers that (${best?.length}) answers. "200" means 200 markers, on maps with 100 to 400; the yardstick takes ${unitsOf200(ours.cold, ({ floor }) => floor)} units for them.\n`,
       table(rowsOf(best ? [best] : [])),
     ].join('\n'),
     details: table(rowsOf(theirs)),
