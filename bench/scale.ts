@@ -157,7 +157,8 @@ async function run({ say }: BenchOptions): Promise<Section> {
       },
     ],
     text: [
-      `[How](../docs/scaling.md#how-it-is-simulated): ${short(MARKERS)} markers of ${whole(bytes.item)} B, index entries of ${whole(bytes.entry)} B, ${shown(bytes.page.markers)} markers a page.`,
+      SIMULATION,
+      `${short(MARKERS)} markers of ${whole(bytes.item)} B, index entries of ${whole(bytes.entry)} B, ${shown(bytes.page.markers)} markers a page.`,
       `Each server answers ${MAPS_A_SERVER} maps a second.\n`,
       table([
         ['markers', 'directory, MB', 'read units a map', `servers at ${short(PUBLISHED.tableQuota.read)} read units`],
