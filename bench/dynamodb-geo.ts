@@ -247,6 +247,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
         measured: tables.map(({ length, served }) => `${right(served)} (${length})`).join(', '),
         against: '',
         holds: tables.every(({ served }) => right(served) === served.length),
+        isDetail: true,
       },
     ],
     text: [
