@@ -14,6 +14,7 @@ export const fleet: Benchmark = {
       rows: [...rows, ...killed.rows],
       text: 'New servers read maps with up to 2,000 markers, and cache only the directory. In the other test, a server is killed and restarted every 20 s while clients pan and a writer moves vehicles; a failed request goes to the next server once.',
       details: killed.text,
+      isDetail: true,
     };
   },
 };

@@ -142,6 +142,7 @@ export const liveChanges: Benchmark = {
         },
       ],
       text: '',
+      isDetail: true,
     };
   },
 };

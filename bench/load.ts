@@ -100,6 +100,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
     rows: barsOf(cached, uncached),
     text: `For ${SECONDS} s, each client asks for \`auto\` with up to 300 markers. Caches are empty at first, and the heap has ${HEAP_MB} MB. Waiting as Retry-After says counts as time of a map.`,
     details: table([head, rowOf('caches of 64 MB', cached), rowOf('no caches', uncached)]),
+    isDetail: true,
   };
 }
 

@@ -179,6 +179,7 @@ async function run(options: BenchOptions): Promise<Section> {
   const byAll = (index: number) => theirs.every(({ answers }) => answers[index]?.outcome === 'right');
   return {
     title: 'Markers by distance and dynamodb-geo 0.4.0',
+    isDetail: true,
     rows: [
       {
         what: `circles answered correctly, of ${questions.length}`,

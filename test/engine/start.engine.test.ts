@@ -6,7 +6,6 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -28,6 +27,7 @@ import { prepareDatabaseFile } from '../../src/engine/database-file.js';
 import { isCopyInUse } from '../../src/engine/keeper-file.js';
 import type * as engineModule from '../../src/engine/start.js';
 import type { Engine } from '../../src/engine/start.js';
+import { removeFolder } from '../support/remove-folder.js';
 
 const compiled = inject('compiled');
 const { startEngine } = (await import(join(compiled, 'src/engine/start.js'))) as typeof engineModule;
@@ -44,7 +44,7 @@ function newFolder(name = 'cellport-engine-'): string {
   const folder = mkdtempSync(join(tmpdir(), name));
   cleanups.push(async () => {
     await untilGone(folder);
-    rmSync(folder, { recursive: true, force: true });
+    await removeFolder(folder);
   });
   return folder;
 }

@@ -18,6 +18,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { startServer, type LiveServer } from '../http/live-server.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
+import { removeFolder } from '../support/remove-folder.js';
 import { rounds } from '../support/rounds.js';
 import { expectNoFault, NO_TIMEOUT, report, SEED } from './faults.js';
 import { fileInput, httpInput, socketInput, type HttpInput } from './raw-inputs.js';
@@ -128,7 +129,7 @@ describe('an import', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'cellport-fuzz-'));
   });
-  afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
+  afterAll(() => removeFolder(folder));
 
   const READERS = { markerReader, zoneReader, readingReader };
 

@@ -7,7 +7,9 @@ import { buildSchema } from '../../src/graphql/schema.js';
 import { PROMISED } from './promised-fields.js';
 
 const FOLDER = join(import.meta.dirname, '../../schema');
-const definitions = readdirSync(FOLDER).flatMap((file) => parse(readFileSync(join(FOLDER, file), 'utf8')).definitions);
+const definitions = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.graphql'))
+  .flatMap((file) => parse(readFileSync(join(FOLDER, file), 'utf8')).definitions);
 
 const value = ({ name, type, defaultValue }: InputValueDefinitionNode) =>
   `${name.value}: ${print(type)}${defaultValue ? ` = ${print(defaultValue)}` : ''}`;

@@ -149,3 +149,25 @@ test('a custom style is named in the page, and its hosts in the policy', async (
 test('/map/ is the page at /', async () => {
   expect((await get('/map/', '')).headers['location']).toBe('/');
 });
+
+test('what a client asks of a file in vain is refused as its own mistake, not as a failure of the server', async () => {
+  const ask = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
+    const sending = request(`${server.url}${path}`, { headers }).end();
+    const [response] = (await once(sending, 'response')) as [IncomingMessage];
+    return [response.statusCode, await text(response)] as const;
+  };
+  const beyond = await ask('/graphiql/', { range: 'bytes=1000000-' });
+  expect(beyond).toEqual([416, expect.stringMatching(/range must be a part of the file; got \\"bytes=1000000-\\"/)]);
+  const [status, body] = await ask('/graphiql/', { 'if-match': '"other"' });
+  expect([status, body]).toEqual([412, expect.stringMatching(/if-match or if-unmodified-since must be .*other/)]);
+  const paths = [
+    '/graphiql/%00',
+    '/graphiql/%',
+    '/graphiql/%ff',
+    '/map/..%2f..%2fpackage.json',
+    '/map/%2e%2e/x',
+    '/map/.env',
+  ];
+  for (const path of paths)
+    expect([path, (await ask(path))[0]]).toEqual([path, expect.toSatisfy((is: number) => is >= 400 && is < 500)]);
+});

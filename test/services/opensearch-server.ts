@@ -5,6 +5,8 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { removeFolder } from '../support/remove-folder.js';
+
 const SCRIPT = join(import.meta.dirname, 'opensearch.sh');
 const VERSION = process.env['OPENSEARCH_VERSION'] ?? '2.19.6';
 /** Where `opensearch.sh install` installs it. */
@@ -60,6 +62,6 @@ export class OpenSearchServer {
 
   async close(): Promise<void> {
     await this.kill();
-    await rm(this.folder, { recursive: true, force: true });
+    await removeFolder(this.folder);
   }
 }

@@ -19,6 +19,7 @@ const examples = [...tabs, ...menu];
 const folder = fileURLToPath(new URL('../../schema/', import.meta.url));
 const schema = buildSchema(
   readdirSync(folder)
+    .filter((name) => name.endsWith('.graphql'))
     .map((name) => readFileSync(join(folder, name), 'utf8'))
     .join('\n'),
 );

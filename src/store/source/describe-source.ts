@@ -44,9 +44,10 @@ export function streamFault({ name, stream }: SourceTable): string | undefined {
   const command = (setting: string) =>
     `aws dynamodb update-table --table-name ${name} --stream-specification ${setting}`;
   const on = command('StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES');
-  if (stream === undefined) return `table ${name} has no stream; switch one on: ${on}`;
+  if (stream === undefined)
+    return `table ${name} has no stream. Following it, which is still to come, will need one: ${on}`;
   return (
-    `the stream of table ${name} has the view type ${stream}; NEW_AND_OLD_IMAGES is needed. DynamoDB cannot change it: ` +
+    `the stream of table ${name} has the view type ${stream}; following it, which is still to come, will need NEW_AND_OLD_IMAGES. DynamoDB cannot change it: ` +
     `switching the stream off and on again makes another one, and whoever reads the present one misses what is written ` +
     `meanwhile: ${command('StreamEnabled=false')}; ${on}`
   );
