@@ -19,7 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   loaders: ['scheduling', 'store', 'pages', 'plan', 'keys', 'geo', 'model'],
   read: ['scheduling', 'loaders', 'store', 'pages', 'plan', 'keys', 'geo', 'model'],
   map: ['scheduling', 'search', 'plan', 'pages', 'read', 'loaders', 'keys', 'geo', 'model'],
-  stream: ['scheduling', 'store', 'pages', 'keys', 'geo', 'model'],
+  stream: ['scheduling', 'sources', 'store', 'pages', 'keys', 'geo', 'model'],
   search: ['scheduling', 'stream', 'store', 'keys', 'geo', 'model'],
   live: ['stream', 'store', 'keys', 'geo', 'model'],
   jobs: ['store', 'objects', 'keys', 'geo', 'model'],

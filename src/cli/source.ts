@@ -10,7 +10,7 @@ function subcommand(name: string, description: string): Command {
 
 export function sourceCommand(): Command {
   const command = new Command('source').description(
-    'Find out which items of a table of yours can be markers, without writing to it. See docs/sources.md',
+    'Show a table of yours on a map: Cellport follows it and writes nothing to it. See docs/sources.md',
   );
   command.addCommand(
     subcommand('propose', 'Look at up to 500 items of a table and print a mapping of those that have a position')
@@ -26,6 +26,32 @@ export function sourceCommand(): Command {
       .option('--sample <n>', 'items to look at (500)', wholeNumber(1, 100_000))
       .action((file: string, { sample }: { readonly sample?: number }) =>
         withDatabase(async (session) => (await import('./source/check.js')).checkMapping(session, file, sample)),
+      ),
+  );
+  command.addCommand(
+    subcommand('create', 'Create a collection that follows a table, and fill it; run it again to resume')
+      .argument('<key>', 'key of the new collection')
+      .argument('<file>', 'the mapping')
+      .option('--name <name>', 'name of the collection (its key)')
+      .option('--code <code>', 'two-character code of the collection, for compact keys')
+      .action((key: string, file: string, options: { readonly name?: string; readonly code?: string }) =>
+        withDatabase(async (session) => (await import('./source/create.js')).createSource(session, key, file, options)),
+      ),
+  );
+  command.addCommand(
+    subcommand('status', 'Show what collections follow which tables, how far they are, and what is rejected')
+      .argument('[key]', 'key of the collection (all that follow tables)')
+      .option('--json', 'print JSON')
+      .action((key: string | undefined, { json = false }: { readonly json?: boolean }) =>
+        withDatabase(async (session) => (await import('./source/status.js')).printSources(session, key, json)),
+      ),
+  );
+  command.addCommand(
+    subcommand('verify', 'Compare all items of the table with the map; fails if they differ')
+      .argument('<key>', 'key of the collection')
+      .option('--repair', 'fill it again if they differ')
+      .action((key: string, { repair = false }: { readonly repair?: boolean }) =>
+        withDatabase(async (session) => (await import('./source/create.js')).verifySource(session, key, repair)),
       ),
   );
   return command;

@@ -6,7 +6,7 @@ import type { Limits } from '../model/limits.js';
 import type { Marker } from '../model/marker.js';
 import { areApart, DAY_MS, partitionsOf, type Reading } from '../model/reading.js';
 import type { Database } from '../store/database.js';
-import { getMarkers, type MarkerReference } from '../store/marker/markers.js';
+import type { MarkerReference } from '../store/marker/markers.js';
 import {
   readMarkerWithReadings,
   readReadingsOf,
@@ -14,6 +14,7 @@ import {
   type ReadingsWanted,
 } from '../store/reading/readings.js';
 import type { Call } from '../store/request/meter.js';
+import { markersByKey } from '../store/source/source-markers.js';
 import { groupBy } from './group.js';
 import { ifPossible } from './impossible-keys.js';
 import { settled } from './settled.js';
@@ -152,7 +153,7 @@ export class MarkerLoader {
   async #readAlone(groups: readonly Group[]): Promise<KnownMarkers> {
     const known = this.#known;
     const names = groups.map(({ name }) => name).filter((name) => !known.has(referenceKey(name)));
-    const markers = await getMarkers(this.#db, names, this.#call);
+    const markers = await markersByKey(this.#db, names, this.#call);
     names.forEach((name, index) => known.set(referenceKey(name), markers[index] ?? null));
     return known;
   }

@@ -45,8 +45,8 @@ export interface Collection {
 /** A table that others write, and which of its items are markers. */
 export interface CollectionSource {
   readonly table: string;
-  /** As in its file: see docs/sources.md. */
-  readonly mapping: Readonly<Record<string, unknown>>;
+  /** As in its file, JSON text since the order of its fields matters: see docs/sources.md. */
+  readonly mapping: string;
   /** The key attributes of the table, the partition key first. */
   readonly tableKey: readonly TableKeyAttribute[];
 }

@@ -19,6 +19,7 @@ import { startJobs } from './jobs.js';
 import { openLive } from './live.js';
 import { OwnSearch, type ServerSearch } from './search.js';
 import { createHttpServer, createServices, type HttpServer } from './services.js';
+import { SourceKeeper } from './sources.js';
 import { spreadHotPrefixes } from './spread.js';
 
 export interface Server {
@@ -79,6 +80,7 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
   const services = createServices(backend.database, {
     cacheBytes,
     consumerStatus: () => derived.status(),
+    sourceStatus: (scope) => sources?.status(scope),
     storedReport: () => storedReport(backend.database),
     live: live.hub,
     search,
@@ -100,6 +102,7 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
   const spread = (hot: readonly HotKey[]) => spreadHotPrefixes(backend.database, hot, config.spreadWcu, log);
   const stopWatching = metrics && watchHotKeys(metrics, keys, log, spreads ? spread : undefined);
   const stopWatchingClock = watchClock(backend.database.clock, log);
+  let sources: SourceKeeper | undefined;
   let jobs: Background | undefined;
   let exactCounts: Background | undefined;
   let server: HttpServer | undefined;
@@ -111,6 +114,7 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
         const recountAll = (signal: AbortSignal) => recountDerived(backend, log, false, signal);
         exactCounts = keepExact(() => derived.status(), recountAll, log);
       }
+      if (config.consumer) sources = new SourceKeeper(backend, log, { caches: services, live: live.feed });
       const executor = config.graphqlJit ? compiling : interpreting;
       server = await createHttpServer(services, { ...config.http, metrics, executor, log });
       const url = await listen(server, config.http);
@@ -121,6 +125,7 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
       stopWatching?.();
       stopWatchingClock();
       await server?.close().catch((err: unknown) => log.error({ err }, 'The server did not close cleanly'));
+      await sources?.stop();
       await exactCounts?.stop();
       await jobs?.stop();
       await live.close();

@@ -8,7 +8,7 @@ const MOST_BYTES = 256 * 1024;
 
 /** A mapping as it is in a file, checked. */
 export interface MappingFile {
-  readonly json: Readonly<Record<string, unknown>>;
+  readonly json: string;
   readonly mapping: Mapping;
 }
 
@@ -29,7 +29,7 @@ export async function readMappingFile(path: string): Promise<MappingFile> {
     throw fail(`it is not JSON: ${(error as Error).message}`);
   }
   try {
-    return { mapping: readMapping(json), json: json as MappingFile['json'] };
+    return { mapping: readMapping(json), json: JSON.stringify(json) };
   } catch (error) {
     throw error instanceof CellportError ? fail(error.message.replaceAll('\n', `\n${path}: `)) : error;
   }

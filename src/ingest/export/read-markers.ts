@@ -10,12 +10,12 @@ import { coverForPlan, planMarkers, type PlannedRange } from '../../plan/markers
 import { hasFewPartitions, type PartitionPrefixes } from '../../store/cell/partition-prefixes.js';
 import { getCollections } from '../../store/collection/collections.js';
 import type { Database, Item } from '../../store/database.js';
-import { getMarkers } from '../../store/marker/markers.js';
 import { mapAhead } from '../../store/request/concurrency.js';
 import type { Call } from '../../store/request/meter.js';
 import { rangeRequest } from '../../store/request/ranges.js';
 import { retryInBackground } from '../../store/request/retries.js';
 import { send } from '../../store/request/send.js';
+import { markersByKey } from '../../store/source/source-markers.js';
 
 /** Number of ranges queried concurrently, because most partitions are empty or small. */
 const RANGES_AHEAD = 8;
@@ -130,7 +130,7 @@ export async function* readMarkers(job: MarkersJob): AsyncGenerator<readonly Mar
   const { database, collection, area = WORLD, call } = job;
   const read = async (keys: readonly string[]): Promise<Marker[]> => {
     const references = keys.map((key) => ({ collection, key }));
-    const markers = await retryInBackground(() => getMarkers(database, references, call), call.signal);
+    const markers = await retryInBackground(() => markersByKey(database, references, call), call.signal);
     return markers.filter((marker) => marker !== null).filter(({ position }) => areaContains(area, position));
   };
   for await (const markers of mapAhead(readAllKeys(job), BATCHES_AHEAD, read)) {

@@ -9,8 +9,6 @@ import type { ConditionalChange } from '../request/conditional-change.js';
 import { putIfAbsent, putTogetherIfAbsent } from '../request/conditional-put.js';
 import { isFailure, isTransient } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
-import { hasSource } from '../source/source-mapping.js';
-import { readSourceMarkers } from '../source/source-markers.js';
 import { markerFromBase, newMarkerItem, rekeyedMarkerItem, type MarkerInput, type SentMarker } from './marker-item.js';
 import { checkKeyGiven, takeKeys } from './marker-keys.js';
 
@@ -208,27 +206,17 @@ export async function getMarkers(
   options: BatchGetOptions = {},
 ): Promise<(Marker | null)[]> {
   const { keys, tables } = database;
-  const own = references.filter(({ collection }) => !hasSource(collection));
-  const names = own.map(({ collection, key }) => keys.marker(keys.scope(collection), key));
-  const found = new Map<MarkerReference, Marker | undefined>();
-  const items = own.length === 0 ? [] : await batchGet(database, tables.entities, names, call, options);
-  own.forEach((one, index) => {
+  const items = await batchGet(
+    database,
+    tables.entities,
+    references.map(({ collection, key }) => keys.marker(keys.scope(collection), key)),
+    call,
+    options,
+  );
+  return references.map(({ collection }, index) => {
     const item = items[index];
-    found.set(one, item && markerFromBase(keys, item, one.collection.key));
+    return item === undefined ? null : (markerFromBase(keys, item, collection.key) ?? null);
   });
-  for (const collection of new Set(references.map((one) => one.collection))) {
-    if (!hasSource(collection)) continue;
-    const wanted = references.filter((one) => one.collection === collection);
-    const markers = await readSourceMarkers(
-      database,
-      collection,
-      wanted.map(({ key }) => key),
-      call,
-      options,
-    );
-    for (const one of wanted) found.set(one, markers.get(one.key));
-  }
-  return references.map((one) => found.get(one) ?? null);
 }
 
 /**

@@ -1,4 +1,7 @@
 import {
+  BatchGetItemCommand,
+  type BatchGetItemCommandInput,
+  type BatchGetItemCommandOutput,
   type ConsumedCapacity,
   type ScanCommandInput as WireScanInput,
   type ScanCommandOutput as WireScanOutput,
@@ -50,6 +53,8 @@ import { withinTime } from './within-time.js';
 export interface Operations {
   get: { input: GetCommandInput; output: GetCommandOutput };
   batchGet: { input: BatchGetCommandInput; output: BatchGetCommandOutput };
+  /** In wire format, for tables of others. */
+  wireBatchGet: { input: BatchGetItemCommandInput; output: BatchGetItemCommandOutput };
   query: { input: QueryCommandInput; output: QueryCommandOutput };
   scan: { input: ScanCommandInput; output: ScanCommandOutput };
   /** With items and keys in wire format: a single value that JavaScript cannot represent must not cost a whole response. */
@@ -122,6 +127,12 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
       Object.values(tables).reduce((sum, { Keys: keys = [] }) => sum + keys.length, 0),
     itemsRead: (output) => total(output.Responses),
     leastUnits: leastOfBatch,
+  },
+  wireBatchGet: {
+    run: ({ client }, input, options) => client.send(new BatchGetItemCommand(input), options),
+    keysRead: ({ RequestItems: tables = {} }) =>
+      Object.values(tables).reduce((sum, { Keys: keys = [] }) => sum + keys.length, 0),
+    itemsRead: (output) => total(output.Responses),
   },
   query: {
     run: ({ client, scheduler }, input, options) => client.send(queryCommand(input, scheduler.takeTurn), options),

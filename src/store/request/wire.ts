@@ -107,24 +107,41 @@ export function wireOf(value: unknown): Wire {
 /** An item as DynamoDB will return it: without undefined entries, and with 0 for -0. */
 export const asStored = (item: Item): Item => structuredClone(itemOf(wireOf(item)['M'] as WireMap));
 
-/** A copy of a stream value. DynamoDB Local writes an empty map there as a value without a type. */
-function wholeValue(wire: Wire): Wire {
-  if (wire['M'] !== undefined) return { M: wholeMap(wire['M'] as WireMap) };
-  if (wire['L'] !== undefined) return { L: (wire['L'] as readonly Wire[]).map(wholeValue) };
+/** Digits that every double keeps. */
+const SAFE_DIGITS = 15;
+const digitsOf = (number: string) =>
+  number
+    .replace(/e.*/i, '')
+    .replaceAll(/\D/g, '')
+    .replaceAll(/^0+|0+$/g, '');
+const isRounded = (number: string) =>
+  number.length > SAFE_DIGITS && !WHOLE.test(number) && digitsOf(String(Number(number))) !== digitsOf(number);
+
+type Missing = Readonly<Record<string, Wire | undefined>>;
+
+/**
+ * A copy of a stream value. DynamoDB Local writes an empty map there as a value without a type. With `exact`, fractions
+ * that a double would change become text.
+ */
+function wholeValue(wire: Wire, exact: boolean): Wire {
+  if (wire['M'] !== undefined) return { M: wholeMap(wire['M'] as WireMap, exact) };
+  if (wire['L'] !== undefined) return { L: (wire['L'] as readonly Wire[]).map((each) => wholeValue(each, exact)) };
+  if (exact && isRounded((wire['N'] as string | undefined) ?? '')) return { S: wire['N'] };
   for (const _type in wire) return wire;
   return { M: {} };
 }
 
-function wholeMap(wire: Readonly<Record<string, Wire | undefined>>): WireMap {
-  return Object.fromEntries(Object.entries(wire).map(([name, value]) => [name, wholeValue(value ?? {})]));
+function wholeMap(wire: Missing, exact: boolean): WireMap {
+  return Object.fromEntries(Object.entries(wire).map(([name, value]) => [name, wholeValue(value ?? {}, exact)]));
 }
 
 /** Some attributes of a stream image, which is not changed. */
-export function attributesOf(image: Readonly<Record<string, Wire | undefined>>, names: readonly string[]): Item {
+export function attributesOf(image: Missing, names: readonly string[]): Item {
   return itemOfImage(Object.fromEntries(names.filter((name) => image[name]).map((name) => [name, image[name]])));
 }
 
 /** The item in a stream image, which is not changed. */
-export function itemOfImage(image: Readonly<Record<string, Wire | undefined>>): Item {
-  return itemOf(wholeMap(image));
-}
+export const itemOfImage = (image: Missing): Item => itemOf(wholeMap(image, false));
+
+/** The item in an image of a table of others, with fractions that a double would change as their text. */
+export const exactItemOf = (image: Missing): Item => itemOf(wholeMap(image, true));

@@ -3,7 +3,7 @@ import type { KeyAttribute } from '../../sources/primary-key.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
 import { send, type Operations } from '../request/send.js';
-import { itemOfImage } from '../request/wire.js';
+import { exactItemOf } from '../request/wire.js';
 import { describeTable } from '../table/tables.js';
 
 /** A table of others, as DynamoDB describes it. */
@@ -61,7 +61,7 @@ export async function sampleItems(database: Database, table: string, most: numbe
     const start = after === undefined ? {} : { ExclusiveStartKey: after };
     const request = { TableName: table, Limit: most - found.length, ...start };
     const response: Operations['wireScan']['output'] = await send(database, 'wireScan', request, call);
-    for (const item of response.Items ?? []) found.push(itemOfImage(item));
+    for (const item of response.Items ?? []) found.push(exactItemOf(item));
     after = response.LastEvaluatedKey;
   } while (after !== undefined && found.length < most);
   return found;

@@ -14,7 +14,7 @@ const parsed = new WeakMap<CollectionSource, Mapping>();
 
 /** The mapping of a source, which was checked when it was stored. */
 export function mappingOf(source: CollectionSource): Mapping {
-  const known = parsed.get(source) ?? readMapping(source.mapping);
+  const known = parsed.get(source) ?? readMapping(JSON.parse(source.mapping));
   parsed.set(source, known);
   return known;
 }

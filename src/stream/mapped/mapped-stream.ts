@@ -1,12 +1,12 @@
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { TableKeyAttribute } from '../../model/collection.js';
-import { itemOfImage, wireOf } from '../../store/request/wire.js';
+import { exactItemOf, wireOf } from '../../store/request/wire.js';
 import { drawnOf } from '../../store/source/drawn-item.js';
 import type { SourceCollection } from '../../store/source/source-mapping.js';
 import type { StreamRecord, WireImage } from '../change.js';
 import type { StreamPort } from '../ports.js';
 
-type WireItem = Parameters<typeof itemOfImage>[0];
+type WireItem = Parameters<typeof exactItemOf>[0];
 
 /** What a source's image is to Cellport. */
 interface Mapped {
@@ -18,7 +18,7 @@ interface Mapped {
 
 /** An image of a table of others in the form of Cellport's own. */
 export function mappedImage(keys: Keyspace, collection: SourceCollection, image: WireImage | undefined): Mapped {
-  const drawn = image && drawnOf(keys, collection, itemOfImage(image as WireItem));
+  const drawn = image && drawnOf(keys, collection, exactItemOf(image as WireItem));
   if (drawn === undefined) return {};
   return 'fault' in drawn ? drawn : { image: wireOf(drawn.item)['M'] as WireImage };
 }
