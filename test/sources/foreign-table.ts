@@ -1,4 +1,4 @@
-import { CreateTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DeleteItemCommand, PutItemCommand, type StreamViewType } from '@aws-sdk/client-dynamodb';
 
 import type { KeyAttribute } from '../../src/sources/primary-key.js';
 import type { Database, Item } from '../../src/store/database.js';
@@ -6,14 +6,20 @@ import { wireOf } from '../../src/store/request/wire.js';
 
 type WireItem = NonNullable<ConstructorParameters<typeof PutItemCommand>[0]['Item']>;
 
-/** Creates a table as its owner would. */
-export async function createTable(db: Database, name: string, key: readonly KeyAttribute[]): Promise<void> {
+/** Creates a table as its owner would, without a stream unless it has a view type. */
+export async function createTable(
+  db: Database,
+  name: string,
+  key: readonly KeyAttribute[],
+  view?: StreamViewType,
+): Promise<void> {
   await db.client.send(
     new CreateTableCommand({
       TableName: name,
       BillingMode: 'PAY_PER_REQUEST',
       KeySchema: key.map((each, at) => ({ AttributeName: each.name, KeyType: at === 0 ? 'HASH' : 'RANGE' })),
       AttributeDefinitions: key.map((each) => ({ AttributeName: each.name, AttributeType: each.type })),
+      ...(view === undefined ? {} : { StreamSpecification: { StreamEnabled: true, StreamViewType: view } }),
     }),
   );
 }
@@ -21,4 +27,9 @@ export async function createTable(db: Database, name: string, key: readonly KeyA
 /** Puts an item as its owner would. */
 export async function putItem(db: Database, table: string, item: Item): Promise<void> {
   await db.client.send(new PutItemCommand({ TableName: table, Item: wireOf(item)['M'] as WireItem }));
+}
+
+/** Deletes an item as its owner would. */
+export async function deleteItem(db: Database, table: string, key: Item): Promise<void> {
+  await db.client.send(new DeleteItemCommand({ TableName: table, Key: wireOf(key)['M'] as WireItem }));
 }

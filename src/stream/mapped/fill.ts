@@ -5,6 +5,7 @@ import { forgetRejected, noteRejected, type Rejected } from '../../store/source/
 import { mappingOf, type SourceCollection } from '../../store/source/source-mapping.js';
 import type { WireImage } from '../change.js';
 import type { DaysPort } from '../ports.js';
+import { versioned } from '../pages/apply.js';
 import { openRecount, scan } from '../recount/reads.js';
 import type { RecountPort } from '../recount/scan.js';
 import { keysOf, mappedImage } from './mapped-stream.js';
@@ -45,7 +46,14 @@ export function openFill(
   const call = newCall();
   const own = openRecount(database, consumer, keys.scope(collection));
   return {
-    pages: own.pages,
+    pages: {
+      ...own.pages,
+      // Versions are those of batches, which the table's items do not have.
+      async read(of) {
+        const pages = await own.pages.read(of);
+        return pages?.map((page) => ({ ...page, entries: page.entries.map((entry) => versioned(entry, 0)) }));
+      },
+    },
     listDerived: () => own.listDerived(),
     async *scanMarkers() {
       if (!checkOnly) await forgetRejected(database, consumer, call);

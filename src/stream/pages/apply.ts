@@ -53,8 +53,9 @@ export async function applyToPages(
   await noteInDirectory(options, [...first.written, ...second.written]);
 }
 
-/** An entry in the version of a batch. */
-const versioned = ({ marker }: OrderedMarker, batch: number) => orderedMarker({ ...marker, mapVersion: batch });
+/** An entry in another version. */
+export const versioned = ({ marker }: OrderedMarker, version: number): OrderedMarker =>
+  orderedMarker({ ...marker, mapVersion: version });
 
 interface Rewrite extends PageEdits {
   readonly edits: Edit[];
