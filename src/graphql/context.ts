@@ -3,11 +3,13 @@ import type { GeoTable } from '../geolibrary/answers.js';
 import { compareBytes } from '../keys/byte-order.js';
 import type { LiveChanges } from '../live/hub.js';
 import { storedAnswers, type CollectionAnswers } from '../map/answers.js';
-import type { Collection } from '../model/collection.js';
+import type { Collection, SourceStatus } from '../model/collection.js';
 import { STALE_AFTER_MS } from '../model/limits.js';
 import type { MapContext } from '../read/context.js';
+import { remembered } from '../loaders/remembered.js';
 import { Loaders, type LoaderServices } from '../read/loaders.js';
 import type { TextSearch } from '../search/engine.js';
+import type { Call } from '../store/request/meter.js';
 import type { AnswerWriter } from './execution/json-text.js';
 import type { Work } from './work.js';
 
@@ -54,6 +56,8 @@ export interface Services extends LoaderServices {
   readonly answerWriter: AnswerWriter;
   /** Undefined if no consumer runs. */
   readonly consumerStatus: () => StreamStatus | undefined;
+  /** How far the source with a scope is followed. */
+  readonly sourceStatus: (scope: string, call: Call) => Promise<SourceStatus>;
   /** Source of changes for subscriptions; undefined if this process does not follow changes. */
   readonly live?: LiveChanges | undefined;
   /** A table of the Geo Library that is served as a collection. */
@@ -73,6 +77,8 @@ export interface RequestContext extends Collections {
   /** The error with which mutations of this request are refused; undefined if they are allowed. */
   readonly forbidsWrites?: CellportError | undefined;
   readonly map: MapContext;
+  /** How far a source is followed, read once. */
+  readonly sourceStatus: (collection: Collection) => Promise<SourceStatus>;
   /**
    * Set while compiled code executes the request: it cannot pause within a list, so it sets `tooLong` and gives up at a
    * long one.
@@ -98,5 +104,8 @@ export function createContext(services: Services, work: Work): RequestContext {
   const map = { loaders, keys: db.keys, limits, turn, scheduler: db.scheduler };
   const stored = storedCollections(map);
   const collections = geoTable ? withForeign(stored, geoTable.collection, geoTable.answers(work, limits)) : stored;
-  return { services, work, map, ...collections, forbidsWrites: readOnly ? READ_ONLY : undefined };
+  const statuses = new Map<string, Promise<SourceStatus>>();
+  const sourceStatus = (collection: Collection) =>
+    remembered(statuses, collection.key, () => services.sourceStatus(db.keys.scope(collection), work));
+  return { services, work, map, ...collections, sourceStatus, forbidsWrites: readOnly ? READ_ONLY : undefined };
 }

@@ -86,6 +86,7 @@ export type Cluster = {
 
 export type Collection = Node & {
   readonly __typename?: 'Collection';
+  readonly asOf?: Maybe<Scalars['DateTime']['output']>;
   readonly bounds?: Maybe<Bounds>;
   readonly code?: Maybe<Scalars['String']['output']>;
   readonly count: Scalars['Int']['output'];
@@ -110,6 +111,7 @@ export type Collection = Node & {
   readonly readingsSummarized: Scalars['Boolean']['output'];
   readonly readingsTable: ReadingsTable;
   readonly readingsTtlDays?: Maybe<Scalars['Int']['output']>;
+  readonly source?: Maybe<CollectionSource>;
   readonly updatedAt: Scalars['DateTime']['output'];
   readonly version: Scalars['Int']['output'];
   readonly within: NearbyConnection;
@@ -195,6 +197,16 @@ export type CollectionEdge = {
   readonly __typename?: 'CollectionEdge';
   readonly cursor: Scalars['String']['output'];
   readonly node: Collection;
+};
+
+export type CollectionSource = {
+  readonly __typename?: 'CollectionSource';
+  readonly behindMs?: Maybe<Scalars['Int']['output']>;
+  readonly mapping: Scalars['JSONObject']['output'];
+  readonly reason?: Maybe<Scalars['String']['output']>;
+  readonly rejected: Scalars['Int']['output'];
+  readonly state: SourceState;
+  readonly table: Scalars['String']['output'];
 };
 
 export type ContentMode =
@@ -620,6 +632,12 @@ export type ShortPageReason =
   | 'DEADLINE'
   | 'READ_BUDGET';
 
+export type SourceState =
+  | 'FAILED'
+  | 'FILLING'
+  | 'FOLLOWING'
+  | 'GAP';
+
 export type Subscription = {
   readonly __typename?: 'Subscription';
   readonly markerChanged: MarkerChange;
@@ -906,6 +924,7 @@ export type ResolversTypes = {
   Collection: ResolverTypeWrapper<CollectionModel>;
   CollectionConnection: ResolverTypeWrapper<Omit<CollectionConnection, 'edges' | 'nodes'> & { edges: ReadonlyArray<ResolversTypes['CollectionEdge']>, nodes: ReadonlyArray<ResolversTypes['Collection']> }>;
   CollectionEdge: ResolverTypeWrapper<Omit<CollectionEdge, 'node'> & { node: ResolversTypes['Collection'] }>;
+  CollectionSource: ResolverTypeWrapper<CollectionSource>;
   ContentMode: ContentMode;
   CreateCollectionInput: CreateCollectionInput;
   CreateMarkerInput: CreateMarkerInput;
@@ -952,6 +971,7 @@ export type ResolversTypes = {
   SearchEdge: ResolverTypeWrapper<FoundEdge>;
   SearchResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SearchResult']>;
   ShortPageReason: ShortPageReason;
+  SourceState: SourceState;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
   SummaryPeriod: SummaryPeriod;
@@ -977,6 +997,7 @@ export type ResolversParentTypes = {
   Collection: CollectionModel;
   CollectionConnection: Omit<CollectionConnection, 'edges' | 'nodes'> & { edges: ReadonlyArray<ResolversParentTypes['CollectionEdge']>, nodes: ReadonlyArray<ResolversParentTypes['Collection']> };
   CollectionEdge: Omit<CollectionEdge, 'node'> & { node: ResolversParentTypes['Collection'] };
+  CollectionSource: CollectionSource;
   CreateCollectionInput: CreateCollectionInput;
   CreateMarkerInput: CreateMarkerInput;
   CreateMarkersResult: Omit<CreateMarkersResult, 'markers'> & { markers: ReadonlyArray<ResolversParentTypes['Marker']> };
@@ -1060,6 +1081,7 @@ export type ClusterResolvers<ContextType = RequestContext, ParentType extends Re
 };
 
 export type CollectionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Collection'] = ResolversParentTypes['Collection']> = {
+  asOf?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   bounds?: Resolver<Maybe<ResolversTypes['Bounds']>, ParentType, ContextType>;
   code?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   count?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
@@ -1084,6 +1106,7 @@ export type CollectionResolvers<ContextType = RequestContext, ParentType extends
   readingsSummarized?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   readingsTable?: Resolver<ResolversTypes['ReadingsTable'], ParentType, ContextType>;
   readingsTtlDays?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  source?: Resolver<Maybe<ResolversTypes['CollectionSource']>, ParentType, ContextType>;
   updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   within?: Resolver<ResolversTypes['NearbyConnection'], ParentType, ContextType, RequireFields<CollectionWithinArgs, 'center' | 'first' | 'radius'>>;
@@ -1103,6 +1126,15 @@ export type CollectionConnectionResolvers<ContextType = RequestContext, ParentTy
 export type CollectionEdgeResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['CollectionEdge'] = ResolversParentTypes['CollectionEdge']> = {
   cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   node?: Resolver<ResolversTypes['Collection'], ParentType, ContextType>;
+};
+
+export type CollectionSourceResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['CollectionSource'] = ResolversParentTypes['CollectionSource']> = {
+  behindMs?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  mapping?: Resolver<ResolversTypes['JSONObject'], ParentType, ContextType>;
+  reason?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  rejected?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  state?: Resolver<ResolversTypes['SourceState'], ParentType, ContextType>;
+  table?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 };
 
 export type CreateMarkersResultResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['CreateMarkersResult'] = ResolversParentTypes['CreateMarkersResult']> = {
@@ -1371,6 +1403,7 @@ export type Resolvers<ContextType = RequestContext> = {
   Collection?: CollectionResolvers<ContextType>;
   CollectionConnection?: CollectionConnectionResolvers<ContextType>;
   CollectionEdge?: CollectionEdgeResolvers<ContextType>;
+  CollectionSource?: CollectionSourceResolvers<ContextType>;
   CreateMarkersResult?: CreateMarkersResultResolvers<ContextType>;
   DateTime?: GraphQLScalarType;
   DeleteMarkersResult?: DeleteMarkersResultResolvers<ContextType>;

@@ -71,6 +71,12 @@ export class ConsumerTrust {
       : { generation: pages.generation, complete: this.#aged(complete), endAt: endAt ?? 0 };
   }
 
+  /** A time, in milliseconds since 1970, up to which pages include everything; null before there are any. */
+  async asOf(): Promise<number | null> {
+    const { pages = null, endAt = null } = (await this.#look())?.report ?? {};
+    return pages === null ? null : endAt;
+  }
+
   /** What the consumer says of the summaries of readings that it keeps; undefined if they must not be used. */
   async summaries(): Promise<TrustedSummaries | undefined> {
     const found = await this.#look();

@@ -12,29 +12,34 @@ import type { Call } from '../store/request/meter.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { send } from '../store/request/send.js';
 import { zoneFromItem } from '../store/zone/zone-item.js';
+import { hasSource } from '../store/source/source-mapping.js';
 import type { CollectionLoader } from './collection-loader.js';
 import { ifPossible } from './impossible-keys.js';
+import type { MarkerLoader } from './marker-loader.js';
 
 /** Loads entities by name for one request; null for those that do not exist. Those requested in one tick are read in one batch. */
 export class EntityLoader {
   readonly #db: Database;
   readonly #collections: CollectionLoader;
+  readonly #markers: Pick<MarkerLoader, 'load'>;
   readonly #call: Call;
 
-  constructor(db: Database, collections: CollectionLoader, call: Call) {
+  constructor(db: Database, collections: CollectionLoader, markers: Pick<MarkerLoader, 'load'>, call: Call) {
     this.#db = db;
     this.#collections = collections;
+    this.#markers = markers;
     this.#call = call;
   }
 
   /** A marker as of its last write; null if it or its collection does not exist. */
   marker(collectionKey: string, key: string): Promise<Marker | null> {
-    return this.#load(collectionKey, (scope) => this.#db.keys.marker(scope, key), markerFromBase);
+    const ofSource = (collection: Collection) => this.#markers.load({ collection, key });
+    return this.#load(collectionKey, (scope) => this.#db.keys.marker(scope, key), markerFromBase, ofSource);
   }
 
   /** A zone as of its last write; null if it or its collection does not exist. */
   zone(collectionKey: string, key: string): Promise<Zone | null> {
-    return this.#load(collectionKey, (scope) => this.#db.keys.zone(scope, key), zoneFromItem);
+    return this.#load(collectionKey, (scope) => this.#db.keys.zone(scope, key), zoneFromItem, async () => null);
   }
 
   /** The object with an ID; a marker or zone as of its last write. */
@@ -60,6 +65,7 @@ export class EntityLoader {
     collectionKey: string,
     make: (scope: string) => Key,
     parse: (keys: Keyspace, item: Item, collection: string) => T | undefined,
+    ofSource: (collection: Collection) => Promise<T | null>,
   ): Promise<T | null> {
     const { keys } = this.#db;
     const { current } = this.#collections;
@@ -72,6 +78,7 @@ export class EntityLoader {
     const early = isScope ? load(collectionKey) : undefined;
     const [collection] = await Promise.all([this.#collections.get(collectionKey, current), early]);
     if (!collection) return null;
+    if (hasSource(collection)) return ofSource(collection);
     const item = await (early ?? load(keys.scope(collection)));
     return (item && parse(keys, item, collection.key)) ?? null;
   }

@@ -56,6 +56,18 @@ export interface TableKeyAttribute {
   readonly type: 'S' | 'N' | 'B';
 }
 
+/** How far a source is followed, whichever process does. */
+export interface SourceStatus {
+  readonly state: 'FILLING' | 'FOLLOWING' | 'GAP' | 'FAILED';
+  /** What is wrong; null if nothing is. */
+  readonly reason: string | null;
+  /** A time in milliseconds since 1970 up to which its maps have everything; null before the first fill. */
+  readonly asOf: number | null;
+  readonly behindMs: number | null;
+  /** Number of items that match but are no markers. */
+  readonly rejected: number;
+}
+
 export type GeoSlot = 'A' | 'B';
 
 /** How the markers of a collection are partitioned in one of the geo indexes. */

@@ -64,9 +64,9 @@ export class Loaders {
     this.#ranges = ranges;
     this.blocks = new BlockLoader(db, cellCache, call, ranges);
     this.collections = new CollectionLoader(db, collectionCache, call);
-    this.entities = new EntityLoader(db, this.collections, call);
     this.index = new IndexLoader(db.keys, ranges);
     this.markers = new MarkerLoader(db, call, slots, limits, now);
+    this.entities = new EntityLoader(db, this.collections, this.markers, call);
     this.pages = new PageLoader({
       db,
       services: pageServices,

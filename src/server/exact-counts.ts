@@ -17,6 +17,7 @@ export function keepExact(
   status: () => Pick<ConsumerStatus, 'owner' | 'gap' | 'pages'>,
   recountAll: (signal: AbortSignal) => Promise<RecountResult>,
   log: Log,
+  failed: (error: unknown) => void = () => undefined,
 ): Background {
   async function run(progressed: () => void, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -30,6 +31,7 @@ export function keepExact(
   }
 
   const onFailure = (error: unknown): void => {
+    failed(error);
     // The consumer has already reported that the stream is turned off.
     if (!(error instanceof NoStream)) log.warn({ err: error }, 'Cannot recount all markers; retrying');
   };

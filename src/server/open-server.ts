@@ -80,7 +80,7 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
   const services = createServices(backend.database, {
     cacheBytes,
     consumerStatus: () => derived.status(),
-    sourceStatus: (scope) => sources?.status(scope),
+    sourceConsumerStatus: (scope) => sources?.status(scope),
     storedReport: () => storedReport(backend.database),
     live: live.hub,
     search,

@@ -24,7 +24,7 @@ import { newCall } from '../store/request/meter.js';
 import type { ConsumerStatus } from '../stream/consume/consumer.js';
 import type { Backend } from './backend.js';
 import { clockReadiness } from './clock-watch.js';
-import { sourceReport } from './source-report.js';
+import { sourceReport, sourceStatus } from './source-report.js';
 
 /** As long as the lease of the stream consumer: shorter interruptions are caught up. */
 const WRITES_FAIL_AFTER_MS = 10_000;
@@ -44,7 +44,7 @@ const MOST_SOURCES = 10_000;
 
 export interface ServiceOverrides extends Partial<ServerServices> {
   /** The status of a source's consumer in this process; undefined for what is no source. */
-  readonly sourceStatus?: (scope: string) => ConsumerStatus | undefined;
+  readonly sourceConsumerStatus?: (scope: string) => ConsumerStatus | undefined;
   /** Reads the progress of a consumer in another process. */
   readonly storedReport?: () => Promise<ConsumerReport | undefined>;
   /** Memory for all caches in bytes, 64 MB by default; 0 turns them off. */
@@ -59,7 +59,7 @@ export function createServices(
   database: Database,
   { cacheBytes = DEFAULT_CACHE_MB * 1024 * 1024, limits = DEFAULT_LIMITS, ...overrides }: ServiceOverrides = {},
 ): ServerServices {
-  const { consumerStatus = () => undefined, sourceStatus = () => undefined } = overrides;
+  const { consumerStatus = () => undefined, sourceConsumerStatus = () => undefined } = overrides;
   const { storedReport = () => Promise.resolve(undefined) } = overrides;
   const now = () => systemClock.now();
   const wall = () => database.clock.wall();
@@ -67,7 +67,7 @@ export function createServices(
   const following = () => isFollowing(consumerStatus());
   // What is cached of a source is followed by its own consumer.
   const trusted = (name: string) => {
-    const status = sourceStatus(name.slice(0, name.indexOf('\n')));
+    const status = sourceConsumerStatus(name.slice(0, name.indexOf('\n')));
     return status === undefined ? following() : isFollowing(status);
   };
   const sourceTrusts = new LRUCache<string, ConsumerTrust>({ max: MOST_SOURCES });
@@ -81,12 +81,13 @@ export function createServices(
     },
     trust: new ConsumerTrust({ own: () => ownReport(consumerStatus()), stored: storedReport, wall }),
     sourceTrust(scope) {
-      const own = () => ownReport(sourceStatus(scope));
+      const own = () => ownReport(sourceConsumerStatus(scope));
       const trust =
         sourceTrusts.get(scope) ?? new ConsumerTrust({ own, stored: () => sourceReport(database, scope), wall });
       sourceTrusts.set(scope, trust);
       return trust;
     },
+    sourceStatus: (scope, call) => sourceStatus(database, scope, call),
     geometryCache: createGeometryCache({ maxBytes: Math.floor(cacheBytes / 4) }),
     collectionCache: createCollectionCache({ now }),
     consumerStatus,

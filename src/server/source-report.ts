@@ -1,7 +1,9 @@
 import type { ConsumerReport } from '../loaders/consumer-trust.js';
+import type { SourceStatus } from '../model/collection.js';
 import { loadStreamState } from '../store/cell/stream-state.js';
 import type { Database } from '../store/database.js';
-import { newCall } from '../store/request/meter.js';
+import { newCall, type Call } from '../store/request/meter.js';
+import { readFailure } from '../store/source/failure.js';
 import { reportOf } from '../stream/consume/consumer.js';
 
 /** The name under which the state of a source's consumer is stored. */
@@ -11,4 +13,22 @@ export const sourceConsumer = (scope: string): string => `source/${scope}`;
 export async function sourceReport(database: Database, scope: string): Promise<ConsumerReport | undefined> {
   const state = await loadStreamState(database, sourceConsumer(scope), newCall(), { consistent: false });
   return state && { ...reportOf(state), gap: state.gap };
+}
+
+/** The status of the source with this scope. */
+export async function sourceStatus(database: Database, scope: string, call: Call): Promise<SourceStatus> {
+  const consumer = sourceConsumer(scope);
+  const [stored, failure] = await Promise.all([
+    loadStreamState(database, consumer, call, { consistent: false }),
+    readFailure(database, consumer, call),
+  ]);
+  const { pages = null, gap = null, endAt = null, deadLetters = 0 } = stored ?? {};
+  const asOf = pages === null ? null : endAt;
+  return {
+    state: failure !== undefined ? 'FAILED' : pages === null ? 'FILLING' : gap === null ? 'FOLLOWING' : 'GAP',
+    reason: failure ?? gap?.reason ?? null,
+    asOf,
+    behindMs: asOf === null ? null : Math.max(0, database.clock.wall() - asOf),
+    rejected: deadLetters,
+  };
 }

@@ -1,10 +1,15 @@
 import { systemClock } from '../clock.js';
+import { reasonFor } from '../errors.js';
 import type { Services } from '../graphql/context.js';
 import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
+import { STALE_AFTER_MS } from '../model/limits.js';
 import type { DeadLetter } from '../store/cell/dead-letters.js';
 import { everyCollection } from '../store/collection/collection-changes.js';
+import type { Database } from '../store/database.js';
+import { LeaseLost } from '../store/lease.js';
 import { newCall } from '../store/request/meter.js';
+import { noteFailure } from '../store/source/failure.js';
 import { noteRejected } from '../store/source/rejected-items.js';
 import { hasSource, type SourceCollection } from '../store/source/source-mapping.js';
 import { Consumer, type ConsumerStatus } from '../stream/consume/consumer.js';
@@ -64,6 +69,8 @@ export function fillSource(
 interface Followed {
   readonly collection: SourceCollection;
   status(): ConsumerStatus;
+  /** Called again and again. */
+  look(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -81,6 +88,7 @@ function followSource(
   const parts = sourceParts(backend, collection, log);
   const stopping = new AbortController();
   const { pageCache } = caches?.pageServices ?? {};
+  const failures = new Failures(backend.database, sourceConsumer(backend.database.keys.scope(collection)), log);
   const consumer = new Consumer({
     ...parts,
     pages: { ...parts.pages, open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache) },
@@ -91,6 +99,7 @@ function followSource(
     },
     ownerIsGone,
     onRecord: (record) => live?.onRecord(record),
+    onFailure: (error) => void failures.note(error),
     onApplied: (batch, changes) => caches?.cellCache.applied(batch, changes),
     // Entries cached before were not updated meanwhile.
     onOwnership() {
@@ -102,15 +111,55 @@ function followSource(
     log.error({ err, collection: collection.key }, 'The consumer of a source has failed');
   });
   const refill = (signal: AbortSignal) => fillSource(backend, collection, log, signal);
-  const exact = keepExact(() => consumer.status(), refill, log);
+  const exact = keepExact(
+    () => consumer.status(),
+    refill,
+    log,
+    (error) => void failures.note(error),
+  );
   return {
     collection,
     status: () => consumer.status(),
+    look: () => failures.look(consumer.status()),
     async stop() {
       stopping.abort();
       await Promise.all([running, exact.stop()]);
     },
   };
+}
+
+/** Notes in the database why a source cannot be read, so that every process can tell, until it can again. */
+class Failures {
+  readonly #database: Database;
+  readonly #consumer: string;
+  readonly #log: Log;
+  /** Undefined before the first look: an earlier process may have noted one. */
+  #noted: string | null | undefined;
+
+  constructor(database: Database, consumer: string, log: Log) {
+    this.#database = database;
+    this.#consumer = consumer;
+    this.#log = log;
+  }
+
+  async note(error: unknown): Promise<void> {
+    if (!(error instanceof LeaseLost)) await this.#set(reasonFor(error));
+  }
+
+  async look({ owner, gap, behindMs = Infinity }: ConsumerStatus): Promise<void> {
+    if (owner && gap === null && behindMs <= STALE_AFTER_MS) await this.#set(null);
+  }
+
+  async #set(reason: string | null): Promise<void> {
+    if (reason === this.#noted) return;
+    this.#noted = reason;
+    const since = new Date(this.#database.clock.wall()).toISOString();
+    const failure = reason === null ? null : { reason, since };
+    await noteFailure(this.#database, this.#consumer, failure, newCall()).catch((err: unknown) => {
+      this.#noted = undefined;
+      this.#log.warn({ err }, 'Cannot note the state of a source');
+    });
+  }
 }
 
 /** The reason of the gap until a source is filled for the first time. */
@@ -164,6 +213,7 @@ export class SourceKeeper {
       if (this.#followed.has(scope) || signal.aborted) continue;
       this.#followed.set(scope, followSource(this.#backend, collection, this.#log, this.#following));
     }
+    await Promise.all(Array.from(this.#followed.values(), (followed) => followed.look()));
   }
 
   async stop(): Promise<void> {

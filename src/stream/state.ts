@@ -124,10 +124,10 @@ export function withGap(state: StreamState, reason: string, wall: number, loss?:
   return { ...before, gap, shards, listedAt: loss === undefined ? wall : before.listedAt, atEnd: false };
 }
 
-/** The state during a recount, which is a batch without records. Pages get no more records. */
+/** The state during a recount, which is a batch without records. Pages get no more of them, but can still be read. */
 export function recounting(state: StreamState, wall: number): StreamState {
   const gapped = withGap(state, 'a recount was started and has not finished', wall);
-  return { ...gapped, batch: gapped.batch + 1, pages: null };
+  return { ...gapped, batch: gapped.batch + 1 };
 }
 
 /**

@@ -30,7 +30,7 @@ const one = (collection: Collection, database = db) => createMarker(database, co
 const loaders = (database: Database) => {
   const call = newCall();
   const collections = new CollectionLoader(database, createCollectionCache({ now: () => performance.now() }), call);
-  return new EntityLoader(database, collections, call);
+  return new EntityLoader(database, collections, { load: () => Promise.resolve(null) }, call);
 };
 
 test('a collection stores its ID strategy, which is GIVEN without globalIds by default', async () => {

@@ -22,7 +22,7 @@ import { loadMarker } from './load-marker.js';
 import { markerMutations } from './marker-mutations.js';
 import { marker } from './marker.js';
 import { query } from './query.js';
-import { referenceOf, storedCollection } from './references.js';
+import { ownCollection, referenceOf, storedCollection } from './references.js';
 import { subscription } from './subscription.js';
 
 const typeOf = (node: object) => ('prefixLength' in node ? 'Collection' : 'cells' in node ? 'Zone' : 'Marker');
@@ -84,18 +84,31 @@ export const resolvers: Resolvers = {
   Collection: {
     id: ({ key }) => collectionId(key),
     count: ({ key }, _args, { answers }) => answers(key).count(),
-    countsExact: ({ key }, _args, { answers, services }) =>
-      answers(key).hasCells && (services.consumerStatus()?.countsExact ?? false),
+    countsExact: async (parent, _args, { answers, services, sourceStatus }) => {
+      if (parent.source !== undefined) return (await sourceStatus(parent)).state === 'FOLLOWING';
+      return answers(parent.key).hasCells && (services.consumerStatus()?.countsExact ?? false);
+    },
+    asOf: async (parent, _args, { services, sourceStatus }) => {
+      const asOf = parent.source === undefined ? await services.trust.asOf() : (await sourceStatus(parent)).asOf;
+      return asOf === null ? null : new Date(asOf).toISOString();
+    },
+    source: async (parent, _args, { sourceStatus }) => {
+      const { source } = parent;
+      if (source === undefined) return null;
+      const mapping = JSON.parse(source.mapping) as Record<string, unknown>;
+      return { table: source.table, mapping, ...(await sourceStatus(parent)) };
+    },
     bounds: (parent, _args, { answers }) => collectionBounds(answers(parent.key).stored('bounds'), parent),
     marker: (parent, { key }, context, info) => loadMarker(parent.key, key, context, info),
     markers: (parent, { first, after, filter }, { answers }) =>
       collectionMarkers(answers(parent.key).stored('markers'), parent, { first: first ?? 100, after }, filter),
     markersIn: (parent, { place, first, after }, { answers }) =>
-      markersInPlace(answers(parent.key).stored('markersIn'), parent, place, { first: first ?? 100, after }),
-    zone: (parent, { key }, { answers }) => answers(parent.key).stored('zone').loaders.entities.zone(parent.key, key),
+      markersInPlace(answers(parent.key).stored('markersIn'), ownCollection(parent, 'markersIn'), place, { first: first ?? 100, after }),
+    zone: (parent, { key }, { answers }) =>
+      answers(parent.key).stored('zone').loaders.entities.zone(ownCollection(parent, 'zone').key, key),
     zones: (parent, { first, after }, { answers }) =>
-      collectionZones(answers(parent.key).stored('zones'), parent, { first: first ?? 100, after }),
-    zonesAt: (parent, { point }, { answers }) => zonesAt(answers(parent.key).stored('zonesAt'), parent, point),
+      collectionZones(answers(parent.key).stored('zones'), ownCollection(parent, 'zones'), { first: first ?? 100, after }),
+    zonesAt: (parent, { point }, { answers }) => zonesAt(answers(parent.key).stored('zonesAt'), ownCollection(parent, 'zonesAt'), point),
     places: (parent, { under }, { answers }) => placesUnder(answers(parent.key).stored('places'), parent, under ?? []),
     within: ({ key }, { center, radius, first, after, filter }, { answers }) =>
       answers(key).within({ center, radius }, { first: first ?? 100, after }, filter),
@@ -135,8 +148,10 @@ export const resolvers: Resolvers = {
       viewportCells(answers(collection).stored('cells'), parent, collection, precision),
     clusters: (parent, { collection, radius }, { answers }) =>
       viewportClusters(answers(collection).stored('clusters'), parent, collection, radius ?? 60),
-    zones: (parent, { collection, first, after }, { answers }) =>
-      viewportZones(answers(collection).stored('zones'), parent, collection, { first: first ?? 100, after }),
+    zones: async (parent, { collection, first, after }, context) => {
+      await storedCollection(context, collection, 'zones');
+      return viewportZones(context.map, parent, collection, { first: first ?? 100, after });
+    },
     plan: (parent, { collection }, { answers }) => viewportPlan(answers(collection).stored('plan'), parent, collection),
   },
   Zone: {

@@ -1,21 +1,33 @@
-import { notFound } from '../../errors.js';
+import { CellportError, notFound } from '../../errors.js';
 import { parseId } from '../../keys/ids.js';
 import type { Collection } from '../../model/collection.js';
 import { requireCollection } from '../../read/context.js';
+import { hasSource } from '../../store/source/source-mapping.js';
 import type { RequestContext } from '../context.js';
 
+/** The collection, if its markers are Cellport's own; errors name `field`. Throws BAD_USER_INPUT for one that follows a table. */
+export function ownCollection(collection: Collection, field: string): Collection {
+  if (!hasSource(collection)) return collection;
+  const { key, source } = collection;
+  throw new CellportError(
+    'BAD_USER_INPUT',
+    `${field}: collection ${key} follows table ${source.table}, which Cellport only reads; it has no zones, readings or index of places`,
+    { collection: key, table: source.table },
+  );
+}
+
 /**
- * The stored collection with this key; errors name `field`. Throws NOT_FOUND, and BAD_USER_INPUT for a table of the Geo
- * Library.
+ * The collection with this key whose markers are Cellport's own; errors name `field`. Throws NOT_FOUND, and BAD_USER_INPUT
+ * for one that follows a table.
  */
 export async function storedCollection({ answers }: RequestContext, key: string, field: string): Promise<Collection> {
-  return requireCollection(answers(key).stored(field), key);
+  return ownCollection(await requireCollection(answers(key).stored(field), key), field);
 }
 
 /**
  * The collection and the key of the marker or zone with this ID, which may not exist; errors name `field`. Throws
- * NOT_FOUND if the ID is of another kind or its collection does not exist, and BAD_USER_INPUT for a table of the Geo
- * Library.
+ * NOT_FOUND if the ID is of another kind or its collection does not exist, and BAD_USER_INPUT for one of a collection
+ * that follows a table.
  */
 export async function referenceOf(
   { answers }: RequestContext,
@@ -27,5 +39,5 @@ export async function referenceOf(
   if (name === undefined || name.type === 'collection' || name.type !== kind) throw notFound(kind, id);
   const collection = await answers(name.collection).stored(field).loaders.collections.get(name.collection);
   if (!collection) throw notFound(kind, id);
-  return { collection, key: name.key };
+  return { collection: ownCollection(collection, field), key: name.key };
 }

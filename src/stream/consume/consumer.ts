@@ -23,6 +23,8 @@ export interface ConsumerOptions extends SessionParts, Partial<SessionTuning> {
   /** Whether an owner is known to be dead, so that its lease need not expire first. */
   readonly ownerIsGone?: (owner: string) => boolean;
   readonly onOwnership?: (owner: boolean) => void;
+  /** Called before the work begins again after an error. */
+  readonly onFailure?: (error: unknown) => void;
   /** Whether to accept counts in another format, inexact until a recount; otherwise they are rejected. */
   readonly upgrade?: boolean | undefined;
   readonly leaseMs?: number;
@@ -116,6 +118,7 @@ export class Consumer {
     const { log, clock } = this.#options;
     const onFailure = (error: unknown): void => {
       if (error instanceof OtherFormat) throw error;
+      this.#options.onFailure?.(error);
       if (error instanceof LeaseLost) log.warn({ owner: this.#progress.latest?.owner }, error.message);
       else log.error({ err: error }, 'Cannot read the stream; retrying');
     };

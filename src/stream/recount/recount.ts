@@ -124,8 +124,6 @@ class Recount {
 
   async #finishPlan(): Promise<void> {
     const { state, cells } = this.#options;
-    // Pages that cannot even be read must not keep it from rebuilding them.
-    await this.#lease.update((now) => ({ ...now, pages: null }));
     const stores = { state, cells, days: this.#opening };
     try {
       await finishPlan(this.#lease, this.#newReader(), (batch, folded) =>

@@ -112,6 +112,7 @@ export function openTableStream(database: Database, name: string, client: Dynamo
       const table = await describeTable(database, name);
       const view = table?.StreamSpecification?.StreamViewType;
       if (table?.LatestStreamArn === undefined || view !== 'NEW_AND_OLD_IMAGES') {
+        if (table === undefined) throw new NoStream(`there is no table ${name}`);
         throw new NoStream(`table ${name} must have a stream with NEW_AND_OLD_IMAGES; found ${view ?? 'none'}`);
       }
       known = table.LatestStreamArn;

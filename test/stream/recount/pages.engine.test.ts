@@ -163,7 +163,7 @@ test('a recount that is stopped at any point leaves a gap or all pages; the next
     clearInterval(watch);
     const { gap, pages } = (await stateNow()) ?? {};
     if (gap === null && pages !== null) expect(await recounting(true)).toMatchObject({ drifted: [], differing: [] });
-    else expect([gap?.reason, pages]).toEqual(['a recount was started and has not finished', null]);
+    else expect(gap?.reason).toBe('a recount was started and has not finished');
   }
   await recounting(false);
   await withConsumer(() => Promise.resolve());
