@@ -7,7 +7,7 @@ import { EXIT_CODES } from './options.js';
 import { duration, grouped } from './progress.js';
 import { resumed, withDatabase, type CommandSession } from './session.js';
 
-interface DeleteOptions {
+export interface DeleteOptions {
   readonly yes?: boolean;
   readonly wait?: boolean;
   readonly json?: boolean;
@@ -35,6 +35,13 @@ async function empty(session: CommandSession, key: string): Promise<void> {
   }
 }
 
+/** Deletes a collection that follows a table. Throws BAD_USER_INPUT if it has markers of its own. */
+export async function deleteSource(session: CommandSession, key: string, options: DeleteOptions): Promise<void> {
+  const { findSource } = await import('./find-collection.js');
+  await findSource(session.database, key, session.signal);
+  await run(session, key, options);
+}
+
 async function run(session: CommandSession, key: string, { yes, wait, json }: DeleteOptions): Promise<void> {
   const { database, signal } = session;
   const { getBlocks } = await import('../store/cell/blocks.js');
@@ -48,9 +55,11 @@ async function run(session: CommandSession, key: string, { yes, wait, json }: De
   const call = newCall(signal);
   const [total] = await getBlocks(database, database.keys.scope(collection), [''], call, { consistent: true });
   const markers = [...(total?.children.values() ?? [])].reduce((sum, { count }) => sum + count, 0);
+  const table = collection.source?.table;
+  const rest = table === undefined ? 'and its zones and readings' : `but nothing of table ${table}`;
   const what = `collection ${key} with ${grouped(markers)} markers`;
-  if (yes !== true && !(await ask(`Delete ${what}, and its zones and readings?`, signal))) {
-    const message = `pass --yes to delete ${what}, and its zones and readings`;
+  if (yes !== true && !(await ask(`Delete ${what}, ${rest}?`, signal))) {
+    const message = `pass --yes to delete ${what}, ${rest}`;
     throw new CellportError('BAD_USER_INPUT', message, { field: '--yes' });
   }
   const now = new Date(database.clock.wall()).toISOString();

@@ -3,6 +3,7 @@ import type { Collection } from '../model/collection.js';
 import { getCollections, listCollections } from '../store/collection/collections.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
+import { hasSource, type SourceCollection } from '../store/source/source-mapping.js';
 
 const MOST_NAMED = 20;
 
@@ -15,4 +16,13 @@ export async function findCollection(database: Database, key: string, signal: Ab
   const names = collections.map((each) => each.key).join(', ');
   const others = names === '' ? 'there are no collections yet' : `existing collections: ${names}${more ? ', …' : ''}`;
   throw new CellportError('NOT_FOUND', `there is no collection ${key}; ${others}`, { collection: key });
+}
+
+/** The collection with this key, which follows a table. Throws NOT_FOUND, and BAD_USER_INPUT if it has markers of its own. */
+export async function findSource(database: Database, key: string, signal: AbortSignal): Promise<SourceCollection> {
+  const collection = await findCollection(database, key, signal);
+  if (hasSource(collection)) return collection;
+  throw new CellportError('BAD_USER_INPUT', `collection ${key} follows no table: its markers are its own`, {
+    collection: key,
+  });
 }

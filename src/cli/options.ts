@@ -15,6 +15,15 @@ export function wholeNumber(from: number, to: number) {
   };
 }
 
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Parses an interval of a minute or more, such as `15m`, `1h` or `7d`, in milliseconds. */
+export function interval(text: string): number {
+  const [, count, unit = ''] = /^([1-9]\d{0,3})([mhd])$/.exec(text) ?? [];
+  if (count !== undefined) return Number(count) * (UNIT_MS[unit] ?? 0);
+  throw new InvalidArgumentError('Expected minutes, hours or days, such as 15m, 1h or 7d.');
+}
+
 /** Parses a numeric option; the command checks its range. */
 export function anyNumber(text: string): number {
   const value = Number(text);

@@ -8,6 +8,7 @@ import { EXAMPLES } from './examples.js';
 import { exportCommand } from './export.js';
 import { endOf } from './failure.js';
 import { hotCommand } from './hot.js';
+import { iamCommand } from './iam.js';
 import { importCommand } from './import.js';
 import { keysCommand } from './keys.js';
 import { EXIT_CODES } from './options.js';
@@ -68,6 +69,7 @@ function buildProgram(): Command {
     serveCommand(version),
     importCommand(),
     sourceCommand(),
+    iamCommand(),
     exportCommand(),
     searchCommand(),
     recountCommand(),

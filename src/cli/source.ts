@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 
-import { EXIT_CODES, wholeNumber } from './options.js';
+import type { DeleteOptions } from './delete.js';
+import { EXIT_CODES, interval, wholeNumber } from './options.js';
 import { withDatabase } from './session.js';
+import type { SourceOptions } from './source/create.js';
 
 /** A command whose work is loaded when it runs. */
 function subcommand(name: string, description: string): Command {
@@ -34,8 +36,24 @@ export function sourceCommand(): Command {
       .argument('<file>', 'the mapping')
       .option('--name <name>', 'name of the collection (its key)')
       .option('--code <code>', 'two-character code of the collection, for compact keys')
-      .action((key: string, file: string, options: { readonly name?: string; readonly code?: string }) =>
+      .option(
+        '--every <interval>',
+        'read the table again so often instead of following its stream, such as 1h',
+        interval,
+      )
+      .option('--max-rcu <n>', 'read units a second that reading the whole table may take', wholeNumber(1, 1_000_000))
+      .action((key: string, file: string, options: SourceOptions) =>
         withDatabase(async (session) => (await import('./source/create.js')).createSource(session, key, file, options)),
+      ),
+  );
+  command.addCommand(
+    subcommand('change', 'Give a source another mapping; maps show the old one until the table has been read')
+      .argument('<key>', 'key of the collection')
+      .argument('<file>', 'the new mapping')
+      .option('--every <interval>', 'see create', interval)
+      .option('--max-rcu <n>', 'see create', wholeNumber(1, 1_000_000))
+      .action((key: string, file: string, options: SourceOptions) =>
+        withDatabase(async (session) => (await import('./source/create.js')).changeSource(session, key, file, options)),
       ),
   );
   command.addCommand(
@@ -52,6 +70,15 @@ export function sourceCommand(): Command {
       .option('--repair', 'fill it again if they differ')
       .action((key: string, { repair = false }: { readonly repair?: boolean }) =>
         withDatabase(async (session) => (await import('./source/create.js')).verifySource(session, key, repair)),
+      ),
+  );
+  command.addCommand(
+    subcommand('delete', 'Delete a collection that follows a table, and what was derived; nothing of the table changes')
+      .argument('<key>', 'key of the collection')
+      .option('--yes', 'do not ask; required without a terminal')
+      .option('--wait', 'wait until its key can be used again: a minute or more')
+      .action((key: string, options: DeleteOptions) =>
+        withDatabase(async (session) => (await import('./delete.js')).deleteSource(session, key, options)),
       ),
   );
   return command;

@@ -13,6 +13,7 @@ import { removePartition } from '../store/removal/partition.js';
 import { removeLeftReadings } from '../store/removal/readings.js';
 import { mapConcurrently } from '../store/request/concurrency.js';
 import { newCall, type Call } from '../store/request/meter.js';
+import { hasSource, type SourceCollection } from '../store/source/source-mapping.js';
 import { removeZones } from '../store/zone/zone-removal.js';
 import { doJob, type OwnJob, type Worker } from './job.js';
 
@@ -20,6 +21,8 @@ export interface EmptyingOptions {
   readonly worker: Worker;
   /** Resolves once the cells include every write before the call, with whether they are exact. Rejects on abort. */
   readonly cellsCaughtUp: (signal: AbortSignal) => Promise<boolean>;
+  /** Removes what was derived from a table of others. */
+  readonly removeSource: (collection: SourceCollection, signal: AbortSignal) => Promise<void>;
   /** Milliseconds after which no process still writes to a deleted collection. */
   readonly settleMs: number;
   readonly log: Log;
@@ -70,13 +73,23 @@ async function removeMarkers(options: EmptyingOptions, collection: Collection, j
 }
 
 async function empty(options: EmptyingOptions, collection: Collection, job: OwnJob): Promise<void> {
-  const { worker, cellsCaughtUp, settleMs, log } = options;
+  const { worker, removeSource, settleMs, log } = options;
   const { database, clock } = worker;
   if (job.done() === 0) {
     await clock.sleep(settleMs, job.signal);
     job.signal.throwIfAborted();
     job.reach(1);
   }
+  if (hasSource(collection)) await removeSource(collection, job.signal);
+  else await removeOwn(options, collection, job);
+  await releaseCollection(database, collection, newCall());
+  log.info({ collection: collection.key }, 'A deleted collection has been emptied; its key can be used again');
+}
+
+/** Removes all markers, zones and readings of a collection, and waits until they no longer count. */
+async function removeOwn(options: EmptyingOptions, collection: Collection, job: OwnJob): Promise<void> {
+  const { worker, cellsCaughtUp, log } = options;
+  const { database } = worker;
   await removeMarkers(options, collection, job);
   const call = newCall(job.signal);
   await removeLeftReadings(database, collection, Infinity, call);
@@ -90,8 +103,6 @@ async function empty(options: EmptyingOptions, collection: Collection, job: OwnJ
       'Cells of an emptied collection still count markers; run `cellport recount`',
     );
   }
-  await releaseCollection(database, collection, newCall());
-  log.info({ collection: collection.key }, 'A deleted collection has been emptied; its key can be used again');
 }
 
 /**

@@ -47,6 +47,10 @@ export interface CollectionSource {
   readonly table: string;
   /** As in its file, JSON text since the order of its fields matters: see docs/sources.md. */
   readonly mapping: string;
+  /** How often the table is read again, in milliseconds; undefined if its stream is followed. */
+  readonly everyMs?: number;
+  /** Read units a second that reading the whole table may take; undefined for no limit. */
+  readonly maxRcu?: number;
   /** The key attributes of the table, the partition key first. */
   readonly tableKey: readonly TableKeyAttribute[];
 }

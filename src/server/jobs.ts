@@ -1,9 +1,12 @@
 import { runJobs } from '../jobs/run-jobs.js';
 import type { Log } from '../log.js';
+import type { Collection } from '../model/collection.js';
 import { ownerIsGone, ownName } from '../stream/consume/owners.js';
+import { removeSource } from '../stream/mapped/remove.js';
 import type { Backend } from './backend.js';
 import { inBackground, type Background } from './background.js';
 import type { DerivedData } from './consumer.js';
+import { sourceConsumer } from './source-report.js';
 
 /**
  * How long other processes may still use a collection as they read it, beyond the deadline of a request: a server caches
@@ -20,6 +23,10 @@ export function startJobs({ database }: Backend, derived: DerivedData, deadlineM
     async cellsCaughtUp(signal: AbortSignal) {
       await derived.caughtUp(signal);
       return derived.status().countsExact;
+    },
+    removeSource(collection: Collection, signal: AbortSignal) {
+      const scope = database.keys.scope(collection);
+      return removeSource(database, scope, sourceConsumer(scope), signal);
     },
     settleMs: SETTLE_MS + deadlineMs,
     everyMs: LOOK_EVERY_MS,

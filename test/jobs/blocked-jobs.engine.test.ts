@@ -52,7 +52,14 @@ test('a long removal of readings of one deleted marker holds up no other job', a
   });
   const stop = new AbortController();
   const worker = { database: slow, self: randomUUID(), ownerIsGone: () => false, clock: systemClock, leaseMs: 1_000 };
-  const options = { worker, cellsCaughtUp: async () => true, settleMs: 0, log: silentLog, everyMs: 50 };
+  const options = {
+    worker,
+    cellsCaughtUp: async () => true,
+    removeSource: async () => undefined,
+    settleMs: 0,
+    log: silentLog,
+    everyMs: 50,
+  };
   const running = runJobs(options, stop.signal);
   await expect.poll(() => removing).toBe(true);
   await deleteCollection(db, 'gone', NOW, newCall());

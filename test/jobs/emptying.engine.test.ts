@@ -57,6 +57,7 @@ function optionsOf(database: Database, more: Partial<EmptyingOptions> = {}): Emp
       leaseMs: 1_000,
     },
     cellsCaughtUp: () => cellsCaughtUp(database),
+    removeSource: async () => undefined,
     settleMs: 0,
     log: silentLog,
     ...more,

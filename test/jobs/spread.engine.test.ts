@@ -205,7 +205,7 @@ describe('prefixes that are spread', () => {
       await untilRead(db);
       return true;
     };
-    await emptyCollection({ worker, cellsCaughtUp, settleMs: 0, log: silentLog }, deleted, {}, never);
+    await emptyCollection({ worker, cellsCaughtUp, removeSource: async () => undefined, settleMs: 0, log: silentLog }, deleted, {}, never);
     expect(await partitions(key, 'gpkA')).toEqual({});
   });
 

@@ -1,30 +1,44 @@
 import { systemClock } from '../../clock.js';
 import { CellportError } from '../../errors.js';
-import type { Collection } from '../../model/collection.js';
+import type { Collection, CollectionSource } from '../../model/collection.js';
 import { sourceReport } from '../../server/source-report.js';
-import { fillSource } from '../../server/sources.js';
+import { fillSource, type FillOptions } from '../../server/sources.js';
 import { markerOf } from '../../sources/marker.js';
 import { pathText } from '../../sources/path.js';
 import { primaryKeyOf } from '../../sources/primary-key.js';
+import { changeCollection } from '../../store/collection/change-collection.js';
 import { createCollection, getCollections } from '../../store/collection/collections.js';
 import { LeaseLost } from '../../store/lease.js';
 import { newCall } from '../../store/request/meter.js';
 import { describeSource, sampleItems, streamFault, type SourceTable } from '../../store/source/describe-source.js';
 import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
 import { openTables } from '../../store/table/table-check.js';
-import { findCollection } from '../find-collection.js';
+import { findSource } from '../find-collection.js';
 import { duration, grouped, progressBar } from '../progress.js';
 import type { CommandSession } from '../session.js';
 import { readMappingFile, type MappingFile } from './mapping-file.js';
 
 const SAMPLE = 100;
 const INDIRECT = 'key: markers whose key does not tell the primary key of their item cannot be followed yet';
-
 const LOOK_EVERY_MS = 500;
 
+/** What the command line says of a source besides its mapping. */
+export interface SourceOptions {
+  readonly name?: string;
+  readonly code?: string;
+  /** In milliseconds. */
+  readonly every?: number;
+  readonly maxRcu?: number;
+}
+
 /** Throws BAD_USER_INPUT if the table cannot be followed with this mapping. */
-async function checkSource({ database, signal }: CommandSession, { mapping }: MappingFile, table: SourceTable) {
-  const faults = [streamFault(table)].filter((fault) => fault !== undefined);
+async function checkSource(
+  { database, signal }: CommandSession,
+  { mapping }: MappingFile,
+  table: SourceTable,
+  every: number | undefined,
+): Promise<void> {
+  const faults = [every === undefined ? streamFault(table) : undefined].filter((fault) => fault !== undefined);
   if (mapping.newest !== undefined) faults.push('newest: several items that are one marker cannot be followed yet');
   for (const item of await sampleItems(database, table.name, SAMPLE, newCall(signal))) {
     const found = markerOf(mapping, item, -Infinity);
@@ -35,39 +49,64 @@ async function checkSource({ database, signal }: CommandSession, { mapping }: Ma
   if (faults.length > 0) throw new CellportError('BAD_USER_INPUT', faults.join('\n'), { faults });
 }
 
-/** The collection with this key if it has this mapping already. Throws CONFLICT if it is another one. */
+const sourceOf = (
+  table: SourceTable,
+  { json }: MappingFile,
+  { every: everyMs, maxRcu }: SourceOptions,
+): CollectionSource => ({
+  table: table.name,
+  mapping: json,
+  tableKey: table.key,
+  ...(everyMs === undefined ? {} : { everyMs }),
+  ...(maxRcu === undefined ? {} : { maxRcu }),
+});
+
+const mapProperties = ({ mapping }: MappingFile) => mapping.properties.map((path) => pathText(path));
+
+/** The collection if it has this mapping already. Throws CONFLICT if it is another one. */
 function sameSource(found: Collection, { json }: MappingFile): SourceCollection {
   const { key } = found;
   if (!hasSource(found)) throw new CellportError('CONFLICT', `collection ${key} has markers of its own`, { key });
   if (found.source.mapping === json) return found;
-  const advice = 'delete it, or create another one';
-  throw new CellportError('CONFLICT', `collection ${key} follows ${found.source.table} by another mapping: ${advice}`);
+  const message = `collection ${key} follows ${found.source.table} by another mapping: see \`cellport source change\``;
+  throw new CellportError('CONFLICT', message, { key });
 }
 
 /** Whether a source is filled, whoever did it. */
-async function isFilled(session: CommandSession, collection: SourceCollection): Promise<boolean> {
-  const report = await sourceReport(session.database, session.database.keys.scope(collection));
+async function isFilled({ database }: CommandSession, collection: SourceCollection): Promise<boolean> {
+  const report = await sourceReport(database, database.keys.scope(collection));
   return report?.gap === null && report.pages !== null;
 }
 
-/** Fills a source, or waits until a server that has begun to has done so. */
-async function fill(session: CommandSession, table: SourceTable, collection: SourceCollection): Promise<void> {
-  const { log, signal } = session;
+/** Fills a source; returns false if another process has begun to. */
+async function fill(
+  session: CommandSession,
+  table: SourceTable,
+  collection: SourceCollection,
+  options: FillOptions = {},
+): Promise<boolean> {
   const bar = progressBar(`${table.name}, reading`);
   const began = systemClock.now();
   const onProgress = ({ items }: { readonly items: number }) =>
     bar.update({ rows: items, resumed: 0, part: Math.min(0.99, items / Math.max(1, table.items)) });
   try {
-    const { markers } = await fillSource(session, collection, log, signal, { onProgress });
+    const { markers } = await fillSource(session, collection, session.log, session.signal, { onProgress, ...options });
     bar.end();
     console.log(`${grouped(markers)} markers from table ${table.name} in ${duration(systemClock.now() - began)}`);
+    return true;
   } catch (error) {
-    if (!(error instanceof LeaseLost)) throw error;
-    console.error('a server fills it; waiting');
-    while (!(await isFilled(session, collection))) await systemClock.sleep(LOOK_EVERY_MS, signal);
+    if (error instanceof LeaseLost) return false;
+    throw error;
   } finally {
     bar.end();
   }
+}
+
+/** Fills a source, or waits until a server that has begun to has done so. */
+async function fillOrWait(session: CommandSession, table: SourceTable, collection: SourceCollection): Promise<void> {
+  if (await fill(session, table, collection)) return;
+  console.error('a server fills it; waiting');
+  while (!(await isFilled(session, collection))) await systemClock.sleep(LOOK_EVERY_MS, session.signal);
 }
 
 /** Creates a collection that follows a table, and fills it; resumes what was interrupted. */
@@ -75,34 +114,57 @@ export async function createSource(
   session: CommandSession,
   key: string,
   path: string,
-  { name = key, code }: { readonly name?: string; readonly code?: string },
+  options: SourceOptions,
 ): Promise<void> {
   const { database, signal } = session;
   const file = await readMappingFile(path);
   const table = await describeSource(database, file.mapping.table);
-  await checkSource(session, file, table);
+  await checkSource(session, file, table, options.every);
   await openTables(database);
   const call = newCall(signal);
   const [found] = await getCollections(database, [key], call, { consistent: true });
-  const source = { table: table.name, mapping: file.json, tableKey: table.key };
-  const mapProperties = file.mapping.properties.map((each) => pathText(each));
+  const source = sourceOf(table, file, options);
+  const { name = key, code } = options;
   const now = new Date(database.clock.wall()).toISOString();
-  const input = { key, name, code, mapProperties, source };
+  const input = { key, name, code, mapProperties: mapProperties(file), source };
   const collection = found
     ? sameSource(found, file)
     : { ...(await createCollection(database, input, now, call)), source };
   if (await isFilled(session, collection))
     console.log(`collection ${key} is complete, and follows table ${table.name}`);
-  else await fill(session, table, collection);
+  else await fillOrWait(session, table, collection);
   console.log('servers follow its changes: `cellport serve`, then see `cellport source status`');
+}
+
+/** Gives a source another mapping: readers see the old one until everything is built with the new one. */
+export async function changeSource(
+  session: CommandSession,
+  key: string,
+  path: string,
+  options: SourceOptions,
+): Promise<void> {
+  const { database, signal } = session;
+  const before = await findSource(database, key, signal);
+  const file = await readMappingFile(path);
+  const table = await describeSource(database, file.mapping.table);
+  const { everyMs, maxRcu } = before.source;
+  const kept = { ...(everyMs === undefined ? {} : { every: everyMs }), ...(maxRcu === undefined ? {} : { maxRcu }) };
+  const source = sourceOf(table, file, { ...kept, ...options });
+  await checkSource(session, file, table, source.everyMs);
+  if (JSON.stringify(source) === JSON.stringify(before.source))
+    return console.log(`collection ${key} has this mapping already`);
+  const next = { ...before, source, mapProperties: mapProperties(file) };
+  const updatedAt = new Date(database.clock.wall()).toISOString();
+  const change = () => ({ source, mapProperties: next.mapProperties, updatedAt });
+  const store = () => changeCollection(database, key, change, newCall(signal));
+  if (await fill(session, table, next, { replaced: { mapping: before.source.mapping, store } })) return;
+  throw new CellportError('CONFLICT', `another process reads table ${table.name} for collection ${key}; try again`);
 }
 
 /** Compares a source with its table. Throws CONFLICT if they differ, unless they are to be repaired. */
 export async function verifySource(session: CommandSession, key: string, repair: boolean): Promise<void> {
   const { database, log, signal } = session;
-  const collection = await findCollection(database, key, signal);
-  if (!hasSource(collection))
-    throw new CellportError('BAD_USER_INPUT', `collection ${key} follows no table: see \`cellport recount --check\``);
+  const collection = await findSource(database, key, signal);
   const checked = await fillSource(session, collection, log, signal, { checkOnly: true });
   const { markers, blocks, drifted, pages, differing, undecided } = checked;
   const wrong = `${grouped(drifted.length)} of ${grouped(blocks)} blocks of counts and ${grouped(differing.length)} of ${grouped(pages)} pages differ`;
@@ -110,5 +172,5 @@ export async function verifySource(session: CommandSession, key: string, repair:
   console.log(`${grouped(markers)} markers in table ${collection.source.table}: ${wrong}${late}`);
   if (drifted.length + differing.length === 0) return;
   if (!repair) throw new CellportError('CONFLICT', 'run it with --repair to fill the collection again');
-  await fill(session, await describeSource(database, collection.source.table), collection);
+  await fillOrWait(session, await describeSource(database, collection.source.table), collection);
 }

@@ -1,33 +1,28 @@
-import { CellportError } from '../../errors.js';
-import { sourceConsumer, sourceReport } from '../../server/source-report.js';
+import { sourceConsumer, sourceStatus } from '../../server/source-report.js';
 import { getBlocks } from '../../store/cell/blocks.js';
-import { countDeadLetters, readDeadLetters } from '../../store/cell/dead-letters.js';
+import { readDeadLetters } from '../../store/cell/dead-letters.js';
 import { everyCollection } from '../../store/collection/collection-changes.js';
 import { newCall } from '../../store/request/meter.js';
 import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
-import { findCollection } from '../find-collection.js';
+import { findSource } from '../find-collection.js';
 import { duration, grouped, printable } from '../progress.js';
 import type { CommandSession } from '../session.js';
 
 const MOST_LISTED = 100;
 
 /** What is known of a source, without reading its table. */
-async function statusOf(session: CommandSession, collection: SourceCollection) {
-  const { database, signal } = session;
+async function statusOf({ database, signal }: CommandSession, collection: SourceCollection) {
   const call = newCall(signal);
   const scope = database.keys.scope(collection);
-  const report = await sourceReport(database, scope);
+  const { asOf, ...status } = await sourceStatus(database, scope, call);
   const [total] = await getBlocks(database, scope, [''], call, { consistent: true });
   const { letters } = await readDeadLetters(database, sourceConsumer(scope), { first: MOST_LISTED }, call);
-  const filled = report !== undefined && report.gap === null && report.pages !== null;
   return {
     collection: collection.key,
     table: collection.source.table,
-    state: filled ? 'FOLLOWING' : report?.pages ? 'GAP' : 'FILLING',
-    reason: report?.gap?.reason ?? null,
     markers: [...(total?.children.values() ?? [])].reduce((sum, { count }) => sum + count, 0),
-    rejected: await countDeadLetters(database, sourceConsumer(scope), call),
-    behindMs: report?.endAt == null ? null : Math.max(0, database.clock.wall() - report.endAt),
+    asOf: asOf === null ? null : new Date(asOf).toISOString(),
+    ...status,
     examples: letters.map(({ item, reason }) => ({ item, reason })),
   };
 }
@@ -35,21 +30,17 @@ async function statusOf(session: CommandSession, collection: SourceCollection) {
 /** Prints the status of a source, or of all, each with the first items that match but are no markers. */
 export async function printSources(session: CommandSession, key: string | undefined, json: boolean): Promise<void> {
   const { database, signal } = session;
-  const found: SourceCollection[] = [];
+  const found: SourceCollection[] = key === undefined ? [] : [await findSource(database, key, signal)];
   if (key === undefined) {
     for await (const some of everyCollection(database, 'in use', newCall(signal)))
       found.push(...some.filter(hasSource));
-  } else {
-    const collection = await findCollection(database, key, signal);
-    if (!hasSource(collection)) throw new CellportError('BAD_USER_INPUT', `collection ${key} follows no table`);
-    found.push(collection);
   }
   const all: Awaited<ReturnType<typeof statusOf>>[] = [];
   for (const collection of found) all.push(await statusOf(session, collection));
   if (json) return console.log(JSON.stringify(all, null, 2));
   if (all.length === 0) console.log('no collection follows a table: see `cellport source create`');
   for (const { collection, table, state, reason, markers, rejected, behindMs, examples } of all) {
-    const behind = behindMs === null ? 'nothing followed yet' : `complete up to ${duration(behindMs)} ago`;
+    const behind = behindMs === null ? 'nothing to show yet' : `complete up to ${duration(behindMs)} ago`;
     console.log(
       `${collection} (table ${table}): ${state}, ${grouped(markers)} markers, ${grouped(rejected)} rejected, ${behind}`,
     );

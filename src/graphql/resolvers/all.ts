@@ -103,12 +103,19 @@ export const resolvers: Resolvers = {
     markers: (parent, { first, after, filter }, { answers }) =>
       collectionMarkers(answers(parent.key).stored('markers'), parent, { first: first ?? 100, after }, filter),
     markersIn: (parent, { place, first, after }, { answers }) =>
-      markersInPlace(answers(parent.key).stored('markersIn'), ownCollection(parent, 'markersIn'), place, { first: first ?? 100, after }),
+      markersInPlace(answers(parent.key).stored('markersIn'), ownCollection(parent, 'markersIn'), place, {
+        first: first ?? 100,
+        after,
+      }),
     zone: (parent, { key }, { answers }) =>
       answers(parent.key).stored('zone').loaders.entities.zone(ownCollection(parent, 'zone').key, key),
     zones: (parent, { first, after }, { answers }) =>
-      collectionZones(answers(parent.key).stored('zones'), ownCollection(parent, 'zones'), { first: first ?? 100, after }),
-    zonesAt: (parent, { point }, { answers }) => zonesAt(answers(parent.key).stored('zonesAt'), ownCollection(parent, 'zonesAt'), point),
+      collectionZones(answers(parent.key).stored('zones'), ownCollection(parent, 'zones'), {
+        first: first ?? 100,
+        after,
+      }),
+    zonesAt: (parent, { point }, { answers }) =>
+      zonesAt(answers(parent.key).stored('zonesAt'), ownCollection(parent, 'zonesAt'), point),
     places: (parent, { under }, { answers }) => placesUnder(answers(parent.key).stored('places'), parent, under ?? []),
     within: ({ key }, { center, radius, first, after, filter }, { answers }) =>
       answers(key).within({ center, radius }, { first: first ?? 100, after }, filter),

@@ -45,9 +45,9 @@ export function streamFault({ name, stream }: SourceTable): string | undefined {
     `aws dynamodb update-table --table-name ${name} --stream-specification ${setting}`;
   const on = command('StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES');
   if (stream === undefined)
-    return `table ${name} has no stream. Following it, which is still to come, will need one: ${on}`;
+    return `table ${name} has no stream. Following it needs one: ${on}`;
   return (
-    `the stream of table ${name} has the view type ${stream}; following it, which is still to come, will need NEW_AND_OLD_IMAGES. DynamoDB cannot change it: ` +
+    `the stream of table ${name} has the view type ${stream}; following it needs NEW_AND_OLD_IMAGES. DynamoDB cannot change it: ` +
     `switching the stream off and on again makes another one, and whoever reads the present one misses what is written ` +
     `meanwhile: ${command('StreamEnabled=false')}; ${on}`
   );

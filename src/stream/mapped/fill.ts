@@ -4,8 +4,8 @@ import { newCall } from '../../store/request/meter.js';
 import { forgetRejected, noteRejected, type Rejected } from '../../store/source/rejected-items.js';
 import { mappingOf, type SourceCollection } from '../../store/source/source-mapping.js';
 import type { WireImage } from '../change.js';
-import type { DaysPort } from '../ports.js';
 import { versioned } from '../pages/apply.js';
+import type { DaysPort } from '../ports.js';
 import { openRecount, scan } from '../recount/reads.js';
 import type { RecountPort } from '../recount/scan.js';
 import { keysOf, mappedImage } from './mapped-stream.js';
@@ -59,7 +59,7 @@ export function openFill(
       if (!checkOnly) await forgetRejected(database, consumer, call);
       const names = new Set([...source.tableKey.map(({ name }) => name), ...attributesDrawn(mappingOf(source))]);
       let [items, markers, rejected] = [0, 0, 0];
-      for await (const page of scan(database, source.table, [...names])) {
+      for await (const page of scan(database, source.table, [...names], source.maxRcu)) {
         const images: WireImage[] = [];
         const faults: Rejected[] = [];
         for (const item of page) {

@@ -26,14 +26,17 @@ const SEGMENTS = 4;
 /** The fence is of no use once its record has been read. */
 const FENCE_LIVES_S = 3_600;
 
-/** Pages of a whole table in wire format: all segments at once, each page as it arrives. */
+/** Responses of a whole table in wire format: all segments at once, each as it arrives; at most so many read units a second. */
 export function scan(
   database: Database,
   table: string,
   attributes: readonly string[],
+  maxRcu = Infinity,
 ): AsyncGenerator<readonly WireImage[]> {
   const names = Object.fromEntries(attributes.map((name, index) => [`#${index}`, name]));
   const call = newCall();
+  const { clock } = database;
+  const began = clock.now();
   async function* scanSegment(segment: number): AsyncGenerator<readonly WireImage[], void> {
     let after: Operations['wireScan']['output']['LastEvaluatedKey'];
     do {
@@ -48,6 +51,8 @@ export function scan(
       };
       const page: Operations['wireScan']['output'] = await send(database, 'wireScan', request, call);
       yield page.Items ?? [];
+      const early = (call.meter.readUnits / maxRcu) * 1_000 - (clock.now() - began);
+      if (early > 0) await clock.sleep(early);
       after = page.LastEvaluatedKey;
     } while (after !== undefined);
   }

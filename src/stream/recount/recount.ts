@@ -55,6 +55,8 @@ class Recount {
   readonly #collecting;
   #fence: string | undefined;
   #fenceSeen = false;
+  /** A time in milliseconds since 1970 up to which everything has been read. */
+  #endAt: number | null = null;
   /** How often in a row everything in the stream had been read. */
   #ends = 0;
 
@@ -103,7 +105,9 @@ class Recount {
     const pages = await buildPages({ pages: tables.pages, pack, generation, round, retries }, partitions);
     const counted = { counted: fold.changes(), stored: stored.blocks };
     const compared = await replaceCells({ ...this.#work, port: this.#options.cells }, counted, batch);
-    await this.#lease.update((state) => ({ ...state, gap: null, pages: { generation }, summariesSince: 0 }));
+    await tables.built?.();
+    const endAt = this.#endAt;
+    await this.#lease.update((state) => ({ ...state, gap: null, pages: { generation }, summariesSince: 0, endAt }));
     // Those of recounts that were interrupted, too. If this is interrupted, the next recount deletes the rest.
     await tables.pages.delete(stored.pages);
     return { ...compared, ...this.#days.result(), markers: count(), pages, differing: [], undecided: 0 };
@@ -154,6 +158,7 @@ class Recount {
       await this.#days.addRecords(batch.days);
       if (batch.deadLetters.length > 0) await state.putDeadLetters(batch.deadLetters);
       await this.#lease.update((now) => passedBy(now, batch, clock.wall()));
+      this.#endAt = batch.endWall ?? this.#endAt;
       this.#ends = batch.endAt === undefined || batch.records > 0 ? 0 : this.#ends + 1;
       const isPast = this.#fence === undefined ? this.#ends >= ENDS_WITHOUT_FENCE : this.#fenceSeen;
       if (isPast && batch.endAt !== undefined) return;

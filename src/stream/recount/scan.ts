@@ -34,6 +34,8 @@ export interface RecountPort {
    */
   writeFence?(): Promise<{ readonly pk: string; readonly sk: string }>;
   readonly pages: RecountPages;
+  /** Called once everything is built, before it takes the place of what there was. */
+  built?(): Promise<void>;
 }
 
 export interface RecountOptions {
