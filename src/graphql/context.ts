@@ -2,11 +2,11 @@ import { CellportError } from '../errors.js';
 import type { GeoTable } from '../geolibrary/answers.js';
 import { compareBytes } from '../keys/byte-order.js';
 import type { LiveChanges } from '../live/hub.js';
+import { remembered } from '../loaders/remembered.js';
 import { storedAnswers, type CollectionAnswers } from '../map/answers.js';
 import type { Collection, SourceStatus } from '../model/collection.js';
 import { STALE_AFTER_MS } from '../model/limits.js';
 import type { MapContext } from '../read/context.js';
-import { remembered } from '../loaders/remembered.js';
 import { Loaders, type LoaderServices } from '../read/loaders.js';
 import type { TextSearch } from '../search/engine.js';
 import type { Call } from '../store/request/meter.js';
@@ -58,6 +58,8 @@ export interface Services extends LoaderServices {
   readonly consumerStatus: () => StreamStatus | undefined;
   /** How far the source with a scope is followed. */
   readonly sourceStatus: (scope: string, call: Call) => Promise<SourceStatus>;
+  /** Since when this process passes on the changes of a source, in milliseconds since 1970; undefined if it does not. */
+  readonly sourceLiveSince: (scope: string) => number | undefined;
   /** Source of changes for subscriptions; undefined if this process does not follow changes. */
   readonly live?: LiveChanges | undefined;
   /** A table of the Geo Library that is served as a collection. */

@@ -11,6 +11,8 @@ interface States {
   readonly load: LoadReadiness | null;
   /** Null if search is off. */
   readonly search: SearchReadiness | null;
+  /** The sources that this server follows, or waits to follow. */
+  readonly sources: readonly SourceReadiness[];
 }
 
 /** Whether the server can answer, and how far counts lag behind. */
@@ -26,6 +28,19 @@ export interface ClockReadiness {
   readonly aheadMs: number | null;
   /** What is wrong with it, and what to do; null if nothing is. */
   readonly warning: string | null;
+}
+
+/** State of a collection that follows a table. Other servers may follow it; maps show what is known. */
+export interface SourceReadiness {
+  readonly collection: string;
+  readonly table: string;
+  /** Whether this process follows it. */
+  readonly owner: boolean;
+  /** Null before the first time. */
+  readonly behindMs: number | null;
+  readonly countsExact: boolean;
+  /** Why it cannot be read, as far as this process knows; null if it can. */
+  readonly failure: string | null;
 }
 
 /** State of the search index. The server answers everything else while the index is built. */

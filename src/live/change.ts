@@ -6,9 +6,9 @@ import { markerId } from '../keys/ids.js';
 import { GEO_ATTRIBUTES } from '../keys/indexes.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
-import type { Marker, Properties } from '../model/marker.js';
+import type { MapMarker, Marker, Properties } from '../model/marker.js';
 import { collectionFromItem } from '../store/collection/collection-item.js';
-import { markerFromBase } from '../store/marker/marker-item.js';
+import { mapMarkerFromIndex, markerFromBase } from '../store/marker/marker-item.js';
 import { shownValues } from '../store/reading/reading-item.js';
 import { itemOfImage } from '../store/request/wire.js';
 import { degrees, type StreamRecord, type WireImage } from '../stream/change.js';
@@ -20,7 +20,8 @@ export type ChangeKind = 'CREATED' | 'UPDATED' | 'MOVED' | 'DELETED' | 'ENTERED'
 export interface MarkerChange {
   readonly kind: ChangeKind;
   readonly id: string;
-  readonly marker: Marker | null;
+  /** Of a source, what maps draw. */
+  readonly marker: MapMarker | Marker | null;
   readonly previous: Point | null;
   /** RFC 3339, UTC. */
   readonly at: string;
@@ -83,8 +84,8 @@ function positionIn(image: WireImage | undefined): Point | undefined {
 function isSameContent(old: WireImage, image: WireImage): boolean {
   // Cellport raises the version with every other change.
   if (old['version']?.['N'] !== image['version']?.['N']) return false;
-  // Where not all properties are in `m`, they are in `properties`.
-  const derived = image['mc']?.['BOOL'] === false ? [...GEO_ATTRIBUTES, 'm'] : GEO_ATTRIBUTES;
+  // Where not all properties are in `m`, they are in `properties`, but for sources.
+  const derived = image['properties'] !== undefined ? [...GEO_ATTRIBUTES, 'm'] : GEO_ATTRIBUTES;
   const names = new Set([...Object.keys(old), ...Object.keys(image)]);
   return [...names].every((name) => derived.includes(name) || isDeepStrictEqual(old[name], image[name]));
 }
@@ -143,15 +144,16 @@ export function changeKind({ before, after }: Move, area?: Area): ChangeKind | u
   return isSamePosition(before, after) ? 'UPDATED' : 'MOVED';
 }
 
-const decoded = new WeakMap<MarkerEvent, Marker | null>();
+const decoded = new WeakMap<MarkerEvent, MapMarker | null>();
 
 /** The marker after an event, decoded from its image once for all clients. */
-function markerOf(keys: Keyspace, event: MarkerEvent, collection: string): Marker | null {
+function markerOf(keys: Keyspace, event: MarkerEvent, collection: string): MapMarker | null {
   const known = decoded.get(event);
   if (known !== undefined) return known;
   const { after, image } = event;
-  const marker =
-    after === undefined || image === undefined ? null : markerFromBase(keys, itemOfImage(image), collection);
+  const item = after && image && itemOfImage(image);
+  const read = item?.['version'] === undefined ? mapMarkerFromIndex : markerFromBase;
+  const marker = item && read(keys, item, collection);
   decoded.set(event, marker ?? null);
   return marker ?? null;
 }

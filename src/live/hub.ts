@@ -44,6 +44,8 @@ export interface MarkersWanted {
   readonly collection: Collection;
   readonly area: Area | undefined;
   readonly since: number | undefined;
+  /** A time in milliseconds since 1970 before which no change is known, if that is another one than of most collections. */
+  readonly knownSince?: number | undefined;
 }
 
 export interface ReadingsWanted {
@@ -61,6 +63,7 @@ export interface HubOptions extends HistoryOptions {
 interface Subscription<T> {
   readonly collection: Collection;
   readonly since: number | undefined;
+  readonly knownSince?: number | undefined;
   /** What the client gets of an event. */
   readonly emit: (event: LiveEvent) => T | undefined;
   /** Starts to add events to the queue, in the same tick; returns the function that stops it. */
@@ -85,6 +88,12 @@ const instant = (milliseconds: number) => new Date(milliseconds).toISOString();
 
 const hasBeenDeleted = (key: string) =>
   new CellportError('NOT_FOUND', `collection ${JSON.stringify(key)} has been deleted`, { collection: key });
+
+const missedError = (reason: string) =>
+  new CellportError(
+    'UNAVAILABLE',
+    `changes may have been missed (${reason}): subscribe again, with \`since\` to get what was missed`,
+  );
 
 /** Receives the records of a stream and emits them to all clients that they concern. It begins without a connection. */
 export class LiveHub implements LiveChanges {
@@ -153,8 +162,12 @@ export class LiveHub implements LiveChanges {
     this.#connected = false;
     this.#latest.clear();
     this.#history.restart(Infinity);
-    const advice = 'subscribe again, with `since` to get what was missed';
-    this.#listeners.end(new CellportError('UNAVAILABLE', `changes may have been missed (${reason}): ${advice}`));
+    this.#listeners.end(missedError(reason));
+  }
+
+  /** Some changes of one collection may have been missed: ends its subscriptions with the reason. */
+  missed(collection: Collection, reason: string): void {
+    this.#listeners.end(missedError(reason), collection);
   }
 
   /** Ends all subscriptions for good. */
@@ -188,7 +201,13 @@ export class LiveHub implements LiveChanges {
   }
 
   /** A queue that begins with what is known since a moment. */
-  async #open<T>({ collection, since, emit, join }: Subscription<T>): Promise<AsyncIterableIterator<T>> {
+  async #open<T>({
+    collection,
+    since,
+    knownSince = 0,
+    emit,
+    join,
+  }: Subscription<T>): Promise<AsyncIterableIterator<T>> {
     await this.#untilConnected();
     const from = since === undefined ? Infinity : Math.floor(since / 1_000) * 1_000;
     if (!this.#covers(from)) await this.#history.extend();
@@ -197,8 +216,8 @@ export class LiveHub implements LiveChanges {
     if (this.#deleted.has(collection.key) && this.#deleted.get(collection.key) === collection.createdAt) {
       throw hasBeenDeleted(collection.key);
     }
-    if (!this.#covers(from)) {
-      const earliest = Math.min(this.#history.completeFrom, this.#options.now());
+    if (!this.#covers(from) || from < knownSince) {
+      const earliest = Math.min(Math.max(this.#history.completeFrom, knownSince), this.#options.now());
       const allowed = this.#connected ? `${instant(earliest)} or later` : 'omitted for now';
       throw badInput('since', instant(from), `${allowed}, because earlier changes are not known: reload the map`);
     }
@@ -223,7 +242,12 @@ export class LiveHub implements LiveChanges {
     return queue;
   }
 
-  async markerChanges({ collection, area, since }: MarkersWanted): Promise<AsyncIterableIterator<MarkerChange>> {
+  async markerChanges({
+    collection,
+    area,
+    since,
+    knownSince,
+  }: MarkersWanted): Promise<AsyncIterableIterator<MarkerChange>> {
     const { keys } = this.#options;
     const scope = keys.scope(collection);
     const earliest = earliestMarker(collection);
@@ -234,7 +258,7 @@ export class LiveHub implements LiveChanges {
     };
     const join = (queue: Queue<MarkerChange>) =>
       this.#listeners.watchMarkers(scope, { area, queue, collection: collection.key, earliest });
-    return this.#open({ collection, since, emit, join });
+    return this.#open({ collection, since, knownSince, emit, join });
   }
 
   async readings({ collection, marker, since }: ReadingsWanted): Promise<AsyncIterableIterator<RecordedReading>> {

@@ -6,7 +6,7 @@ import { removeSource } from '../stream/mapped/remove.js';
 import type { Backend } from './backend.js';
 import { inBackground, type Background } from './background.js';
 import type { DerivedData } from './consumer.js';
-import { sourceConsumer } from './source-report.js';
+import { sourceConsumer } from './sources/report.js';
 
 /**
  * How long other processes may still use a collection as they read it, beyond the deadline of a request: a server caches

@@ -19,7 +19,7 @@ import { startJobs } from './jobs.js';
 import { openLive } from './live.js';
 import { OwnSearch, type ServerSearch } from './search.js';
 import { createHttpServer, createServices, type HttpServer } from './services.js';
-import { SourceKeeper } from './sources.js';
+import { SourceKeeper } from './sources/keeper.js';
 import { spreadHotPrefixes } from './spread.js';
 
 export interface Server {
@@ -81,6 +81,8 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
     cacheBytes,
     consumerStatus: () => derived.status(),
     sourceConsumerStatus: (scope) => sources?.status(scope),
+    sourceLiveSince: (scope) => sources?.liveSince(scope),
+    sources: () => sources?.list() ?? [],
     storedReport: () => storedReport(backend.database),
     live: live.hub,
     search,
@@ -114,7 +116,7 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
         const recountAll = (signal: AbortSignal) => recountDerived(backend, log, false, signal);
         exactCounts = keepExact(() => derived.status(), recountAll, log);
       }
-      if (config.consumer) sources = new SourceKeeper(backend, log, { caches: services, live: live.feed });
+      if (config.consumer) sources = new SourceKeeper(backend, log, { caches: services, hub: live.hub });
       const executor = config.graphqlJit ? compiling : interpreting;
       server = await createHttpServer(services, { ...config.http, metrics, executor, log });
       const url = await listen(server, config.http);

@@ -6,7 +6,13 @@ import { CellportError } from '../errors.js';
 import { isFollowing, type Services, type StreamStatus } from '../graphql/context.js';
 import { AnswerWriter } from '../graphql/execution/json-text.js';
 import { GraphqlServer } from '../graphql/server.js';
-import { checkReadiness, type LoadReadiness, type Readiness, type StreamReadiness } from '../http/health.js';
+import {
+  checkReadiness,
+  type LoadReadiness,
+  type Readiness,
+  type SourceReadiness,
+  type StreamReadiness,
+} from '../http/health.js';
 import { buildHttp, type ClientOptions, type StaticFolders } from '../http/server.js';
 import type { LiveHub } from '../live/hub.js';
 import { CellCache } from '../loaders/cell-cache.js';
@@ -24,7 +30,7 @@ import { newCall } from '../store/request/meter.js';
 import type { ConsumerStatus } from '../stream/consume/consumer.js';
 import type { Backend } from './backend.js';
 import { clockReadiness } from './clock-watch.js';
-import { sourceReport, sourceStatus } from './source-report.js';
+import { sourceReport, sourceStatus } from './sources/report.js';
 
 /** As long as the lease of the stream consumer: shorter interruptions are caught up. */
 const WRITES_FAIL_AFTER_MS = 10_000;
@@ -37,6 +43,8 @@ export interface ServerServices extends Services {
   readonly live?: LiveHub | undefined;
   readonly load?: (() => LoadReadiness) | undefined;
   readonly storageFault?: Backend['storageFault'] | undefined;
+  /** The sources that this process follows, or waits to follow. */
+  readonly sources: () => readonly SourceReadiness[];
 }
 
 /** More than any server follows. */
@@ -87,6 +95,8 @@ export function createServices(
       sourceTrusts.set(scope, trust);
       return trust;
     },
+    sourceLiveSince: () => undefined,
+    sources: () => [],
     sourceStatus: (scope, call) => sourceStatus(database, scope, call),
     geometryCache: createGeometryCache({ maxBytes: Math.floor(cacheBytes / 4) }),
     collectionCache: createCollectionCache({ now }),
@@ -140,7 +150,11 @@ export async function createHttpServer(
     const load = services.load?.() ?? null;
     const search = services.search?.status ?? null;
     const clock = clockReadiness(services.db.clock);
-    if (stopping) return { ready: false, reasons: ['the server is shutting down'], clock, stream: null, load, search };
+    const sources = services.sources();
+    if (stopping) {
+      const reasons = ['the server is shutting down'];
+      return { ready: false, reasons, clock, stream: null, load, search, sources };
+    }
     const ping = (signal: AbortSignal) =>
       listCollections(services.db, { first: 1 }, newCall(signal)).catch((err: unknown) => {
         if (!(err instanceof CellportError)) log.error({ err }, 'DynamoDB cannot be read');
@@ -149,7 +163,7 @@ export async function createHttpServer(
     const faults = async () =>
       [await services.storageFault?.(), writeFault(status)].filter((fault) => fault !== undefined);
     const stream = status === undefined ? null : readinessOf(status);
-    return checkReadiness(ping, faults, { clock, stream, load, search });
+    return checkReadiness(ping, faults, { clock, stream, load, search, sources });
   };
   const endSubscriptions = () => services.live?.close();
   const { scheduler } = services.db;

@@ -1,8 +1,8 @@
 import { systemClock } from '../../clock.js';
 import { CellportError } from '../../errors.js';
 import type { Collection, CollectionSource } from '../../model/collection.js';
-import { sourceReport } from '../../server/source-report.js';
-import { fillSource, type FillOptions } from '../../server/sources.js';
+import { fillSource, type FillOptions } from '../../server/sources/fill.js';
+import { sourceReport } from '../../server/sources/report.js';
 import { markerOf } from '../../sources/marker.js';
 import { pathText } from '../../sources/path.js';
 import { primaryKeyOf } from '../../sources/primary-key.js';

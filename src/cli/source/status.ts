@@ -1,4 +1,4 @@
-import { sourceConsumer, sourceStatus } from '../../server/source-report.js';
+import { sourceConsumer, sourceStatus } from '../../server/sources/report.js';
 import { getBlocks } from '../../store/cell/blocks.js';
 import { readDeadLetters } from '../../store/cell/dead-letters.js';
 import { everyCollection } from '../../store/collection/collection-changes.js';

@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 
 import type { Marker } from '../../model/marker.js';
+import { hasSource } from '../../store/source/source-mapping.js';
 import type { RequestContext } from '../context.js';
 import { selectedReadings } from './selected-readings.js';
 
@@ -19,6 +20,7 @@ export async function loadMarker(
   if (selected.length === 0) return loaders.entities.marker(collectionKey, key);
   const collection = await loaders.collections.get(collectionKey);
   if (!collection) return null;
+  if (hasSource(collection)) return loaders.markers.load({ collection, key });
   const name = { collection, key };
   for (const wanted of selected) {
     // The readings field shares this read and reports its failure.

@@ -1,13 +1,24 @@
 import { CellportError, notFound } from '../../errors.js';
 import { normalizeBounds } from '../../geo/bounds.js';
 import type { LiveChanges } from '../../live/hub.js';
-import type { RequestContext } from '../context.js';
+import { requireCollection } from '../../read/context.js';
+import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
+import type { RequestContext, Services } from '../context.js';
 import type { SubscriptionResolvers } from '../generated.js';
-import { referenceOf, storedCollection } from './references.js';
+import { referenceOf } from './references.js';
 
 function requireLive({ services: { live } }: RequestContext): LiveChanges {
   if (live !== undefined) return live;
   throw new CellportError('UNAVAILABLE', 'this server does not follow changes; subscribe to one that does');
+}
+
+/** Since when changes of a source are known here. Throws UNAVAILABLE if another server, or none, follows it. */
+function requireSourceLive({ db, sourceLiveSince }: Services, collection: SourceCollection): number {
+  const since = sourceLiveSince(db.keys.scope(collection));
+  if (since !== undefined) return since;
+  const { key, source } = collection;
+  const message = `live changes of collection ${key} come from the server that follows table ${source.table}, which this one does not`;
+  throw new CellportError('UNAVAILABLE', message, { collection: key });
 }
 
 const moment = (since: string | null | undefined) =>
@@ -17,8 +28,11 @@ export const subscription: SubscriptionResolvers = {
   markerChanged: {
     subscribe: async (_root, args, context) => {
       const area = args.bounds ? normalizeBounds('bounds', args.bounds) : undefined;
-      const collection = await storedCollection(context, args.collection, 'markerChanged');
-      return requireLive(context).markerChanges({ collection, area, since: moment(args.since) });
+      const { services, map } = context;
+      const collection = await requireCollection(map, args.collection);
+      const live = requireLive(context);
+      const knownSince = hasSource(collection) ? requireSourceLive(services, collection) : undefined;
+      return live.markerChanges({ collection, area, since: moment(args.since), knownSince });
     },
     resolve: (change: unknown) => change as never,
   },

@@ -8,13 +8,12 @@ import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { postQuery } from '../../support/post-query.js';
 import { engine, engineSettings } from '../../support/test-database.js';
 
-// The answers of a test may have any shape.
-// oxlint-disable-next-line typescript/no-explicit-any
-export type Answer = {
+interface Answer {
+  // Answers have any shape; the assertions of each test say what it expects.
+  // oxlint-disable-next-line typescript/no-explicit-any
   readonly data: any;
   readonly errors?: readonly { readonly message: string }[];
-  readonly extensions?: any;
-};
+}
 
 /** A server over a database, until the test ends; returns what asks it. */
 export async function serve(database: Database, env: Record<string, string> = {}) {

@@ -1,10 +1,13 @@
-import type { ConsumerReport } from '../loaders/consumer-trust.js';
-import type { SourceStatus } from '../model/collection.js';
-import { loadStreamState } from '../store/cell/stream-state.js';
-import type { Database } from '../store/database.js';
-import { newCall, type Call } from '../store/request/meter.js';
-import { readFailure } from '../store/source/failure.js';
-import { reportOf } from '../stream/consume/consumer.js';
+import type { ConsumerReport } from '../../loaders/consumer-trust.js';
+import type { SourceStatus } from '../../model/collection.js';
+import { loadStreamState } from '../../store/cell/stream-state.js';
+import type { Database } from '../../store/database.js';
+import { newCall, type Call } from '../../store/request/meter.js';
+import { readFailure } from '../../store/source/failure.js';
+import { reportOf } from '../../stream/consume/consumer.js';
+
+/** Of GraphQL: 24 days. */
+const LARGEST_INT = 2 ** 31 - 1;
 
 /** The name under which the state of a source's consumer is stored. */
 export const sourceConsumer = (scope: string): string => `source/${scope}`;
@@ -28,7 +31,7 @@ export async function sourceStatus(database: Database, scope: string, call: Call
     state: failure !== undefined ? 'FAILED' : pages === null ? 'FILLING' : gap === null ? 'FOLLOWING' : 'GAP',
     reason: failure ?? gap?.reason ?? null,
     asOf,
-    behindMs: asOf === null ? null : Math.max(0, database.clock.wall() - asOf),
+    behindMs: asOf === null ? null : Math.min(LARGEST_INT, Math.max(0, Math.floor(database.clock.wall() - asOf))),
     rejected: deadLetters,
   };
 }

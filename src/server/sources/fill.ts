@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+
+import type { Log } from '../../log.js';
+import type { DeadLetter } from '../../store/cell/dead-letters.js';
+import type { Database } from '../../store/database.js';
+import { newCall } from '../../store/request/meter.js';
+import { noteRejected } from '../../store/source/rejected-items.js';
+import { type SourceCollection } from '../../store/source/source-mapping.js';
+import { DERIVED_FORMAT } from '../../stream/change.js';
+import { openBlocks, openPages, openState } from '../../stream/consume/derived-ports.js';
+import { ownName } from '../../stream/consume/owners.js';
+import { NO_DAYS, openFill, type FillProgress } from '../../stream/mapped/fill.js';
+import { mappedStream } from '../../stream/mapped/mapped-stream.js';
+import { type StatePort, type StreamPort } from '../../stream/ports.js';
+import { recount } from '../../stream/recount/recount.js';
+import type { RecountResult } from '../../stream/recount/scan.js';
+import { openTableStream } from '../../stream/source/dynamodb.js';
+import type { StreamBackend } from '../backend.js';
+import { sourceConsumer } from './report.js';
+
+/** The stream of a table that is read again and again instead. */
+const NO_STREAM: StreamPort = {
+  identify: () => Promise.resolve('none'),
+  listShards: () => Promise.resolve({ shards: [], more: false }),
+  openShard: () => Promise.reject(new Error('there are no shards')),
+  readRecords: () => Promise.reject(new Error('there are no records')),
+};
+
+/**
+ * The state of a source's consumer. What is stored as the format of the derived data names the mapping, too, so that a
+ * process that knows only another mapping leaves it alone.
+ */
+function openSourceState(database: Database, consumer: string, mapping: () => string): StatePort {
+  const port = openState(database, consumer);
+  const stored = () => `${DERIVED_FORMAT} ${createHash('sha256').update(mapping()).digest('hex').slice(0, 16)}`;
+  return {
+    async load() {
+      const found = await port.load();
+      return found && { ...found, layout: found.layout === stored() ? DERIVED_FORMAT : found.layout };
+    },
+    put: (next) => port.put({ ...next, layout: next.layout === DERIVED_FORMAT ? stored() : next.layout }),
+    putDeadLetters: (items: readonly DeadLetter[]) => noteRejected(database, consumer, items, newCall()),
+  };
+}
+
+/** What consumers and fills of a source share: its table seems to have markers of Cellport's own. */
+export function sourceParts(
+  { database, streams }: StreamBackend,
+  collection: SourceCollection,
+  log: Log,
+  mapping = () => collection.source.mapping,
+) {
+  const { keys, clock } = database;
+  const { table, everyMs } = collection.source;
+  const consumer = sourceConsumer(keys.scope(collection));
+  const stream = everyMs === undefined ? openTableStream(database, table, streams) : NO_STREAM;
+  return {
+    stream: mappedStream(keys, collection, stream),
+    state: openSourceState(database, consumer, mapping),
+    cells: openBlocks(database),
+    pages: { ...openPages(database), versionsByBatch: true },
+    clock,
+    keys,
+    log,
+    self: ownName(),
+  };
+}
+
+export interface FillOptions {
+  /** Whether to compare only. */
+  readonly checkOnly?: boolean;
+  readonly onProgress?: (progress: FillProgress) => void;
+  /** The mapping that a new one replaces, and what stores the new one once everything is built. */
+  readonly replaced?: { readonly mapping: string; store(): Promise<unknown> };
+}
+
+/**
+ * Reads the whole table of a source, then its stream, and rebuilds its counts and pages, whichever process follows it.
+ * Nothing is written to the table.
+ */
+export function fillSource(
+  backend: StreamBackend,
+  collection: SourceCollection,
+  log: Log,
+  signal: AbortSignal,
+  { checkOnly = false, onProgress, replaced }: FillOptions = {},
+): Promise<RecountResult> {
+  const { database } = backend;
+  let mapping = replaced?.mapping ?? collection.source.mapping;
+  const parts = sourceParts(backend, collection, log, () => mapping);
+  const fill = openFill(database, collection, sourceConsumer(database.keys.scope(collection)), checkOnly, onProgress);
+  const built = async () => {
+    await replaced?.store();
+    ({ mapping } = collection.source);
+  };
+  return recount({ ...parts, days: { port: NO_DAYS }, tables: { ...fill, built }, checkOnly }, signal);
+}

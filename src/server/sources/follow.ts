@@ -1,0 +1,152 @@
+import { systemClock } from '../../clock.js';
+import type { Services } from '../../graphql/context.js';
+import { doJob, type OwnJob } from '../../jobs/job.js';
+import type { LiveHub } from '../../live/hub.js';
+import type { Log } from '../../log.js';
+import { type SourceCollection } from '../../store/source/source-mapping.js';
+import { Consumer, type ConsumerStatus } from '../../stream/consume/consumer.js';
+import { ownerIsGone, ownName } from '../../stream/consume/owners.js';
+import { firstState, withGap } from '../../stream/state.js';
+import type { StreamBackend } from '../backend.js';
+import { inBackground, type Background } from '../background.js';
+import { noConsumer, notedPages } from '../consumer.js';
+import { keepExact } from '../exact-counts.js';
+import { Failures } from './failures.js';
+import { fillSource, sourceParts } from './fill.js';
+import { sourceReport } from './report.js';
+
+const REREAD_LOOK_MS = 5_000;
+const REREAD_LEASE_MS = 20_000;
+/** A shard may be read five times a second, by all of its readers. */
+const POLL_MS = 500;
+/** The reason of the gap until a source is filled for the first time. */
+const NOT_FILLED = 'the table has not been read yet';
+
+/** Reads the table of a source without a stream again whenever it is due, in one of the processes that keep it. */
+function rereadSource(backend: StreamBackend, collection: SourceCollection, log: Log, failures: Failures): Background {
+  const { database } = backend;
+  const scope = database.keys.scope(collection);
+  const { everyMs = Infinity } = collection.source;
+  const worker = { database, self: ownName(), ownerIsGone, clock: database.clock, leaseMs: REREAD_LEASE_MS };
+  const isDue = async () =>
+    database.clock.wall() - ((await sourceReport(database, scope))?.endAt ?? -Infinity) >= everyMs;
+  const work = async (job: OwnJob) => {
+    if (!(await isDue())) return;
+    const { markers } = await fillSource(backend, collection, log, job.signal);
+    log.info({ collection: collection.key, markers }, 'Read the table of a source again');
+    await failures.clear();
+  };
+  return inBackground(async (signal) => {
+    const seen = {};
+    while (!signal.aborted) {
+      try {
+        if (await isDue()) await doJob(worker, database.keys.job(scope, 'reread'), seen, work, signal);
+      } catch (err) {
+        if (signal.aborted) return;
+        log.warn({ err, collection: collection.key }, 'Cannot read the table of a source; retrying');
+        await failures.note(err);
+      }
+      await systemClock.sleep(REREAD_LOOK_MS, signal);
+    }
+  });
+}
+
+/** One source that this process follows, or waits to follow. */
+export interface Followed {
+  readonly collection: SourceCollection;
+  status(): ConsumerStatus;
+  /** Since when every change has been passed on to subscribers, in milliseconds since 1970; undefined if none are. */
+  liveSince(): number | undefined;
+  /** Why it cannot be read, as far as this process knows; null if it can. */
+  failure(): string | null;
+  /** Whether it cannot go on, because the stored state is that of another mapping. */
+  hasEnded(): boolean;
+  /** Called again and again. */
+  look(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface Following {
+  readonly caches?: Pick<Services, 'cellCache' | 'pageServices'> | undefined;
+  readonly hub?: Pick<LiveHub, 'take' | 'missed'> | undefined;
+}
+
+export function followSource(
+  backend: StreamBackend,
+  collection: SourceCollection,
+  log: Log,
+  { caches, hub }: Following,
+  upgrade: boolean,
+): Followed {
+  const failures = new Failures(backend.database, collection, log);
+  if (collection.source.everyMs !== undefined) {
+    const rereading = rereadSource(backend, collection, log, failures);
+    const unknown = noConsumer();
+    const liveSince = () => undefined;
+    return {
+      collection,
+      failure: () => failures.now,
+      hasEnded: () => false,
+      liveSince,
+      status: () => unknown.status(),
+      look: () => Promise.resolve(),
+      stop: () => rereading.stop(),
+    };
+  }
+  const found = sourceParts(backend, collection, log);
+  const parts = { ...found, stream: failures.watched(found.stream) };
+  const stopping = new AbortController();
+  const { pageCache } = caches?.pageServices ?? {};
+  let liveSince: number | undefined;
+  function interrupt(owner: boolean, reason: string): void {
+    liveSince = owner ? parts.clock.wall() : undefined;
+    hub?.missed(collection, reason);
+  }
+  const consumer = new Consumer({
+    ...parts,
+    pages: { ...parts.pages, open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache) },
+    since: () => Promise.resolve(0),
+    async first() {
+      const state = firstState(await parts.stream.identify(), parts.clock.wall());
+      return { ...withGap(state, NOT_FILLED, parts.clock.wall()), pages: null };
+    },
+    ownerIsGone,
+    upgrade,
+    pollMs: POLL_MS,
+    onRecord: (record) => hub?.take(record),
+    onLoss: (reason) => interrupt(true, reason),
+    onFailure: (error) => void failures.note(error),
+    onApplied: (batch, changes) => caches?.cellCache.applied(batch, changes),
+    // Entries cached before were not updated meanwhile.
+    onOwnership(owner) {
+      interrupt(owner, 'another process reads its table');
+      caches?.cellCache.clear();
+      pageCache?.clear();
+    },
+  });
+  let ended = false;
+  // The state is that of another mapping, which either this process or another one has not seen yet.
+  const running = consumer.run(stopping.signal).catch((err: unknown) => {
+    ended = true;
+    log.debug({ err, collection: collection.key }, 'A source has another mapping');
+  });
+  const refill = (signal: AbortSignal) => fillSource(backend, collection, log, signal);
+  const exact = keepExact(
+    () => consumer.status(),
+    refill,
+    log,
+    (error) => void failures.note(error),
+  );
+  return {
+    collection,
+    failure: () => failures.now,
+    hasEnded: () => ended,
+    liveSince: () => liveSince,
+    status: () => consumer.status(),
+    look: () => failures.look(consumer.status()),
+    async stop() {
+      stopping.abort();
+      await Promise.all([running, exact.stop()]);
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { systemClock } from '../../clock.js';
+import type { SourceReadiness } from '../../http/health.js';
+import type { Log } from '../../log.js';
+import type { Collection } from '../../model/collection.js';
+import { everyCollection } from '../../store/collection/collection-changes.js';
+import { newCall } from '../../store/request/meter.js';
+import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
+import { type ConsumerStatus } from '../../stream/consume/consumer.js';
+import type { StreamBackend } from '../backend.js';
+import { followSource, type Followed, type Following } from './follow.js';
+
+const LOOK_EVERY_MS = 2_000;
+
+/** The sources of all collections: each is followed by one of the processes that keep them. */
+export class SourceKeeper {
+  readonly #backend: StreamBackend;
+  readonly #log: Log;
+  readonly #following: Following;
+  readonly #followed = new Map<string, Followed>();
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<void>;
+
+  /** Begins at once. */
+  constructor(backend: StreamBackend, log: Log, following: Following = {}) {
+    this.#backend = backend;
+    this.#log = log;
+    this.#following = following;
+    this.#running = this.#run();
+  }
+
+  /** The status of a source's consumer, by the scope of its collection; undefined while it is unknown here. */
+  status(scope: string): ConsumerStatus | undefined {
+    return this.#followed.get(scope)?.status();
+  }
+
+  /** All of them, for display. */
+  list(): SourceReadiness[] {
+    return Array.from(this.#followed.values(), (followed) => {
+      const { key, source } = followed.collection;
+      const { owner, behindMs = null, countsExact } = followed.status();
+      return { collection: key, table: source.table, owner, behindMs, countsExact, failure: followed.failure() };
+    });
+  }
+
+  /** See `Followed.liveSince`, by the scope of its collection. */
+  liveSince(scope: string): number | undefined {
+    return this.#followed.get(scope)?.liveSince();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await this.#look(signal).catch((err: unknown) => {
+        if (!signal.aborted) this.#log.warn({ err }, 'cannot list the sources of collections; retrying');
+      });
+      await systemClock.sleep(LOOK_EVERY_MS, signal);
+    }
+  }
+
+  /** Begins to follow sources that are new, and stops following those that are gone or others now. */
+  async #look(signal: AbortSignal): Promise<void> {
+    const { database } = this.#backend;
+    const found = new Map<string, SourceCollection>();
+    for await (const some of everyCollection(database, 'in use', newCall(signal))) {
+      for (const one of some) if (hasSource(one)) found.set(database.keys.scope(one), one);
+    }
+    const ended = new Set<string>();
+    for (const [scope, followed] of this.#followed) {
+      if (isSame(followed.collection, found.get(scope)) && !followed.hasEnded()) continue;
+      if (followed.hasEnded()) ended.add(scope);
+      this.#followed.delete(scope);
+      await followed.stop();
+    }
+    for (const [scope, collection] of found) {
+      if (this.#followed.has(scope) || signal.aborted) continue;
+      // If it is still the mapping of the collection, the stored state is the outdated one.
+      const followed = followSource(this.#backend, collection, this.#log, this.#following, ended.has(scope));
+      this.#followed.set(scope, followed);
+    }
+    await Promise.all(Array.from(this.#followed.values(), (followed) => followed.look()));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+    await Promise.all(Array.from(this.#followed.values(), (followed) => followed.stop()));
+  }
+}
+
+const isSame = (one: SourceCollection, other: Collection | undefined) =>
+  one.createdAt === other?.createdAt && JSON.stringify(one.source) === JSON.stringify(other.source);

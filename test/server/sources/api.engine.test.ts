@@ -1,0 +1,170 @@
+import { expect, test, vi } from 'vitest';
+
+import { collect, websocketClient } from '../../live/support.js';
+import { deleteItem, putItem } from '../../sources/foreign-table.js';
+import { allItems } from '../../stream/support.js';
+import { recordCalls } from '../../support/record-calls.js';
+import { testDatabase } from '../../support/test-database.js';
+import { serve } from './server.js';
+import { MAPPING, mappingFile, shop, shopTables } from './shops.js';
+
+const db = await testDatabase('readable', { stream: true });
+const { cli, make, follow } = shopTables(db);
+const soon = { timeout: 20_000, interval: 100 };
+const keysOf = async ({ ask }: Awaited<ReturnType<typeof serve>>, collection: string) => {
+  const query = `{ viewport(bounds: { west: -180, south: -90, east: 180, north: 90 }, zoom: 2) {
+    markers(collection: "${collection}") { nodes { key } } } }`;
+  const { data, errors } = await ask(query);
+  expect(errors).toBeUndefined();
+  return (data.viewport.markers.nodes as { key: string }[]).map(({ key }) => key).sort();
+};
+
+test('everything that is asked of a collection works on a source but what it has not, which says why', async () => {
+  const table = await make('api', [
+    shop('a', 7, 51),
+    shop('b', 7.001, 51),
+    shop('c', -180, 10),
+    shop('d', 'x' as never, 1),
+  ]);
+  expect((await follow('api', { ...MAPPING, table })).code).toBe(0);
+  const server = await serve(db);
+  const { data, errors } = await server.ask(`{
+    collection(key: "api") {
+      count countsExact bounds { west east } asOf
+      source { table mapping state reason behindMs rejected }
+      marker(key: "a") { id name category place properties version updatedAt }
+      nearest(center: { lng: 7, lat: 51 }, count: 2) { node { key } }
+      within(center: { lng: 7, lat: 51 }, radius: 200) { nodes { key } }
+      places { name count }
+      markers(filter: { properties: [{ name: "stars", gte: 3 }] }) { nodes { key } }
+    }
+    node(id: "marker::api::b") { ... on Marker { key properties } }
+    viewport(bounds: { west: 0, south: 40, east: 10, north: 60 }, zoom: 5) {
+      count(collection: "api")
+      clusters(collection: "api") { count }
+      auto(collection: "api") { markers { key } }
+    }
+  }`);
+  expect(errors).toBeUndefined();
+  expect(data.collection).toMatchObject({
+    count: 3,
+    countsExact: true,
+    asOf: expect.any(String) as string,
+    source: { table, mapping: { table }, state: 'FOLLOWING', reason: null, rejected: 1 },
+    marker: { id: 'marker::api::a', name: 'Shop a', category: 'bakery', place: ['Köln'], version: 1 },
+    nearest: [{ node: { key: 'a' } }, { node: { key: 'b' } }],
+    within: { nodes: [{ key: 'a' }, { key: 'b' }] },
+    places: [{ name: 'Köln', count: 3 }],
+  });
+  expect(data.collection.marker.properties).toEqual({ stars: 3, opening: { mo: '9-18' } });
+  expect(data.collection.markers.nodes).toHaveLength(3);
+  expect(data.node).toEqual({ key: 'b', properties: { stars: 3, opening: { mo: '9-18' } } });
+  expect(data.viewport.count).toBe(2);
+
+  for (const [query, field] of [
+    ['mutation { createMarker(input: { collection: "api", position: { lng: 1, lat: 1 } }) { key } }', 'createMarker'],
+    ['mutation { deleteMarker(id: "marker::api::a") { key } }', 'deleteMarker'],
+    ['mutation { recordReadings(marker: "marker::api::a", readings: []) }', 'recordReadings'],
+    ['{ collection(key: "api") { markersIn(place: ["Köln"]) { nodes { key } } } }', 'markersIn'],
+    ['{ collection(key: "api") { zones { nodes { key } } } }', 'zones'],
+    ['{ collection(key: "api") { marker(key: "a") { readings(last: 1) { at } } } }', 'readings'],
+  ] as const) {
+    const refused = await server.ask(query);
+    expect([field, refused.errors?.[0]?.message]).toEqual([
+      field,
+      expect.stringContaining(`${field}: collection api follows table ${table}, which Cellport only reads`),
+    ]);
+  }
+});
+
+test('a new mapping replaces the old one once everything is built; a server goes on with it', async () => {
+  const table = await make('change', [shop(1, 1, 1), shop(2, 2, 2, { kind: 'closed' }), shop(3, 3, 3)]);
+  await follow('change', { ...MAPPING, table });
+  const server = await serve(db);
+  await vi.waitFor(async () => expect(await keysOf(server, 'change')).toEqual(['1', '2', '3']), soon);
+  const next = { ...MAPPING, table, where: [{ path: 'kind', ne: 'closed' }], name: 'kind' };
+  expect((await follow('change', next)).output).toMatch(/another mapping: see `cellport source change`/);
+  const changed = cli('source', 'change', 'change', await mappingFile(next));
+  let answers = 0;
+  for (let done = false; !done; answers++) {
+    done = await Promise.race([
+      changed.then(() => true),
+      new Promise<false>((resolve) => setTimeout(() => resolve(false), 50)),
+    ]);
+    expect(['1,2,3', '1,3']).toContain((await keysOf(server, 'change')).join());
+  }
+  expect((await changed).code).toBe(0);
+  expect(answers).toBeGreaterThan(3);
+  expect(await keysOf(server, 'change')).toEqual(['1', '3']);
+  await putItem(db, table, shop(4, 4, 4));
+  await putItem(db, table, shop(3, 3, 3, { kind: 'closed' }));
+  await vi.waitFor(async () => expect(await keysOf(server, 'change')).toEqual(['1', '4']), soon);
+  expect((await cli('source', 'verify', 'change')).code).toBe(0);
+  expect((await server.ask('{ collection(key: "change") { count marker(key: "1") { name } } }')).data).toEqual({
+    collection: { count: 2, marker: { name: 'bakery' } },
+  });
+});
+
+test('a table without a stream is read again and again, and its map says how old it is', async () => {
+  const table = await make('every', [shop(1, 1, 1)], null);
+  const refused = await follow('every', { ...MAPPING, table });
+  expect(refused).toMatchObject({ code: 2, output: expect.stringContaining('Following it needs one') as string });
+  expect((await follow('every', { ...MAPPING, table }, '--every', '1m')).code).toBe(0);
+  await putItem(db, table, shop(2, 2, 2));
+  const server = await serve(db);
+  expect(await keysOf(server, 'every')).toEqual(['1']);
+  const age = async () =>
+    (await server.ask('{ collection(key: "every") { source { behindMs } } }')).data.collection.source
+      .behindMs as number;
+  expect(await age()).toBeGreaterThan(0);
+  const now = db.clock.wall.bind(db.clock);
+  const later = vi.spyOn(db.clock, 'wall').mockImplementation(() => now() + 61_000);
+  await vi.waitFor(async () => expect(await keysOf(server, 'every')).toEqual(['1', '2']), soon);
+  later.mockRestore();
+});
+
+test('two sources follow one table; a deleted one leaves nothing but the table', async () => {
+  const table = await make('both', [shop(1, 1, 1), shop(2, 2, 2, { PK: 'DEPOT#2' })]);
+  const before = await allItems(db, table);
+  const own = new Set((await allItems(db, db.tables.derived)).map(({ pk, sk }) => `${String(pk)}\n${String(sk)}`));
+  await follow('shops', { ...MAPPING, table });
+  await follow('depots', { ...MAPPING, table, items: { PK: 'DEPOT#{key}', SK: 'META' } });
+  const server = await serve(db);
+  await vi.waitFor(async () => expect(await keysOf(server, 'depots')).toEqual(['2']), soon);
+  expect(await keysOf(server, 'shops')).toEqual(['1']);
+  await deleteItem(db, table, { PK: 'DEPOT#2', SK: 'META' });
+  await vi.waitFor(async () => expect(await keysOf(server, 'depots')).toEqual([]), soon);
+  await server.close();
+  const calls = recordCalls(db);
+  for (const key of ['shops', 'depots']) {
+    const refused = await cli('source', 'delete', key);
+    expect(refused.output).toContain(`but nothing of table ${table}`);
+    expect((await cli('source', 'delete', key, '--yes')).code).toBe(0);
+  }
+  expect(calls.count()).toBe(0);
+  expect(await allItems(db, table)).toEqual(before.filter(({ PK }) => PK !== 'DEPOT#2'));
+  const left = (await allItems(db, db.tables.derived)).filter(({ pk, sk }) => !own.has(`${String(pk)}\n${String(sk)}`));
+  expect(left.length).toBeGreaterThan(0);
+});
+
+test('changes of its table are emitted live, as what maps draw, with details from the table', async () => {
+  const table = await make('live', [shop(1, 1, 1)]);
+  await follow('live', { ...MAPPING, table });
+  const { url } = await serve(db);
+  const client = websocketClient(url);
+  const changed = `subscription { markerChanged(collection: "live") { kind id marker { name properties version } } }`;
+  let heard = collect(client, changed, {});
+  // Until the server follows the table, it refuses.
+  await vi.waitFor(async () => {
+    if (heard.ended !== undefined) heard = collect(client, changed, {});
+    await putItem(db, table, shop('first', Math.random(), 1));
+    expect(heard.data.length).toBeGreaterThan(0);
+  }, soon);
+  await putItem(db, table, shop(1, 1, 1, { stars: 5 }));
+  await putItem(db, table, shop(1, 2, 1, { stars: 5 }));
+  await deleteItem(db, table, { PK: 'SHOP#1', SK: 'META' });
+  const mine = () => heard.data.map(({ markerChanged }) => markerChanged).filter(({ id }) => id === 'marker::live::1');
+  await vi.waitFor(() => expect(mine()).toHaveLength(3), soon);
+  expect(mine()).toMatchObject([{ kind: 'UPDATED' }, { kind: 'MOVED' }, { kind: 'DELETED', marker: null }]);
+  await client.dispose();
+});
