@@ -4,6 +4,7 @@ import { newCollection, type CollectionInput } from '../store/collection/collect
 import { createCollection, getCollections } from '../store/collection/collections.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
+import { ownCollection } from '../store/source/source-mapping.js';
 
 export interface OpenedCollection {
   readonly collection: Collection;
@@ -17,7 +18,7 @@ export interface OpenedCollection {
 export async function openCollection(database: Database, input: CollectionInput): Promise<OpenedCollection> {
   const call = newCall();
   const [found] = await getCollections(database, [input.key], call, { consistent: true });
-  if (found) return { collection: found, created: false, create: async () => found };
+  if (found) return { collection: ownCollection(found, 'import'), created: false, create: async () => found };
   const now = new Date(database.clock.wall()).toISOString();
   const collection = newCollection(input, now);
   // Throws if keys need a code and there is none.

@@ -4,6 +4,7 @@ import { contentSize } from '../../ingest/read/file-source.js';
 import { importReadings } from '../../ingest/readings/import-readings.js';
 import { readingReader } from '../../ingest/readings/reading-row.js';
 import { newCall } from '../../store/request/meter.js';
+import { ownCollection } from '../../store/source/source-mapping.js';
 import { findCollection } from '../find-collection.js';
 import type { ImportOptions } from './options.js';
 import { runImport } from './report.js';
@@ -19,7 +20,7 @@ export async function importReadingsFile(path: string, options: ImportOptions): 
     async ({ session: { database, signal }, rejects, bars: { onProgress }, report }) => {
       const call = newCall(signal);
       const began = systemClock.now();
-      const collection = await findCollection(database, options.collection, signal);
+      const collection = ownCollection(await findCollection(database, options.collection, signal), 'import');
       const counts = await importReadings({
         database,
         collection,

@@ -14,6 +14,7 @@ import { zoneCount, zoneMarkers, zonesAt } from '../../map/zones/zones.js';
 import { requireCollection } from '../../read/context.js';
 import { deleteCollection, updateCollection } from '../../store/collection/collection-changes.js';
 import { createCollection } from '../../store/collection/collections.js';
+import { ownCollection } from '../../store/source/source-mapping.js';
 import { deleteZone, updateZone } from '../../store/zone/zone-changes.js';
 import { createZone } from '../../store/zone/zones.js';
 import type { Resolvers } from '../generated.js';
@@ -22,7 +23,7 @@ import { loadMarker } from './load-marker.js';
 import { markerMutations } from './marker-mutations.js';
 import { marker } from './marker.js';
 import { query } from './query.js';
-import { ownCollection, referenceOf, storedCollection } from './references.js';
+import { referenceOf, storedCollection } from './references.js';
 import { subscription } from './subscription.js';
 
 const typeOf = (node: object) => ('prefixLength' in node ? 'Collection' : 'cells' in node ? 'Zone' : 'Marker');

@@ -8,6 +8,7 @@ import { readViewport } from '../../map/viewport.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { Zone } from '../../model/zone.js';
+import { requireCollection } from '../../read/context.js';
 import type { RequestContext } from '../context.js';
 import type { QueryResolvers } from '../generated.js';
 import { collectionCursor, readCollectionCursor, readFirst } from './arguments.js';
@@ -82,14 +83,14 @@ export const query: QueryResolvers = {
         'UNAVAILABLE',
         'search is turned off on this server; set CELLPORT_SEARCH_MB to turn it on',
       );
-    const engine = search.open();
     const wanted = keys && (await Promise.all(keys.map((key) => storedCollection(context, key, 'search'))));
+    const engine = search.open();
     const input = { text, collections: wanted, bounds, near, first: first ?? FOUND_FIRST, after };
     return searchText(context.map, engine, input, context.work.signal);
   },
 
   cell: async (_root, args, context) =>
-    cellAt(context.map, await storedCollection(context, args.collection, 'cell'), args.geohash),
+    cellAt(context.map, await requireCollection(context.map, args.collection), args.geohash),
 
   viewport: (_root, { bounds, zoom }) => readViewport({ bounds, zoom }),
 };

@@ -1,20 +1,9 @@
-import { CellportError, notFound } from '../../errors.js';
+import { notFound } from '../../errors.js';
 import { parseId } from '../../keys/ids.js';
 import type { Collection } from '../../model/collection.js';
 import { requireCollection } from '../../read/context.js';
-import { hasSource } from '../../store/source/source-mapping.js';
+import { ownCollection } from '../../store/source/source-mapping.js';
 import type { RequestContext } from '../context.js';
-
-/** The collection, if its markers are Cellport's own; errors name `field`. Throws BAD_USER_INPUT for one that follows a table. */
-export function ownCollection(collection: Collection, field: string): Collection {
-  if (!hasSource(collection)) return collection;
-  const { key, source } = collection;
-  throw new CellportError(
-    'BAD_USER_INPUT',
-    `${field}: collection ${key} follows table ${source.table}, which Cellport only reads; it has no zones, readings or index of places`,
-    { collection: key, table: source.table },
-  );
-}
 
 /**
  * The collection with this key whose markers are Cellport's own; errors name `field`. Throws NOT_FOUND, and BAD_USER_INPUT

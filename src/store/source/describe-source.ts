@@ -44,8 +44,7 @@ export function streamFault({ name, stream }: SourceTable): string | undefined {
   const command = (setting: string) =>
     `aws dynamodb update-table --table-name ${name} --stream-specification ${setting}`;
   const on = command('StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES');
-  if (stream === undefined)
-    return `table ${name} has no stream. Following it needs one: ${on}`;
+  if (stream === undefined) return `table ${name} has no stream. Following it needs one: ${on}`;
   return (
     `the stream of table ${name} has the view type ${stream}; following it needs NEW_AND_OLD_IMAGES. DynamoDB cannot change it: ` +
     `switching the stream off and on again makes another one, and whoever reads the present one misses what is written ` +

@@ -1,3 +1,4 @@
+import { CellportError } from '../../errors.js';
 import type { Collection, CollectionSource } from '../../model/collection.js';
 import { readMapping, type Mapping } from '../../sources/mapping.js';
 
@@ -17,4 +18,15 @@ export function mappingOf(source: CollectionSource): Mapping {
   const known = parsed.get(source) ?? readMapping(JSON.parse(source.mapping));
   parsed.set(source, known);
   return known;
+}
+
+/** The collection, if its markers are Cellport's own; errors name `field`. Throws BAD_USER_INPUT for one that follows a table. */
+export function ownCollection(collection: Collection, field: string): Collection {
+  if (!hasSource(collection)) return collection;
+  const { key, source } = collection;
+  throw new CellportError(
+    'BAD_USER_INPUT',
+    `${field}: collection ${key} follows table ${source.table}, which Cellport only reads; it has no zones, readings, search index or index of places`,
+    { collection: key, table: source.table },
+  );
 }

@@ -38,6 +38,7 @@ test('everything that is asked of a collection works on a source but what it has
       places { name count }
       markers(filter: { properties: [{ name: "stars", gte: 3 }] }) { nodes { key } }
     }
+    cell(collection: "api", geohash: "u1") { count }
     node(id: "marker::api::b") { ... on Marker { key properties } }
     viewport(bounds: { west: 0, south: 40, east: 10, north: 60 }, zoom: 5) {
       count(collection: "api")
@@ -60,12 +61,14 @@ test('everything that is asked of a collection works on a source but what it has
   expect(data.collection.markers.nodes).toHaveLength(3);
   expect(data.node).toEqual({ key: 'b', properties: { stars: 3, opening: { mo: '9-18' } } });
   expect(data.viewport.count).toBe(2);
+  expect(data.cell.count).toBe(2);
 
   for (const [query, field] of [
     ['mutation { createMarker(input: { collection: "api", position: { lng: 1, lat: 1 } }) { key } }', 'createMarker'],
     ['mutation { deleteMarker(id: "marker::api::a") { key } }', 'deleteMarker'],
     ['mutation { recordReadings(marker: "marker::api::a", readings: []) }', 'recordReadings'],
     ['{ collection(key: "api") { markersIn(place: ["Köln"]) { nodes { key } } } }', 'markersIn'],
+    ['{ search(text: "Shop", collections: ["api"]) { edges { score } } }', 'search'],
     ['{ collection(key: "api") { zones { nodes { key } } } }', 'zones'],
     ['{ collection(key: "api") { marker(key: "a") { readings(last: 1) { at } } } }', 'readings'],
   ] as const) {
