@@ -77,13 +77,13 @@ export const query: QueryResolvers = {
         `1 to ${MOST_COLLECTIONS} collection keys; omit it to search all collections`,
       );
     }
+    const wanted = keys && (await Promise.all(keys.map((key) => storedCollection(context, key, 'search'))));
     const { search } = context.services;
     if (!search)
       throw new CellportError(
         'UNAVAILABLE',
         'search is turned off on this server; set CELLPORT_SEARCH_MB to turn it on',
       );
-    const wanted = keys && (await Promise.all(keys.map((key) => storedCollection(context, key, 'search'))));
     const engine = search.open();
     const input = { text, collections: wanted, bounds, near, first: first ?? FOUND_FIRST, after };
     return searchText(context.map, engine, input, context.work.signal);
