@@ -29,7 +29,7 @@ const folder = await mkdtemp(join(tmpdir(), 'cellport-own-table-'));
 const { endpoint, region, credentials, close } = await startEngine({ dataDir: folder });
 const env = {
   ...process.env,
-  CELLPORT_ENDPOINT: endpoint,
+  AWS_ENDPOINT_URL_DYNAMODB: endpoint,
   CELLPORT_DATA_DIR: folder,
   CELLPORT_TABLE: 'places',
   AWS_REGION: region,
