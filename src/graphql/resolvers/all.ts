@@ -108,15 +108,10 @@ export const resolvers: Resolvers = {
         first: first ?? 100,
         after,
       }),
-    zone: (parent, { key }, { answers }) =>
-      answers(parent.key).stored('zone').loaders.entities.zone(ownCollection(parent, 'zone').key, key),
+    zone: (parent, { key }, { answers }) => answers(parent.key).stored('zone').loaders.entities.zone(parent.key, key),
     zones: (parent, { first, after }, { answers }) =>
-      collectionZones(answers(parent.key).stored('zones'), ownCollection(parent, 'zones'), {
-        first: first ?? 100,
-        after,
-      }),
-    zonesAt: (parent, { point }, { answers }) =>
-      zonesAt(answers(parent.key).stored('zonesAt'), ownCollection(parent, 'zonesAt'), point),
+      collectionZones(answers(parent.key).stored('zones'), parent, { first: first ?? 100, after }),
+    zonesAt: (parent, { point }, { answers }) => zonesAt(answers(parent.key).stored('zonesAt'), parent, point),
     places: (parent, { under }, { answers }) => placesUnder(answers(parent.key).stored('places'), parent, under ?? []),
     within: ({ key }, { center, radius, first, after, filter }, { answers }) =>
       answers(key).within({ center, radius }, { first: first ?? 100, after }, filter),
@@ -156,10 +151,8 @@ export const resolvers: Resolvers = {
       viewportCells(answers(collection).stored('cells'), parent, collection, precision),
     clusters: (parent, { collection, radius }, { answers }) =>
       viewportClusters(answers(collection).stored('clusters'), parent, collection, radius ?? 60),
-    zones: async (parent, { collection, first, after }, context) => {
-      await storedCollection(context, collection, 'zones');
-      return viewportZones(context.map, parent, collection, { first: first ?? 100, after });
-    },
+    zones: (parent, { collection, first, after }, { answers }) =>
+      viewportZones(answers(collection).stored('zones'), parent, collection, { first: first ?? 100, after }),
     plan: (parent, { collection }, { answers }) => viewportPlan(answers(collection).stored('plan'), parent, collection),
   },
   Zone: {

@@ -5,10 +5,11 @@ import { markerFeature } from '../../map/features.js';
 import { markerDetails, markerProperties } from '../../map/markers.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
+import { requireCollection } from '../../read/context.js';
+import { hasSource } from '../../store/source/source-mapping.js';
 import type { RequestContext } from '../context.js';
 import type { MarkerResolvers } from '../generated.js';
 import { readFirst } from './arguments.js';
-import { storedCollection } from './references.js';
 import { checkBounds, readReadingsArguments } from './selected-readings.js';
 
 /** A year of days. */
@@ -40,15 +41,17 @@ export const marker: MarkerResolvers = {
   readings: async (parent, args, context) => {
     const { loaders, limits } = context.map;
     const wanted = readReadingsArguments(args, limits.maxFirst);
-    const collection = await storedCollection(context, parent.collection, 'readings');
+    const collection = await requireCollection(context.map, parent.collection);
+    if (hasSource(collection)) return [];
     return loaders.markers.readings({ collection, key: parent.key }, wanted);
   },
   readingSummaries: async (parent, { value, period, from, to, first }, context) => {
     const { work, map } = context;
     const { loaders, limits } = map;
     checkBounds(from, to);
-    const collection = await storedCollection(context, parent.collection, 'readingSummaries');
+    const collection = await requireCollection(map, parent.collection);
     const most = readFirst('first', first ?? SUMMARIES, limits.maxFirst);
+    if (hasSource(collection)) return { summaries: [], next: null, shortBecause: null };
     const wanted = { value, period: period ?? 'DAY', from, to: to ?? undefined, first: most };
     const { summaries, next } = await loaders.summaries.load({ collection, key: parent.key }, wanted);
     const isShort = next !== null && summaries.length < most;

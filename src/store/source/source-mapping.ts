@@ -26,7 +26,7 @@ export function ownCollection(collection: Collection, field: string): Collection
   const { key, source } = collection;
   throw new CellportError(
     'BAD_USER_INPUT',
-    `${field}: collection ${key} follows table ${source.table}, which Cellport only reads; it has no zones, readings, search index or index of places`,
+    `${field}: collection ${key} follows table ${source.table}, which Cellport only reads; so it takes no writes, and has no search index and no index of places`,
     { collection: key, table: source.table },
   );
 }
