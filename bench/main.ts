@@ -22,6 +22,7 @@ import { scale } from './scale.js';
 import { search } from './search.js';
 import type { Benchmark, Row, Section } from './section.js';
 import { sizes } from './sizes.js';
+import { sources } from './sources.js';
 import { stalls } from './stalls.js';
 import { starting } from './start.js';
 import { streaming } from './stream.js';
@@ -46,6 +47,7 @@ const ALL: readonly Benchmark[] = [
   consistency,
   fleet,
   vehicles,
+  sources,
   hierarchies,
   search,
   load,
