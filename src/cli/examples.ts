@@ -1,11 +1,12 @@
 /** Examples for each command's help, by full command name. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
-  'cellport serve': ['cellport serve', 'PORT=8080 cellport serve --demo', 'cellport serve --geo-table places'],
+  'cellport serve': ['cellport serve', 'PORT=8080 cellport serve --demo'],
   'cellport import': [
     'cellport import shops.geojson --collection shops',
     'cellport import shops.csv --collection shops --key-column code --lat-column Breite --lng-column Länge',
     'cellport import districts.geojson --collection districts --name "Districts of Poznań"',
     'cellport import --readings measured.csv --collection sensors',
+    'cellport import --from-table my-app shops.json --collection shops',
   ],
   'cellport source propose': ['cellport source propose --table my-app > shops.json'],
   'cellport source check': ['cellport source check shops.json'],

@@ -2,15 +2,7 @@ import { Command, Option } from 'commander';
 
 import { FILE_FORMATS } from '../ingest/read/file-format.js';
 import type { ImportOptions } from './import/options.js';
-import {
-  EXIT_CODES,
-  geohashIndexOption,
-  geoJsonOption,
-  mapPropertyOption,
-  prefixLengthOption,
-  wholeNumber,
-  writeShardsOption,
-} from './options.js';
+import { EXIT_CODES, mapPropertyOption, prefixLengthOption, writeShardsOption } from './options.js';
 
 const HELP = `
 Rows: GeoJSON features with Point geometry (id, properties.name, properties.category); an array, lines (NDJSON) or a
@@ -28,20 +20,15 @@ nothing is removed if a row was rejected or the file could not be read to its en
 Readings: NDJSON lines or CSV with marker (its key), at (RFC 3339), and numbers and texts as values. Expired readings are
 skipped.
 Invalid rows go to the rejects file with their line and the reason, and the import continues.
-A table of the Geo Library is copied to disk by a parallel Scan, then loaded like a file: rangeKey becomes the key, name
-and category keep their meaning, other attributes become properties. Its layout is detected. See docs/migrating.md.
+A table is copied to disk by a Scan, then loaded like a file. Its mapping says which items are markers: see
+docs/sources.md. Details become properties, and new collections draw the properties of the mapping.
 After an interruption, run the same command again: markers resume, zones write what is missing, readings start over
 without changing what is recorded.
 ${EXIT_CODES}`;
 
-async function run(file: string | undefined, options: ImportOptions, command: Command): Promise<void> {
-  const { fromGeoTable, readings } = options;
-  if (fromGeoTable !== undefined && file === undefined) {
-    return (await import('./import/geo-table.js')).importGeoTable(fromGeoTable, options);
-  }
-  if (fromGeoTable !== undefined || file === undefined) {
-    command.error('error: import takes either a file or --from-geo-table');
-  }
+async function run(file: string, options: ImportOptions): Promise<void> {
+  const { fromTable, readings } = options;
+  if (fromTable !== undefined) return (await import('./import/table.js')).importTable(fromTable, file, options);
   if (readings === true) return (await import('./import/readings.js')).importReadingsFile(file, options);
   if (options.zones ?? (await holdsZones(file, options))) {
     return (await import('./import/zones.js')).importZonesFile(file, options);
@@ -58,9 +45,9 @@ async function holdsZones(file: string, { format, encoding }: ImportOptions): Pr
 export function importCommand(): Command {
   return new Command('import')
     .description(
-      'Import markers, zones or readings from a file, or a table of the Geo Library; importing again changes nothing',
+      'Import markers, zones or readings from a file, or markers from a table; importing again changes nothing',
     )
-    .argument('[file]', 'the file; its extension determines the format, before .gz if it is compressed')
+    .argument('<file>', 'the file; its extension determines the format, before .gz if it is compressed')
     .requiredOption('-c, --collection <key>', 'the collection; created if missing, except for readings')
     .option('--zones', 'the file contains zones (the default if its first feature is an area or a line)')
     .option('--no-zones', 'the file contains markers, regardless of its first feature')
@@ -77,7 +64,7 @@ export function importCommand(): Command {
       ]),
     )
     .addOption(
-      new Option('--from-geo-table <name>', 'import a table of the Geo Library instead of a file').conflicts([
+      new Option('--from-table <name>', 'import markers from this table; the file is their mapping').conflicts([
         'readings',
         'zones',
         'format',
@@ -91,11 +78,6 @@ export function importCommand(): Command {
         'encoding',
         'prune',
       ]),
-    )
-    .addOption(geohashIndexOption())
-    .addOption(geoJsonOption())
-    .addOption(
-      new Option('--segments <n>', 'segments of the parallel Scan of that table (8)').argParser(wholeNumber(1, 256)),
     )
     .addOption(new Option('--format <format>', 'format of the file, regardless of its extension').choices(FILE_FORMATS))
     .option('--encoding <label>', 'encoding of the file, e.g. windows-1250 (UTF-8; CSV also guessed)')

@@ -75,18 +75,6 @@ export const mapPropertyOption = (values: string, description: string) =>
     ],
   );
 
-export const geohashIndexOption = () =>
-  new Option('--geohash-index <name>', 'geohash index of the Geo Library table (geohash-index)');
-
-export const geoJsonOption = () =>
-  new Option('--geo-json <name>', 'attribute of the Geo Library table that holds the coordinates (geoJson)');
-
-/** Names in a table of the Geo Library that its keys do not reveal. */
-export interface GeoTableNames {
-  readonly geohashIndex?: string;
-  readonly geoJson?: string;
-}
-
 export const styleOption = () =>
   new Option('--style <style>', 'key style (CELLPORT_KEY_STYLE)').choices(['readable', 'compact']);
 

@@ -5,14 +5,13 @@ import type { Backend } from '../server/backend.js';
 import type { DerivedData } from '../server/consumer.js';
 import type { Demo } from '../server/demo.js';
 import { Interrupted } from './failure.js';
-import { EXIT_CODES, geohashIndexOption, geoJsonOption, wholeNumber, type GeoTableNames } from './options.js';
+import { EXIT_CODES, wholeNumber } from './options.js';
 import { duration, grouped, importBars } from './progress.js';
 import { withSettings, type CommandSession, type CommandSettings } from './session.js';
 
-interface ServeOptions extends GeoTableNames {
+interface ServeOptions {
   /** Maximum number of cities; true for all. */
   readonly demo?: true | number;
-  readonly geoTable?: string;
 }
 
 /** Prints one line of the startup log. */
@@ -32,17 +31,6 @@ async function openDemo(session: CommandSession, table: string, { demo }: ServeO
   if (demo === undefined) return undefined;
   const { openDemo: open } = await import('../server/demo.js');
   return open(session.config, session, table, demo === true ? undefined : demo);
-}
-
-async function openGeoTable({ database }: CommandSession, { geoTable: name, ...names }: ServeOptions) {
-  if (name === undefined) return undefined;
-  const { openGeoTable: open } = await import('../server/geo-table.js');
-  const { table, layout, key } = await open(database, { name, ...names });
-  say(
-    'Geo table',
-    `${name} as collection ${key}, read-only: ${layout.order}, hash keys of ${layout.hashKeyLength} digits`,
-  );
-  return table;
 }
 
 /** Loads the demo while the server answers. A failure is logged and does not stop the server. */
@@ -80,11 +68,10 @@ async function serve(session: CommandSession, options: ServeOptions, onListening
   say('Database', session.where);
   signal.throwIfAborted();
   const table = await openTables(session);
-  const geoTable = await openGeoTable(session, options);
   const { openServer } = await import('../server/open-server.js');
   const { accessWarning } = await import('../http/loopback.js');
   const demo = await openDemo(session, table, options);
-  const server = openServer(config, session, { geoTable, demo }, log);
+  const server = openServer(config, session, { demo }, log);
   let loading: Promise<void> | undefined;
   try {
     signal.throwIfAborted();
@@ -131,12 +118,6 @@ export function serveCommand(version: string): Command {
       'load the cities of the world (up to this number, largest first) and the countries, unless already loaded',
       wholeNumber(1, 1_000_000),
     )
-    .option(
-      '--geo-table <name>',
-      'also serve this table of the Geo Library, read-only, as a collection of the same name',
-    )
-    .addOption(geohashIndexOption())
-    .addOption(geoJsonOption())
     .addHelpText('after', EXIT_CODES)
     .action((options: ServeOptions) =>
       withSettings((settings) => run(settings, options, version), { demo: options.demo !== undefined }),

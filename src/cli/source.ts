@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 
 import type { DeleteOptions } from './delete.js';
 import { EXIT_CODES, interval, wholeNumber } from './options.js';
@@ -18,7 +18,12 @@ export function sourceCommand(): Command {
     subcommand('propose', 'Look at up to 500 items of a table and print a mapping of those that have a position')
       .requiredOption('--table <name>', 'the table')
       .option('--kind <name>', 'the kind of items (the commonest)')
-      .action((options: { readonly table: string; readonly kind?: string }) =>
+      .addOption(
+        new Option('--preset <name>', 'the library that writes the table: the Geo Library for DynamoDB')
+          .choices(['dynamodb-geo'])
+          .conflicts('kind'),
+      )
+      .action((options: { readonly table: string; readonly kind?: string; readonly preset?: 'dynamodb-geo' }) =>
         withDatabase(async (session) => (await import('./source/propose.js')).proposeMapping(session, options)),
       ),
   );

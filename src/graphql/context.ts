@@ -1,6 +1,4 @@
 import { CellportError } from '../errors.js';
-import type { GeoTable } from '../geolibrary/answers.js';
-import { compareBytes } from '../keys/byte-order.js';
 import type { LiveChanges } from '../live/hub.js';
 import { remembered } from '../loaders/remembered.js';
 import { storedAnswers, type CollectionAnswers } from '../map/answers.js';
@@ -12,34 +10,6 @@ import type { TextSearch } from '../search/engine.js';
 import type { Call } from '../store/request/meter.js';
 import type { AnswerWriter } from './execution/json-text.js';
 import type { Work } from './work.js';
-
-/** All collections of a server, in either kind of table. */
-interface Collections {
-  readonly collectionPage: Loaders['collections']['page'];
-  /** The implementation that answers for the collection with this key. */
-  readonly answers: (key: string) => CollectionAnswers;
-}
-
-/** The collections in Cellport's own tables. */
-function storedCollections(map: MapContext): Collections {
-  return { answers: (key) => storedAnswers(map, key), collectionPage: (page) => map.loaders.collections.page(page) };
-}
-
-/** Collections with one of another kind; a stored collection with its key is hidden. */
-function withForeign(stored: Collections, own: Collection, answers: CollectionAnswers): Collections {
-  return {
-    answers: (key) => (key === own.key ? answers : stored.answers(key)),
-    async collectionPage(page) {
-      const { collections, more } = await stored.collectionPage(page);
-      const last = collections.at(-1)?.key ?? '';
-      if (own.key <= (page.after ?? '') || (more && own.key > last)) return { collections, more };
-      const all = [...collections.filter(({ key }) => key !== own.key), own].toSorted((a, b) =>
-        compareBytes(a.key, b.key),
-      );
-      return { collections: all.slice(0, page.first), more: more || all.length > page.first };
-    },
-  };
-}
 
 /** The state of the stream consumer on which answers depend. */
 export interface StreamStatus {
@@ -62,8 +32,6 @@ export interface Services extends LoaderServices {
   readonly sourceLiveSince: (scope: string) => number | undefined;
   /** Source of changes for subscriptions; undefined if this process does not follow changes. */
   readonly live?: LiveChanges | undefined;
-  /** A table of the Geo Library that is served as a collection. */
-  readonly geoTable?: GeoTable | undefined;
   /** Undefined if search is off. */
   readonly search?: TextSearch | undefined;
   /** Whether clients may introspect the schema; true by default. */
@@ -73,7 +41,7 @@ export interface Services extends LoaderServices {
 }
 
 /** Context for resolvers. Each request has its own, so that no client sees data read for another. */
-export interface RequestContext extends Collections {
+export interface RequestContext {
   readonly services: Services;
   readonly work: Work;
   /** The error with which mutations of this request are refused; undefined if they are allowed. */
@@ -81,6 +49,8 @@ export interface RequestContext extends Collections {
   readonly map: MapContext;
   /** How far a source is followed, read once. */
   readonly sourceStatus: (collection: Collection) => Promise<SourceStatus>;
+  /** What answers for the collection with this key. */
+  readonly answers: (key: string) => CollectionAnswers;
   /**
    * Set while compiled code executes the request: it cannot pause within a list, so it sets `tooLong` and gives up at a
    * long one.
@@ -100,14 +70,13 @@ const READ_ONLY = new CellportError(
 
 /** The context of one request. */
 export function createContext(services: Services, work: Work): RequestContext {
-  const { db, limits, geoTable, readOnly = false } = services;
+  const { db, limits, readOnly = false } = services;
   const loaders = new Loaders(services, work);
   const { turn } = work;
   const map = { loaders, keys: db.keys, limits, turn, scheduler: db.scheduler };
-  const stored = storedCollections(map);
-  const collections = geoTable ? withForeign(stored, geoTable.collection, geoTable.answers(work, limits)) : stored;
+  const answers = (key: string) => storedAnswers(map, key);
   const statuses = new Map<string, Promise<SourceStatus>>();
   const sourceStatus = (collection: Collection) =>
     remembered(statuses, collection.key, () => services.sourceStatus(db.keys.scope(collection), work));
-  return { services, work, map, ...collections, sourceStatus, forbidsWrites: readOnly ? READ_ONLY : undefined };
+  return { services, work, map, answers, sourceStatus, forbidsWrites: readOnly ? READ_ONLY : undefined };
 }

@@ -2,7 +2,6 @@ import { createServer } from 'node:net';
 
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
-import type { GeoTable } from '../geolibrary/answers.js';
 import { compiling, interpreting } from '../graphql/execution/executor.js';
 import { urlOf } from '../http/loopback.js';
 import type { HotKey } from '../http/metrics.js';
@@ -65,7 +64,6 @@ function openSearch(config: Config, backend: Backend, log: Log, isBusy: () => bo
 }
 
 export interface ServerParts {
-  readonly geoTable?: GeoTable | undefined;
   readonly demo?: Demo | undefined;
 }
 
@@ -73,7 +71,7 @@ export interface ServerParts {
  * Opens a server over an open database whose tables exist. It updates derived data and receives changes, but does not listen
  * yet.
  */
-export function openServer(config: Config, backend: Backend, { geoTable, demo }: ServerParts, log: Log): Server {
+export function openServer(config: Config, backend: Backend, { demo }: ServerParts, log: Log): Server {
   const { limits, introspection, readOnly, cacheBytes } = config;
   const live = openLive(backend, config.redisUrl, log);
   const search = openSearch(config, backend, log, () => demo?.readiness().state === 'loading');
@@ -88,7 +86,6 @@ export function openServer(config: Config, backend: Backend, { geoTable, demo }:
     search,
     load: demo && (() => demo.readiness()),
     storageFault: backend.storageFault,
-    geoTable,
     limits,
     introspection,
     readOnly,

@@ -57,10 +57,10 @@ describe('the command line', () => {
       [['import', 'nowhere.csv', '--colection', 'x'], /unknown option.*\n.*Did you mean --collection/],
       [
         ['import', 'nowhere.csv'],
-        /required option '-c, --collection <key>' not specified\s+Usage: cellport import --collection <key> \[options\] \[file\]/,
+        /required option '-c, --collection <key>' not specified\s+Usage: cellport import --collection <key> \[options\] <file>/,
       ],
       [['export', 'cities'], /too many arguments.*\s+Usage: cellport export --collection <key> \[options\]/],
-      [['import', '--collection', 'x'], /either a file or --from-geo-table\s+Usage: cellport import/],
+      [['import', '--collection', 'x'], /missing required argument 'file'\s+Usage: cellport import/],
       [['keys', 'marker', 'x'], /missing required argument 'key'\s+Usage: cellport keys marker/],
       [['import', 'README.md', '--collection', 'x'], /--format/],
       [['search', 'x', '--near', '1'], /Expected two numbers: lng,lat/],

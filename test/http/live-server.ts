@@ -65,7 +65,6 @@ interface ServerOptions {
   /** By default, the geo index is read. */
   readonly pageServices?: Services['pageServices'];
   readonly trust?: Services['trust'];
-  readonly geoTable?: Services['geoTable'];
   readonly storageFault?: ServerServices['storageFault'];
   readonly objects?: ObjectStore;
   readonly introspection?: boolean;
@@ -99,7 +98,6 @@ export async function startServer(
     cellCache = new CellCache({ maxBytes: 8 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
     pageServices = testPages({ trusted: false }).pageServices,
     trust = testPages({ trusted: false }).trust,
-    geoTable,
     storageFault,
     objects,
     introspection,
@@ -131,7 +129,6 @@ export async function startServer(
       consumerStatus: status,
       live,
       search,
-      geoTable,
       storageFault,
       limits: { ...DEFAULT_LIMITS, ...limits },
       introspection,

@@ -13,7 +13,6 @@ import {
 import { describe, expect, test } from 'vitest';
 
 import type { Database } from '../../src/store/database.js';
-import { libraryItems, makeGeoTable } from '../geolibrary/library.js';
 import { memoryDatabase } from './memory-store.js';
 import { testDatabase } from './test-database.js';
 
@@ -141,30 +140,6 @@ describe('the memory store gives the same answers as DynamoDB Local to', () => {
       ExclusiveStartKey: { gpkA: 'g1', gskA: 'k0', pk: 'p', sk: 'never' },
       Limit: 2,
     });
-  });
-
-  test('queries of a table of the Geo Library, whose keys are numbers of 64 bits', async () => {
-    const layout = { length: 2, order: 'latitude first' } as const;
-    const items = libraryItems(layout).slice(0, 60);
-    for (const db of Object.values(stores)) await makeGeoTable(db, 'geo', items);
-    const hashKeys = items.map(({ hashKey }) => BigInt((hashKey as { N: string }).N));
-    for (const hashKey of new Set(hashKeys)) {
-      let after: { hashKey: string; rangeKey: string; geohash: string } | undefined;
-      do {
-        const input = {
-          TableName: 'geo',
-          IndexName: 'geohash-index',
-          Select: 'ALL_ATTRIBUTES' as const,
-          KeyConditionExpression: 'hashKey = :hashKey AND geohash BETWEEN :from AND :to',
-          ExpressionAttributeValues: { ':hashKey': hashKey, ':from': -(2n ** 63n), ':to': 2n ** 63n - 1n },
-          ...(after && { ExclusiveStartKey: { ...after, hashKey, geohash: BigInt(after.geohash) } }),
-          Limit: 3,
-          ReturnConsumedCapacity: 'TOTAL' as const,
-        };
-        const page = await expectSame((db) => db.client.send(new QueryCommand(input)));
-        after = page.LastEvaluatedKey as typeof after;
-      } while (after !== undefined);
-    }
   });
 
   test('projections and filters', async () => {

@@ -177,9 +177,8 @@ function createTable(input: Input): Input {
   const schema = input['KeySchema'] as readonly KeySchemaElement[];
   const base = new Index(schema);
   const baseKeys = schema.flatMap(({ AttributeName }) => AttributeName ?? []);
-  const { GlobalSecondaryIndexes: global = [], LocalSecondaryIndexes: local = [] } = input;
-  const declared = [...(global as readonly DeclaredIndex[]), ...(local as readonly DeclaredIndex[])];
-  const indexes = declared.map(({ IndexName, KeySchema, Projection }) => {
+  const { GlobalSecondaryIndexes: declared = [] } = input;
+  const indexes = (declared as readonly DeclaredIndex[]).map(({ IndexName, KeySchema, Projection }) => {
     const projected = Projection.ProjectionType === 'ALL' ? undefined : (Projection.NonKeyAttributes ?? []);
     return [IndexName, new Index(KeySchema, baseKeys, projected)] as const;
   });

@@ -27,8 +27,6 @@ const ROUNDS = {
   positionsInCountries: [100, 2_000],
   /** Positions whose zones are compared with those that OpenSearch finds. A run of 10,000 found no difference. */
   positionsInOpenSearch: [150, 2_500],
-  /** Bounding boxes covered with S2 cells. */
-  boxesOfGeoLibrary: [300, 3_000],
   /** Subscriptions that start at once. */
   subscriptions: [300, 1_000],
   /** Fields of which no input may hold up the event loop: the most dangerous first. */

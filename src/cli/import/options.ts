@@ -2,13 +2,12 @@ import type { FileFormat } from '../../ingest/read/file-format.js';
 import type { ReadOptions } from '../../ingest/rows/fields.js';
 import type { IdStrategy } from '../../model/collection.js';
 import type { CollectionInput } from '../../store/collection/collection-item.js';
-import type { GeoTableNames } from '../options.js';
 import type { ReportOptions } from './report.js';
 
 /** Options of `import`. */
-export interface ImportOptions extends GeoTableNames, ReportOptions, ReadOptions {
-  readonly fromGeoTable?: string;
-  readonly segments?: number;
+export interface ImportOptions extends ReportOptions, ReadOptions {
+  /** The table whose items are imported; the file is then their mapping. */
+  readonly fromTable?: string;
   readonly readings?: boolean;
   /** Whether to wait for counts even if a running server updates them. */
   readonly wait?: boolean;

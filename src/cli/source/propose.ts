@@ -1,4 +1,5 @@
 import { CellportError } from '../../errors.js';
+import { proposeGeoLibrary } from '../../sources/propose/geo-library.js';
 import { propose } from '../../sources/propose/propose.js';
 import { newCall } from '../../store/request/meter.js';
 import { describeSource, sampleItems, streamFault } from '../../store/source/describe-source.js';
@@ -10,13 +11,13 @@ const SAMPLE = 500;
 /** Prints the mapping of a kind of items on standard output, and everything else on standard error. */
 export async function proposeMapping(
   { database, signal }: CommandSession,
-  { table: name, kind }: { readonly table: string; readonly kind?: string },
+  { table: name, kind, preset }: { readonly table: string; readonly kind?: string; readonly preset?: 'dynamodb-geo' },
 ): Promise<void> {
   const table = await describeSource(database, name);
   const items = await sampleItems(database, name, SAMPLE, newCall(signal));
   const say = (line: string) => console.error(printable(line));
   if (items.length === 0) throw new CellportError('NOT_FOUND', `table ${name} has no items to look at`);
-  const proposals = propose(table, items);
+  const proposals = preset === undefined ? propose(table, items) : [proposeGeoLibrary(table, items)];
   const [first] = proposals;
   if (first === undefined) {
     const message = `none of the ${grouped(items.length)} items looked at in table ${name} has a position that is recognized: write a mapping by hand, see docs/sources.md`;

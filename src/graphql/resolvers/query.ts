@@ -42,11 +42,11 @@ export const query: QueryResolvers = {
 
   collection: (_root, { key }, { answers }) => answers(key).collection(),
 
-  collections: async (_root, args, { map: { limits }, collectionPage }) => {
+  collections: async (_root, args, { map: { limits, loaders } }) => {
     const first = readFirst('first', args.first ?? 50, limits.maxFirst);
     const after =
       args.after === undefined || args.after === null ? undefined : readCollectionCursor('after', args.after);
-    const { collections, more } = await collectionPage({ first, after });
+    const { collections, more } = await loaders.collections.page({ first, after });
     const edges = collections.map((node) => ({ cursor: collectionCursor(node.key), node }));
     return {
       edges,

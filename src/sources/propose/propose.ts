@@ -39,7 +39,7 @@ const textAt = (item: Item, name: string): string => keyText(item[name]) ?? '';
 const isUnique = (values: readonly unknown[]) => new Set(values).size === values.length;
 const pathOf = (name: string) => writePath([name]);
 /** A part of a template that is an attribute. */
-const partOf = (name: string) => `{${/[.[\]{}]/.test(name) ? JSON.stringify([name]) : name}}`;
+export const partOf = (name: string) => `{${/[.[\]{}]/.test(name) ? JSON.stringify([name]) : name}}`;
 
 /** The attribute by which kinds differ; undefined if there is none. */
 function typeAttribute(items: readonly Item[], key: readonly KeyAttribute[]): string | undefined {
