@@ -47,10 +47,10 @@ const BATCHES_AT_A_TIME = 4;
 const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 
 /** JSON has no integers of more than 53 bits. */
-const toJson = (_name: string, value: unknown) => (typeof value === 'bigint' ? { big: String(value) } : value);
+const toJson = (_name: string, value: unknown) => (typeof value === 'bigint' ? { integer: String(value) } : value);
 function ofJson(_name: string, value: unknown): unknown {
-  const { big } = Object(value) as { readonly big?: string };
-  return big === undefined ? value : BigInt(big);
+  const { integer } = Object(value) as { readonly integer?: string };
+  return integer === undefined ? value : BigInt(integer);
 }
 
 /** Reads the winners of keys, in their order. */

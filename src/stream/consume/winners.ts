@@ -32,6 +32,13 @@ export function ranked({ best, others }: Ranking, item: string, after: Contender
   return { best: all.slice(0, MOST_KEPT), others: isGreatest ? cut.order : others };
 }
 
+/** A ranking with its winner: if a contender that is not in it may be better, the table is asked. */
+export async function completed(port: WinnersPort, key: string, ranking: Ranking): Promise<Ranking> {
+  const { best, others } = ranking;
+  const isKnown = others === null || (best[0] !== undefined && compareNewest(best[0].order, others) >= 0);
+  return (isKnown ? undefined : await port.ask(key)) ?? ranking;
+}
+
 const imageIn = (winner: Winner | undefined) => winner?.ranking.best[0]?.image;
 
 /**
@@ -51,9 +58,7 @@ export async function decideWinners(
     const before = imageIn(found);
     if (found && found.batch >= batch) return found.batch === batch ? found : { ...found, before };
     const proposed = propose(key, found);
-    const { best, others } = proposed.ranking;
-    const isKnown = others === null || (best[0] !== undefined && compareNewest(best[0].order, others) >= 0);
-    return { ...proposed, batch, before, ranking: (isKnown ? undefined : await port.ask(key)) ?? proposed.ranking };
+    return { ...proposed, batch, before, ranking: await completed(port, key, proposed.ranking) };
   }
   async function decideSome(left: readonly string[]): Promise<readonly string[]> {
     signal.throwIfAborted();

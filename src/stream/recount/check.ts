@@ -109,7 +109,7 @@ export class Check {
       await readAll();
       const state = await this.#load(begun);
       if (!this.#hasRead(state, begun)) continue;
-      this.#pass(state);
+      await this.#pass(state);
       await this.#compareBlocks(state);
       await this.#comparePages(state, tables.pages);
     }
@@ -184,10 +184,10 @@ export class Check {
   }
 
   /** The records of markers among some, and those that follow from records of items, which are passed now or later. */
-  #recordsOf(reads: readonly Read[], passed: boolean): StreamRecord[] {
+  async #recordsOf(reads: readonly Read[], passed: boolean): Promise<StreamRecord[]> {
     const own = reads.filter(({ record }) => record.contentions === undefined);
     const contentions = reads.flatMap(({ record }) => record.contentions ?? []);
-    const decided = this.#options.tables.contest?.records(contentions, passed) ?? [];
+    const decided = (await this.#options.tables.contest?.records(contentions, passed)) ?? [];
     return [...own.map(({ record }) => record), ...decided];
   }
 
@@ -203,8 +203,8 @@ export class Check {
   }
 
   /** Lets what is expected include all records of a state's complete batches. */
-  #pass(state: StreamState): void {
-    const passed = this.#recordsOf(
+  async #pass(state: StreamState): Promise<void> {
+    const passed = await this.#recordsOf(
       this.#later.filter((read) => includes(state, read)),
       true,
     );
@@ -226,7 +226,7 @@ export class Check {
   /** Compares the blocks that no later batch has changed. */
   async #compareBlocks(state: StreamState): Promise<void> {
     const planned = this.#later.filter((read) => includes(settled(state), read));
-    const ahead = this.#changesOf(this.#recordsOf(planned, false));
+    const ahead = this.#changesOf(await this.#recordsOf(planned, false));
     const after = new Map(ahead.map((delta) => [nameOfBlock(delta), this.#with(delta)]));
     const compare = async (names: readonly BlockName[]) => {
       const found = await this.#options.cells.read(names, true);

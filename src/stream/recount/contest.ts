@@ -2,7 +2,7 @@ import { compareNewest } from '../../sources/marker.js';
 import { chunks } from '../../store/request/concurrency.js';
 import type { Contender, Ranking } from '../../store/source/winners.js';
 import type { Contention, StreamRecord, WireImage } from '../change.js';
-import { decideWinners, NO_CONTENDER, ranked, recordOf } from '../consume/winners.js';
+import { completed, decideWinners, NO_CONTENDER, ranked, recordOf } from '../consume/winners.js';
 import type { LeasedWork, WinnersPort } from '../ports.js';
 
 const KEYS_AT_A_TIME = 1_000;
@@ -70,13 +70,16 @@ export class Contest {
   }
 
   /** The records of markers that follow from those of items, which are kept or only tried. */
-  records(contentions: readonly Contention[], kept: boolean): StreamRecord[] {
+  async records(contentions: readonly Contention[], kept: boolean): Promise<StreamRecord[]> {
     const before = new Map(contentions.map(({ key }) => [key, this.#rankings.get(key) ?? NO_CONTENDER]));
     for (const { key, item, after } of contentions) this.put(key, item, after);
-    return [...before].flatMap(([key, old]) => {
-      const ranking = this.#rankings.get(key) ?? NO_CONTENDER;
-      if (!kept) this.#rankings.set(key, old);
-      return recordOf({ sequence: '0', before: old.best[0]?.image, ranking }, 0) ?? [];
-    });
+    const records: StreamRecord[] = [];
+    for (const [key, old] of before) {
+      const ranking = await completed(this.#port, key, this.#rankings.get(key) ?? NO_CONTENDER);
+      this.#rankings.set(key, kept ? ranking : old);
+      const record = recordOf({ sequence: '0', before: old.best[0]?.image, ranking }, 0);
+      if (record) records.push(record);
+    }
+    return records;
   }
 }

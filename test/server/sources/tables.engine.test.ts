@@ -1,0 +1,108 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+import { readMapping } from '../../../src/sources/mapping.js';
+import { markerOf } from '../../../src/sources/marker.js';
+import type { Item } from '../../../src/store/database.js';
+import { createTable, deleteItem, putItem } from '../../sources/foreign-table.js';
+import { NOW, TABLES } from '../../sources/tables.js';
+import { runCliHere } from '../../support/run-cli.js';
+import { engineSettings, testDatabase } from '../../support/test-database.js';
+import { serve, type Answer } from './server.js';
+
+const db = await testDatabase('readable', { stream: true });
+const settings = { ...engineSettings(), CELLPORT_TABLE: db.tables.entities, CELLPORT_LOG: 'silent' };
+const later = Date.now() - NOW;
+let folder = '';
+let ask: (query: string) => Promise<Answer>;
+
+/** What the clock decides is as long from now as it was from the time of the example. */
+function shifted(mapping: object, item: Item): Item {
+  const { ttl } = mapping as { ttl?: string };
+  const time = ttl === undefined ? undefined : item[ttl];
+  return ttl === undefined || typeof time !== 'number' ? item : { ...item, [ttl]: time + Math.round(later / 1_000) };
+}
+
+const all = TABLES.map((table) => {
+  const mapping = { ...(table.mapping as object), table: `${db.tables.entities}-${table.name}` };
+  return { ...table, collection: `t${table.id}`, mapping, items: table.items.map((item) => shifted(mapping, item)) };
+});
+type Table = (typeof all)[number];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cellport-mappings-'));
+  const create = async ({ collection, mapping, key, items }: Table) => {
+    await createTable(db, mapping.table, key, 'NEW_AND_OLD_IMAGES');
+    for (const item of items) await putItem(db, mapping.table, item);
+    const path = join(folder, `${collection}.json`);
+    await writeFile(path, JSON.stringify(mapping));
+    return path;
+  };
+  for (const table of all) {
+    const { output, code } = await runCliHere(['source', 'create', table.collection, await create(table)], settings);
+    expect(output).toMatch(/markers? from table/);
+    expect(code).toBe(0);
+  }
+}, 300_000);
+afterAll(() => rm(folder, { recursive: true }));
+
+async function shown({ collection, id }: Table) {
+  const { data, errors } = await ask(`{
+    viewport(bounds: { west: -180, south: -90, east: 180, north: 90 }, zoom: 3) {
+      markers(collection: "${collection}", first: 100) { nodes { key name position { lng lat } } }
+    }
+  }`);
+  expect(errors).toBeUndefined();
+  return (data.viewport.markers.nodes as { key: string; name: string; position: object }[]).map(
+    ({ position, ...rest }) => ({ ...rest, ...position }),
+  );
+}
+
+/** What a map must show: the markers listed for the table, without those with some keys. */
+function wanted({ id, markers }: Table, without: readonly string[] = []) {
+  const near = (degrees: number) => expect.closeTo(degrees, id === '08' ? 5 : 12) as number;
+  return markers
+    .filter(({ key }) => !without.includes(key))
+    .map(({ lng, lat, ...rest }) => ({ ...rest, lng: near(lng), lat: near(lat) }));
+}
+
+test('twelve tables of others are shown as they must be, and as they are after deletions and puts', async () => {
+  ({ ask } = await serve(db));
+  for (const table of all) {
+    const found = await shown(table);
+    expect(found, table.collection).toEqual(expect.arrayContaining(wanted(table)));
+    expect(found, table.collection).toHaveLength(table.markers.length);
+  }
+
+  // All items with the keys of two markers of each table.
+  const gone = all.map((table) => {
+    const keys = table.markers.slice(0, 2).map(({ key }) => key);
+    const mapping = readMapping(table.mapping);
+    const isGone = (item: Item) => {
+      const read = markerOf(mapping, item, -Infinity);
+      return read.kind !== 'other' && keys.includes(read.key ?? '');
+    };
+    return { table, keys, items: table.items.filter(isGone) };
+  });
+  for (const { table, items } of gone) {
+    for (const item of items)
+      await deleteItem(db, table.mapping.table, Object.fromEntries(table.key.map(({ name }) => [name, item[name]])));
+  }
+  const becomes = (without: (keys: readonly string[]) => readonly string[]) =>
+    vi.waitFor(
+      async () => {
+        for (const { table, keys } of gone) {
+          const found = await shown(table);
+          const markers = wanted(table, without(keys));
+          expect(found, table.collection).toEqual(expect.arrayContaining(markers));
+          expect(found, table.collection).toHaveLength(markers.length);
+        }
+      },
+      { timeout: 60_000, interval: 300 },
+    );
+  await becomes((keys) => keys);
+  for (const { table, items } of gone) for (const item of items) await putItem(db, table.mapping.table, item);
+  await becomes(() => []);
+});
