@@ -4,6 +4,7 @@ import type { Database } from '../database.js';
 import { batchGet, type BatchGetOptions } from '../request/batch-get.js';
 import { chunks, mapConcurrently } from '../request/concurrency.js';
 import type { Call } from '../request/meter.js';
+import { REFUSALS, replaceStatement } from '../request/replace-statement.js';
 import { send } from '../request/send.js';
 
 /** One of the items of a source with the key of one marker. */
@@ -44,7 +45,6 @@ export interface WinnerWrite {
 /** A stream keeps records for a day, so no batch is replayed after two. */
 const REMEMBERED_SECONDS = 2 * 24 * 3_600;
 const BATCHES_AT_A_TIME = 4;
-const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 
 /** JSON has no integers of more than 53 bits. */
 const toJson = (_name: string, value: unknown) => (typeof value === 'bigint' ? { integer: String(value) } : value);
@@ -75,18 +75,9 @@ export async function replaceWinners(
 ): Promise<boolean[]> {
   const { keys, tables, clock } = database;
   const statements = writes.map(({ key, seen, next }) => {
-    const { pk, sk } = keys.winner(scope, key);
     const ttl = next.ranking.best.length > 0 ? null : Math.ceil(clock.wall() / 1_000) + REMEMBERED_SECONDS;
-    const values = [next.batch, JSON.stringify(next, toJson), ttl, pk, sk];
-    return seen === undefined
-      ? {
-          Statement: `INSERT INTO "${tables.derived}" VALUE {'b': ?, 'w': ?, 'ttl': ?, 'pk': ?, 'sk': ?}`,
-          Parameters: values,
-        }
-      : {
-          Statement: `UPDATE "${tables.derived}" SET "b" = ? SET "w" = ? SET "ttl" = ? WHERE pk = ? AND sk = ? AND b = ?`,
-          Parameters: [...values, seen],
-        };
+    const attributes = { b: next.batch, w: JSON.stringify(next, toJson), ttl };
+    return replaceStatement(tables.derived, keys.winner(scope, key), attributes, seen);
   });
   const answers = await mapConcurrently(chunks(statements, REQUEST_LIMITS.batchExecute), BATCHES_AT_A_TIME, (some) =>
     send(database, 'batchExecute', { Statements: some }, call),
