@@ -63,8 +63,8 @@ interface Source {
   readonly table: string;
   readonly key: readonly KeyAttribute[];
   readonly mapping: object;
-  change(): Promise<void>;
-  wanted(): Shown[];
+  readonly change: () => Promise<void>;
+  readonly wanted: () => Shown[];
 }
 
 /** Readings of trackers, late ones too; those at a time divisible by 7 have no position. */
@@ -167,8 +167,8 @@ test('items that share the key of a marker: the map shows the newest, or the las
   for (const source of sources) await create(source);
   const { ask, url } = await serve(db);
   for (const source of sources) expect(await shown(ask, source.name)).toEqual(source.wanted());
-  for (let round = 0; round < 3; round++) {
-    for (let at = 0; at < 60; at++) await sources[at % 2 === 0 ? 0 : 1].change();
+  for (let round = 0; round < 2; round++) {
+    for (let at = 0; at < 80; at++) await sources[at % 2 === 0 ? 0 : 1].change();
     for (const source of sources)
       await vi.waitFor(async () => expect(await shown(ask, source.name)).toEqual(source.wanted()), catchUp);
   }

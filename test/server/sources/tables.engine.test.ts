@@ -84,8 +84,8 @@ test('twelve tables of others are shown as they must be, and as they are after d
   ({ ask } = await serve(db));
   for (const table of all) {
     const found = await shown(table);
-    expect(found, table.collection).toEqual(expect.arrayContaining(wanted(table)));
-    expect(found, table.collection).toHaveLength(table.markers.length);
+    expect(found).toEqual(expect.arrayContaining(wanted(table)));
+    expect(found).toHaveLength(table.markers.length);
   }
 
   // All items with the keys of two markers of each table.
@@ -108,8 +108,8 @@ test('twelve tables of others are shown as they must be, and as they are after d
         for (const { table, keys } of gone) {
           const found = await shown(table);
           const markers = wanted(table, without(keys));
-          expect(found, table.collection).toEqual(expect.arrayContaining(markers));
-          expect(found, table.collection).toHaveLength(markers.length);
+          expect(found).toEqual(expect.arrayContaining(markers));
+          expect(found).toHaveLength(markers.length);
         }
       },
       { timeout: 60_000, interval: 300 },
