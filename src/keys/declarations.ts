@@ -144,6 +144,12 @@ export const APPLIED = {
   key: { pk: { readable: 'applied::{scope}::{key}', compact: '{scope:2}Ap#{key}' }, sk: 'record' },
 } as const satisfies EntityDeclaration;
 
+/** The item of a table of others that is a marker, where the marker's key does not tell it. */
+export const WINNER = {
+  name: 'winner',
+  key: { pk: { readable: 'winner::{scope}::{key}', compact: '{scope:2}Wi#{key}' }, sk: 'item' },
+} as const satisfies EntityDeclaration;
+
 /** The number of markers at each place or below it. */
 export const PLACES = {
   name: 'places',
@@ -215,6 +221,7 @@ export const ENTITIES: readonly EntityDeclaration[] = [
   PAGE_DIRECTORY,
   DAY_SUMMARY,
   DUE_DAY,
+  WINNER,
   STREAM_STATE,
   DEAD_LETTER,
 ];

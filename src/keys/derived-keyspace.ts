@@ -11,6 +11,7 @@ import {
   PLACES,
   STREAM_STATE,
   TOTAL,
+  WINNER,
 } from './declarations.js';
 import { documentId, type Key } from './document-id.js';
 import type { KeyStyle } from './entity-types.js';
@@ -112,9 +113,13 @@ function streamKeys(style: KeyStyle) {
   const applied = defineEntity(APPLIED, style);
   const states = defineEntity(STREAM_STATE, style);
   const deadLetters = defineEntity(DEAD_LETTER, style);
+  const winners = defineEntity(WINNER, style);
   return {
     /** The item that holds the last record of a marker that was applied to the cells. */
     applied: (scope: string, key: string): Key => applied.format({ scope, key }),
+    /** The item that names the item of a source that is a marker. */
+    winner: (scope: string, key: string): Key => winners.format({ scope, key }),
+    parseWinner: (key: Key): { readonly scope: string; readonly key: string } | undefined => winners.parse(key),
     /** The item of a consumer's state, the item of one of its dead letters, and bounds of all of its dead letters. */
     streamState: (consumer: string): Key => states.format({ consumer }),
     deadLetter: (consumer: string, sequence: string): Key => deadLetters.format({ consumer, sequence }),

@@ -30,7 +30,8 @@ function valueOf(text: string, type: KeyAttribute['type']): unknown {
 
 /**
  * The primary key of the item that a marker is in, if the marker's key alone tells it; else undefined. This holds for
- * either all or none of the items with that key, so that a table of keys needs to have only the others.
+ * either all or none of the items with that key, so that a table of keys needs to have only the others. Of a part of the
+ * table's key, its values in all items with that marker's key, if that tells them.
  */
 export function primaryKeyOf(
   mapping: Mapping,
@@ -64,7 +65,8 @@ export function primaryKeyOf(
     found[name] = value;
   }
   // Only what an item with this key has: it may be split in other places.
-  const back = itemParts(items, found);
+  const own = Object.entries(items).filter(([name]) => Object.hasOwn(found, name));
+  const back = itemParts(Object.fromEntries(own), found);
   if (back === undefined || (template === undefined && joinKey([...back.values()]) !== key)) return undefined;
   return found;
 }

@@ -7,6 +7,7 @@ import type { Keyspace } from '../keys/keyspace.js';
 import { checkPlaceFits, readPlace } from '../keys/place.js';
 import { FINEST_STORED, LONGEST_BLOCK } from '../model/cell.js';
 import type { Place } from '../model/place.js';
+import type { Contender } from '../store/source/winners.js';
 
 /** An attribute as DynamoDB writes it: its type, then its value. */
 export type WireValue = Readonly<Record<string, unknown>>;
@@ -24,6 +25,18 @@ export interface StreamRecord {
   readonly after: WireImage | undefined;
   /** Why the item of a table of others is no marker, with its keys; the reason is empty if it was none and now is, or is gone. */
   readonly fault?: { readonly reason: string; readonly keys: WireImage } | undefined;
+  /** If several items of a table of others may be the marker: what happened to this one. The record has no keys then. */
+  readonly contentions?: readonly Contention[] | undefined;
+}
+
+/** What a record changes in who contends for a marker of a table of others. */
+export interface Contention extends Pick<StreamRecord, 'sequence' | 'at'> {
+  /** The marker's key. */
+  readonly key: string;
+  /** The primary key of the item, as in `Contender`. */
+  readonly item: string;
+  readonly before: Contender | undefined;
+  readonly after: Contender | undefined;
 }
 
 /** What one image of a marker adds to the counts: of its cell, its place, and all that contain them. */

@@ -9,6 +9,7 @@ import type { DeadLetter } from '../store/cell/dead-letters.js';
 import type { StreamState } from '../store/cell/stream-state.js';
 import type { PageReplacement, RawPage } from '../store/page/pages.js';
 import type { DueDay, KeptDay, OpenDay, StoredDay } from '../store/reading/kept-days.js';
+import type { Ranking, Winner, WinnerWrite } from '../store/source/winners.js';
 import type { StreamRecord } from './change.js';
 
 /** A shard as the stream lists it. */
@@ -87,6 +88,16 @@ export interface LeasedWork {
   readonly signal: AbortSignal;
   /** Whether the lease was ours a moment ago. Without a renewed lease nothing is written: the next renewal decides. */
   readonly holds: () => boolean;
+}
+
+/** Which items of a source are its markers, where several may be the same one. */
+export interface WinnersPort {
+  /** Strongly consistent. */
+  read(keys: readonly string[]): Promise<readonly (Winner | undefined)[]>;
+  /** Returns for each whether it was written; `false` if another had been since it was read. */
+  write(writes: readonly WinnerWrite[]): Promise<readonly boolean[]>;
+  /** The contenders that the source's table has for a key now; undefined if the key does not tell where they are. */
+  ask(key: string): Promise<Ranking | undefined>;
 }
 
 /** Where cells are stored: at most 100 blocks per call. */

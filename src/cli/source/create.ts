@@ -3,14 +3,12 @@ import { CellportError } from '../../errors.js';
 import type { Collection, CollectionSource } from '../../model/collection.js';
 import { fillSource, type FillOptions } from '../../server/sources/fill.js';
 import { sourceReport } from '../../server/sources/report.js';
-import { markerOf } from '../../sources/marker.js';
 import { pathText } from '../../sources/path.js';
-import { primaryKeyOf } from '../../sources/primary-key.js';
 import { changeCollection } from '../../store/collection/change-collection.js';
 import { createCollection, getCollections } from '../../store/collection/collections.js';
 import { LeaseLost } from '../../store/lease.js';
 import { newCall } from '../../store/request/meter.js';
-import { describeSource, sampleItems, streamFault, type SourceTable } from '../../store/source/describe-source.js';
+import { describeSource, streamFault, type SourceTable } from '../../store/source/describe-source.js';
 import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
 import { openTables } from '../../store/table/table-check.js';
 import { findSource } from '../find-collection.js';
@@ -18,8 +16,6 @@ import { duration, grouped, progressBar } from '../progress.js';
 import type { CommandSession } from '../session.js';
 import { readMappingFile, type MappingFile } from './mapping-file.js';
 
-const SAMPLE = 100;
-const INDIRECT = 'key: markers whose key does not tell the primary key of their item cannot be followed yet';
 const LOOK_EVERY_MS = 500;
 
 /** What the command line says of a source besides its mapping. */
@@ -31,22 +27,10 @@ export interface SourceOptions {
   readonly maxRcu?: number;
 }
 
-/** Throws BAD_USER_INPUT if the table cannot be followed with this mapping. */
-async function checkSource(
-  { database, signal }: CommandSession,
-  { mapping }: MappingFile,
-  table: SourceTable,
-  every: number | undefined,
-): Promise<void> {
-  const faults = [every === undefined ? streamFault(table) : undefined].filter((fault) => fault !== undefined);
-  if (mapping.newest !== undefined) faults.push('newest: several items that are one marker cannot be followed yet');
-  for (const item of await sampleItems(database, table.name, SAMPLE, newCall(signal))) {
-    const found = markerOf(mapping, item, -Infinity);
-    if (found.kind !== 'marker') continue;
-    if (primaryKeyOf(mapping, table.key, found.key) === undefined) faults.push(INDIRECT);
-    break;
-  }
-  if (faults.length > 0) throw new CellportError('BAD_USER_INPUT', faults.join('\n'), { faults });
+/** Throws BAD_USER_INPUT if the table cannot be followed. */
+function checkTable(table: SourceTable, every: number | undefined): void {
+  const fault = every === undefined ? streamFault(table) : undefined;
+  if (fault !== undefined) throw new CellportError('BAD_USER_INPUT', fault, { table: table.name });
 }
 
 const sourceOf = (
@@ -119,7 +103,7 @@ export async function createSource(
   const { database, signal } = session;
   const file = await readMappingFile(path);
   const table = await describeSource(database, file.mapping.table);
-  await checkSource(session, file, table, options.every);
+  checkTable(table, options.every);
   await openTables(database);
   const call = newCall(signal);
   const [found] = await getCollections(database, [key], call, { consistent: true });
@@ -150,7 +134,7 @@ export async function changeSource(
   const { everyMs, maxRcu } = before.source;
   const kept = { ...(everyMs === undefined ? {} : { every: everyMs }), ...(maxRcu === undefined ? {} : { maxRcu }) };
   const source = sourceOf(table, file, { ...kept, ...options });
-  await checkSource(session, file, table, source.everyMs);
+  checkTable(table, source.everyMs);
   if (JSON.stringify(source) === JSON.stringify(before.source))
     return console.log(`collection ${key} has this mapping already`);
   const next = { ...before, source, mapProperties: mapProperties(file) };

@@ -11,6 +11,7 @@ import { openBlocks, openPages, openState } from '../../stream/consume/derived-p
 import { ownName } from '../../stream/consume/owners.js';
 import { NO_DAYS, openFill, type FillProgress } from '../../stream/mapped/fill.js';
 import { mappedStream } from '../../stream/mapped/mapped-stream.js';
+import { openWinners } from '../../stream/mapped/winners.js';
 import { type StatePort, type StreamPort } from '../../stream/ports.js';
 import { recount } from '../../stream/recount/recount.js';
 import type { RecountResult } from '../../stream/recount/scan.js';
@@ -59,6 +60,7 @@ export function sourceParts(
     state: openSourceState(database, consumer, mapping),
     cells: openBlocks(database),
     pages: { ...openPages(database), versionsByBatch: true },
+    winners: openWinners(database, collection),
     clock,
     keys,
     log,

@@ -9,6 +9,7 @@ import type { Database } from '../database.js';
 import { batchGet, type BatchGetOptions } from '../request/batch-get.js';
 import { chunks } from '../request/concurrency.js';
 import type { Call } from '../request/meter.js';
+import { REFUSALS, replaceStatement } from '../request/replace-statement.js';
 import { send } from '../request/send.js';
 import { transactOnce, type Write } from '../request/transact.js';
 import { attributesOfBlock, childrenOfItem, counted, looseAttributes } from './cells.js';
@@ -99,24 +100,11 @@ export function replaceBlocksRequest(
   blocks: readonly BlockWrite[],
 ): BatchExecuteStatementCommandInput {
   const statements = blocks.map(({ found, next, ...name }) => {
-    const { pk, sk } = blockKey(keys, name);
     const attributes = { b: next.batch, ...attributesOfBlock(name.parent, next.children) };
-    const values = Object.values(attributes);
-    if (found.batch === undefined) {
-      const names = ['pk', 'sk', ...Object.keys(attributes)].map((attribute) => `'${attribute}': ?`);
-      return { Statement: `INSERT INTO "${table}" VALUE {${names.join(', ')}}`, Parameters: [pk, sk, ...values] };
-    }
-    const sets = Object.keys(attributes).map((attribute) => `SET "${attribute}" = ?`);
-    const removes = (found.loose ?? []).map((attribute) => `REMOVE "${attribute}"`);
-    return {
-      Statement: `UPDATE "${table}" ${[...sets, ...removes].join(' ')} WHERE pk = ? AND sk = ? AND b = ?`,
-      Parameters: [...values, pk, sk, found.batch],
-    };
+    return replaceStatement(table, blockKey(keys, name), attributes, found.batch, found.loose);
   });
   return { Statements: statements };
 }
-
-const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
 
 /** The engine executes commands one by one: requests queued here do not block reads queued there. */
 const inTurn = pLimit(1);

@@ -1,8 +1,8 @@
-import type { Key } from '../../keys/document-id.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { Database } from '../database.js';
 import { chunks, mapConcurrently } from '../request/concurrency.js';
 import type { Call } from '../request/meter.js';
+import { REFUSALS, replaceStatement } from '../request/replace-statement.js';
 import { send } from '../request/send.js';
 import { transactOnce, type Write } from '../request/transact.js';
 import type { NewPage, PageReplacement } from './pages.js';
@@ -32,21 +32,6 @@ export class PageRejected extends Error {
   }
 }
 
-const REFUSALS = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
-
-/** The statement that replaces a page by one with the same begin. */
-function statementOf(table: string, { pk, sk }: Key, replacement: PageReplacement, page: NewPage) {
-  const attributes = Object.entries(attributesOf(page, replacement));
-  const values = attributes.map(([, value]) => value);
-  if (replacement.seen === undefined) {
-    const names = ['pk', 'sk', ...attributes.map(([name]) => name)].map((name) => `'${name}': ?`);
-    return { Statement: `INSERT INTO "${table}" VALUE {${names.join(', ')}}`, Parameters: [pk, sk, ...values] };
-  }
-  const sets = attributes.map(([name]) => `SET "${name}" = ?`).join(' ');
-  const Statement = `UPDATE "${table}" ${sets} WHERE pk = ? AND sk = ? AND b = ?`;
-  return { Statement, Parameters: [...values, pk, sk, replacement.seen] };
-}
-
 /** The items of a transaction that replaces a page. */
 function transactItems({ keys, tables }: Database, generation: string, replacement: PageReplacement): Write[] {
   const { scope, seen } = replacement;
@@ -70,7 +55,12 @@ async function replaceEach(
   const { keys, tables } = database;
   const Statements = replacements.flatMap((replacement) =>
     replacement.pages.map((page) =>
-      statementOf(tables.derived, keys.page(replacement.scope, generation, page.begin), replacement, page),
+      replaceStatement(
+        tables.derived,
+        keys.page(replacement.scope, generation, page.begin),
+        attributesOf(page, replacement),
+        replacement.seen,
+      ),
     ),
   );
   const { Responses = [] } = await send(database, 'batchExecute', { Statements }, call);

@@ -1,4 +1,3 @@
-import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import { QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import { eachInTurns, type Turn } from '../../scheduling/turns.js';
@@ -93,7 +92,7 @@ export function queryCommand(input: QueryCommandInput, turn: Turn): QueryCommand
   return withItems(exact(new QueryCommand(input)), turn, itemOf, 'DocumentUnmarshall');
 }
 
-/** A Scan whose items are in wire format, bytes as base64. The SDK would lose an attribute named `__proto__`. */
-export function wireScanCommand(input: ScanCommandInput, turn: Turn): ScanCommand {
-  return withItems(new ScanCommand(input), turn, (item) => item, 'deserializerMiddleware');
+/** A Query or Scan whose items are in wire format, bytes as base64. The SDK would lose an attribute named `__proto__`. */
+export function inWireFormat<C>(command: C, turn: Turn): C {
+  return withItems(command, turn, (item) => item, 'deserializerMiddleware');
 }

@@ -1,8 +1,12 @@
 import {
   BatchGetItemCommand,
+  QueryCommand as WireQueryCommand,
+  ScanCommand as WireScanCommand,
   type BatchGetItemCommandInput,
   type BatchGetItemCommandOutput,
   type ConsumedCapacity,
+  type QueryCommandInput as WireQueryInput,
+  type QueryCommandOutput as WireQueryOutput,
   type ScanCommandInput as WireScanInput,
   type ScanCommandOutput as WireScanOutput,
 } from '@aws-sdk/client-dynamodb';
@@ -44,10 +48,12 @@ import { exact } from './exact-values.js';
 import { mapFailure } from './failures.js';
 import { itemBytes } from './item-size.js';
 import type { Call, Meter } from './meter.js';
-import { queryCommand, wireScanCommand } from './query-items.js';
+import { inWireFormat, queryCommand } from './query-items.js';
 import { rangeReadOf, type RangeRead } from './read-log.js';
 import type { WireMap } from './wire.js';
 import { withinTime } from './within-time.js';
+
+type WireItems<Output> = Omit<Output, 'Items'> & { Items?: readonly WireMap[] };
 
 /** The operations on items with their inputs and outputs. A request is such an input: a plain value. */
 export interface Operations {
@@ -56,9 +62,11 @@ export interface Operations {
   /** In wire format, for tables of others. */
   wireBatchGet: { input: BatchGetItemCommandInput; output: BatchGetItemCommandOutput };
   query: { input: QueryCommandInput; output: QueryCommandOutput };
+  /** In wire format, for tables of others. */
+  wireQuery: { input: WireQueryInput; output: WireItems<WireQueryOutput> };
   scan: { input: ScanCommandInput; output: ScanCommandOutput };
   /** With items and keys in wire format: a single value that JavaScript cannot represent must not cost a whole response. */
-  wireScan: { input: WireScanInput; output: Omit<WireScanOutput, 'Items'> & { Items?: readonly WireMap[] } };
+  wireScan: { input: WireScanInput; output: WireItems<WireScanOutput> };
   put: { input: PutCommandInput; output: PutCommandOutput };
   update: { input: UpdateCommandInput; output: UpdateCommandOutput };
   delete: { input: DeleteCommandInput; output: DeleteCommandOutput };
@@ -98,7 +106,8 @@ const total = (lists: Readonly<Record<string, readonly unknown[]>> | undefined) 
 const countOf = ({ Count = 0 }: { readonly Count?: number | undefined }) => Count;
 
 /** A Query that finds nothing costs as much as one that finds a little. */
-const leastOfRange = ({ ConsistentRead }: QueryCommandInput) => (ConsistentRead === true ? 1 : 0.5);
+const leastOfRange = ({ ConsistentRead }: Pick<QueryCommandInput, 'ConsistentRead'>) =>
+  ConsistentRead === true ? 1 : 0.5;
 
 /** Each item of a batch is rounded up on its own, and a key that is absent costs as much as a small item. */
 function leastOfBatch(
@@ -141,6 +150,15 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
     isRange: true,
     range: rangeReadOf,
   },
+  wireQuery: {
+    run: ({ client, scheduler }, input, options) =>
+      client.send(inWireFormat(new WireQueryCommand(input), scheduler.takeTurn), options) as unknown as Promise<
+        Operations['wireQuery']['output']
+      >,
+    itemsRead: countOf,
+    leastUnits: leastOfRange,
+    isRange: true,
+  },
   scan: {
     run: ({ client }, input, options) => client.send(exact(new ScanCommand(input)), options),
     itemsRead: countOf,
@@ -149,7 +167,7 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
   wireScan: {
     // The SDK's type of a value is a union by type name; ours is read by whichever name is present.
     run: ({ client, scheduler }, input, options) =>
-      client.send(wireScanCommand(input, scheduler.takeTurn), options) as unknown as Promise<
+      client.send(inWireFormat(new WireScanCommand(input), scheduler.takeTurn), options) as unknown as Promise<
         Operations['wireScan']['output']
       >,
     itemsRead: countOf,

@@ -1,5 +1,5 @@
 import type { Keyspace } from '../../keys/keyspace.js';
-import { markerOf, type SourceMarker } from '../../sources/marker.js';
+import { markerOf, type Newest, type SourceMarker } from '../../sources/marker.js';
 import type { Item } from '../database.js';
 import { EXPIRY } from '../marker/marker-item.js';
 import { valueBytes } from '../request/item-size.js';
@@ -9,7 +9,13 @@ import { mappingOf, type SourceCollection } from './source-mapping.js';
 const MOST_DRAWN_BYTES = 8 * 1024;
 
 /** An item of a source in the form of Cellport's own items, as far as maps draw it, or the reason why it is no marker. */
-export type Drawn = { readonly item: Item } | { readonly fault: string };
+export interface Drawn {
+  /** That of the marker; undefined if the item has no valid one. */
+  readonly key: string | undefined;
+  readonly newest: Newest;
+  readonly item?: Item;
+  readonly fault?: string;
+}
 
 /** What maps draw of a marker, as in Cellport's own items; what does not fit a page is cut to its key and position. */
 function drawnItem(keys: Keyspace, collection: SourceCollection, marker: SourceMarker): Item {
@@ -36,6 +42,7 @@ function drawnItem(keys: Keyspace, collection: SourceCollection, marker: SourceM
 export function drawnOf(keys: Keyspace, collection: SourceCollection, item: Item): Drawn | undefined {
   const found = markerOf(mappingOf(collection.source), item, -Infinity);
   if (found.kind === 'other') return undefined;
-  if (found.kind === 'rejected') return { fault: `${found.reason}: ${found.message}` };
-  return { item: drawnItem(keys, collection, found) };
+  const { key, newest } = found;
+  if (found.kind === 'rejected') return { key, newest, fault: `${found.reason}: ${found.message}` };
+  return { key, newest, item: drawnItem(keys, collection, found) };
 }

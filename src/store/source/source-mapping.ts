@@ -1,6 +1,9 @@
 import { CellportError } from '../../errors.js';
-import type { Collection, CollectionSource } from '../../model/collection.js';
+import type { Collection, CollectionSource, TableKeyAttribute } from '../../model/collection.js';
+import { attributesDrawn } from '../../sources/attributes.js';
 import { readMapping, type Mapping } from '../../sources/mapping.js';
+import { primaryKeyOf } from '../../sources/primary-key.js';
+import type { Item } from '../database.js';
 
 /** A collection whose markers are in a table of others. */
 export interface SourceCollection extends Collection {
@@ -29,4 +32,32 @@ export function ownCollection(collection: Collection, field: string): Collection
     `${field}: collection ${key} follows table ${source.table}, which Cellport only reads; so it takes no writes, and has no search index and no index of places`,
     { collection: key, table: source.table },
   );
+}
+
+/**
+ * The primary key of the only item that can ever be the marker with this key; undefined if several can: the key does not
+ * tell which, or consists of what an item may change.
+ */
+export function onlyItemOf(source: CollectionSource, key: string): Item | undefined {
+  const mapping = mappingOf(source);
+  const { items = {}, key: template, newest } = mapping;
+  const names = template?.paths.map(([first]) => first) ?? Object.keys(items);
+  const isFixed = names.every((name) => source.tableKey.some((attribute) => attribute.name === name));
+  return newest === undefined && isFixed ? primaryKeyOf(mapping, source.tableKey, key) : undefined;
+}
+
+/** The attributes that tell which marker an item of a source is, and what maps draw of it. */
+export function attributesRead(source: CollectionSource): string[] {
+  return [...new Set([...source.tableKey.map(({ name }) => name), ...attributesDrawn(mappingOf(source))])];
+}
+
+type WireImage = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
+
+/** The primary key of an item in wire format, as records and scans name it. */
+export function keysOf({ tableKey }: CollectionSource, image: WireImage): Record<string, Record<string, unknown>> {
+  const valueIn = ({ name, type }: TableKeyAttribute) => {
+    const value = image[name]?.[type];
+    return { [type]: value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value };
+  };
+  return Object.fromEntries(tableKey.map((attribute) => [attribute.name, valueIn(attribute)]));
 }

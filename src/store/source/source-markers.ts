@@ -1,6 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 
 import { encode, LONGEST_Z } from '../../geo/geohash.js';
+import type { CollectionSource } from '../../model/collection.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { Marker } from '../../model/marker.js';
 import { detailsOf, markerOf } from '../../sources/marker.js';
@@ -12,9 +13,10 @@ import type { BatchGetOptions } from '../request/batch-get.js';
 import { chunks, mapConcurrently } from '../request/concurrency.js';
 import type { Call } from '../request/meter.js';
 import { processAll } from '../request/retries.js';
-import { send } from '../request/send.js';
+import { send, type Operations } from '../request/send.js';
 import { exactItemOf, type WireMap } from '../request/wire.js';
-import { hasSource, mappingOf, type SourceCollection } from './source-mapping.js';
+import { attributesRead, hasSource, keysOf, mappingOf, onlyItemOf, type SourceCollection } from './source-mapping.js';
+import { readWinners } from './winners.js';
 
 const BATCHES_AT_A_TIME = 8;
 const ATTEMPTS = 8;
@@ -61,33 +63,83 @@ function wireKey(tableKey: readonly KeyAttribute[], key: Item): WireKey {
   return Object.fromEntries(tableKey.map((attribute) => [attribute.name, valueOf(attribute)]));
 }
 
+/** Responses of up to 1 MB that are read of a partition at most: a table of readings may have years of them in one. */
+const MOST_RESPONSES = 8;
+
+async function* partitionItems(database: Database, source: CollectionSource, partition: Item, call: Call) {
+  const [hash] = source.tableKey;
+  const attributes = attributesRead(source);
+  const request = {
+    TableName: source.table,
+    ConsistentRead: true,
+    // The newest are where they are added.
+    ScanIndexForward: false,
+    KeyConditionExpression: '#0 = :partition',
+    // The first attribute is that of the partition.
+    ExpressionAttributeNames: Object.fromEntries(attributes.map((name, index) => [`#${index}`, name])),
+    ExpressionAttributeValues: {
+      ':partition': wireKey(source.tableKey.slice(0, 1), partition)[hash?.name ?? ''] ?? { NULL: true },
+    },
+    ProjectionExpression: attributes.map((_, index) => `#${index}`).join(', '),
+  };
+  let after: Operations['wireQuery']['output']['LastEvaluatedKey'];
+  for (let response = 0; response < MOST_RESPONSES && (response === 0 || after !== undefined); response += 1) {
+    const start = after === undefined ? {} : { ExclusiveStartKey: after };
+    const page: Operations['wireQuery']['output'] = await send(database, 'wireQuery', { ...request, ...start }, call);
+    yield page.Items ?? [];
+    after = page.LastEvaluatedKey;
+  }
+}
+
+/**
+ * The items in the partition that has all those with a marker's key, the last ones first, response by response;
+ * undefined if the key does not tell the partition.
+ */
+export function itemsAround(
+  database: Database,
+  source: CollectionSource,
+  key: string,
+  call: Call,
+): AsyncIterable<readonly WireMap[]> | undefined {
+  const partition = primaryKeyOf(mappingOf(source), source.tableKey.slice(0, 1), key);
+  return partition && partitionItems(database, source, partition, call);
+}
+
 /** Reads markers of a source from its table, by key; those that do not exist are missing. */
 async function readFromTable(
   database: Database,
   collection: SourceCollection,
   keys: readonly string[],
   call: Call,
-  { consistent = false }: BatchGetOptions,
+  options: BatchGetOptions,
 ): Promise<Map<string, Marker>> {
-  const { table, tableKey } = collection.source;
-  const mapping = mappingOf(collection.source);
-  const wanted = [...new Set(keys)].flatMap((key) => {
-    const primaryKey = primaryKeyOf(mapping, tableKey, key);
-    return primaryKey === undefined ? [] : [wireKey(tableKey, primaryKey)];
-  });
-  const found: Item[] = [];
+  const { source } = collection;
+  const { table, tableKey } = source;
+  const unique = [...new Set(keys)];
+  const only = unique.map((key) => onlyItemOf(source, key));
+  const others = unique.filter((_, index) => only[index] === undefined);
+  const winners = await readWinners(database, database.keys.scope(collection), others, call, options);
+  const chosen = new Map(others.map((key, index) => [key, winners[index]?.ranking.best[0]?.item]));
+  // Two keys may name one item, which has just got the other key.
+  const named = [...new Set(chosen.values())].map((item) => item && exactItemOf(JSON.parse(item) as WireMap));
+  const wanted = [...only, ...named].flatMap((key) => (key ? [wireKey(tableKey, key)] : []));
+  const now = database.clock.wall();
+  const found = new Map<string, Marker>();
   async function read(left: readonly WireKey[]): Promise<readonly WireKey[]> {
-    const RequestItems = { [table]: { Keys: [...left], ...(consistent ? { ConsistentRead: true } : {}) } };
+    const RequestItems = { [table]: { Keys: [...left], ...(options.consistent ? { ConsistentRead: true } : {}) } };
     const { Responses, UnprocessedKeys } = await send(database, 'wireBatchGet', { RequestItems }, call);
-    for (const item of Responses?.[table] ?? []) found.push(exactItemOf(item as unknown as WireMap));
+    for (const item of (Responses?.[table] ?? []) as unknown as readonly WireMap[]) {
+      const marker = markerIn(collection, exactItemOf(item), now);
+      const isChosen =
+        marker && (!chosen.has(marker.key) || chosen.get(marker.key) === JSON.stringify(keysOf(source, item)));
+      if (isChosen) found.set(marker.key, marker);
+    }
     return UnprocessedKeys?.[table]?.Keys ?? [];
   }
   await mapConcurrently(chunks(wanted, REQUEST_LIMITS.batchGet), BATCHES_AT_A_TIME, (batch) =>
     processAll<WireKey>(batch, read, { attempts: ATTEMPTS, signal: call.signal }),
   );
-  const now = database.clock.wall();
-  const markers = found.flatMap((item) => markerIn(collection, item, now) ?? []);
-  return new Map(markers.map((marker) => [marker.key, marker]));
+  return found;
 }
 
 /** Reads markers as `getMarkers` does, those of sources from the tables that they follow. */

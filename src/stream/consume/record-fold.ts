@@ -5,7 +5,7 @@ import type { Keyspace } from '../../keys/keyspace.js';
 import type { CellChanges } from '../../model/cell.js';
 import type { DeadLetter } from '../../store/cell/dead-letters.js';
 import { CellFold } from '../cells/fold.js';
-import { changeOf, type StreamRecord } from '../change.js';
+import { changeOf, type Contention, type StreamRecord } from '../change.js';
 import { DayFold } from '../days/fold.js';
 import type { PageChange } from '../pages/apply.js';
 import { PageFold } from '../pages/fold.js';
@@ -29,6 +29,10 @@ export interface Folded {
   /** The days of changed readings. */
   readonly days: readonly MarkerDay[];
   readonly deadLetters: readonly DeadLetter[];
+  /** The last of each item about each marker, from which its change follows. */
+  readonly contentions: readonly Contention[];
+  /** With records of markers that follow from them. */
+  readonly and: (records: readonly StreamRecord[]) => Folded;
 }
 
 /** Folds records into changes of derived data. Those that cannot be understood become dead letters. */
@@ -39,6 +43,7 @@ export class RecordFold {
   readonly #cells = new CellFold();
   readonly #pages = new PageFold();
   readonly #days: DayFold;
+  readonly #contentions = new Map<string, Contention>();
 
   constructor(keys: Keyspace) {
     this.#keys = keys;
@@ -47,6 +52,7 @@ export class RecordFold {
 
   add(shard: string, record: StreamRecord): void {
     this.records += 1;
+    for (const one of record.contentions ?? []) this.#contentions.set(`${one.key}\n${one.item}`, one);
     const { fault: mapped } = record;
     if (mapped) this.deadLetters.push(deadLetterOf(shard, { ...record, keys: mapped.keys }, mapped.reason));
     const change = changeOf(this.#keys, record);
@@ -63,9 +69,9 @@ export class RecordFold {
     if (after !== undefined) this.#cells.add(scope, after, 1);
   }
 
-  /** The number of finest cells, places and days of readings touched. */
+  /** The number of finest cells, places, days of readings and contenders touched. */
   get size(): number {
-    return this.#cells.size + this.#days.size;
+    return this.#cells.size + this.#days.size + this.#contentions.size;
   }
 
   folded(): Folded {
@@ -74,6 +80,11 @@ export class RecordFold {
       markers: this.#pages.changes(),
       days: this.#days.changes(),
       deadLetters: this.deadLetters,
+      contentions: [...this.#contentions.values()],
+      and: (records) => {
+        for (const record of records) this.add('', record);
+        return this.folded();
+      },
     };
   }
 }

@@ -10,7 +10,7 @@ import type { CellMemory } from '../cells/memory.js';
 import type { StreamRecord } from '../change.js';
 import { MarkerDays, type DaysOptions } from '../days/apply.js';
 import { keptPages, type KeptPages, type PagesOptions } from '../pages/kept-pages.js';
-import type { CellsPort, LeasedWork, StatePort, StreamPort } from '../ports.js';
+import type { CellsPort, LeasedWork, StatePort, StreamPort, WinnersPort } from '../ports.js';
 import { currentStream, RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { LIST_EVERY_MS } from '../source/shards.js';
 import { planned, settled, withGap, withShardsSeen, type ShardsSeen } from '../state.js';
@@ -31,6 +31,8 @@ export interface SessionParts {
   readonly pages?: PagesOptions | undefined;
   /** Omitted if summaries of readings are not kept. */
   readonly days?: DaysOptions | undefined;
+  /** Omitted where no two items are the same marker. */
+  readonly winners?: WinnersPort | undefined;
   /**
    * Called with each record as it is read, before the cells include it; the records of one item are in order. After a
    * loss or a change of ownership, some records are repeated.
@@ -239,8 +241,8 @@ export class Session {
 
   /** Applies a batch to all blocks and pages. */
   async #apply(batch: number, folded: Folded): Promise<Applied> {
-    const { state, cells, memory, clock, log, onApplied } = this.#options;
-    const stores = { state, cells, memory, pages: this.#pages, days: this.#days };
+    const { state, cells, memory, winners, onRecord: onDecided, clock, log, onApplied } = this.#options;
+    const stores = { state, cells, memory, pages: this.#pages, days: this.#days, winners, onDecided };
     const applied = await applyFolded(stores, this.#work, batch, folded);
     const { suspects, pagesFailed } = applied;
     if (pagesFailed) {
@@ -254,7 +256,7 @@ export class Session {
       this.#suspects = [...this.#suspects, ...suspects.map((name) => ({ ...name, at }))];
     }
     this.#completeBatch = batch;
-    onApplied(batch, folded.changes);
+    onApplied(batch, applied.changes);
     return applied;
   }
 

@@ -3,14 +3,16 @@ import type { StreamState } from '../../store/cell/stream-state.js';
 import type { Lease } from '../../store/lease.js';
 import { applyToCells, type Applied } from '../cells/apply.js';
 import type { CellMemory } from '../cells/memory.js';
+import type { StreamRecord } from '../change.js';
 import type { MarkerDays } from '../days/apply.js';
 import { applyToPages } from '../pages/apply.js';
 import { PagesFailed, type KeptPages } from '../pages/kept-pages.js';
-import type { CellsPort, LeasedWork, StatePort } from '../ports.js';
+import type { CellsPort, LeasedWork, StatePort, WinnersPort } from '../ports.js';
 import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { moved, withGap } from '../state.js';
 import type { StreamReader } from './reader.js';
 import type { Folded } from './record-fold.js';
+import { decidedRecords } from './winners.js';
 
 /** Records a gap if the table's stream is not that of the state; returns the reason. */
 export async function noteSwitch(lease: Lease<StreamState>, stream: string | undefined): Promise<string | undefined> {
@@ -29,7 +31,7 @@ export async function noteLoss(lease: Lease<StreamState>, error: unknown): Promi
 }
 
 /** The effect of a batch on the blocks, and the reason why pages do not include it, if they cannot. */
-export interface AppliedToAll extends Applied {
+export interface AppliedToAll extends Applied, Pick<Folded, 'changes'> {
   readonly pagesFailed?: PagesFailed | undefined;
 }
 
@@ -40,26 +42,34 @@ export interface DerivedStores {
   readonly memory?: CellMemory | undefined;
   readonly pages?: KeptPages | undefined;
   readonly days?: MarkerDays | undefined;
+  /** Omitted where no two items are the same marker. */
+  readonly winners?: WinnersPort | undefined;
+  /** Called with each record of a marker that follows from those of several items, before the cells include it. */
+  readonly onDecided?: ((record: StreamRecord) => void) | undefined;
 }
 
 /** Stores the dead letters of a batch, then brings every block and every page to it, and opens the days of its readings. */
 export async function applyFolded(
-  { state, cells, memory, pages, days }: DerivedStores,
+  { state, cells, memory, pages, days, winners, onDecided }: DerivedStores,
   work: LeasedWork,
   batch: number,
-  { changes, markers, days: changedDays, deadLetters }: Folded,
+  folded: Folded,
 ): Promise<AppliedToAll> {
   const { clock, signal, log } = work;
+  const { contentions, days: changedDays, deadLetters } = folded;
   const onRetry = (err: unknown) => log.warn({ err, batch }, 'Cannot store dead letters; retrying');
   const store = () => state.putDeadLetters(deadLetters);
   if (deadLetters.length > 0) await retry(store, { attempts: Infinity, onRetry, clock, signal });
+  const decided = winners ? await decidedRecords(winners, work, batch, contentions) : [];
+  for (const record of decided) onDecided?.(record);
+  const { changes, markers } = folded.and(decided);
   const toPages = pages ? applyToPages({ ...work, ...pages }, batch, markers) : Promise.resolve();
   const [applied, pagesFailed] = await Promise.all([
     applyToCells({ ...work, port: cells, memory }, batch, changes),
     failureOf(toPages),
     days?.open(changedDays),
   ]);
-  return { ...applied, pagesFailed };
+  return { ...applied, changes, pagesFailed };
 }
 
 /** The PagesFailed that the work throws, if any. */

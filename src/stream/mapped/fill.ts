@@ -1,14 +1,15 @@
-import { attributesDrawn } from '../../sources/attributes.js';
 import type { Database } from '../../store/database.js';
 import { newCall } from '../../store/request/meter.js';
 import { forgetRejected, noteRejected, type Rejected } from '../../store/source/rejected-items.js';
-import { mappingOf, type SourceCollection } from '../../store/source/source-mapping.js';
+import { attributesRead, keysOf, type SourceCollection } from '../../store/source/source-mapping.js';
 import type { WireImage } from '../change.js';
 import { versioned } from '../pages/apply.js';
 import type { DaysPort } from '../ports.js';
+import { Contest } from '../recount/contest.js';
 import { openRecount, scan } from '../recount/reads.js';
 import type { RecountPort } from '../recount/scan.js';
-import { keysOf, mappedImage } from './mapped-stream.js';
+import { mappedImage } from './mapped-stream.js';
+import { openWinners } from './winners.js';
 
 /** Markers in tables of others have no readings. */
 export const NO_DAYS: DaysPort = {
@@ -45,6 +46,7 @@ export function openFill(
   const { source } = collection;
   const call = newCall();
   const own = openRecount(database, consumer, keys.scope(collection));
+  const contest = new Contest(openWinners(database, collection), checkOnly);
   return {
     pages: {
       ...own.pages,
@@ -54,25 +56,31 @@ export function openFill(
         return pages?.map((page) => ({ ...page, entries: page.entries.map((entry) => versioned(entry, 0)) }));
       },
     },
-    listDerived: () => own.listDerived(),
+    contest,
+    async *listDerived() {
+      for await (const { pages, ...others } of own.listDerived()) {
+        for (const { of, key } of pages) if (of === 'winner') contest.expect(keys.parseWinner(key)?.key ?? '');
+        yield { ...others, pages: pages.filter(({ of }) => of !== 'winner') };
+      }
+    },
     async *scanMarkers() {
       if (!checkOnly) await forgetRejected(database, consumer, call);
-      const names = new Set([...source.tableKey.map(({ name }) => name), ...attributesDrawn(mappingOf(source))]);
       let [items, markers, rejected] = [0, 0, 0];
-      for await (const page of scan(database, source.table, [...names], source.maxRcu)) {
+      for await (const page of scan(database, source.table, attributesRead(source), source.maxRcu)) {
         const images: WireImage[] = [];
         const faults: Rejected[] = [];
         for (const item of page) {
-          const { image, fault } = mappedImage(keys, collection, item);
-          if (image) images.push(image);
+          const { key, image, fault, contender } = mappedImage(keys, collection, item);
+          if (key !== undefined && contender) contest.put(key, contender.item, contender);
+          else if (image) images.push(image);
           if (fault === undefined) continue;
-          faults.push({ reason: fault, event: 'SCAN', item: JSON.stringify(keysOf(collection, item)) });
+          faults.push({ reason: fault, event: 'SCAN', item: JSON.stringify(keysOf(source, item)) });
         }
         if (!checkOnly) await noteRejected(database, consumer, faults, call);
         items += page.length;
         markers += images.length;
         rejected += faults.length;
-        onProgress({ items, markers, rejected });
+        onProgress({ items, markers: markers + contest.size, rejected });
         yield images;
       }
     },

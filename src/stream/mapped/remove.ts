@@ -9,7 +9,11 @@ import { scan } from '../recount/reads.js';
 /** The scope of the collection that an item was derived from; undefined for other items. */
 function scopeOf(keys: Keyspace, key: Key): string | undefined {
   const parsed =
-    keys.parseCell(key) ?? keys.parsePlaceCount(key) ?? keys.parsePage(key) ?? keys.parsePageDirectory(key);
+    keys.parseCell(key) ??
+    keys.parsePlaceCount(key) ??
+    keys.parsePage(key) ??
+    keys.parsePageDirectory(key) ??
+    keys.parseWinner(key);
   return parsed?.scope;
 }
 

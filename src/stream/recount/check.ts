@@ -19,7 +19,7 @@ import { countedBlocks, differs, nameOfBlock } from './cells.js';
 import { RecountDays } from './days.js';
 import { HeldMarkers } from './held-markers.js';
 import { comparedPages, type PageName, type Partition, type RecountPages } from './pages.js';
-import { counting, listDerived, scanMarkers, type RecountOptions, type RecountResult } from './scan.js';
+import { addDecided, counting, listDerived, scanMarkers, type RecountOptions, type RecountResult } from './scan.js';
 
 /** A record may come after one that was made later by as much, because shards do not wait for one another. */
 const SETTLE_MS = 3_000;
@@ -79,7 +79,7 @@ export class Check {
   }
 
   async run(): Promise<RecountResult> {
-    const { clock, tables } = this.#options;
+    const { clock, log, tables } = this.#options;
     const signal = this.#signal;
     const collecting = { markers: this.#markers, days: this.#days, signal };
     const begun = await this.#load();
@@ -88,6 +88,7 @@ export class Check {
     const stored = await listDerived(this.#options, begun, collecting);
     await clock.sleep(SETTLE_MS, signal);
     await readAll(clock.now());
+    await addDecided(this.#options, this.#markers, { clock, log, signal, holds: () => true }, Infinity);
 
     const fold = new CellFold();
     const { partitions, count } = counting(
@@ -108,7 +109,7 @@ export class Check {
       await readAll();
       const state = await this.#load(begun);
       if (!this.#hasRead(state, begun)) continue;
-      this.#pass(state);
+      await this.#pass(state);
       await this.#compareBlocks(state);
       await this.#comparePages(state, tables.pages);
     }
@@ -167,6 +168,8 @@ export class Check {
     if (last !== undefined && !isAfter(record.sequence, last)) return;
     this.#last.set(shard, record.sequence);
     const { scope, key } = changeOf(this.#options.keys, record) ?? {};
+    for (const one of record.contentions ?? []) this.#options.tables.contest?.begin(one);
+    if (record.contentions) this.#later.push(read);
     if (scope === undefined || key === undefined) return;
     this.#later.push(read);
     if (!this.#markers.isOverridden(scope, key)) this.#markers.override(scope, key, record.before);
@@ -180,10 +183,18 @@ export class Check {
     });
   }
 
+  /** The records of markers among some, and those that follow from records of items, which are passed now or later. */
+  async #recordsOf(reads: readonly Read[], passed: boolean): Promise<StreamRecord[]> {
+    const own = reads.filter(({ record }) => record.contentions === undefined);
+    const contentions = reads.flatMap(({ record }) => record.contentions ?? []);
+    const decided = (await this.#options.tables.contest?.records(contentions, passed)) ?? [];
+    return [...own.map(({ record }) => record), ...decided];
+  }
+
   /** The changes of records to blocks. */
-  #changesOf(reads: readonly Read[]): BlockDelta[] {
+  #changesOf(records: readonly StreamRecord[]): BlockDelta[] {
     const fold = new CellFold();
-    for (const { record } of reads) {
+    for (const record of records) {
       const { scope, before, after } = changeOf(this.#options.keys, record) ?? {};
       if (scope !== undefined && before !== undefined) fold.add(scope, before, -1);
       if (scope !== undefined && after !== undefined) fold.add(scope, after, 1);
@@ -192,10 +203,13 @@ export class Check {
   }
 
   /** Lets what is expected include all records of a state's complete batches. */
-  #pass(state: StreamState): void {
-    const passed = this.#later.filter((read) => includes(state, read));
+  async #pass(state: StreamState): Promise<void> {
+    const passed = await this.#recordsOf(
+      this.#later.filter((read) => includes(state, read)),
+      true,
+    );
     this.#later = this.#later.filter((read) => !includes(state, read));
-    for (const { record } of passed) {
+    for (const record of passed) {
       const { scope = '', key = '' } = changeOf(this.#options.keys, record) ?? {};
       this.#markers.override(scope, key, record.after);
     }
@@ -211,15 +225,16 @@ export class Check {
 
   /** Compares the blocks that no later batch has changed. */
   async #compareBlocks(state: StreamState): Promise<void> {
-    const ahead = this.#changesOf(this.#later.filter((read) => includes(settled(state), read)));
-    const planned = new Map(ahead.map((delta) => [nameOfBlock(delta), this.#with(delta)]));
+    const planned = this.#later.filter((read) => includes(settled(state), read));
+    const ahead = this.#changesOf(await this.#recordsOf(planned, false));
+    const after = new Map(ahead.map((delta) => [nameOfBlock(delta), this.#with(delta)]));
     const compare = async (names: readonly BlockName[]) => {
       const found = await this.#options.cells.read(names, true);
       for (const [index, { scope, parent }] of names.entries()) {
         const { batch = 0, children } = found[index] ?? ABSENT_BLOCK;
         if (batch > state.batch) continue;
         const name = nameOfBlock({ scope, parent });
-        const expected = (batch === state.batch ? planned.get(name) : undefined) ?? this.#expected.get(name);
+        const expected = (batch === state.batch ? after.get(name) : undefined) ?? this.#expected.get(name);
         if (differs(children, expected?.deltas ?? new Map())) this.#drifted.push({ scope, parent });
         this.#blocks.delete(name);
       }

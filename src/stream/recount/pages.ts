@@ -27,10 +27,10 @@ export interface PartitionEntries extends Partition {
   readonly entries: readonly OrderedMarker[];
 }
 
-/** A page, or a part of a directory of pages, among all items of a table. */
+/** A page, a part of a directory of pages, or a winner, among all items of a table. */
 export interface PageItem extends PartitionName {
   readonly key: Key;
-  readonly of: 'pages' | 'directory';
+  readonly of: 'pages' | 'directory' | 'winner';
 }
 
 /** Where a recount reads and writes pages. */

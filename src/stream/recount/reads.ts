@@ -71,7 +71,9 @@ function pageItemsOf(keys: Keyspace, key: Key): PageItem[] {
   const page = keys.parsePage(key);
   if (page !== undefined) return [{ ...page, partition, key, of: 'pages' }];
   const part = keys.parsePageDirectory(key);
-  return part === undefined ? [] : [{ ...part, partition, key, of: 'directory' }];
+  if (part !== undefined) return [{ ...part, partition, key, of: 'directory' }];
+  const winner = keys.parseWinner(key);
+  return winner === undefined ? [] : [{ scope: winner.scope, generation: '', partition, key, of: 'winner' }];
 }
 
 /** The pages of a database for a recount. Their markers do not name their collection. */

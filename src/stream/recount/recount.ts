@@ -15,7 +15,7 @@ import { Check } from './check.js';
 import { RecountDays } from './days.js';
 import { HeldMarkers } from './held-markers.js';
 import { buildPages } from './pages.js';
-import { counting, listDerived, scanMarkers, type RecountOptions, type RecountResult } from './scan.js';
+import { addDecided, counting, listDerived, scanMarkers, type RecountOptions, type RecountResult } from './scan.js';
 
 /** A record may come after one that was made later by as much, because shards do not wait for one another. */
 const SETTLE_MS = 3_000;
@@ -100,6 +100,7 @@ class Recount {
     const onRetry = (err: unknown) => log.warn({ err }, 'Cannot write pages; retrying');
     const retries: RetryOptions = { attempts: Infinity, onRetry, clock, signal: this.#signal };
     const stored = await listDerived(this.#options, this.#lease.current, this.#collecting);
+    await addDecided(this.#options, this.#markers, this.#work, batch);
     const fold = new CellFold();
     const { partitions, count } = counting(this.#markers.take(), fold);
     const pages = await buildPages({ pages: tables.pages, pack, generation, round, retries }, partitions);
@@ -122,13 +123,14 @@ class Recount {
 
   #remember(record: StreamRecord): void {
     if (itemKey(record.keys) === this.#fence) this.#fenceSeen = true;
+    for (const { key, item, after } of record.contentions ?? []) this.#options.tables.contest?.put(key, item, after);
     const { scope, key } = changeOf(this.#options.keys, record) ?? {};
     if (scope !== undefined && key !== undefined) this.#markers.override(scope, key, record.after);
   }
 
   async #finishPlan(): Promise<void> {
-    const { state, cells } = this.#options;
-    const stores = { state, cells, days: this.#opening };
+    const { state, cells, winners } = this.#options;
+    const stores = { state, cells, winners, days: this.#opening };
     try {
       await finishPlan(this.#lease, this.#newReader(), (batch, folded) =>
         applyFolded(stores, this.#work, batch, folded),

@@ -8,8 +8,9 @@ import type { CellFold } from '../cells/fold.js';
 import { changeOf, contributionAt, type WireImage } from '../change.js';
 import type { DaysOptions } from '../days/apply.js';
 import type { PagesOptions } from '../pages/kept-pages.js';
-import type { CellsPort, StatePort, StreamPort } from '../ports.js';
+import type { CellsPort, LeasedWork, StatePort, StreamPort, WinnersPort } from '../ports.js';
 import type { ComparedBlocks } from './cells.js';
+import type { Contest } from './contest.js';
 import type { RecountDays, RecountedDays } from './days.js';
 import type { HeldMarkers, HeldPartition } from './held-markers.js';
 import type { CheckedPages, PageItem, PartitionEntries, RecountPages } from './pages.js';
@@ -36,6 +37,8 @@ export interface RecountPort {
   readonly pages: RecountPages;
   /** Called once everything is built, before it takes the place of what there was. */
   built?(): Promise<void>;
+  /** The items of a source that `scanMarkers` finds, but does not yield, since several may be the same marker. */
+  readonly contest?: Contest;
 }
 
 export interface RecountOptions {
@@ -45,6 +48,7 @@ export interface RecountOptions {
   readonly pages: PagesOptions;
   readonly days: DaysOptions;
   readonly tables: RecountPort;
+  readonly winners?: WinnersPort | undefined;
   readonly clock: Clock;
   readonly keys: Keyspace;
   readonly log: Log;
@@ -74,13 +78,27 @@ export async function scanMarkers(
 ): Promise<void> {
   for await (const page of tables.scanMarkers()) {
     signal.throwIfAborted();
-    for (const image of page) {
-      const made = { sequence: '0', event: '', at: 0, keys: image, before: undefined, after: image };
-      const scope = changeOf(keys, made)?.scope;
-      if (scope !== undefined) markers.add(scope, image);
-    }
+    addMarkers(keys, markers, page);
     await days.addItems(page);
   }
+}
+
+function addMarkers(keys: Keyspace, markers: HeldMarkers, page: readonly WireImage[]): void {
+  for (const image of page) {
+    const made = { sequence: '0', event: '', at: 0, keys: image, before: undefined, after: image };
+    const scope = changeOf(keys, made)?.scope;
+    if (scope !== undefined) markers.add(scope, image);
+  }
+}
+
+/** Decides which items are markers, where several may be, as of a batch. */
+export async function addDecided(
+  { tables, keys }: RecountOptions,
+  markers: HeldMarkers,
+  work: LeasedWork,
+  batch: number,
+): Promise<void> {
+  for await (const page of tables.contest?.images(work, batch) ?? []) addMarkers(keys, markers, page);
 }
 
 /** Lists all blocks and pages. */
