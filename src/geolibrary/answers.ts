@@ -58,6 +58,7 @@ export function serveGeoTable(database: Database, layout: TableLayout, key: stri
     readingsBucket: 'NONE',
     readingsTable: 'SHARED',
     readingsSummarized: false,
+    geoIndex: true,
     geoSlot: 'A',
     version: 1,
     createdAt,

@@ -25,7 +25,7 @@ import { sourceConsumer } from './source-report.js';
 const LOOK_EVERY_MS = 2_000;
 
 /** What consumers and fills of a source share: its table seems to have markers of Cellport's own. */
-function sourceParts({ database, streams }: StreamBackend, collection: SourceCollection, log: Log) {
+export function sourceParts({ database, streams }: StreamBackend, collection: SourceCollection, log: Log) {
   const { keys, clock } = database;
   const stream = openTableStream(database, collection.source.table, streams);
   const consumer = sourceConsumer(keys.scope(collection));
