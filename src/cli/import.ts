@@ -60,6 +60,7 @@ export function importCommand(): Command {
         'mapProperty',
         'prefixLength',
         'writeShards',
+        'geoIndex',
         'prune',
       ]),
     )
@@ -104,6 +105,7 @@ export function importCommand(): Command {
     .addOption(mapPropertyOption('<names...>', 'properties that maps draw, for a new collection'))
     .addOption(prefixLengthOption())
     .addOption(writeShardsOption())
+    .option('--no-geo-index', 'for a new collection: find markers through pages alone, so that a move costs a third')
     .addHelpText('after', HELP)
     .action(run);
 }

@@ -93,6 +93,7 @@ export type Collection = Node & {
   readonly countsExact: Scalars['Boolean']['output'];
   readonly createdAt: Scalars['DateTime']['output'];
   readonly description?: Maybe<Scalars['String']['output']>;
+  readonly geoIndex: Scalars['Boolean']['output'];
   readonly globalIds: Scalars['Boolean']['output'];
   readonly id: Scalars['ID']['output'];
   readonly idStrategy: IdStrategy;
@@ -216,6 +217,7 @@ export type ContentMode =
 export type CreateCollectionInput = {
   readonly code?: InputMaybe<Scalars['String']['input']>;
   readonly description?: InputMaybe<Scalars['String']['input']>;
+  readonly geoIndex?: InputMaybe<Scalars['Boolean']['input']>;
   readonly globalIds?: InputMaybe<Scalars['Boolean']['input']>;
   readonly idStrategy?: InputMaybe<IdStrategy>;
   readonly key: Scalars['String']['input'];
@@ -1088,6 +1090,7 @@ export type CollectionResolvers<ContextType = RequestContext, ParentType extends
   countsExact?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   description?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  geoIndex?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   globalIds?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   idStrategy?: Resolver<ResolversTypes['IdStrategy'], ParentType, ContextType>;

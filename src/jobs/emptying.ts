@@ -1,3 +1,5 @@
+import { CellportError } from '../errors.js';
+import { GEOHASH_ALPHABET } from '../geo/geohash.js';
 import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import { getBlocks } from '../store/cell/blocks.js';
@@ -7,9 +9,11 @@ import {
   occupiedPrefixes,
   type PartitionPrefixes,
 } from '../store/cell/partition-prefixes.js';
+import { CONSUMER, loadStreamState } from '../store/cell/stream-state.js';
 import { emptyingJob, releaseCollection } from '../store/collection/collection-changes.js';
 import type { Sighting } from '../store/lease.js';
-import { removePartition } from '../store/removal/partition.js';
+import { walkPages } from '../store/page/walk-pages.js';
+import { removeByKey, removePartition } from '../store/removal/partition.js';
 import { removeLeftReadings } from '../store/removal/readings.js';
 import { mapConcurrently } from '../store/request/concurrency.js';
 import { newCall, type Call } from '../store/request/meter.js';
@@ -56,10 +60,32 @@ async function sweep(
   await flush(prefixes.total);
 }
 
+/** Removes all markers of a collection without a geo index: those on its pages. Throws UNAVAILABLE if these may lack some. */
+async function removeUnindexed(
+  { worker: { database }, cellsCaughtUp }: EmptyingOptions,
+  collection: Collection,
+  signal: AbortSignal,
+): Promise<void> {
+  const call = newCall(signal);
+  const generation = async () => (await loadStreamState(database, CONSUMER, call))?.pages?.generation;
+  const walked = { scope: database.keys.scope(collection), generation, partitions: Array.from(GEOHASH_ALPHABET) };
+  for (let removed = Infinity; removed > 0;) {
+    if (!(await cellsCaughtUp(signal))) {
+      const message = `the pages of ${collection.key}, which show what markers it has, may be wrong: run \`cellport recount\``;
+      throw new CellportError('UNAVAILABLE', message);
+    }
+    removed = 0;
+    for await (const { markers } of walkPages(database, walked, call)) {
+      removed += await removeByKey(database, collection, markers, call);
+    }
+  }
+}
+
 /** Removes all markers of a collection that no process writes to any more. */
 async function removeMarkers(options: EmptyingOptions, collection: Collection, job: OwnJob): Promise<void> {
   const { worker, cellsCaughtUp } = options;
   const call = newCall(job.signal);
+  if (!collection.geoIndex) return removeUnindexed(options, collection, job.signal);
   if (!hasFewPartitions(collection)) {
     for (let round = 0; round < GUIDED_ROUNDS && (await cellsCaughtUp(job.signal)); round += 1) {
       const prefixes = await occupiedPrefixes(worker.database, collection, call);

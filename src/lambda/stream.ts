@@ -5,6 +5,7 @@
 import { readConfig, silenceSdkAdvice, type Config } from '../config.js';
 import { createLog } from '../log-output.js';
 import { applyRecords } from '../store/cell/apply-records.js';
+import { CONSUMER } from '../store/cell/stream-state.js';
 import { createDatabase, type Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { ownTables } from '../store/table/tables.js';
@@ -31,9 +32,6 @@ export interface LambdaContext {
 
 /** Time reserved for the answer before AWS ends the call: without an answer the whole batch is delivered again. */
 const ANSWERS_BEFORE_END_MS = 2_000;
-
-/** The name under which the state of the cells is stored. */
-const CONSUMER = 'cells';
 
 /** Creates a handler for the tables of a configuration, or for the database that `open` returns. */
 export function createHandler(config: Config, open: () => Database = () => openDatabase(config)) {

@@ -5,6 +5,7 @@ import { LAG_MS } from './followed-cache.js';
 
 /** The consumer's progress, as far as readers depend on it. */
 export interface ConsumerReport extends Pick<StreamState, 'pages' | 'gap' | 'summariesSince'> {
+  readonly formerPages?: StreamState['formerPages'];
   /** The last batch that all pages are known to include. */
   readonly complete: number;
   /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if unknown. */
@@ -16,8 +17,10 @@ export interface TrustedPages {
   readonly generation: string;
   /** The last batch that even a lagging read finds in all pages. */
   readonly complete: number;
-  /** Pages include everything written by this time, in milliseconds since 1970. */
+  /** Pages include everything written by this time, in milliseconds since 1970; 0 if it is unknown. */
   readonly endAt: number;
+  /** The same, but before a gap; omitted for pages that are current. */
+  readonly asOf?: number;
 }
 
 /** Summaries of readings that may be read. */
@@ -63,18 +66,21 @@ export class ConsumerTrust {
     return { generation: pages.generation, complete, endAt };
   }
 
-  /** The pages of a source, however far they are behind: there is no index; undefined before the table was read. */
-  async pagesOfSource(): Promise<TrustedPages | undefined> {
-    const { pages = null, complete = 0, endAt = null } = (await this.#look())?.report ?? {};
-    return pages === null
-      ? undefined
-      : { generation: pages.generation, complete: this.#aged(complete), endAt: endAt ?? 0 };
+  /** The pages, however far they are behind, for collections without an index; undefined if there have never been any. */
+  async lastPages(): Promise<TrustedPages | undefined> {
+    // An error is told: that the report cannot be read does not mean that there are no pages.
+    const report = this.#options.own() ?? (await this.#stored());
+    if (report === undefined) return undefined;
+    const { pages, formerPages, complete, gap } = report;
+    const { generation, endAt } = pages ? { ...pages, endAt: report.endAt } : (formerPages ?? {});
+    if (generation === undefined) return undefined;
+    const asOf = Math.min(endAt ?? 0, gap ? Date.parse(gap.since) : Infinity);
+    return { generation, complete: this.#aged(complete), endAt: endAt ?? 0, asOf };
   }
 
   /** A time, in milliseconds since 1970, up to which pages include everything; null before there are any. */
   async asOf(): Promise<number | null> {
-    const { pages = null, endAt = null } = (await this.#look())?.report ?? {};
-    return pages === null ? null : endAt;
+    return (await this.lastPages())?.asOf ?? null;
   }
 
   /** What the consumer says of the summaries of readings that it keeps; undefined if they must not be used. */

@@ -28,6 +28,8 @@ export interface Collection {
   readonly readingsTable: ReadingsTable;
   /** Whether the consumer of the stream keeps summaries of readings by hour and day. */
   readonly readingsSummarized: boolean;
+  /** Whether its markers are entered into a geo index; otherwise they are found through pages alone. */
+  readonly geoIndex: boolean;
   /** The geo index that readers use; the other one is free for a change of the layout. */
   readonly geoSlot: GeoSlot;
   /** Prefixes that are spread over more partitions than the others; those of an index not in use have no effect. */
@@ -105,8 +107,9 @@ export function otherLayout({
   return { prefixLength, writeShards, geoSlot: geoSlot === 'A' ? 'B' : 'A' };
 }
 
-/** The layouts in which a writer enters a marker: both while readers may use either. */
+/** The layouts in which a writer enters a marker: both while readers may use either, none without a geo index. */
 export function writtenLayouts(collection: Collection): readonly GeoLayout[] {
+  if (!collection.geoIndex) return [];
   const other = collection.layoutChange?.phase === 'DRAIN' ? undefined : otherLayout(collection);
   return other === undefined ? [collection] : [collection, other];
 }

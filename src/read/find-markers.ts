@@ -1,4 +1,3 @@
-import { CellportError } from '../errors.js';
 import { compareBytes } from '../keys/byte-order.js';
 import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 import type { MapMarker } from '../model/marker.js';
@@ -8,7 +7,7 @@ import { eachInTurns } from '../scheduling/turns.js';
 import { BEGIN, type CursorPosition } from './cursor.js';
 import type { MarkerFilter } from './filter.js';
 import { IndexedSearch } from './from-index/index-source.js';
-import { PageMarkers } from './from-pages/page-source.js';
+import { PageMarkers, readingPages } from './from-pages/page-source.js';
 import { passing } from './passing.js';
 import type { FoundPart, MarkerSearch, MarkerSource, QueryResult, SearchContext } from './search.js';
 
@@ -38,25 +37,11 @@ const KEPT_FOR_LOOKUPS = 1 / 16;
  */
 export async function findMarkers(context: SearchContext, query: MarkerQuery): Promise<QueryResult> {
   const { collection, cover, budget, after = BEGIN } = query;
-  for (let attempt = 1; ; attempt += 1) {
-    const pages = await context.loaders.pages.open(collection);
-    await context.turn();
-    if (!pages) return new Finding(context, query).run(new IndexedSearch(context, query, after));
-    try {
-      return await new Finding(context, query).run(new PageMarkers(pages, cover, budget));
-    } catch (error) {
-      context.loaders.pages.giveUp(collection, error);
-      // A source has no index; its pages are replaced once while a fill ends.
-      if (attempt === ATTEMPTS) throw unavailable(collection, error);
-    }
-  }
+  const fromPages = await readingPages(context, collection, (pages) =>
+    new Finding(context, query).run(new PageMarkers(pages, cover, budget)),
+  );
+  return fromPages ?? new Finding(context, query).run(new IndexedSearch(context, query, after));
 }
-
-/** Once with the pages as known, then as they are. */
-const ATTEMPTS = 3;
-
-const unavailable = ({ key }: { readonly key: string }, cause: unknown) =>
-  new CellportError('UNAVAILABLE', `the pages of collection ${key} are being replaced; try again`, {}, { cause });
 
 /** The state of one search: what it has found, and up to where. */
 class Finding {

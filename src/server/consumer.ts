@@ -7,7 +7,7 @@ import type { Collection } from '../model/collection.js';
 import { pageName, type PageCache } from '../read/from-pages/page-cache.js';
 import type { PageServices } from '../read/from-pages/page-loader.js';
 import { occupiedLength, occupiedPrefixes, type PartitionPrefixes } from '../store/cell/partition-prefixes.js';
-import { loadStreamState } from '../store/cell/stream-state.js';
+import { CONSUMER, loadStreamState } from '../store/cell/stream-state.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { changeOf, DERIVED_FORMAT } from '../stream/change.js';
@@ -34,8 +34,6 @@ export interface DerivedData {
   stop(): Promise<void>;
 }
 
-/** Name of the consumer's state. */
-export const CONSUMER = 'cells';
 const POLL_MS = 50;
 /** Maximum time for a write to appear in the stream of a table on AWS, in milliseconds. */
 const APPEARS_WITHIN_MS = 300;

@@ -1,9 +1,9 @@
 import { IN_USE } from '../search/opensearch/state.js';
 import { countDeadLetters, readDeadLetters, type DeadLetterPage } from '../store/cell/dead-letters.js';
+import { CONSUMER } from '../store/cell/stream-state.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { checkTables } from '../store/table/table-check.js';
-import { CONSUMER } from './consumer.js';
 
 /** Some dead letters of derived data or of search, and the number of all. */
 export async function listDeadLetters(

@@ -7,9 +7,9 @@ import { findDrift, type Drift } from '../search/opensearch/drift.js';
 import { IN_USE, stateItem } from '../search/opensearch/state.js';
 import { IndexWriter, type Refusal } from '../search/opensearch/write.js';
 import { openSearchTables } from '../search/tables.js';
+import { CONSUMER } from '../store/cell/stream-state.js';
 import { batchGet } from '../store/request/batch-get.js';
 import { newCall } from '../store/request/meter.js';
-import { CONSUMER } from './consumer.js';
 import { FOLLOWS_WITHIN_MS, withCluster, type IndexCommand } from './reindex.js';
 import { shapes } from './search-cluster.js';
 

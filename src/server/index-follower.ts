@@ -2,9 +2,9 @@ import type { Log } from '../log.js';
 import type { SearchEngine } from '../search/engine.js';
 import { IndexFollower } from '../search/follow.js';
 import { openSearchTables } from '../search/tables.js';
+import { CONSUMER } from '../store/cell/stream-state.js';
 import { openStream } from '../stream/source/dynamodb.js';
 import type { StreamBackend } from './backend.js';
-import { CONSUMER } from './consumer.js';
 
 /** Makes an index of either engine follow the table's stream, with fewer reads while `isBusy` returns true. */
 export function openFollower(

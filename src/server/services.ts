@@ -111,7 +111,8 @@ export function createServices(
 /** The report of this process's consumer; undefined if another one maintains the pages. */
 function ownReport(status: Partial<Status> = {}): ConsumerReport | undefined {
   const { owner = false, pages = null, gap = null, complete = 0, endAt = null, summariesSince = null } = status;
-  return owner ? { pages, gap, complete, endAt, summariesSince } : undefined;
+  const { formerPages = null } = status;
+  return owner ? { pages, formerPages, gap, complete, endAt, summariesSince } : undefined;
 }
 
 /** The files built by `npm run build`. */

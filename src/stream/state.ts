@@ -124,10 +124,16 @@ export function withGap(state: StreamState, reason: string, wall: number, loss?:
   return { ...before, gap, shards, listedAt: loss === undefined ? wall : before.listedAt, atEnd: false };
 }
 
-/** The state during a recount, which is a batch without records. Pages get no more of them, but can still be read. */
+/** The state in which pages get no more records. */
+export function withoutPages(state: StreamState): StreamState {
+  const { pages, formerPages = null, endAt } = state;
+  return { ...state, pages: null, formerPages: pages ? { ...pages, endAt } : formerPages };
+}
+
+/** The state during a recount, which is a batch without records. Pages get no more records. */
 export function recounting(state: StreamState, wall: number): StreamState {
   const gapped = withGap(state, 'a recount was started and has not finished', wall);
-  return { ...gapped, batch: gapped.batch + 1 };
+  return withoutPages({ ...gapped, batch: gapped.batch + 1 });
 }
 
 /**
@@ -136,7 +142,7 @@ export function recounting(state: StreamState, wall: number): StreamState {
  */
 export function upgraded(state: StreamState, wall: number): StreamState {
   const reason = `the counts had format ${state.layout} and now have ${DERIVED_FORMAT}`;
-  return { ...withGap(state, reason, wall), layout: DERIVED_FORMAT, pages: null };
+  return withoutPages({ ...withGap(state, reason, wall), layout: DERIVED_FORMAT });
 }
 
 /** The state once the table has a new stream, or none any more. */

@@ -92,6 +92,7 @@ Collection.count: Int!
 Collection.countsExact: Boolean!
 Collection.bounds: Bounds
 Collection.code: String
+Collection.geoIndex: Boolean!
 Collection.readingsTtlDays: Int
 Collection.readingsBucket: ReadingsBucket!
 Collection.readingsSummarized: Boolean!
@@ -234,6 +235,7 @@ input CreateCollectionInput.mapProperties: [String!]
 input CreateCollectionInput.rankBy: String
 input CreateCollectionInput.prefixLength: Int
 input CreateCollectionInput.writeShards: Int
+input CreateCollectionInput.geoIndex: Boolean = true
 input CreateCollectionInput.code: String
 input CreateCollectionInput.readingsTtlDays: Int
 input CreateCollectionInput.readingsBucket: ReadingsBucket = NONE

@@ -116,6 +116,7 @@ test('the cost of a viewport is the sum of what AWS would charge for it', async 
     writes: 0,
     cacheHits: expect.any(Number),
     markersFrom: 'INDEX',
+    behindMs: null,
     ...reported,
   });
   expect(cost.queries).toBeGreaterThan(0);

@@ -66,7 +66,7 @@ const CREATE = `
   mutation Create($collection: CreateCollectionInput!, $one: CreateMarkerInput!, $key: String!, $others: [MarkerInput!]!) {
     createCollection(input: $collection) {
       id key name description idStrategy globalIds mapProperties rankBy prefixLength writeShards version createdAt updatedAt count
-      countsExact code readingsTtlDays readingsBucket readingsTable readingsSummarized
+      countsExact code readingsTtlDays readingsBucket readingsTable readingsSummarized geoIndex
       bounds {west}
     }
     createMarker(input: $one) {id key globalId version}
@@ -234,6 +234,7 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       readingsBucket: 'NONE',
       readingsTable: 'SHARED',
       readingsSummarized: false,
+      geoIndex: true,
     };
     const created = await server.ask(CREATE, { collection, one: { collection: key, ...zoo }, key, others });
     expect(created.errors).toEqual([]);

@@ -110,6 +110,7 @@ describe('a body that is not a request', () => {
       itemsReturned: 0,
       cacheHits: 0,
       markersFrom: null,
+      behindMs: null,
     });
   });
 

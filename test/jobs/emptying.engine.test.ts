@@ -219,6 +219,16 @@ describe('emptying', async () => {
     expect(await leftOf(db, deep)).toEqual([]);
   });
 
+  test('finds the markers of a collection without a geo index on its pages, once these are exact', async () => {
+    const unlisted = await fill(db, { key: 'unlisted', geoIndex: false, prefixLength: null });
+    await deleteCollection(db, 'unlisted', NOW, newCall());
+    const inexact = optionsOf(db, { cellsCaughtUp: async () => false });
+    await expect(empty(db, unlisted, inexact)).rejects.toThrow(/run `cellport recount`/);
+    const seen = {};
+    while (!(await emptyCollection(optionsOf(db), unlisted, seen, never))) await sleep(100);
+    expect(await leftOf(db, unlisted)).toEqual([]);
+  });
+
   test('finds them all even if the cells are wrong', async () => {
     const wrong = await createCollection(db, { key: 'wrong', name: 'Wrong', prefixLength: 1 }, NOW, newCall());
     const items = Array.from({ length: 30 }, (_, n) =>

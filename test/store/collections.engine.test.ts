@@ -31,6 +31,7 @@ describe('a collection', () => {
       readingsBucket: 'NONE',
       readingsTable: 'SHARED',
       readingsSummarized: false,
+      geoIndex: true,
       geoSlot: 'A',
       version: 1,
       createdAt: NOW,

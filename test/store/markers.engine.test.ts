@@ -44,6 +44,7 @@ function collectionOf(key: string, more: Partial<Collection> = {}): Collection {
     readingsBucket: 'NONE',
     readingsTable: 'SHARED',
     readingsSummarized: false,
+    geoIndex: true,
     geoSlot: 'A',
     version: 1,
     createdAt: NOW,

@@ -127,6 +127,7 @@ describe('a command', () => {
       itemsReturned: 3,
       cacheHits: 0,
       markersFrom: null,
+      behindMs: null,
     });
   });
 

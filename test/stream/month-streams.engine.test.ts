@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
-import { CONSUMER } from '../../src/server/consumer.js';
-import { loadStreamState } from '../../src/store/cell/stream-state.js';
+import { CONSUMER, loadStreamState } from '../../src/store/cell/stream-state.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { readDays } from '../../src/store/reading/kept-days.js';

@@ -8,6 +8,7 @@ import { FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import { getBlocks } from '../../store/cell/blocks.js';
+import { requireGeoIndex } from '../../store/collection/change-collection.js';
 import type { Database } from '../../store/database.js';
 import { markerFromBase, type MarkerInput } from '../../store/marker/marker-item.js';
 import { batchGet } from '../../store/request/batch-get.js';
@@ -103,6 +104,7 @@ async function sampleOf(
  */
 export async function fromCollection(database: Database, key: string, signal: AbortSignal): Promise<AdviseSource> {
   const collection = await findCollection(database, key, signal);
+  requireGeoIndex(collection, 'whose partitions this would be about');
   const call = newCall(signal);
   const distribution = await distributionOf(database, collection, call);
   const sample = distribution.markers === 0 ? [] : await sampleOf(database, collection, distribution, call);

@@ -36,6 +36,7 @@ function itemsOf(sample: readonly MarkerInput[], sized: SizedCollection, style: 
     readingsBucket: 'NONE',
     readingsTable: 'SHARED',
     readingsSummarized: false,
+    geoIndex: true,
     geoSlot: 'A',
     version: 1,
     createdAt: ANY_TIME,

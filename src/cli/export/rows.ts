@@ -9,6 +9,7 @@ import type { FileFormat } from '../../ingest/read/file-format.js';
 import { isGzip, zipped } from '../../ingest/read/gzip.js';
 import type { Collection } from '../../model/collection.js';
 import { findOccupied } from '../../server/consumer.js';
+import { findOnPages } from '../../server/on-pages.js';
 import { hasFewPartitions, type PartitionPrefixes } from '../../store/cell/partition-prefixes.js';
 import { newCall } from '../../store/request/meter.js';
 import { Interrupted } from '../failure.js';
@@ -39,7 +40,7 @@ const CELLS_WITHIN_MS = 5_000;
  * The prefixes that may have markers, including every write before the call; undefined if all partitions should be
  * queried. Throws UNAVAILABLE if there are too many and the cells may be wrong.
  */
-export async function prefixesOf(
+async function prefixesOf(
   session: CommandSession,
   collection: Collection,
   area: Area | undefined,
@@ -59,6 +60,14 @@ export async function prefixesOf(
     'UNAVAILABLE',
     `collection ${collection.key} has too many partitions to query each (prefix length ${collection.prefixLength}), and its cells, which show where markers are, may be wrong: run \`cellport recount\``,
   );
+}
+
+/** Where an export finds the markers of a collection, with every write before the call. Says it if some may be missing. */
+export async function whereMarkersAre(session: CommandSession, collection: Collection, area: Area | undefined) {
+  if (collection.geoIndex) return { prefixes: await prefixesOf(session, collection, area) };
+  const { pages, missing } = await findOnPages(session, collection, session.signal);
+  if (missing !== undefined) console.error(printable(`the pages of ${collection.key} may lack changes: ${missing}`));
+  return { pages };
 }
 
 /** Counts rows, and shows progress once it can be estimated. */
@@ -100,9 +109,9 @@ async function exportedText(
       tally.count(all, () => 1),
     );
   }
-  const prefixes = await prefixesOf(session, collection, area);
+  const where = await whereMarkersAre(session, collection, area);
   const onPart = (part: number): void => void (tally.part = part);
-  const all = readMarkers({ database, collection, area, prefixes, call, onPart });
+  const all = readMarkers({ database, collection, area, ...where, call, onPart });
   return writeMarkers(
     format,
     tally.count(all, ({ length }) => length),

@@ -23,6 +23,7 @@ export interface ImportOptions extends ReportOptions, ReadOptions {
   readonly mapProperty?: readonly string[];
   readonly prefixLength?: number;
   readonly writeShards?: number;
+  readonly geoIndex?: boolean;
 }
 
 /** The collection that an import creates if it is missing. */
@@ -35,5 +36,6 @@ export function collectionInput(options: ImportOptions): CollectionInput {
     mapProperties: options.mapProperty,
     prefixLength: options.prefixLength,
     writeShards: options.writeShards,
+    geoIndex: options.geoIndex,
   };
 }

@@ -3,7 +3,7 @@ import type { CheckedRows } from '../../ingest/check-rows.js';
 import { countAbsent, removeAbsent } from '../../ingest/markers/prune.js';
 import type { Collection } from '../../model/collection.js';
 import { newCall } from '../../store/request/meter.js';
-import { prefixesOf } from '../export/rows.js';
+import { whereMarkersAre } from '../export/rows.js';
 import { grouped, progressBar } from '../progress.js';
 import type { CommandSession } from '../session.js';
 
@@ -25,8 +25,8 @@ export async function planPrune(
   }
   const { database, signal } = session;
   const call = { ...newCall(signal), unpriced: true };
-  const prefixes = await prefixesOf(session, collection, undefined);
-  const job = { database, collection, prefixes, keys, began: new Date(database.clock.wall()), call };
+  const where = await whereMarkersAre(session, collection, undefined);
+  const job = { database, collection, ...where, keys, began: new Date(database.clock.wall()), call };
   const { markers, absent } = await countAbsent(job);
   const of = `${grouped(absent)} of ${grouped(markers)} markers of ${collection.key} are ${missing}`;
   if (absent * 2 > markers && !yes) {

@@ -1,6 +1,6 @@
 import { CellportError } from '../../errors.js';
 import { areaContains, areaOverlapsCell, normalizeBounds, type Area } from '../../geo/bounds.js';
-import { cellBounds, LONGEST_Z, toZ } from '../../geo/geohash.js';
+import { cellBounds, GEOHASH_ALPHABET, LONGEST_Z, toZ } from '../../geo/geohash.js';
 import type { Collection } from '../../model/collection.js';
 import type { KeyRange } from '../../model/key-range.js';
 import type { Marker } from '../../model/marker.js';
@@ -10,6 +10,7 @@ import { coverForPlan, planMarkers, type PlannedRange } from '../../plan/markers
 import { hasFewPartitions, type PartitionPrefixes } from '../../store/cell/partition-prefixes.js';
 import { getCollections } from '../../store/collection/collections.js';
 import type { Database, Item } from '../../store/database.js';
+import { walkPages, type WalkedPages } from '../../store/page/walk-pages.js';
 import { mapAhead } from '../../store/request/concurrency.js';
 import type { Call } from '../../store/request/meter.js';
 import { rangeRequest } from '../../store/request/ranges.js';
@@ -37,8 +38,16 @@ export interface ExportJob {
 export interface MarkersJob extends ExportJob {
   /** The prefixes that may have markers. Default: all, which is possible only if there are few. */
   readonly prefixes?: PartitionPrefixes | undefined;
+  /** Where the markers are found of a collection without a geo index. */
+  readonly pages?: ExportedPages | undefined;
   /** Called with the fraction of key ranges completed, 0 to 1. */
   readonly onPart?: ((part: number) => void) | undefined;
+}
+
+/** The pages of a collection. */
+export interface ExportedPages extends Pick<WalkedPages, 'generation'> {
+  /** Keys of markers with changes that the pages may lack. */
+  readonly recent: ReadonlySet<string>;
 }
 
 interface PartRange extends KeyRange {
@@ -85,16 +94,35 @@ async function readKeys({ database, call }: MarkersJob, range: PartRange, after?
   return { range, keys: names, next };
 }
 
-/** Keys of all markers, in batches as they are read. */
-async function* readAllKeys(job: MarkersJob): AsyncGenerator<readonly string[]> {
-  let held: string[] = [];
+/** Keys of all markers, from each response. */
+async function* keysInIndex(job: MarkersJob): AsyncGenerator<readonly string[]> {
   for await (const first of mapAhead(rangesOf(job), RANGES_AHEAD, (range) => readKeys(job, range))) {
     for (let some = first; ; some = await readKeys(job, some.range, some.next)) {
-      held.push(...some.keys);
-      for (; held.length >= MARKERS_A_BATCH; held = held.slice(MARKERS_A_BATCH)) yield held.slice(0, MARKERS_A_BATCH);
+      yield some.keys;
       if (some.next === undefined) break;
     }
     job.onPart?.(first.range.part);
+  }
+}
+
+/** The same from pages. */
+async function* keysOnPages(job: MarkersJob, { generation, recent }: ExportedPages): AsyncGenerator<readonly string[]> {
+  const { database, collection, area = WORLD, call, onPart } = job;
+  const partitions = Array.from(GEOHASH_ALPHABET).filter((partition) => areaOverlapsCell(area, cellBounds(partition)));
+  const walked = { scope: database.keys.scope(collection), generation, partitions };
+  for await (const { markers, part } of walkPages(database, walked, call)) {
+    yield markers.flatMap(({ key, position }) => (recent.has(key) || !areaContains(area, position) ? [] : key));
+    onPart?.(part);
+  }
+  yield [...recent];
+}
+
+/** Keys of all markers, in batches as they are read. */
+async function* readAllKeys(job: MarkersJob): AsyncGenerator<readonly string[]> {
+  let held: string[] = [];
+  for await (const some of job.pages ? keysOnPages(job, job.pages) : keysInIndex(job)) {
+    held.push(...some);
+    for (; held.length >= MARKERS_A_BATCH; held = held.slice(MARKERS_A_BATCH)) yield held.slice(0, MARKERS_A_BATCH);
   }
   if (held.length > 0) yield held;
 }
@@ -120,11 +148,11 @@ export async function checkStillThere({ database, collection, call }: ExportJob)
 }
 
 /**
- * Yields all markers of a collection in batches, ordered by partition of the geo index, geohash and key. Keys are read
- * with Query calls, markers from their base items. Memory is bounded: at most a few batches are read ahead of a slow
- * consumer. A marker that exists throughout and does not move is returned exactly once; one that moves may be returned
- * twice or not at all. Throttled reads are retried. Throws CONFLICT at the end if the collection was deleted meanwhile,
- * because markers may be missing.
+ * Yields all markers of a collection in batches, ordered by partition of the geo index, geohash and key; from pages, those
+ * with recent changes come last. Keys are read with Query calls, markers from their base items. Memory is bounded: at most
+ * a few batches are read ahead of a slow consumer. A marker that exists throughout and does not move is returned exactly
+ * once; one that moves may be returned twice or not at all. Throttled reads are retried. Throws CONFLICT at the end if the
+ * collection was deleted meanwhile, because markers may be missing.
  */
 export async function* readMarkers(job: MarkersJob): AsyncGenerator<readonly Marker[]> {
   const { database, collection, area = WORLD, call } = job;

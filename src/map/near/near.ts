@@ -9,8 +9,9 @@ import type { MapMarker } from '../../model/marker.js';
 import { Cursors, isCursorPosition } from '../../read/cursor.js';
 import { readFilter, type MarkerFilterInput } from '../../read/filter.js';
 import { findMarkers } from '../../read/find-markers.js';
+import { readingPages } from '../../read/from-pages/page-source.js';
 import { tooMuch } from '../../read/read-all.js';
-import type { SearchContext } from '../../read/search.js';
+import type { SearchContext, SearchedPages } from '../../read/search.js';
 import {
   connectionOf,
   Edge,
@@ -124,16 +125,13 @@ async function walkOutward(context: SearchContext, query: NearQuery): Promise<Ne
   const { collection, cursor, radius } = query;
   const { resumeAfter } = cursor;
   if (resumeAfter.distance > radius) return { found: [], rest: undefined };
-  const pages = cursor.scan ? undefined : await context.loaders.pages.open(collection);
-  if (pages) {
-    try {
-      const { found, rest } = await new PageWalk(context, query, pages).run();
-      if (!rest || compareNear(rest.resumeAfter, resumeAfter) > 0) return { found, rest };
-      const upTo = { distance: Math.min(HALF_AROUND, resumeAfter.distance + CROWD), key: null };
-      return { found, rest: { resumeAfter, scan: { upTo, scanned: '', pending: [] } } };
-    } catch (error) {
-      context.loaders.pages.giveUp(collection, error);
-    }
+  const walk = (pages: SearchedPages) => new PageWalk(context, query, pages).run();
+  const walked = cursor.scan ? undefined : await readingPages(context, collection, walk);
+  if (walked) {
+    const { found, rest } = walked;
+    if (!rest || compareNear(rest.resumeAfter, resumeAfter) > 0) return { found, rest };
+    const upTo = { distance: Math.min(HALF_AROUND, resumeAfter.distance + CROWD), key: null };
+    return { found, rest: { resumeAfter, scan: { upTo, scanned: '', pending: [] } } };
   }
   const { found, rest } = await walkRings(query, sourceOf(context, query), FIRST_RING, GROWTH);
   return { found, rest };

@@ -30,7 +30,7 @@ import {
 } from '../../store/page/pages.js';
 import { noteSource, type Call } from '../../store/request/meter.js';
 import type { PageRead, RangeRead } from '../../store/request/read-log.js';
-import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
+import { hasSource } from '../../store/source/source-mapping.js';
 import type { SearchedPages } from '../search.js';
 import { markersOf, PagesGone, readPages, type PageSource } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
@@ -67,14 +67,15 @@ export class PageLoader {
   }
 
   /**
-   * The pages of a collection; undefined while the geo index must be used. A source has no index: throws UNAVAILABLE until
-   * its table has been read once.
+   * The pages of a collection; undefined while the geo index must be used. Without an index, these are the last pages;
+   * throws UNAVAILABLE if there have never been any.
    */
   open(collection: Collection): Promise<OpenPages | undefined> {
-    const { db, trust, call } = this.#parts;
+    const { db, call } = this.#parts;
     return remembered(this.#open, collection.key, async () => {
-      const trusted = hasSource(collection) ? await this.#pagesOfSource(collection) : await trust.pages();
-      noteSource(call.meter, trusted ? 'PAGES' : 'INDEX');
+      const last = collection.geoIndex ? undefined : await this.#lastPages(collection);
+      const trusted = last ?? (await this.#trustIn(collection).pages());
+      noteSource(call.meter, trusted ? 'PAGES' : 'INDEX', last?.asOf ? db.clock.wall() - last.asOf : undefined);
       if (!trusted) return undefined;
       const { generation } = trusted;
       const of = { scope: db.keys.scope(collection), collection: collection.key, generation };
@@ -82,29 +83,35 @@ export class PageLoader {
     });
   }
 
-  async #pagesOfSource(collection: SourceCollection): Promise<TrustedPages> {
-    const trusted = await this.#parts.sourceTrust(this.#parts.db.keys.scope(collection)).pagesOfSource();
+  #trustIn(collection: Collection): ConsumerTrust {
+    const { db, trust, sourceTrust } = this.#parts;
+    return hasSource(collection) ? sourceTrust(db.keys.scope(collection)) : trust;
+  }
+
+  async #lastPages(collection: Collection): Promise<TrustedPages> {
+    const trusted = await this.#trustIn(collection).lastPages();
     if (trusted !== undefined) return trusted;
-    const message = `collection ${collection.key} is being filled from table ${collection.source.table}; try again later`;
-    throw new CellportError('UNAVAILABLE', message, { collection: collection.key });
+    const { key, source } = collection;
+    const message = source
+      ? `collection ${key} is being filled from table ${source.table}; try again later`
+      : `collection ${key} has no geo index, and there are no pages of markers yet: a server must keep them (CELLPORT_CONSUMER), and a table of an earlier release needs \`cellport recount\` once`;
+    throw new CellportError('UNAVAILABLE', message, { collection: key });
   }
 
   /**
-   * Makes the rest of the request use the geo index, or newer pages of a source, because pages are missing or have an
-   * unknown format; later requests look for newer ones. Throws any other error.
+   * Makes the rest of the request use the geo index, or newer pages if there is none, because pages are missing or have
+   * an unknown format; later requests look for newer ones. Throws any other error.
    */
   giveUp(collection: Collection, error: unknown): void {
     if (!(error instanceof PagesGone || error instanceof UnknownPageFormat)) throw error;
-    const { trust, sourceTrust, services, db, call } = this.#parts;
-    const scope = db.keys.scope(collection);
-    services.directories.drop(scope);
-    if (hasSource(collection)) {
-      sourceTrust(scope).forget();
+    const { services, db, call } = this.#parts;
+    services.directories.drop(db.keys.scope(collection));
+    this.#trustIn(collection).forget();
+    if (!collection.geoIndex) {
       this.#open.delete(collection.key);
       return;
     }
     noteSource(call.meter, 'INDEX');
-    trust.forget();
     this.#open.set(collection.key, Promise.resolve(undefined));
   }
 

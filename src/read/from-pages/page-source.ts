@@ -1,7 +1,9 @@
+import { CellportError } from '../../errors.js';
 import { fromZ, LONGEST_Z, toZ } from '../../geo/geohash.js';
 import { intersect, type ZRange } from '../../geo/ranges.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Budget } from '../../loaders/budget.js';
+import type { Collection } from '../../model/collection.js';
 import { positionOf } from '../../pages/directory.js';
 import { firstFrom, MARKERS_AN_ITEM, type OrderedMarker } from '../../pages/ordered-marker.js';
 import { expectedOf, planReads, takeReads, type PlannedRead } from '../../pages/plan-reads.js';
@@ -36,19 +38,41 @@ async function planPages(
   };
 }
 
-/** The first reads of a search, without making them; undefined while its pages cannot be read. */
-export async function pagePlan(
-  { loaders }: SearchContext,
+/** Once with the pages as known, then as they are. */
+const ATTEMPTS = 3;
+
+/**
+ * What `read` finds in the pages of a collection; undefined while the geo index must be used. Without an index, it reads
+ * newer pages when these turn out to have been replaced, which happens once at the end of a recount.
+ */
+export async function readingPages<T>(
+  { loaders, turn }: SearchContext,
+  collection: Collection,
+  read: (pages: SearchedPages) => Promise<T>,
+): Promise<T | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    const pages = await loaders.pages.open(collection);
+    await turn();
+    if (!pages) return undefined;
+    try {
+      return await read(pages);
+    } catch (error) {
+      loaders.pages.giveUp(collection, error);
+      if (attempt < ATTEMPTS) continue;
+      const { key } = collection;
+      const message = `the pages of collection ${key} are being replaced; try again`;
+      throw new CellportError('UNAVAILABLE', message, { collection: key }, { cause: error });
+    }
+  }
+}
+
+/** The first reads of a search, without making them; undefined while the geo index must be used. */
+export function pagePlan(
+  context: SearchContext,
   { collection, cover, budget }: MarkerSearch,
   markers: number,
 ): Promise<PagePlan | undefined> {
-  const pages = await loaders.pages.open(collection);
-  try {
-    return pages && (await planPages(pages, cover, markers, budget));
-  } catch (error) {
-    loaders.pages.giveUp(collection, error);
-    return undefined;
-  }
+  return readingPages(context, collection, (pages) => planPages(pages, cover, markers, budget));
 }
 
 /** Reads a search from pages. */

@@ -6,6 +6,9 @@ import { putVersion } from '../request/conditional-put.js';
 import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
 
+/** The name under which the state of the consumer of Cellport's own table is stored. */
+export const CONSUMER = 'cells';
+
 /** How far one shard of the stream has been processed. */
 export interface ShardProgress {
   /** Sequence number of the last completed record; absent if there is none yet. */
@@ -55,6 +58,8 @@ export interface StreamState extends Leased {
   readonly endAt: number | null;
   /** The pages of markers that are as complete and exact as the cells; null if there are none. */
   readonly pages: PageGeneration | null;
+  /** While there are none, those that were maintained last, and until when; null or omitted if there are none. */
+  readonly formerPages?: (PageGeneration & Pick<StreamState, 'endAt'>) | null;
   /**
    * A time, in milliseconds since 1970, since which no record of a reading has been missed by those who keep summaries; 0
    * if none ever was, null if it is unknown.

@@ -1,4 +1,4 @@
-import { notFound } from '../../errors.js';
+import { CellportError, notFound } from '../../errors.js';
 import { isCollectionKey } from '../../keys/validate.js';
 import type { Collection } from '../../model/collection.js';
 import type { Database, Item } from '../database.js';
@@ -13,6 +13,12 @@ import { collectionFromItem } from './collection-item.js';
  */
 export interface CollectionWrite extends ConditionalChange {
   readonly collection: Collection;
+}
+
+/** Throws BAD_USER_INPUT with what follows, if a collection has no geo index. */
+export function requireGeoIndex({ key, geoIndex }: Collection, so: string): void {
+  if (!geoIndex)
+    throw new CellportError('BAD_USER_INPUT', `collection ${key} has no geo index, ${so}`, { collection: key });
 }
 
 /** Reads the item of a collection, strongly consistent; undefined if it does not exist. */

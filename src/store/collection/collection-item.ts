@@ -38,6 +38,8 @@ export interface CollectionInput extends WantedLayout {
   readonly readingsBucket?: ReadingsBucket | null | undefined;
   readonly readingsTable?: ReadingsTable | null | undefined;
   readonly readingsSummarized?: boolean | null | undefined;
+  /** True by default; a source never has one. */
+  readonly geoIndex?: boolean | null | undefined;
   /** Checked by whoever reads the mapping: see `describeSource`. */
   readonly source?: CollectionSource | undefined;
 }
@@ -127,6 +129,15 @@ function readReadingsSettings(input: CollectionInput) {
   return { readingsTtlDays, readingsBucket, readingsTable, readingsSummarized };
 }
 
+/** Whether a new collection has a geo index. Throws BAD_USER_INPUT if it has none, but partitions of one are described. */
+function readGeoIndex({ geoIndex, source, prefixLength, writeShards }: CollectionInput): boolean {
+  if (source === undefined && geoIndex !== false) return true;
+  for (const [field, value] of Object.entries({ prefixLength, writeShards })) {
+    if (value != null) throw badInput(field, value, 'omitted: without a geo index, there are no such partitions');
+  }
+  return false;
+}
+
 /** The description of a collection from a client; null for none. */
 export function readDescription(value: unknown): string | null {
   return value === undefined || value === null || value === '' ? null : readText('description', value);
@@ -149,6 +160,7 @@ export function newCollection(input: CollectionInput, now: string): Collection {
     ...readLayout(input, { prefixLength: DEFAULT_PREFIX_LENGTH, writeShards: 1, mapProperties: [] }),
     code: input.code === undefined || input.code === null ? null : readCode('code', input.code),
     ...readReadingsSettings(input),
+    geoIndex: readGeoIndex(input),
     geoSlot: 'A',
     ...(input.source === undefined ? {} : { source: input.source }),
     version: 1,
@@ -205,7 +217,7 @@ export function collectionFromItem(keys: Keyspace, item: Item): Collection | und
 export function anyCollectionFromItem(keys: Keyspace, item: Item): Collection | undefined {
   const { pk, sk, name, description, mapProperties, prefixLength, writeShards, code, geoSlot, version } = item;
   const { createdAt, updatedAt, readingsTtlDays, readingsBucket, readingsTable, readingsSummarized } = item;
-  const { idStrategy, globalIds, rankBy, layoutChange, spread, source } = item;
+  const { idStrategy, globalIds, rankBy, layoutChange, spread, source, geoIndex } = item;
   const key = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCollection({ pk, sk }) : undefined;
   if (key === undefined || typeof prefixLength !== 'number' || typeof writeShards !== 'number') return undefined;
   return {
@@ -223,6 +235,7 @@ export function anyCollectionFromItem(keys: Keyspace, item: Item): Collection | 
     readingsBucket: readingsBucket === 'DAY' || readingsBucket === 'HOUR' ? readingsBucket : 'NONE',
     readingsTable: readingsTable === 'MONTHLY' ? 'MONTHLY' : 'SHARED',
     readingsSummarized: readingsSummarized === true,
+    geoIndex: geoIndex !== false && source === undefined,
     geoSlot: geoSlot === 'B' ? 'B' : 'A',
     ...(Array.isArray(spread) ? { spread: spread.filter(isSpread) } : {}),
     ...layoutChangeOf(layoutChange, namesIn(mapProperties)),

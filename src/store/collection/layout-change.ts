@@ -3,7 +3,7 @@ import type { Key } from '../../keys/document-id.js';
 import { hasSameNames, otherLayout, type Collection, type Layout, type LayoutPhase } from '../../model/collection.js';
 import type { Database } from '../database.js';
 import type { Call } from '../request/meter.js';
-import { changeCollection } from './change-collection.js';
+import { changeCollection, requireGeoIndex } from './change-collection.js';
 import { readLayout, type WantedLayout } from './collection-item.js';
 import { LayoutChanged } from './watch-collection.js';
 
@@ -83,8 +83,8 @@ function targetLayout(collection: Collection): Layout {
 
 /**
  * Begins to change the layout of a collection, which `repartition` then does; nothing changes if that change is already
- * in progress. Throws NOT_FOUND, BAD_USER_INPUT if the layout is invalid or as wanted, or CONFLICT if another change is
- * in progress.
+ * in progress. Throws NOT_FOUND, BAD_USER_INPUT if the layout is invalid or as wanted, or there is no geo index, or
+ * CONFLICT if another change is in progress.
  */
 export function beginLayoutChange(
   database: Database,
@@ -94,6 +94,7 @@ export function beginLayoutChange(
 ): Promise<Collection> {
   const decide = (collection: Collection): Layouts => {
     const { geoSlot, layoutChange, version } = collection;
+    requireGeoIndex(collection, 'so there are no entries to repartition');
     const now = targetLayout(collection);
     const target = readLayout(wanted, now);
     const isSame = isSameLayout(target, now);

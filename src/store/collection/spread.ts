@@ -5,7 +5,7 @@ import { LAYOUT_LIMITS } from '../../model/limits.js';
 import { spreadOf } from '../../model/spread.js';
 import type { Database } from '../database.js';
 import type { Call } from '../request/meter.js';
-import { changeCollection } from './change-collection.js';
+import { changeCollection, requireGeoIndex } from './change-collection.js';
 
 /** Each is found by comparing it with all, and stored in the collection's item. */
 const MOST_PREFIXES = 64;
@@ -36,6 +36,7 @@ async function changeSpread(
 export function beginSpread(database: Database, key: string, prefix: string, call: Call): Promise<Collection> {
   const decide = (collection: Collection, spread: readonly SpreadPrefix[]) => {
     const { geoSlot, prefixLength, layoutChange } = collection;
+    requireGeoIndex(collection, 'so it has no prefixes to spread');
     if (prefix.length !== prefixLength || (prefix !== '' && !isGeohash(prefix))) {
       throw badInput('prefix', prefix, `a geohash of ${prefixLength} characters, as in the keys of collection ${key}`);
     }

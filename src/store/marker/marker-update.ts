@@ -70,9 +70,10 @@ function successor(found: Item, content: Item, now: string): Item {
 export function replacedMarkerItem(found: Item, made: Item): Item | undefined {
   const says = inPlace(found, stored(made));
   // A marker that lacks an entry in the index to be filled, or has one in that to be drained, is left to that job.
-  const isEntered = GEO_INDEXES.some(
-    ({ pk, sk }) => says[pk] !== undefined && says[pk] === found[pk] && says[sk] === found[sk],
-  );
+  const hasNone = GEO_ATTRIBUTES.every((name) => says[name] === undefined && found[name] === undefined);
+  const isEntered =
+    hasNone ||
+    GEO_INDEXES.some(({ pk, sk }) => says[pk] !== undefined && says[pk] === found[pk] && says[sk] === found[sk]);
   if (isEntered && CONTENT_ATTRIBUTES.every((name) => isDeepStrictEqual(found[name], says[name]))) return undefined;
   const content = Object.fromEntries(ATTRIBUTES.map((name) => [name, says[name]]));
   return successor(found, content, String(made['updatedAt']));

@@ -55,13 +55,23 @@ export async function removePartition(
     const names = items.flatMap(
       (item) => database.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) }) ?? [],
     );
-    const own = await mapConcurrently(names, MARKERS_AT_A_TIME, async ({ key }) => {
-      await removeSummaries(database, collection, key, 'all', call);
-      return removeUnder(database, readingPartitions(database, collection, key, database.clock.wall()), call);
-    });
-    const there = own.filter((item) => item !== undefined);
-    await deleteReadItems(database, there, call);
-    removed += there.length;
+    removed += await removeByKey(database, collection, names, call);
   }
   return removed;
+}
+
+/** The same for markers with these keys. */
+export async function removeByKey(
+  database: Database,
+  collection: Collection,
+  names: readonly { readonly key: string }[],
+  call: Call,
+): Promise<number> {
+  const own = await mapConcurrently(names, MARKERS_AT_A_TIME, async ({ key }) => {
+    await removeSummaries(database, collection, key, 'all', call);
+    return removeUnder(database, readingPartitions(database, collection, key, database.clock.wall()), call);
+  });
+  const there = own.filter((item) => item !== undefined);
+  await deleteReadItems(database, there, call);
+  return there.length;
 }

@@ -18,13 +18,16 @@ export interface Meter {
   cacheHits: number;
   /** What markers were read from; null if none were read. */
   markersFrom: MarkersFrom | null;
+  /** How far pages of collections without a geo index may be behind, in milliseconds; null if unknown, or none were read. */
+  behindMs: number | null;
 }
 
 export type MarkersFrom = 'PAGES' | 'INDEX' | 'BOTH';
 
-/** Records what markers are read from. */
-export function noteSource(meter: Meter, from: 'PAGES' | 'INDEX'): void {
+/** Records what markers are read from, and by how many milliseconds that may be behind if there is nothing better. */
+export function noteSource(meter: Meter, from: 'PAGES' | 'INDEX', behindMs?: number): void {
   meter.markersFrom = meter.markersFrom === null || meter.markersFrom === from ? from : 'BOTH';
+  if (behindMs !== undefined) meter.behindMs = Math.max(meter.behindMs ?? 0, Math.round(behindMs));
 }
 
 /** A meter at zero. */
@@ -39,6 +42,7 @@ export function newMeter(): Meter {
     itemsReturned: 0,
     cacheHits: 0,
     markersFrom: null,
+    behindMs: null,
   };
 }
 

@@ -13,7 +13,7 @@ import { keptPages, type KeptPages, type PagesOptions } from '../pages/kept-page
 import type { CellsPort, LeasedWork, StatePort, StreamPort, WinnersPort } from '../ports.js';
 import { currentStream, RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { LIST_EVERY_MS } from '../source/shards.js';
-import { planned, settled, withGap, withShardsSeen, type ShardsSeen } from '../state.js';
+import { planned, settled, withGap, withoutPages, withShardsSeen, type ShardsSeen } from '../state.js';
 import { Flood, type LoadPolicy, type Waits } from './flood.js';
 import { StreamReader, type Batch, type BatchLimits } from './reader.js';
 import type { Folded } from './record-fold.js';
@@ -248,7 +248,7 @@ export class Session {
     if (pagesFailed) {
       log.error({ err: pagesFailed }, 'Cannot write pages of markers; maps read the index until a recount');
       this.#pages = undefined;
-      await this.#update((now) => ({ ...now, pages: null }));
+      await this.#update(withoutPages);
     }
     this.#progress.blocksWritten += applied.blocks;
     const at = clock.now();

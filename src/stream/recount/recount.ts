@@ -9,7 +9,7 @@ import { applyFolded, finishPlan, noteLoss, noteSwitch } from '../consume/takeov
 import { MarkerDays } from '../days/apply.js';
 import { roundOf } from '../pages/apply.js';
 import type { LeasedWork } from '../ports.js';
-import { firstState, passedBy, recounting, settled } from '../state.js';
+import { firstState, passedBy, recounting, settled, withoutPages } from '../state.js';
 import { replaceCells } from './cells.js';
 import { Check } from './check.js';
 import { RecountDays } from './days.js';
@@ -130,6 +130,8 @@ class Recount {
 
   async #finishPlan(): Promise<void> {
     const { state, cells, winners } = this.#options;
+    // Pages that cannot even be read must not keep it from rebuilding them.
+    await this.#lease.update(withoutPages);
     const stores = { state, cells, winners, days: this.#opening };
     try {
       await finishPlan(this.#lease, this.#newReader(), (batch, folded) =>

@@ -8,11 +8,13 @@ import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { postQuery } from '../../support/post-query.js';
 import { engine, engineSettings } from '../../support/test-database.js';
 
-interface Answer {
+export interface Answer {
   // Answers have any shape; the assertions of each test say what it expects.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly data: any;
   readonly errors?: readonly { readonly message: string }[];
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly extensions?: any;
 }
 
 /** A server over a database, until the test ends; returns what asks it. */
