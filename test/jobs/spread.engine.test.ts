@@ -101,7 +101,8 @@ describe('prefixes that are spread', () => {
       })
       .toBeGreaterThan(3);
     await fleet.settle();
-    await beginLayoutChange(db, key, { prefixLength: 2, writeShards: 1 }, newCall());
+    // To few partitions, as clients read all of them again and again.
+    await beginLayoutChange(db, key, { prefixLength: 0, writeShards: 1 }, newCall());
     const options = {
       worker: { database: db, self: 'test', ownerIsGone: () => false, clock: systemClock, leaseMs: 10_000 },
       settle: () => fleet.settle(),
@@ -114,7 +115,7 @@ describe('prefixes that are spread', () => {
     expect(fleet.compared.INDEX).toBeGreaterThan(5);
     expect(fleet.compared.PAGES).toBeGreaterThan(5);
     expect(await partitions(key, 'gpkA')).toEqual({});
-    expect(Object.keys(await partitions(key, 'gpkB')).filter((pk) => pk.split('::')[2]?.length !== 2)).toEqual([]);
+    expect(Object.keys(await partitions(key, 'gpkB'))).toEqual([`marker::${key}::`]);
     await untilRead(db);
     expect(await storedEntries(db)).toEqual(await markerEntries(db));
   });
