@@ -7,7 +7,7 @@ import type { RepartitionProgress } from '../../src/jobs/layout-phase.js';
 import type { Layout, LayoutPhase } from '../../src/model/collection.js';
 import type { Properties } from '../../src/model/marker.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
-import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { createCollection } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, undoLayoutChange } from '../../src/store/collection/layout-change.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
@@ -17,7 +17,7 @@ import { allItems, consumeThroughout, markerEntries, storedEntries, untilRead } 
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
 import { engine, testDatabase } from '../support/test-database.js';
-import { Fleet, markerAt } from './repartition-clients.js';
+import { currentCollection, Fleet, markerAt } from './repartition-clients.js';
 import type { WorkerMessage, WorkerOptions } from './repartition-worker.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -60,7 +60,7 @@ async function work(
 
 /** Asserts that every marker of a collection is in the index of its layout, with its map properties, and in no other. */
 async function expectOneLayout(key: string, wanted: Partial<Layout>) {
-  const [collection] = await getCollections(db, [key], newCall(), { consistent: true });
+  const collection = await currentCollection(db, key);
   expect(collection).toMatchObject(wanted);
   expect(collection).not.toHaveProperty('layoutChange');
   const items = (await allItems(db, db.tables.entities)).filter(({ pk }) => String(pk).startsWith(`marker::${key}::`));
@@ -69,11 +69,11 @@ async function expectOneLayout(key: string, wanted: Partial<Layout>) {
     const own = db.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) })!;
     const position = { lng: Number(item['lng']), lat: Number(item['lat']) };
     const properties = (item['properties'] ?? item['m']) as Properties;
-    const made = newMarkerItem(db, collection!, { key: own.key, position, properties }, NOW);
+    const made = newMarkerItem(db, collection, { key: own.key, position, properties }, NOW);
     const entries = ['gpkA', 'gskA', 'gpkB', 'gskB', 'm', 'mc', 'properties'].map((name) => [name, item[name]]);
     expect(entries).toEqual(entries.map(([name]) => [name, made[String(name)]]));
   }
-  return collection!;
+  return collection;
 }
 
 const phases: readonly LayoutPhase[] = ['FILL', 'SWITCH', 'DRAIN'];

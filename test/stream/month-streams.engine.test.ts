@@ -56,7 +56,8 @@ function consume() {
       if (instant !== undefined) passed.push(instant);
     },
   });
-  const { stop } = started(consumer);
+  const running = started(consumer);
+  const stop = () => running.stop();
   onTestFinished(stop);
   return { passed, stop, status: () => consumer.status() };
 }
