@@ -412,7 +412,9 @@ describe('importing a file', () => {
       const rows = [bad('early'), ...many(250), row('k17'), bad('late')];
       const path = await file(name, rows);
       // While the next windows are being written.
-      await interrupt(collection, path, (stop) => ({ onProgress: ({ part }) => void (part > 0 && setTimeout(stop, 2)) }));
+      await interrupt(collection, path, (stop) => ({
+        onProgress: ({ part }) => void (part > 0 && setTimeout(stop, 2)),
+      }));
       const progress: ImportProgress[] = [];
       const result = await run(collection, path, { now: second, onProgress: (each) => void progress.push(each) });
       // The next window was in progress, and may have been written.
