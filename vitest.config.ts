@@ -27,8 +27,8 @@ export default defineConfig({
     // Long enough for a busy machine: it ends tests that hang, not slow ones.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    // More than cores, as much of the time goes into waiting: for leases, restarts, streams.
-    maxWorkers: 4,
+    // Three per core of a small machine, as much of the time goes into waiting: for leases, restarts, streams.
+    maxWorkers: 6,
     // Loading the same modules again for each file took a fifth of the time.
     isolate: false,
     // All projects and workers, and the next run, take a module as it was compiled once.
