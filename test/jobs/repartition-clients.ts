@@ -47,7 +47,7 @@ export async function currentCollection(db: Database, key: string): Promise<Coll
 }
 
 /** A job mostly waits: clients that never pause would take both cores meanwhile. */
-const PAUSE_MS = 25;
+const PAUSE_MS = 10;
 
 /** A marker as it must be found. */
 interface Expected {
