@@ -26,7 +26,8 @@ const { startEngine } = await import('../../dist/engine/start.js');
 const cellport = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const mapping = fileURLToPath(new URL('mapping.json', import.meta.url));
 const folder = await mkdtemp(join(tmpdir(), 'cellport-own-table-'));
-const { endpoint, region, credentials, close } = await startEngine({ dataDir: folder });
+const engine = await startEngine({ dataDir: folder });
+const { endpoint, region, credentials } = engine;
 const env = {
   ...process.env,
   AWS_ENDPOINT_URL_DYNAMODB: endpoint,
@@ -69,6 +70,6 @@ try {
     await ended;
   }
   shops.stop();
-  await close();
+  await engine.close();
   await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
 }

@@ -4,7 +4,7 @@ import type { Key } from '../keys/document-id.js';
 import { isCollectionKey } from '../keys/validate.js';
 import type { Collection } from '../model/collection.js';
 import { collectionFromItem } from '../store/collection/collection-item.js';
-import { collectionOfCode, listCollections, type CollectionPage } from '../store/collection/collections.js';
+import { collectionOfCode, listCollections, type CollectionList } from '../store/collection/collections.js';
 import type { Database, Item } from '../store/database.js';
 import { batchGet } from '../store/request/batch-get.js';
 import type { Call } from '../store/request/meter.js';
@@ -14,7 +14,7 @@ import { remembered } from './remembered.js';
 /** Items by key, undefined for those that do not exist: those of one tick are read in one batch. */
 export type ItemLoader = DataLoader<Key, Item | undefined, string>;
 
-export interface WantedPage {
+export interface CollectionsWanted {
   readonly first: number;
   readonly after: string | undefined;
 }
@@ -27,8 +27,8 @@ export class CollectionLoader {
   /** Items as they were a moment ago, and as of their last write. */
   readonly lagging = this.#itemLoader(false);
   readonly current = this.#itemLoader(true);
-  readonly #lists = new DataLoader<WantedPage, CollectionPage, string>(
-    (wanted) => Promise.all(wanted.map((page) => listCollections(this.#db, page, this.#call))),
+  readonly #lists = new DataLoader<CollectionsWanted, CollectionList, string>(
+    (wanted) => Promise.all(wanted.map((one) => listCollections(this.#db, one, this.#call))),
     {
       cacheKeyFn: ({ first, after = '' }) => `${first} ${after}`,
       batchScheduleFn: (step) => this.#db.scheduler.afterTurns(step),
@@ -49,12 +49,12 @@ export class CollectionLoader {
   }
 
   /** Some of all collections, by key. */
-  async page(wanted: WantedPage): Promise<CollectionPage> {
-    const page = await this.#lists.load(wanted);
-    for (const collection of page.collections) {
+  async page(wanted: CollectionsWanted): Promise<CollectionList> {
+    const list = await this.#lists.load(wanted);
+    for (const collection of list.collections) {
       if (!this.#known.has(collection.key)) this.#known.set(collection.key, Promise.resolve(collection));
     }
-    return page;
+    return list;
   }
 
   /** The key of the collection with this scope; undefined if there is none. */

@@ -11,8 +11,8 @@ import { readUuid } from '../store/marker/marker-keys.js';
 import type { Call } from '../store/request/meter.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { send } from '../store/request/send.js';
-import { zoneFromItem } from '../store/zone/zone-item.js';
 import { hasSource } from '../store/source/source-mapping.js';
+import { zoneFromItem } from '../store/zone/zone-item.js';
 import type { CollectionLoader } from './collection-loader.js';
 import { ifPossible } from './impossible-keys.js';
 import type { MarkerLoader } from './marker-loader.js';
@@ -39,7 +39,12 @@ export class EntityLoader {
 
   /** A zone as of its last write; null if it or its collection does not exist. */
   zone(collectionKey: string, key: string): Promise<Zone | null> {
-    return this.#load(collectionKey, (scope) => this.#db.keys.zone(scope, key), zoneFromItem, async () => null);
+    return this.#load(
+      collectionKey,
+      (scope) => this.#db.keys.zone(scope, key),
+      zoneFromItem,
+      async () => null,
+    );
   }
 
   /** The object with an ID; a marker or zone as of its last write. */

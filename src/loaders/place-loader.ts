@@ -1,7 +1,7 @@
 import type { Collection } from '../model/collection.js';
 import type { Place, PlaceCount } from '../model/place.js';
 import type { Database } from '../store/database.js';
-import { readPlacePage, type PlacePage, type PlaceQuery } from '../store/marker/place-index.js';
+import { queryPlaceMarkers, type PlaceMarkers, type PlaceQuery } from '../store/marker/place-index.js';
 import type { Call } from '../store/request/meter.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { queryResponses } from '../store/table/query-responses.js';
@@ -18,9 +18,9 @@ export class PlaceLoader {
   }
 
   /** Markers by place, from one Query. */
-  async markers(collection: Collection, query: PlaceQuery, budget: Budget): Promise<PlacePage> {
+  async markers(collection: Collection, query: PlaceQuery, budget: Budget): Promise<PlaceMarkers> {
     budget.debit({ calls: 1 });
-    return readPlacePage(this.#db, collection, query, this.#call);
+    return queryPlaceMarkers(this.#db, collection, query, this.#call);
   }
 
   /**

@@ -7,9 +7,9 @@ import type { MarkerReference } from '../store/marker/markers.js';
 import { readKeptSummaries, type KeptTrust } from '../store/reading/kept-summaries.js';
 import {
   readSummaries,
+  type Summaries,
   type SummariesWanted,
   type SummaryBudget,
-  type SummaryPage,
 } from '../store/reading/reading-summaries.js';
 import type { Call } from '../store/request/meter.js';
 import type { ConsumerTrust } from './consumer-trust.js';
@@ -43,7 +43,7 @@ export class SummaryLoader {
    * A marker's summaries, as many as one answer may have; none if there is no such marker. Those of one request share its
    * limits, which are renewed while nothing is found but there is more.
    */
-  async load(name: MarkerReference, wanted: SummariesWanted): Promise<SummaryPage> {
+  async load(name: MarkerReference, wanted: SummariesWanted): Promise<Summaries> {
     const { db, call, slots, now, markers } = this.#parts;
     const found = await markers.load(name);
     if (found === null) return { summaries: [], next: null };
@@ -55,13 +55,13 @@ export class SummaryLoader {
           ? readSummaries(db, name, found.incarnation, some, options)
           : readKeptSummaries(db, name, found.incarnation, some, { ...options, trust }),
       );
-    let page = await read(wanted);
-    // To a user, an empty page means that there are no readings.
-    while (page.summaries.length === 0 && page.next !== null && call.isLate?.() !== true) {
+    let part = await read(wanted);
+    // To a user, an empty part means that there are no readings.
+    while (part.summaries.length === 0 && part.next !== null && call.isLate?.() !== true) {
       this.#renew();
-      page = await read({ ...wanted, from: page.next });
+      part = await read({ ...wanted, from: part.next });
     }
-    return page;
+    return part;
   }
 
   #renew(): void {

@@ -8,7 +8,7 @@ import type { Database } from '../store/database.js';
 import { readItem } from '../store/request/conditional-change.js';
 import type { Call } from '../store/request/meter.js';
 import { missing, readGeometry } from '../store/zone/zone-geometry.js';
-import { readZoneEntries, readZonePage } from '../store/zone/zone-index.js';
+import { queryZones, readZoneEntries } from '../store/zone/zone-index.js';
 import { zoneFromItem, type ZoneEntry } from '../store/zone/zone-item.js';
 import type { ItemLoader } from './collection-loader.js';
 import { coarseName, LoadedGeometry, type GeometryCache } from './geometry-cache.js';
@@ -52,7 +52,7 @@ export class ZoneLoader {
 
   /** Zones in key order, from one Query; `next` is the key after which there may be more. */
   inOrder(collection: Collection, from: { readonly after: string | undefined; readonly limit: number }) {
-    return readZonePage(this.#db, collection, from, this.#call);
+    return queryZones(this.#db, collection, from, this.#call);
   }
 
   /** A zone's geometry. Throws UNAVAILABLE if it is missing or damaged, or its store does not answer. */

@@ -50,7 +50,7 @@ export interface SearchHit {
 }
 
 /** Which hits of a query are wanted. */
-export interface SearchPage {
+export interface HitsWanted {
   /** The position of the hit before the first one. */
   readonly after: string | undefined;
   readonly limit: number;
@@ -61,7 +61,7 @@ export interface SearchReader {
   /** The last stored checkpoint; undefined for an empty index. */
   checkpoint(): Promise<string | undefined>;
   /** The first hits after a position. Throws the reason of `signal` once it is aborted. */
-  search(query: SearchQuery, page: SearchPage, signal?: AbortSignal): Promise<SearchHit[]>;
+  search(query: SearchQuery, page: HitsWanted, signal?: AbortSignal): Promise<SearchHit[]>;
   /** Total number of hits. Throws the reason of `signal` once it is aborted. */
   count(query: SearchQuery, signal?: AbortSignal): Promise<number>;
   /** Whether a text is a valid position of a hit. */

@@ -18,7 +18,7 @@ import { IndexFault, IndexFull, type IndexStatus, type SearchChange, type Search
 import { Ranks, type RankList } from './ranks.js';
 
 /** Some items, and the key after which there are more. */
-interface ItemPage {
+interface SomeItems {
   readonly items: readonly Item[];
   readonly next: Key | null;
 }
@@ -26,7 +26,7 @@ interface ItemPage {
 /** What an index is built from, besides the stream. */
 export interface SearchTables {
   /** Some items of the entities table after a key, strongly consistent, for a build in the background. */
-  readItems(after: Key | null): Promise<ItemPage>;
+  readItems(after: Key | null): Promise<SomeItems>;
   /** All collections in use, strongly consistent. */
   listCollections(): Promise<readonly Collection[]>;
   /** The progress of a consumer of the stream: all records before it were written before now. */
@@ -175,13 +175,13 @@ export class IndexFollower {
     let progress = begun;
     let reading = progress.scan && tables.readItems(progress.scan.after);
     while (reading) {
-      const page: ItemPage = await reading;
+      const items: SomeItems = await reading;
       signal.throwIfAborted();
-      // Read while this page is written, which takes as long.
-      reading = page.next && tables.readItems(page.next);
-      // Reported when it is awaited, unless this page's failure comes first.
+      // The next ones are read while these are written, which takes as long.
+      reading = items.next && tables.readItems(items.next);
+      // Reported when it is awaited, unless the failure of these comes first.
       reading?.catch(() => undefined);
-      progress = await this.#add(progress, page);
+      progress = await this.#add(progress, items);
       if (isBusy()) await clock.sleep(REST_MS, signal);
     }
     return progress;
@@ -195,7 +195,7 @@ export class IndexFollower {
     return stored;
   }
 
-  async #add(progress: Progress, { items, next }: ItemPage): Promise<Progress> {
+  async #add(progress: Progress, { items, next }: SomeItems): Promise<Progress> {
     const { keys, turn } = this.#options;
     const changes: SearchChange[] = [];
     await eachInTurns(items, turn, (item) => {

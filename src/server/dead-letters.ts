@@ -1,5 +1,5 @@
 import { IN_USE } from '../search/opensearch/state.js';
-import { countDeadLetters, readDeadLetters, type DeadLetterPage } from '../store/cell/dead-letters.js';
+import { countDeadLetters, readDeadLetters, type DeadLetters } from '../store/cell/dead-letters.js';
 import { CONSUMER } from '../store/cell/stream-state.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
@@ -11,7 +11,7 @@ export async function listDeadLetters(
   of: 'derived' | 'search',
   page: { readonly first: number; readonly after?: string | undefined },
   signal: AbortSignal,
-): Promise<DeadLetterPage & { readonly total: number }> {
+): Promise<DeadLetters & { readonly total: number }> {
   await checkTables(database);
   const consumer = of === 'derived' ? CONSUMER : IN_USE;
   const found = await readDeadLetters(database, consumer, page, newCall(signal));

@@ -4,43 +4,40 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { Advice } from '../../src/capacity/advice.js';
 import { fromCollection } from '../../src/cli/advise/from-collection.js';
-import { sumsOf, type CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import { openCities } from '../../src/ingest/markers/cities.js';
 import { isInvalid } from '../../src/ingest/read/row.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newMarkerItem } from '../../src/store/marker/marker-item.js';
-import { putMarkersInBulk } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { addCells } from '../support/add-cells.js';
+import { makeCollection, type Made } from '../map/fixture.js';
 import { recordCalls } from '../support/record-calls.js';
 import { runCliHere } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, testDatabase } from '../support/test-database.js';
 
-const NOW = '2026-11-23T10:00:00.000Z';
 const MARKERS = 600;
 const database = await testDatabase('readable');
 const calls = recordCalls(database);
 const folder = temporaryFolder();
-const cities: { readonly key: string; readonly position: { readonly lng: number; readonly lat: number } }[] = [];
+const cities: Made[] = [];
 
 beforeAll(async () => {
   for await (const rows of openCities(MARKERS).rows.scan()) {
     for (const { content } of rows) {
       if (isInvalid(content)) continue;
       const { lng, lat } = content.position;
-      cities.push({ key: content.key, position: { lng: Number(lng), lat: Number(lat) } });
+      cities.push({ key: content.key, position: { lng: Number(lng), lat: Number(lat) }, category: '', properties: {} });
     }
   }
 });
 
-const adviceOf = async (...args: string[]): Promise<Advice & { source: string; current: unknown }> => {
-  const { code, output } = await runCliHere(['advise', '--json', ...args], {
+const advise = (...args: string[]) =>
+  runCliHere(['advise', ...args], {
     CELLPORT_DATA_DIR: join(folder, 'data'),
     CELLPORT_TABLE: database.tables.entities,
     ...engineSettings(),
   });
+
+const adviceOf = async (...args: string[]): Promise<Advice & { source: string; current: unknown }> => {
+  const { code, output } = await advise('--json', ...args);
   expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
   return JSON.parse(output) as Advice & { source: string; current: unknown };
 };
@@ -84,26 +81,8 @@ describe('cellport advise', () => {
   });
 
   test('derives the distribution of a live collection from its cells and a sample, with bounded reads and no scan', async () => {
-    const input = { key: 'towns', name: 'Towns', prefixLength: 2 };
-    const collection = await createCollection(database, input, NOW, newCall());
-    const items = cities.map((city) => newMarkerItem(database, collection, city, NOW));
-    await putMarkersInBulk(database, items, newCall());
-    const blocks = new Map<string, Map<string, CellSums>>();
-    for (const { position } of cities) {
-      for (let length = 1; length <= 5; length += 1) {
-        const cell = encode(position, length);
-        const children = blocks.get(cell.slice(0, -1)) ?? new Map<string, CellSums>();
-        const before = children.get(cell.slice(-1)) ?? { count: 0, sumLng: 0, sumLat: 0 };
-        const one = sumsOf(position);
-        children.set(cell.slice(-1), {
-          count: before.count + 1,
-          sumLng: before.sumLng + one.sumLng,
-          sumLat: before.sumLat + one.sumLat,
-        });
-        blocks.set(cell.slice(0, -1), children);
-      }
-    }
-    await addCells(database, database.keys.scope(collection), 1, blocks);
+    await makeCollection(database, { key: 'towns', prefixLength: 2 }, cities);
+    const blocks = new Set(cities.flatMap(({ position }) => [0, 1, 2, 3, 4].map((length) => encode(position, length))));
     calls.reset();
     const { distribution, sample } = await fromCollection(database, 'towns', new AbortController().signal);
     expect(distribution.markers).toBe(MARKERS);
@@ -141,12 +120,7 @@ describe('cellport advise', () => {
       [['--collection', 'nowhere'], 1, /there is no collection nowhere/],
     ];
     for (const [args, code, message] of wrong) {
-      const ended = await runCliHere(['advise', ...args], {
-        CELLPORT_DATA_DIR: join(folder, 'data'),
-        CELLPORT_TABLE: database.tables.entities,
-        ...engineSettings(),
-      });
-      expect(ended).toMatchObject({ code, output: expect.stringMatching(message) as unknown });
+      expect(await advise(...args)).toMatchObject({ code, output: expect.stringMatching(message) as unknown });
     }
   });
 });

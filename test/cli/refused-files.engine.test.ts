@@ -9,10 +9,9 @@ import { getCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { runCliHere } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { engine, engineSettings, testDatabase } from '../support/test-database.js';
+import { engineSettings, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase('readable', { stream: true });
-const { endpoint } = engine();
 const folder = temporaryFolder();
 const settings = () => ({
   CELLPORT_DATA_DIR: join(folder, 'data'),
@@ -20,7 +19,6 @@ const settings = () => ({
   CELLPORT_CONSUMER: 'off',
   PORT: '4321',
   ...engineSettings(),
-  AWS_ENDPOINT_URL_DYNAMODB: endpoint,
 });
 const cellport = (...args: string[]) => runCliHere(args, settings());
 async function file(name: string, text: string) {

@@ -6,6 +6,7 @@ import { cellBounds, encode } from '../../src/geo/geohash.js';
 import type { Point } from '../../src/geo/point.js';
 import { readShape, type Shape } from '../../src/geo/polygon.js';
 import { box, positions } from '../support/shapes.js';
+import { bruteRing } from './zone-shapes.js';
 
 type Ring = readonly (readonly [number, number])[];
 
@@ -17,20 +18,6 @@ const multi = (...polygons: readonly (readonly Ring[])[]): Shape =>
 
 /** Coordinates are multiples of this, so that their products are exact. */
 const GRID = 1 / 64;
-
-/** Locates a position relative to a ring within -180..180, by testing every edge. */
-function bruteRing(ring: Ring, x: number, y: number): 'in' | 'on' | 'out' {
-  let inside = false;
-  for (let i = 1; i < ring.length; i++) {
-    const [ax, ay] = ring[i - 1]!;
-    const [bx, by] = ring[i]!;
-    const cross = (bx - ax) * (y - ay) - (by - ay) * (x - ax);
-    const between = (x - ax) * (x - bx) <= 0 && (y - ay) * (y - by) <= 0;
-    if (cross === 0 && between) return 'on';
-    if (ay > y !== by > y && cross > 0 === by > ay) inside = !inside;
-  }
-  return inside ? 'in' : 'out';
-}
 
 const brutePolygon = ([outer = [], ...holes]: readonly Ring[], x: number, y: number) =>
   bruteRing(outer, x, y) !== 'out' && holes.every((hole) => bruteRing(hole, x, y) !== 'in');

@@ -71,3 +71,17 @@ export const starWithHole = fc
   });
 
 export const star = starWithHole.map(({ ring }) => ring);
+
+/** Locates a position relative to a ring within -180..180, by testing every edge. */
+export function bruteRing(ring: readonly Xy[], x: number, y: number): 'in' | 'on' | 'out' {
+  let inside = false;
+  for (let i = 1; i < ring.length; i++) {
+    const [ax, ay] = ring[i - 1]!;
+    const [bx, by] = ring[i]!;
+    const cross = (bx - ax) * (y - ay) - (by - ay) * (x - ax);
+    const between = (x - ax) * (x - bx) <= 0 && (y - ay) * (y - by) <= 0;
+    if (cross === 0 && between) return 'on';
+    if (ay > y !== by > y && cross > 0 === by > ay) inside = !inside;
+  }
+  return inside ? 'in' : 'out';
+}

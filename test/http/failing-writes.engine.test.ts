@@ -10,7 +10,7 @@ import { deleteReadItems } from '../../src/store/request/conditional-delete.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';
-import { markerItem, streamParts } from '../stream/support.js';
+import { markerItem, started, streamParts } from '../stream/support.js';
 import { interceptCalls } from '../support/faults.js';
 import { engine, testDatabase } from '../support/test-database.js';
 import { startServer } from './live-server.js';
@@ -42,8 +42,7 @@ test.each([
   interceptCalls(db, operation, (input, ask) => (failing && !isRead(input) ? Promise.reject(failure()) : ask(input)));
   const clock = { ...systemClock, now: () => performance.now() + ahead };
   const consumer = new Consumer({ ...streamParts(db), clock });
-  const stop = new AbortController();
-  const running = consumer.run(stop.signal);
+  const running = started(consumer);
   const server = await startServer(db, { status: () => consumer.status() });
   await vi.waitFor(() => expect(consumer.status().owner).toBe(true), { timeout: 30_000 });
   expect(await ready(server.url)).toEqual({ status: 200, reasons: [] });
@@ -73,8 +72,7 @@ test.each([
   await vi.waitFor(async () => expect(await ready(server.url)).toEqual({ status: 200, reasons: [] }), {
     timeout: 60_000,
   });
-  stop.abort();
-  await running;
+  await running.stop();
   await server.close();
 });
 

@@ -36,6 +36,17 @@ async function startWith(limits: Partial<Limits> = {}, values = 20) {
 const QUERY = 'subscription { markerChanged(collection: "parks") { kind marker { key properties } } }';
 const TEXT = 'x'.repeat(300_000);
 
+const SENT = 200;
+/** Far more than the buffers in between hold, one at a time, as a client that keeps up would get them. */
+async function flood(hub: Awaited<ReturnType<typeof startWith>>['hub']): Promise<void> {
+  for (let n = 0; n < SENT; n += 1) {
+    hub.take(
+      markerRecord(db.keys, { sequence: String(n + 1), key: `m${n}`, after: [1, 1], properties: { text: TEXT } }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
 test('a client that does not read is disconnected with a reason, and never queues more than the limit', async () => {
   const {
     hub,
@@ -54,18 +65,11 @@ test('a client that does not read is disconnected with a reason, and never queue
   });
 
   socket.pause();
-  // Far more than the buffers in between hold, one at a time, as a client that keeps up would get them.
-  const sent = 200;
-  for (let n = 0; n < sent; n += 1) {
-    hub.take(
-      markerRecord(db.keys, { sequence: String(n + 1), key: `m${n}`, after: [1, 1], properties: { text: TEXT } }),
-    );
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
+  await flood(hub);
   socket.resume();
   await until(() => messages.at(-1)?.type === 'complete');
   const told = messages.filter(({ payload }) => payload?.['data']?.markerChanged.marker.key.startsWith('m'));
-  expect(told.length).toBeLessThan(sent);
+  expect(told.length).toBeLessThan(SENT);
   // In order, with none missing before the end.
   expect(told.map(({ payload }) => payload?.['data'].markerChanged.marker.key)).toEqual(told.map((_, n) => `m${n}`));
   expect(messages.at(-2)).toMatchObject({
@@ -82,15 +86,9 @@ test('an event stream that is not read is closed with a reason, too', async () =
     server: { url },
   } = await startWith();
   const response = await postQuery(url, QUERY, { path: '/graphql/stream', headers: { accept: 'text/event-stream' } });
-  const sent = 200;
-  for (let n = 0; n < sent; n += 1) {
-    hub.take(
-      markerRecord(db.keys, { sequence: String(n + 1), key: `m${n}`, after: [1, 1], properties: { text: TEXT } }),
-    );
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
+  await flood(hub);
   const events = (await response.text()).split('\n\n').filter((event) => event.startsWith('event: '));
-  expect(events.length).toBeLessThan(sent);
+  expect(events.length).toBeLessThan(SENT);
   expect(events.at(-1)).toMatch('event: complete');
   expect(events.at(-2)).toMatch('LIMIT_EXCEEDED');
 });

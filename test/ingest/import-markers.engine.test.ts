@@ -104,6 +104,14 @@ async function run(collection: Collection, path: string, options: Run = {}): Pro
   });
 }
 
+/** Imports a file afresh until one of the options stops that. */
+async function interrupt(collection: Collection, path: string, options: (stop: () => void) => Run): Promise<void> {
+  const stopping = new AbortController();
+  const stop = () => stopping.abort(new Error('pulled the plug'));
+  const interrupted = run(collection, path, { fresh: true, signal: stopping.signal, ...options(stop) });
+  await expect(interrupted).rejects.toThrow('pulled the plug');
+}
+
 async function file(name: string, lines: readonly unknown[]): Promise<string> {
   const path = join(folder, name);
   const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
@@ -403,16 +411,10 @@ describe('importing a file', () => {
       const bad = (key: string) => row(key, { lat: 100 });
       const rows = [bad('early'), ...many(250), row('k17'), bad('late')];
       const path = await file(name, rows);
-      const stop = new AbortController();
-      const interrupted = run(collection, path, {
-        fresh: true,
-        signal: stop.signal,
-        onProgress: ({ part }) => {
-          // While the next windows are being written.
-          if (part > 0) setTimeout(() => stop.abort(new Error('pulled the plug')), 2);
-        },
-      });
-      await expect(interrupted).rejects.toThrow('pulled the plug');
+      // While the next windows are being written.
+      await interrupt(collection, path, (stop) => ({
+        onProgress: ({ part }) => void (part > 0 && setTimeout(stop, 2)),
+      }));
       const progress: ImportProgress[] = [];
       const result = await run(collection, path, { now: second, onProgress: (each) => void progress.push(each) });
       // The next window was in progress, and may have been written.
@@ -457,18 +459,14 @@ describe('importing a file', () => {
     for (const [at, afterMs] of [0, 1, 2].flatMap((window) => [[window, 0] as const, [window, 4] as const])) {
       const collection = await newCollection();
       const path = await file(`every-${at}-${afterMs}.ndjson`, many(total));
-      const stop = new AbortController();
       let reports = 0;
-      const interrupted = run(collection, path, {
-        fresh: true,
+      await interrupt(collection, path, (stop) => ({
         seed: 11,
-        signal: stop.signal,
         onProgress: () => {
-          if (reports === at) setTimeout(() => stop.abort(new Error('pulled the plug')), afterMs);
+          if (reports === at) setTimeout(stop, afterMs);
           reports += 1;
         },
-      });
-      await expect(interrupted).rejects.toThrow('pulled the plug');
+      }));
       calls.reset();
       const result = await run(collection, path, { now: second, seed: 12 });
       expect(result.resumed).toBeGreaterThanOrEqual(at * 100);
@@ -489,15 +487,7 @@ describe('importing a file', () => {
   it('keeps edits to rows that an interrupted import has completed, and compares rows created by others in the meantime', async () => {
     const collection = await newCollection();
     const path = await file('edited.ndjson', many(500));
-    const stop = new AbortController();
-    const interrupted = run(collection, path, {
-      fresh: true,
-      signal: stop.signal,
-      onProgress: ({ part }) => {
-        if (part > 0) stop.abort(new Error('pulled the plug'));
-      },
-    });
-    await expect(interrupted).rejects.toThrow('pulled the plug');
+    await interrupt(collection, path, (stop) => ({ onProgress: ({ part }) => void (part > 0 && stop()) }));
     const keys = many(500).map(({ key }) => key);
     const there = await load(collection, keys);
     const inOrder = Array.from(shuffledOrder(keys.length, 1), (at) => ({ key: keys[at] ?? '', marker: there[at] }));
@@ -641,13 +631,7 @@ describe('importing a file', () => {
   it('remembers that it created the collection if it is stopped during the check', async () => {
     const collection = await newCollection();
     const path = await file('checking.ndjson', [...many(200), row('bad', { lat: 91 })]);
-    const stop = new AbortController();
-    const interrupted = run(collection, path, {
-      fresh: true,
-      signal: stop.signal,
-      onChecked: () => stop.abort(new Error('pulled the plug')),
-    });
-    await expect(interrupted).rejects.toThrow('pulled the plug');
+    await interrupt(collection, path, (stop) => ({ onChecked: stop }));
     calls.reset();
     expect(await run(collection, path)).toMatchObject({ resumed: 0, counts: counts(200, 0, 0, 1) });
     // In batches, not one by one with a condition.

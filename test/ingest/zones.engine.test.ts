@@ -21,7 +21,7 @@ import type { GeometryStore } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { deleteZone } from '../../src/store/zone/zone-changes.js';
 import type { ZoneInput } from '../../src/store/zone/zone-draft.js';
-import { readZonePage } from '../../src/store/zone/zone-index.js';
+import { queryZones } from '../../src/store/zone/zone-index.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import { recordCalls } from '../support/record-calls.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
@@ -105,7 +105,7 @@ async function exportTo(name: string, collection: Collection, more: Partial<Expo
 
 async function zonesOf(collection: Collection): Promise<readonly Zone[]> {
   const page = { after: undefined, limit: 1_000, consistent: true };
-  return (await readZonePage(db, collection, page, newCall())).zones;
+  return (await queryZones(db, collection, page, newCall())).zones;
 }
 
 /** The parts of zones that do not depend on where they are imported. */

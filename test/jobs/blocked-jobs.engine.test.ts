@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.js';
 import { runJobs } from '../../src/jobs/run-jobs.js';
 import { silentLog } from '../../src/log.js';
+import { inBackground } from '../../src/server/background.js';
 import { deleteCollection } from '../../src/store/collection/collection-changes.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
 import { beginSpread } from '../../src/store/collection/spread.js';
@@ -50,7 +51,6 @@ test('a long removal of readings of one deleted marker holds up no other job', a
     }
     return ask(input);
   });
-  const stop = new AbortController();
   const worker = { database: slow, self: randomUUID(), ownerIsGone: () => false, clock: systemClock, leaseMs: 1_000 };
   const options = {
     worker,
@@ -60,7 +60,7 @@ test('a long removal of readings of one deleted marker holds up no other job', a
     log: silentLog,
     everyMs: 50,
   };
-  const running = runJobs(options, stop.signal);
+  const running = inBackground((signal) => runJobs(options, signal));
   await expect.poll(() => removing).toBe(true);
   await deleteCollection(db, 'gone', NOW, newCall());
   await beginSpread(db, 'hot', 'u', newCall());
@@ -76,6 +76,5 @@ test('a long removal of readings of one deleted marker holds up no other job', a
     );
   await expect.poll(isEmptied, { timeout: 30_000 }).toBe(true);
   release();
-  stop.abort();
-  await running;
+  await running.stop();
 });

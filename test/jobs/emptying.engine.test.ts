@@ -7,6 +7,7 @@ import { emptyCollection, type EmptyingOptions } from '../../src/jobs/emptying.j
 import { runJobs } from '../../src/jobs/run-jobs.js';
 import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
+import { inBackground } from '../../src/server/background.js';
 import { deleteCollection } from '../../src/store/collection/collection-changes.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
 import { createCollection, getCollections, listCollections } from '../../src/store/collection/collections.js';
@@ -305,14 +306,12 @@ test('work left for the background is done by any process that runs jobs', async
   expect(await remains()).toContain('marker::kept::dead#reading::2026-01-01T00:00:00.000Z');
   await deleteCollection(db, 'gone', NOW, newCall());
 
-  const stopping = new AbortController();
   const wall = () => Date.parse(NOW) + 3_600_000;
   const options = optionsOf(db);
   const worker = { ...options.worker, clock: { ...systemClock, wall } };
-  const jobs = runJobs({ ...options, worker, everyMs: 50 }, stopping.signal);
+  const jobs = inBackground((signal) => runJobs({ ...options, worker, everyMs: 50 }, signal));
   while ((await leftOf(db, gone)).length > 0 || (await remains()).some((id) => id.startsWith('job'))) await sleep(100);
-  stopping.abort();
-  await jobs;
+  await jobs.stop();
   expect(await remains()).toEqual([
     'collection#kept',
     'marker::kept::alive#reading::2026-01-01T00:00:00.000Z',

@@ -5,7 +5,7 @@ import { repartition } from '../../src/jobs/repartition.js';
 import type { Collection } from '../../src/model/collection.js';
 import { allPrefixes } from '../../src/store/cell/partition-prefixes.js';
 import type { WantedLayout } from '../../src/store/collection/collection-item.js';
-import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { createCollection } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, undoLayoutChange } from '../../src/store/collection/layout-change.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { updateMarker } from '../../src/store/marker/update-marker.js';
@@ -14,25 +14,16 @@ import { itemBytes } from '../../src/store/request/item-size.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { NOW } from '../map/fixture.js';
 import { testDatabase } from '../support/test-database.js';
+import { currentCollection } from './repartition-clients.js';
 
 const db = await testDatabase();
 const LIMIT = 400 * 1024;
 
-async function current(key: string) {
-  const [collection] = await getCollections(db, [key], newCall(), { consistent: true });
-  if (!collection) throw new Error(`there is no collection ${key}`);
-  return collection;
-}
+const current = (key: string) => currentCollection(db, key);
 
 async function run(key: string): Promise<void> {
   const options = {
-    worker: {
-      database: db,
-      self: 'test',
-      ownerIsGone: () => true,
-      clock: systemClock,
-      leaseMs: 10_000,
-    },
+    worker: { database: db, self: 'test', ownerIsGone: () => true, clock: systemClock, leaseMs: 10_000 },
     settle: async () => undefined,
     occupied: async (own: Collection) => allPrefixes(own),
     maxWcu: 40_000,

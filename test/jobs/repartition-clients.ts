@@ -39,6 +39,13 @@ function propertiesAt(random: () => number): Properties {
   return { ...Object.fromEntries(values), text: 'x'.repeat(random() < 0.8 ? 260 : 10) };
 }
 
+/** A collection as of its last write. */
+export async function currentCollection(db: Database, key: string): Promise<Collection> {
+  const [collection] = await getCollections(db, [key], newCall(), { consistent: true });
+  if (!collection) throw new Error(`there is no collection ${key}`);
+  return collection;
+}
+
 /** A job mostly waits: clients that never pause would take both cores meanwhile. */
 const PAUSE_MS = 10;
 
@@ -78,12 +85,6 @@ export class Fleet {
     this.#status = status;
   }
 
-  async #read(): Promise<Collection> {
-    const [collection] = await getCollections(this.#db, [this.#key], newCall(), { consistent: true });
-    if (!collection) throw new Error('the collection is gone');
-    return collection;
-  }
-
   /** Pages include what was written before, and no client shows own writes that are older. */
   #settledAt = 0;
 
@@ -117,7 +118,7 @@ export class Fleet {
     const services = createServices(db, { consumerStatus: this.#status, cacheBytes: 0 });
     const model = new Map<string, Expected>();
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-    let collection = await this.#read();
+    let collection = await currentCollection(this.#db, this.#key);
     const written = (...changes: readonly ConditionalChange[]) =>
       services.pageServices.ownWrites.add(
         this.#key,
@@ -126,7 +127,7 @@ export class Fleet {
     for (let counter = 0; !this.#stopping; await sleep(PAUSE_MS)) {
       const asked = this.#asked;
       if ((this.#followed[client] ?? 0) < asked || random() < 0.01) {
-        collection = await this.#read();
+        collection = await currentCollection(this.#db, this.#key);
         this.#followed[client] = asked;
       }
       const chance = random();
@@ -155,7 +156,7 @@ export class Fleet {
       } else await this.#compare(services, collection, client, model, random);
     }
     // Even a client without any change reads everything once more.
-    await this.#compare(services, await this.#read(), client, model, random);
+    await this.#compare(services, await currentCollection(this.#db, this.#key), client, model, random);
   }
 
   /** Reads a viewport and compares its markers, each with how often it was found, with those of the model. */

@@ -17,7 +17,7 @@ import { spreadHotPrefixes } from '../../src/server/spread.js';
 import { allPrefixes } from '../../src/store/cell/partition-prefixes.js';
 import { deleteCollection, everyCollection } from '../../src/store/collection/collection-changes.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
-import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { createCollection } from '../../src/store/collection/collections.js';
 import { beginLayoutChange } from '../../src/store/collection/layout-change.js';
 import { beginSpread } from '../../src/store/collection/spread.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
@@ -30,7 +30,7 @@ import { allItems, consumeThroughout, markerEntries, storedEntries, untilRead } 
 import { testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';
 import { testDatabase } from '../support/test-database.js';
-import { Fleet, markerAt } from './repartition-clients.js';
+import { currentCollection, Fleet, markerAt } from './repartition-clients.js';
 
 const db = await testDatabase('readable', { stream: true });
 const consumer = consumeThroughout(db);
@@ -39,11 +39,7 @@ const never = new AbortController().signal;
 const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
 const make = (input: Partial<CollectionInput> & { readonly key: string }) =>
   createCollection(db, { name: input.key, ...input }, NOW, newCall());
-async function current(key: string): Promise<Collection> {
-  const [collection] = await getCollections(db, [key], newCall(), { consistent: true });
-  if (!collection) throw new Error(`there is no collection ${key}`);
-  return collection;
-}
+const current = (key: string) => currentCollection(db, key);
 
 const SETTLE_MS = 60_000;
 
@@ -205,7 +201,12 @@ describe('prefixes that are spread', () => {
       await untilRead(db);
       return true;
     };
-    await emptyCollection({ worker, cellsCaughtUp, removeSource: async () => undefined, settleMs: 0, log: silentLog }, deleted, {}, never);
+    await emptyCollection(
+      { worker, cellsCaughtUp, removeSource: async () => undefined, settleMs: 0, log: silentLog },
+      deleted,
+      {},
+      never,
+    );
     expect(await partitions(key, 'gpkA')).toEqual({});
   });
 

@@ -19,7 +19,15 @@ import { readWholeStream } from '../../src/stream/consume/follower.js';
 import { openRecount } from '../../src/stream/recount/reads.js';
 import { recount } from '../../src/stream/recount/recount.js';
 import { createChance } from '../stream/simulation/world.js';
-import { countedCells, countedPlaces, storedCells, storedPlaces, streamParts, untilRead } from '../stream/support.js';
+import {
+  countedCells,
+  countedPlaces,
+  started,
+  storedCells,
+  storedPlaces,
+  streamParts,
+  untilRead,
+} from '../stream/support.js';
 import { injectFaults } from '../support/faults.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
@@ -242,11 +250,9 @@ test('cells are handed over from a server to a Lambda function and back by chang
     );
   };
   const consume = async (work: () => Promise<unknown>) => {
-    const stop = new AbortController();
-    const running = new Consumer(streamParts(db)).run(stop.signal);
+    const running = started(new Consumer(streamParts(db)));
     await work();
-    stop.abort();
-    await running;
+    await running.stop();
   };
 
   await writeAtRandom(db, collection, 1, 60);

@@ -24,6 +24,30 @@ import { testPages } from '../support/page-services.js';
 
 export const NOW = '2026-11-21T10:00:00.000Z';
 
+/** A collection as it is created at `NOW`, with the default of each field, unless given. */
+export const newCollection = (key: string, given: Partial<Collection> = {}): Collection => ({
+  key,
+  name: key,
+  description: null,
+  idStrategy: 'GIVEN',
+  globalIds: false,
+  mapProperties: [],
+  rankBy: null,
+  prefixLength: 2,
+  writeShards: 1,
+  code: null,
+  readingsTtlDays: null,
+  readingsBucket: 'NONE',
+  readingsTable: 'SHARED',
+  readingsSummarized: false,
+  geoIndex: true,
+  geoSlot: 'A',
+  version: 1,
+  createdAt: NOW,
+  updatedAt: NOW,
+  ...given,
+});
+
 /** A complete marker for a test. */
 export interface Made extends MarkerInput {
   readonly key: string;

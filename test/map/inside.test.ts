@@ -8,6 +8,7 @@ import type { MarkerConnection } from '../../src/map/connection.js';
 import { markersInside } from '../../src/map/near/inside.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { MapContext } from '../../src/read/context.js';
+import { bruteRing } from '../geo/zone-shapes.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
@@ -21,28 +22,16 @@ const databases = { readable: memoryDatabase('readable'), compact: memoryDatabas
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
 const RUNS = someOf(8);
 
-/** Locates a position relative to a ring by testing every edge, on every turn of the globe. */
-function bruteRing(ring: Ring, { lng, lat: y }: Point): 'in' | 'on' | 'out' {
-  let verdict: 'in' | 'out' = 'out';
-  for (const turn of [-360, 0, 360]) {
-    const x = lng + turn;
-    let inside = false;
-    for (let i = 1; i < ring.length; i++) {
-      const [ax, ay] = ring[i - 1]!;
-      const [bx, by] = ring[i]!;
-      const cross = (bx - ax) * (y - ay) - (by - ay) * (x - ax);
-      if (cross === 0 && (x - ax) * (x - bx) <= 0 && (y - ay) * (y - by) <= 0) return 'on';
-      if (ay > y !== by > y && cross > 0 === by > ay) inside = !inside;
-    }
-    if (inside) verdict = 'in';
-  }
-  return verdict;
+/** Locates a position relative to a ring, on every turn of the globe. */
+function locate(ring: Ring, { lng, lat }: Point): 'in' | 'on' | 'out' {
+  const found = [-360, 0, 360].map((turn) => bruteRing(ring, lng + turn, lat));
+  return found.includes('on') ? 'on' : found.includes('in') ? 'in' : 'out';
 }
 
 const brute = (polygons: readonly (readonly Ring[])[], position: Point) =>
   polygons.some(
     ([outer = [], ...holes]) =>
-      bruteRing(outer, position) !== 'out' && holes.every((hole) => bruteRing(hole, position) !== 'in'),
+      locate(outer, position) !== 'out' && holes.every((hole) => locate(hole, position) !== 'in'),
   );
 
 /** A star around a position; one of its corners may be that of a marker. */

@@ -5,6 +5,7 @@ import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js
 import type { SearchEngine } from '../../src/search/engine.js';
 import { IndexFollower, type SearchTables } from '../../src/search/follow.js';
 import { openSearchTables } from '../../src/search/tables.js';
+import { inBackground } from '../../src/server/background.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Item } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
@@ -74,15 +75,13 @@ async function build({ beforeRead, beforeWrite }: Steps) {
     engine,
     tables: { ...tables, readItems },
   });
-  const stopping = new AbortController();
-  const running = follower.run(stopping.signal);
+  const running = inBackground((signal) => follower.run(signal));
   return {
     reads,
     written,
     isBuilt: () => follower.status.state === 'following',
     async stop() {
-      stopping.abort();
-      await running;
+      await running.stop();
       await index.close();
     },
   };

@@ -6,6 +6,7 @@ import type { SearchEngine, SearchQuery } from '../../src/search/engine.js';
 import { IndexFollower } from '../../src/search/follow.js';
 import { openSearchTables } from '../../src/search/tables.js';
 import { wordsOf } from '../../src/search/words.js';
+import { inBackground } from '../../src/server/background.js';
 import { deleteCollection, updateCollection } from '../../src/store/collection/collection-changes.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
@@ -50,14 +51,12 @@ async function follow(
     engine,
     tables: { ...tables, readItems },
   });
-  const stopping = new AbortController();
-  const running = follower.run(stopping.signal);
+  const running = inBackground((signal) => follower.run(signal));
   return {
     engine,
     follower,
     async stop() {
-      stopping.abort();
-      await running;
+      await running.stop();
       await engine.close();
     },
   };

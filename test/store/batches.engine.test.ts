@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { batchGet } from '../../src/store/request/batch-get.js';
 import { bulkWriter, putInBulk } from '../../src/store/request/batch-write.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { injectFaults, interceptCalls } from '../support/faults.js';
+import { injectFaults, interceptCalls, leaveUnprocessed } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
@@ -68,24 +68,9 @@ describe('a bulk of writes', () => {
   test('stores everything although DynamoDB leaves items unprocessed, throttles and loses responses', async () => {
     const db = client();
     const items = itemsOf('bulk', 180);
-    let calls = 0;
-    interceptCalls(db, 'BatchWriteItem', async (input, ask) => {
-      const puts = (input['RequestItems'] as Record<string, object[]>)[table] ?? [];
-      calls += 1;
-      const taken = calls % 3 === 0 ? 0 : Math.ceil(puts.length / 2);
-      if (taken > 0) await ask({ RequestItems: { [table]: puts.slice(0, taken) } });
-      return { UnprocessedItems: taken === puts.length ? {} : { [table]: puts.slice(taken) } };
-    });
-    injectFaults(db, 'BatchWriteItem', [
-      'throttled',
-      'answer lost',
-      undefined,
-      'refused',
-      'refused',
-      'refused',
-      'refused',
-      'refused',
-    ]);
+    leaveUnprocessed(db);
+    const refused = Array.from({ length: 5 }, () => 'refused' as const);
+    injectFaults(db, 'BatchWriteItem', ['throttled', 'answer lost', undefined, ...refused]);
     await putInBulk(db, table, items, newCall());
     expect(await batchGet(database, table, keysOf(items), newCall())).toEqual(items);
   });

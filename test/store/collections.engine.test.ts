@@ -4,11 +4,11 @@ import { updateCollection } from '../../src/store/collection/collection-changes.
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
 import { createCollection, getCollections, listCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
+import { newCollection, NOW } from '../map/fixture.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
-const NOW = '2026-11-21T10:00:00.000Z';
 const readable = await testDatabase('readable');
 const compact = await testDatabase('compact');
 const listing = await testDatabase('readable');
@@ -16,27 +16,7 @@ const listing = await testDatabase('readable');
 describe('a collection', () => {
   test('is created with defaults for omitted fields', async () => {
     const collection = await createCollection(readable, { key: 'parks', name: 'Parks' }, NOW, newCall());
-    expect(collection).toEqual({
-      key: 'parks',
-      name: 'Parks',
-      description: null,
-      idStrategy: 'GIVEN',
-      globalIds: false,
-      mapProperties: [],
-      rankBy: null,
-      prefixLength: 2,
-      writeShards: 1,
-      code: null,
-      readingsTtlDays: null,
-      readingsBucket: 'NONE',
-      readingsTable: 'SHARED',
-      readingsSummarized: false,
-      geoIndex: true,
-      geoSlot: 'A',
-      version: 1,
-      createdAt: NOW,
-      updatedAt: NOW,
-    });
+    expect(collection).toEqual(newCollection('parks', { name: 'Parks' }));
     expect(await getCollections(readable, ['parks'], newCall())).toEqual([collection]);
   });
 

@@ -18,40 +18,18 @@ import { newCall } from '../../src/store/request/meter.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
 import { send } from '../../src/store/request/send.js';
 import { queryAll } from '../../src/store/table/query-responses.js';
+import { newCollection, NOW } from '../map/fixture.js';
 import { anyProperties, canonical } from '../support/any-json.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { someOf } from '../support/rounds.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
-const NOW = '2026-11-21T10:00:00.000Z';
 const database = await testDatabase();
 const client = () => newDatabase('readable', { tables: database.tables });
 
-function collectionOf(key: string, more: Partial<Collection> = {}): Collection {
-  return {
-    key,
-    name: key,
-    description: null,
-    idStrategy: 'GIVEN',
-    globalIds: false,
-    mapProperties: ['height'],
-    rankBy: null,
-    prefixLength: 2,
-    writeShards: 1,
-    code: null,
-    readingsTtlDays: null,
-    readingsBucket: 'NONE',
-    readingsTable: 'SHARED',
-    readingsSummarized: false,
-    geoIndex: true,
-    geoSlot: 'A',
-    version: 1,
-    createdAt: NOW,
-    updatedAt: NOW,
-    ...more,
-  };
-}
+const collectionOf = (key: string, more: Partial<Collection> = {}) =>
+  newCollection(key, { mapProperties: ['height'], ...more });
 
 const POZNAN = { lng: 16.9299, lat: 52.4069 };
 const parks = collectionOf('parks');

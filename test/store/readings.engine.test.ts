@@ -14,7 +14,7 @@ import {
 } from '../../src/store/reading/readings.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { injectFaults, interceptCalls } from '../support/faults.js';
+import { injectFaults, interceptCalls, leaveUnprocessed } from '../support/faults.js';
 import { readsKeysOf } from '../support/json-keys.js';
 import { recordCalls } from '../support/record-calls.js';
 import { someOf } from '../support/rounds.js';
@@ -209,23 +209,9 @@ describe('under throttling', () => {
   test('what DynamoDB leaves unprocessed is retried', async () => {
     const name = await newMarker(kept);
     const db = client();
-    const table = database.tables.entities;
-    let calls = 0;
-    interceptCalls(db, 'BatchWriteItem', async (input, ask) => {
-      const puts = (input['RequestItems'] as Record<string, object[]>)[table] ?? [];
-      calls += 1;
-      const taken = calls % 3 === 0 ? 0 : Math.ceil(puts.length / 2);
-      if (taken > 0) await ask({ RequestItems: { [table]: puts.slice(0, taken) } });
-      return { UnprocessedItems: taken === puts.length ? {} : { [table]: puts.slice(taken) } };
-    });
-    expect(
-      await record(
-        name,
-        Array.from({ length: 80 }, (_, ms) => reading(ms)),
-        NOW,
-        db,
-      ),
-    ).toBe(80);
+    leaveUnprocessed(db);
+    const inputs = Array.from({ length: 80 }, (_, ms) => reading(ms));
+    expect(await record(name, inputs, NOW, db)).toBe(80);
     expect(await read(name, { last: 100 })).toHaveLength(80);
   });
 

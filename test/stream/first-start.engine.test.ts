@@ -6,11 +6,10 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import type { Item } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { Consumer } from '../../src/stream/consume/consumer.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
-import { countedCells, markerItem, storedCells, streamParts, untilRead } from './support.js';
+import { countedCells, markerItem, storedCells, untilRead, whileConsuming } from './support.js';
 
 const THREE_DAYS_MS = 3 * 24 * 3_600_000;
 
@@ -34,13 +33,7 @@ interceptCalls(db, 'DescribeTable', async (input, ask) => {
 
 /** Starts a consumer without a state, waits until it has read everything, and returns its gap. */
 async function gapOfFirstStart(name: string, meanwhile: () => Promise<unknown>): Promise<string | undefined> {
-  const stop = new AbortController();
-  const consumer = new Consumer({ ...streamParts(db, name), days: undefined });
-  const running = consumer.run(stop.signal);
-  await meanwhile();
-  await untilRead(db, name);
-  stop.abort();
-  await running;
+  await whileConsuming(db, meanwhile, { consumer: name, days: undefined });
   return (await loadStreamState(db, name, newCall()))?.gap?.reason;
 }
 

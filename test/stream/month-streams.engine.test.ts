@@ -15,7 +15,7 @@ import { openRecount } from '../../src/stream/recount/reads.js';
 import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
 import { recordCalls } from '../support/record-calls.js';
 import { engine, newDatabase, testDatabase } from '../support/test-database.js';
-import { streamParts, untilRead } from './support.js';
+import { started, streamParts, untilRead } from './support.js';
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
@@ -55,12 +55,8 @@ function consume() {
       if (instant !== undefined) passed.push(instant);
     },
   });
-  const stopping = new AbortController();
-  const running = consumer.run(stopping.signal);
-  const stop = async () => {
-    stopping.abort();
-    await running;
-  };
+  const running = started(consumer);
+  const stop = () => running.stop();
   onTestFinished(stop);
   return { passed, stop, status: () => consumer.status() };
 }

@@ -4,6 +4,7 @@ import type { CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import { silentLog } from '../../src/log.js';
 import { orderedMarker, type OrderedMarker } from '../../src/pages/ordered-marker.js';
+import { inBackground } from '../../src/server/background.js';
 import { consumerParts } from '../../src/server/consumer.js';
 import { blockFromItem } from '../../src/store/cell/cells.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
@@ -154,24 +155,25 @@ export async function untilRead(db: Database, consumer = 'cells'): Promise<void>
   }
 }
 
+/** Runs a consumer until it is stopped. */
+export const started = (consumer: Consumer) => inBackground((signal) => consumer.run(signal));
+
 /** Runs a consumer during some work, and until it has read everything. */
-export async function whileConsuming(db: Database, work: () => Promise<unknown>): Promise<void> {
-  const stop = new AbortController();
-  const running = new Consumer(streamParts(db)).run(stop.signal);
+export async function whileConsuming(
+  db: Database,
+  work: () => Promise<unknown>,
+  { consumer = 'cells', ...options }: Partial<ConsumerOptions> & { readonly consumer?: string } = {},
+): Promise<void> {
+  const running = started(new Consumer({ ...streamParts(db, consumer), ...options }));
   await work();
-  await untilRead(db);
-  stop.abort();
-  await running;
+  await untilRead(db, consumer);
+  await running.stop();
 }
 
 /** Starts a consumer that runs until all tests of the file have ended. */
 export function consumeThroughout(db: Database, parts: ConsumerOptions = streamParts(db)) {
   const consumer = new Consumer(parts);
-  const stop = new AbortController();
-  const running = consumer.run(stop.signal);
-  afterAll(async () => {
-    stop.abort();
-    await running;
-  });
+  const running = started(consumer);
+  afterAll(() => running.stop());
   return consumer;
 }

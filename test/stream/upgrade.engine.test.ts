@@ -12,7 +12,7 @@ import { Consumer } from '../../src/stream/consume/consumer.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { engine, testDatabase } from '../support/test-database.js';
 import { markersOfTable, pagesOfTable } from './pages-of-table.js';
-import { countedCells, markerItem, storedCells, streamParts, untilRead } from './support.js';
+import { countedCells, markerItem, started, storedCells, streamParts, untilRead, whileConsuming } from './support.js';
 
 const db = await testDatabase('readable', { stream: true });
 const backend = { database: db, streams: createStreamsClient(engine()) };
@@ -26,14 +26,7 @@ const put = (first: number, count: number) =>
 const stateNow = () => loadStreamState(db, 'cells', newCall());
 
 /** Runs a consumer without pages, like the previous release. */
-async function keepAsBefore(work: () => Promise<unknown>): Promise<void> {
-  const stop = new AbortController();
-  const running = new Consumer({ ...streamParts(db), pages: undefined }).run(stop.signal);
-  await work();
-  await untilRead(db);
-  stop.abort();
-  await running;
-}
+const keepAsBefore = (work: () => Promise<unknown>) => whileConsuming(db, work, { pages: undefined });
 
 test('pages are not trusted after a release that maintains none, or others, has written the cells', async () => {
   await keepAsBefore(() => put(0, 100));
@@ -97,14 +90,12 @@ test('pages that cannot be written are abandoned, and counting continues', async
   const rejected = Object.assign(new Error('a key is too long'), { name: 'ValidationException' });
   const open = (generation: string) => ({ ...pages.open(generation), write: () => Promise.reject(rejected) });
   expect((await stateNow())?.pages).not.toBeNull();
-  const stop = new AbortController();
   const consumer = new Consumer({ ...parts, pages: { ...pages, open } });
-  const running = consumer.run(stop.signal);
+  const running = started(consumer);
   await put(140, 20);
   await untilRead(db);
   expect(consumer.status()).toMatchObject({ pages: null, countsExact: true });
-  stop.abort();
-  await running;
+  await running.stop();
   expect((await stateNow())?.pages).toBeNull();
   expect(await storedCells(db)).toEqual(await countedCells(db));
 });

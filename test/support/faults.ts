@@ -71,3 +71,16 @@ export function interceptCalls(
     { step: 'initialize', priority: 'low', name: `intercept-${Math.random()}` },
   );
 }
+
+/** Lets DynamoDB leave half of each batch of writes to the entities table unprocessed, and all of every third one. */
+export function leaveUnprocessed(db: Pick<Database, 'client' | 'tables'>): void {
+  const table = db.tables.entities;
+  let calls = 0;
+  interceptCalls(db, 'BatchWriteItem', async (input, ask) => {
+    const puts = (input['RequestItems'] as Record<string, object[]>)[table] ?? [];
+    calls += 1;
+    const taken = calls % 3 === 0 ? 0 : Math.ceil(puts.length / 2);
+    if (taken > 0) await ask({ RequestItems: { [table]: puts.slice(0, taken) } });
+    return { UnprocessedItems: taken === puts.length ? {} : { [table]: puts.slice(taken) } };
+  });
+}

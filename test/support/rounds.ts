@@ -5,7 +5,7 @@ const ROUNDS = {
   /** How often a consumer is killed while clients write. */
   kills: [2, 6],
   /** How often the process that writes an embedded index is killed. */
-  killsOfWriter: [2, 4],
+  killsOfWriter: [1, 4],
   /** How often OpenSearch, or the server that follows the stream into it, is killed while clients write. */
   killsOfSearch: [1, 4],
   /** The same for each of the two halves of a comparison with a model. */
@@ -29,8 +29,8 @@ const ROUNDS = {
   positionsInOpenSearch: [150, 2_500],
   /** Subscriptions that start at once. */
   subscriptions: [300, 1_000],
-  /** Fields of which no input may hold up the event loop: the most dangerous first. */
-  longestSteps: [5, 100],
+  /** Fields of which no input may hold up the event loop: others of the most dangerous ones in each run come first. */
+  longestSteps: [3, 100],
   /** Owners whose clocks are wrong. */
   ownersOfOtherClocks: [1, 2],
   /** Color schemes in which a page is searched for accessibility faults. */

@@ -35,6 +35,14 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 }
 
+/** Adds the errors of a page, and those that it writes to its console, to a list. */
+export function collectFaults(page: Page, faults: string[]): void {
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text());
+  });
+}
+
 /** Waits until an expression is true in a page. The map page's security policy forbids Playwright's own way. */
 export function expectSoon(page: Page, expression: string): Promise<void> {
   return until(() => page.evaluate<boolean>(`Boolean(${expression})`), ASK_EVERY_MS);

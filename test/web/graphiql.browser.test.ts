@@ -6,7 +6,7 @@ import { menu, tabs } from '../../web/graphiql/examples.js';
 import { startServer } from '../http/live-server.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
-import { afterTimers, hasChromium, openBrowser, SMALL } from './browser.js';
+import { afterTimers, collectFaults, hasChromium, openBrowser, SMALL } from './browser.js';
 import { startMapServer, type MapServer } from './map-server.js';
 
 /**
@@ -55,10 +55,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     page.on('response', (answer) => {
       if (answer.status() >= 400) faults.push(`${answer.status()} for ${answer.request().postData()}`);
     });
-    page.on('pageerror', (error) => faults.push(error.message));
-    page.on('console', (message) => {
-      if (message.type() === 'error') faults.push(message.text());
-    });
+    collectFaults(page, faults);
     const response = await page.goto(`${server.url}/`);
     await editorIsReady(page);
     return { page, response, elsewhere, faults };

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../live/support.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
-import { drawSlowly, expectSoon, hasChromium, keep, openBrowser, SMALL } from './browser.js';
+import { collectFaults, drawSlowly, expectSoon, hasChromium, keep, openBrowser, SMALL } from './browser.js';
 import { startMapServer, type MapServer } from './map-server.js';
 
 const SHOPS = `id;Name;Category;Latitude;Longitude;opens
@@ -66,10 +66,7 @@ describe.skipIf(!hasChromium)('importing on the map page', async () => {
     await drawSlowly(context);
     page = await context.newPage();
     page.setDefaultTimeout(60_000);
-    page.on('pageerror', (error) => faults.push(error.message));
-    page.on('console', (message) => {
-      if (message.type() === 'error') faults.push(message.text());
-    });
+    collectFaults(page, faults);
     await page.goto(server.url);
     await page.locator('#first h2').waitFor();
   });

@@ -17,6 +17,7 @@ import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
 import {
   afterTimers,
+  collectFaults,
   differingPixels,
   drawSlowly,
   expectSoon,
@@ -109,10 +110,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     page.on('websocket', (socket) => {
       if (!socket.url().startsWith(server.url.replace('http', 'ws'))) elsewhere.push(socket.url());
     });
-    page.on('pageerror', (error) => faults.push(error.message));
-    page.on('console', (message) => {
-      if (message.type() === 'error') faults.push(message.text());
-    });
+    collectFaults(page, faults);
     if (failing !== undefined) await page.route(failing, (route) => route.abort());
     await page.goto(`${server.url}/${hash}`);
     return page;

@@ -6,7 +6,7 @@ import { mapAhead } from '../../store/request/concurrency.js';
 import { readItem } from '../../store/request/conditional-change.js';
 import { retryInBackground } from '../../store/request/retries.js';
 import { missing, parseGeometry, readGeometry } from '../../store/zone/zone-geometry.js';
-import { readZonePage } from '../../store/zone/zone-index.js';
+import { queryZones } from '../../store/zone/zone-index.js';
 import { zoneFromItem } from '../../store/zone/zone-item.js';
 import { checkStillThere, type ExportJob } from './read-markers.js';
 
@@ -24,7 +24,7 @@ async function* zonesOf({ database, collection, call }: ExportJob): AsyncGenerat
   let after: string | undefined;
   do {
     const from = { after, limit: ZONES_A_RESPONSE };
-    const { zones, next } = await retryInBackground(() => readZonePage(database, collection, from, call), call.signal);
+    const { zones, next } = await retryInBackground(() => queryZones(database, collection, from, call), call.signal);
     yield* zones;
     after = next;
   } while (after !== undefined);

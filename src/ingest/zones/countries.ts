@@ -12,7 +12,7 @@ import type { Database } from '../../store/database.js';
 import { mapConcurrently } from '../../store/request/concurrency.js';
 import { readItem } from '../../store/request/conditional-change.js';
 import type { Call } from '../../store/request/meter.js';
-import { readZonePage } from '../../store/zone/zone-index.js';
+import { queryZones } from '../../store/zone/zone-index.js';
 import { createZone } from '../../store/zone/zones.js';
 import { countryName } from './country-names.js';
 
@@ -117,7 +117,7 @@ export async function loadCountries(
   const existing = new Set<string>();
   let after: string | undefined;
   do {
-    const { zones, next } = await readZonePage(
+    const { zones, next } = await queryZones(
       database,
       collection,
       { after, limit: ZONES_A_RESPONSE, consistent: true },

@@ -25,7 +25,7 @@ import { acceptedZones, isZoneIn, keysOfCovers } from './zones.js';
 export type ZoneConnection = Connection<Edge<Zone>>;
 
 /** Query calls, of up to 1 MB each, per connection that reads zones by key. */
-const CALLS_A_PAGE = 8;
+const MOST_CALLS = 8;
 /** Number of zones tested at a time; some may turn out to be outside. */
 const BATCH = 100;
 /**
@@ -54,11 +54,11 @@ async function walkKeys(
 ): Promise<Found> {
   const zones: Zone[] = [];
   let rest = after;
-  for (let calls = 0; calls < CALLS_A_PAGE && zones.length < wanted; calls++) {
+  for (let calls = 0; calls < MOST_CALLS && zones.length < wanted; calls++) {
     const limit = accept ? Math.max(BATCH, wanted) : wanted - zones.length;
-    const page = await loaders.zones.inOrder(collection, { after: rest, limit });
-    zones.push(...(accept ? await acceptedZones(page.zones, accept) : page.zones));
-    rest = page.next;
+    const read = await loaders.zones.inOrder(collection, { after: rest, limit });
+    zones.push(...(accept ? await acceptedZones(read.zones, accept) : read.zones));
+    rest = read.next;
     if (rest === undefined) break;
   }
   return { zones, rest };

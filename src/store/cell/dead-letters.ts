@@ -21,7 +21,7 @@ export interface DeadLetter extends LetterPosition {
 }
 
 /** Some dead letters of a consumer, sorted by position. */
-export interface DeadLetterPage {
+export interface DeadLetters {
   readonly letters: readonly DeadLetter[];
   /** The position of the last one; null if there are no more. */
   readonly next: string | null;
@@ -53,16 +53,15 @@ export async function readDeadLetters(
   consumer: string,
   { first, after }: { readonly first: number; readonly after?: string | undefined },
   call: Call,
-): Promise<DeadLetterPage> {
+): Promise<DeadLetters> {
   const behind = after === undefined ? undefined : { ...database.keys.deadLetter(consumer, after) };
   const request = rangeRequest(database, rangeOf(database, consumer), behind);
   const letters: DeadLetter[] = [];
-  // One more tells whether there is another page.
+  // One more tells whether there are others.
   for await (const items of queryResponses(database, request, call, first + 1))
     letters.push(...items.map(({ pk: _pk, sk: _sk, ...letter }) => letter as unknown as DeadLetter));
-  const page = letters.slice(0, first);
-  const last = page.at(-1);
-  return { letters: page, next: last && letters.length > first ? positionOf(last) : null };
+  const last = letters.length > first ? letters[first - 1] : undefined;
+  return { letters: letters.slice(0, first), next: last === undefined ? null : positionOf(last) };
 }
 
 /** The number of dead letters, which reads all of them. */

@@ -78,7 +78,7 @@ export async function getCollections(
   });
 }
 
-export interface CollectionPage {
+export interface CollectionList {
   readonly collections: readonly Collection[];
   /** Whether there are more after the last one. */
   readonly more: boolean;
@@ -89,7 +89,7 @@ export async function listCollections(
   database: Database,
   { first, after }: { readonly first: number; readonly after?: string | undefined },
   call: Call,
-): Promise<CollectionPage> {
+): Promise<CollectionList> {
   const { keys } = database;
   const behind = after === undefined ? undefined : keys.collection(after).sk;
   // One more than requested shows whether there are more.

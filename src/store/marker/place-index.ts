@@ -27,21 +27,21 @@ export interface MarkerAtPlace {
   readonly marker: MapMarker & { readonly place: Place };
 }
 
-/** A page of the index of places. */
-export interface PlacePage {
+/** Some markers in the index of places. */
+export interface PlaceMarkers {
   /** Sorted by sort key. */
   readonly markers: readonly MarkerAtPlace[];
   /** The sort key after which there may be more. */
   readonly next: string | undefined;
 }
 
-/** Reads a page of the markers by place. */
-export async function readPlacePage(
+/** Markers by place, from one Query. */
+export async function queryPlaceMarkers(
   database: Database,
   collection: Collection,
   { pk, range, after, limit }: PlaceQuery,
   call: Call,
-): Promise<PlacePage> {
+): Promise<PlaceMarkers> {
   const { keys } = database;
   const { pk: partition, sk: sort } = INDEXES.place;
   const keyOf = (sortKey: string): Item => {

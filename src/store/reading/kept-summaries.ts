@@ -18,9 +18,9 @@ import {
   itemsUp,
   readSummaries,
   TooManyReadings,
+  type Summaries,
   type SummariesWanted,
   type SummaryOptions,
-  type SummaryPage,
 } from './reading-summaries.js';
 
 /** What is known of the summaries that the stream's consumer keeps. */
@@ -38,8 +38,8 @@ export interface KeptOptions extends SummaryOptions {
   readonly trust: KeptTrust;
 }
 
-/** Collects a page from parts that follow each other in time. */
-class Page {
+/** Collects summaries from parts that follow each other in time. */
+class Collected {
   readonly summaries: ReadingSummary[] = [];
   next: string | null = null;
   readonly #first: number;
@@ -70,7 +70,7 @@ class KeptReader {
   readonly #incarnation: string;
   readonly #wanted: SummariesWanted;
   readonly #options: KeptOptions;
-  readonly #page: Page;
+  readonly #found: Collected;
   /** What is to be computed from readings: from an instant, up to another one, or to the end. */
   #run: { readonly from: string; readonly to: string | undefined } | undefined;
 
@@ -91,7 +91,7 @@ class KeptReader {
       from: periodStart(period, from),
       to: to === undefined ? undefined : periodEnd(period, to),
     };
-    this.#page = new Page(wanted.first);
+    this.#found = new Collected(wanted.first);
   }
 
   /** The begin of the first day of which everything is read from readings; the ones before are kept. */
@@ -120,7 +120,7 @@ class KeptReader {
     const kept = this.#keptIn(item, day);
     if (kept !== undefined) {
       await this.#endRun();
-      if (!this.#page.isFull) this.#page.add(kept);
+      if (!this.#found.isFull) this.#found.add(kept);
     } else if (this.#finalFrom(day) > this.#options.now) {
       // Days without an item in between have no readings.
       this.#run = { from: this.#run?.from ?? beginOf(day), to: endOf(day) };
@@ -132,21 +132,21 @@ class KeptReader {
     const { from, to } = this.#wanted;
     const run = this.#run;
     this.#run = undefined;
-    if (run === undefined || this.#page.isFull) return;
+    if (run === undefined || this.#found.isFull) return;
     const begin = run.from > from ? run.from : from;
-    if (this.#page.left === 0) {
-      this.#page.add([], begin);
+    if (this.#found.left === 0) {
+      this.#found.add([], begin);
       return;
     }
     const end = to !== undefined && (run.to === undefined || to < run.to) ? to : run.to;
-    const wanted = { ...this.#wanted, first: this.#page.left, from: begin, to: end };
+    const wanted = { ...this.#wanted, first: this.#found.left, from: begin, to: end };
     try {
-      const page = await readSummaries(this.#database, this.#reference, this.#incarnation, wanted, this.#options);
-      this.#page.add(page.summaries, page.next);
+      const read = await readSummaries(this.#database, this.#reference, this.#incarnation, wanted, this.#options);
+      this.#found.add(read.summaries, read.next);
     } catch (error) {
-      // What was read before is a page.
+      // What was read before is returned.
       if (!(error instanceof TooManyReadings) || begin <= from) throw error;
-      this.#page.add([], begin);
+      this.#found.add([], begin);
     }
   }
 
@@ -158,7 +158,7 @@ class KeptReader {
     const items = itemsUp(this.#database, { index: 'derived', consistent: true, ...range }, this.#options);
     let next = from;
     let step = await items.next();
-    for (; step.done !== true && !this.#page.isFull; step = await items.next()) {
+    for (; step.done !== true && !this.#found.isFull; step = await items.next()) {
       const { pk, sk } = step.value;
       const day = keys.parseDaySummary({ pk: String(pk), sk: String(sk) })?.day;
       if (day === undefined) continue;
@@ -168,20 +168,20 @@ class KeptReader {
     return step.done === true && !step.value ? next : undefined;
   }
 
-  async read(): Promise<SummaryPage> {
+  async read(): Promise<Summaries> {
     const { from, to } = this.#wanted;
     const boundary = this.#boundary();
     const lastKept = to !== undefined && to < boundary ? dayOf(to) : dayBefore(dayOf(boundary));
     const left = dayOf(from) <= lastKept ? await this.#addKept(dayOf(from), lastKept) : undefined;
     if (left !== undefined) {
       await this.#endRun();
-      const next = this.#page.next ?? beginOf(left);
+      const next = this.#found.next ?? beginOf(left);
       if (next <= from) throw new TooManyReadings();
-      return { summaries: this.#page.summaries, next };
+      return { summaries: this.#found.summaries, next };
     }
     if (to === undefined || to >= boundary) this.#run = { from: this.#run?.from ?? boundary, to: undefined };
     await this.#endRun();
-    return { summaries: this.#page.summaries, next: this.#page.next };
+    return { summaries: this.#found.summaries, next: this.#found.next };
   }
 }
 
@@ -196,6 +196,6 @@ export function readKeptSummaries(
   incarnation: string,
   wanted: SummariesWanted,
   options: KeptOptions,
-): Promise<SummaryPage> {
+): Promise<Summaries> {
   return new KeptReader(database, reference, incarnation, wanted, options).read();
 }

@@ -20,7 +20,7 @@ export interface SummariesWanted {
 }
 
 /** Summaries in the order of time; `next` is where the ones that follow begin, null if none do. */
-export interface SummaryPage {
+export interface Summaries {
   readonly summaries: readonly ReadingSummary[];
   readonly next: string | null;
 }
@@ -41,7 +41,7 @@ export interface SummaryOptions {
 /** Few enough to be handled in one turn. */
 const ITEMS_OF_A_QUERY = 1_000;
 
-/** LIMIT_EXCEEDED for a page that would not even have one period. */
+/** LIMIT_EXCEEDED for an answer that would not even have one period. */
 export class TooManyReadings extends CellportError {
   constructor() {
     const { code, message, details } = limitExceeded(
@@ -78,7 +78,7 @@ export async function* itemsUp(
 
 /**
  * Summaries of a marker's readings by hour or day, computed from the readings that have not expired; periods without a number
- * are omitted. A page ends when it has `first` of them or the budget is used up; then `next` is the period that was not read to
+ * are omitted. They end when there are `first` of them or the budget is used up; then `next` is the period that was not read to
  * its end. Throws LIMIT_EXCEEDED if the budget does not suffice for a single period.
  */
 export async function readSummaries(
@@ -87,7 +87,7 @@ export async function readSummaries(
   incarnation: string,
   { value, period, from, to, first }: SummariesWanted,
   options: SummaryOptions,
-): Promise<SummaryPage> {
+): Promise<Summaries> {
   const start = startOf(reference.collection, from, options.now) ?? from;
   if (to !== undefined && start > to) return { summaries: [], next: null };
   const summaries: ReadingSummary[] = [];

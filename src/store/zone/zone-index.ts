@@ -27,8 +27,8 @@ export async function readZoneEntries(
   return entries.length > most ? undefined : entries;
 }
 
-/** A page of a collection's zones in key order, from one Query; `next` is the key after which there may be more. */
-export async function readZonePage(
+/** Some of a collection's zones in key order, from one Query; `next` is the key after which there may be more. */
+export async function queryZones(
   database: Database,
   collection: Collection,
   { after, limit, consistent = false }: { after: string | undefined; limit: number; consistent?: boolean },

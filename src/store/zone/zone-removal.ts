@@ -6,7 +6,7 @@ import type { Call } from '../request/meter.js';
 import { rangeRequest } from '../request/ranges.js';
 import { queryResponses } from '../table/query-responses.js';
 import { dropGeometry, scopeOfObject } from './zone-geometry.js';
-import { readZonePage } from './zone-index.js';
+import { queryZones } from './zone-index.js';
 import { coverKeys } from './zone-item.js';
 
 const ZONES_AT_A_TIME = 100;
@@ -24,7 +24,7 @@ export async function removeZones(database: Database, collection: Collection, ca
   let after: string | undefined;
   do {
     const some = { after, limit: ZONES_AT_A_TIME, consistent: true };
-    const { items, zones, next } = await readZonePage(database, collection, some, call);
+    const { items, zones, next } = await queryZones(database, collection, some, call);
     await deleteReadItems(
       database,
       zones.flatMap((zone) => coverKeys(database.keys, zone)),

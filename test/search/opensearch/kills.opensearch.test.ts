@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, inject, test } from 'vitest';
@@ -16,6 +15,7 @@ import { send } from '../../../src/store/request/send.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { NOW } from '../../map/fixture.js';
 import { HAS_OPENSEARCH, OpenSearchServer } from '../../services/opensearch-server.js';
+import { killed } from '../../stream/kill/mortal.js';
 import { createChance } from '../../stream/simulation/world.js';
 import { rounds } from '../../support/rounds.js';
 import { engine, testDatabase } from '../../support/test-database.js';
@@ -33,15 +33,8 @@ describe.skipIf(!HAS_OPENSEARCH)('kill -9', { timeout }, async () => {
   const db = await testDatabase('readable', { stream: true });
   let cluster: OpenSearchServer | undefined;
   let follower: ChildProcess | undefined;
-  async function killFollower(): Promise<void> {
-    const dying = follower;
-    if (dying === undefined || dying.exitCode !== null) return;
-    const gone = once(dying, 'exit');
-    dying.kill('SIGKILL');
-    await gone;
-  }
   afterAll(async () => {
-    await killFollower();
+    await killed(follower);
     await cluster?.close();
   });
 
@@ -89,7 +82,7 @@ describe.skipIf(!HAS_OPENSEARCH)('kill -9', { timeout }, async () => {
       await sleep(chance.next() * 300);
       // Every other time the follower, whose start takes a tenth of the time.
       if (kills % 2 === 0) {
-        await killFollower();
+        await killed(follower);
         start();
       } else {
         await cluster?.kill();

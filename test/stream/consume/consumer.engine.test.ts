@@ -13,6 +13,7 @@ import {
   countedCells,
   countedPlaces,
   markerItem,
+  started,
   storedCells,
   storedPlaces,
   streamParts,
@@ -25,9 +26,8 @@ const consumerOf = (onApplied: (batch: number) => void = () => undefined) =>
   new Consumer({ ...streamParts(db), onApplied });
 
 test('cells and places follow creates, moves and deletes; an invalid marker becomes a dead letter; a stopped owner releases its lease at once', async () => {
-  const stop = new AbortController();
   const consumer = consumerOf();
-  const running = consumer.run(stop.signal);
+  const running = started(consumer);
   const markers = Array.from({ length: 1_200 }, (_, index) =>
     markerItem(
       db,
@@ -64,14 +64,12 @@ test('cells and places follow creates, moves and deletes; an invalid marker beco
   });
   expect(consumer.status()).toMatchObject({ owner: true, countsExact: true, gap: null, deadLetters: 1 });
 
-  stop.abort();
-  await running;
+  await running.stop();
   expect(await loadStreamState(db, 'cells', newCall())).toMatchObject({ owner: '', plan: null });
 });
 
 test('other servers hear how far the cells and pages are while batch follows batch', async () => {
-  const stop = new AbortController();
-  const running = consumerOf().run(stop.signal);
+  const running = started(consumerOf());
   await untilRead(db);
   const began = Date.now();
   let endAt = 0;
@@ -82,25 +80,21 @@ test('other servers hear how far the cells and pages are while batch follows bat
   expect(endAt).toBeGreaterThan(began);
   // The next test counts its own batches.
   await untilRead(db);
-  stop.abort();
-  await running;
+  await running.stop();
 });
 
 test('the next consumer continues where the last one stopped, and applies nothing twice', async () => {
-  const stop = new AbortController();
   const batches: number[] = [];
   const before = (await loadStreamState(db, 'cells', newCall()))?.batch ?? 0;
-  const running = consumerOf((batch) => batches.push(batch)).run(stop.signal);
+  const running = started(consumerOf((batch) => batches.push(batch)));
   await putInBulk(db, db.tables.entities, [markerItem(db, 'parks', 'late', 10, 10)], newCall());
   await untilRead(db);
   expect(batches).toEqual([before + 1]);
   expect(await storedCells(db)).toEqual(await countedCells(db));
-  stop.abort();
-  await running;
+  await running.stop();
 });
 
 test('counts are not called exact before a consumer that takes over knows that the whole stream has been read', async () => {
-  const stop = new AbortController();
   const parts = streamParts(db);
   let read: () => void = () => undefined;
   const mayRead = new Promise<void>((resolve) => (read = resolve));
@@ -109,14 +103,13 @@ test('counts are not called exact before a consumer that takes over knows that t
     return parts.stream.readRecords(iterator);
   };
   const consumer = new Consumer({ ...parts, stream: { ...parts.stream, readRecords } });
-  const running = consumer.run(stop.signal);
+  const running = started(consumer);
   await vi.waitUntil(() => consumer.status().owner, { timeout: 60_000 });
   expect(consumer.status()).toMatchObject({ behindMs: undefined, countsExact: false, gap: null });
   read();
   await vi.waitUntil(() => consumer.status().behindMs !== undefined, { timeout: 60_000 });
   expect(consumer.status()).toMatchObject({ countsExact: true, gap: null });
-  stop.abort();
-  await running;
+  await running.stop();
 });
 
 test('a block is replaced only if it is unchanged since it was read, and created only if it does not exist', async () => {

@@ -21,6 +21,14 @@ export interface MortalConsumer {
   killAtWork(next: () => number): Promise<void>;
 }
 
+/** Kills a process with SIGKILL, if there is one that runs. */
+export async function killed(child: ChildProcess | undefined): Promise<void> {
+  if (child === undefined || child.exitCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
 /** A consumer of this database that a test can kill as often as it likes while it is working. */
 export function mortalConsumer(db: Database): MortalConsumer {
   const options: WorkerOptions = { engine: engine(), tables: db.tables };
@@ -30,13 +38,7 @@ export function mortalConsumer(db: Database): MortalConsumer {
   const start = () => {
     child = spawn(process.execPath, [program, JSON.stringify(options)], { stdio: ['ignore', 'ignore', 'inherit'] });
   };
-  const kill = async () => {
-    const dying = child;
-    if (dying === undefined || dying.exitCode !== null) return;
-    const gone = once(dying, 'exit');
-    dying.kill('SIGKILL');
-    await gone;
-  };
+  const kill = async () => killed(child);
   return {
     start,
     kill,

@@ -14,7 +14,7 @@ import { recount } from '../../../src/stream/recount/recount.js';
 import { recordCalls } from '../../support/record-calls.js';
 import { engine, testDatabase } from '../../support/test-database.js';
 import { pagesOfTable } from '../pages-of-table.js';
-import { markerItem, streamParts, untilRead, whileConsuming } from '../support.js';
+import { markerItem, started, streamParts, untilRead, whileConsuming } from '../support.js';
 
 const db = await testDatabase('readable', { stream: true });
 
@@ -46,9 +46,8 @@ test('a check beside a server and writers takes no lease, writes nothing and fin
   await whileConsuming(db, () => putInBulk(db, db.tables.entities, [...markers, ...elsewhere], newCall()));
 
   const owners: boolean[] = [];
-  const stop = new AbortController();
   // A consumer that has not written these blocks and pages takes them as they are.
-  const serve = () => new Consumer({ ...streamParts(db), onOwnership: (owner) => owners.push(owner) }).run(stop.signal);
+  const serve = () => started(new Consumer({ ...streamParts(db), onOwnership: (owner) => owners.push(owner) }));
   const whileWriting = async <T>(work: () => Promise<T>): Promise<T> => {
     let writing = true;
     const writer = (async () => {
@@ -99,15 +98,13 @@ test('a check beside a server and writers takes no lease, writes nothing and fin
   await untilRead(db);
   const again = await whileWriting(check);
   expect(again).toMatchObject({ drifted: [], differing: [], undecided: 0, markers: 250 });
-  stop.abort();
-  await running;
+  await running.stop();
 });
 
 test('a batch that no server has finished is no difference, and is left to be finished', async () => {
   await whileConsuming(db, () => Promise.all([put(drawn('lakes', 'a', 10)), put(drawn('lakes', 'b', 100))]));
   // The owner stops in the middle of a batch: it can write only one block of the cells, and no pages.
   const parts = streamParts(db);
-  const stop = new AbortController();
   let writes = 0;
   const write: typeof parts.cells.write = async (blocks) => {
     writes += 1;
@@ -119,11 +116,10 @@ test('a batch that no server has finished is no difference, and is left to be fi
     return { ...parts.pages.open(generation), write: () => Promise.reject(new Error('throttled')) };
   };
   const stopped = { ...parts, cells: { ...parts.cells, write }, pages: { ...parts.pages, open } };
-  const running = new Consumer(stopped).run(stop.signal);
+  const running = started(new Consumer(stopped));
   await Promise.all([put(drawn('lakes', 'c', 10.1)), put(drawn('lakes', 'd', 100.1))]);
   while (writes < 2) await systemClock.sleep(20);
-  stop.abort();
-  await running;
+  await running.stop();
   const state = await stateNow();
   expect(state?.plan).not.toBeNull();
 

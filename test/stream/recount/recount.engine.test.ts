@@ -18,10 +18,12 @@ import {
   countedCells,
   countedPlaces,
   markerItem,
+  started,
   storedCells,
   storedPlaces,
   streamParts,
   untilRead,
+  whileConsuming,
 } from '../support.js';
 
 const MARKERS = 120;
@@ -39,8 +41,7 @@ const recounting = (checkOnly: boolean) => {
 };
 
 test('a recount repairs drifted cells and closes the gap, while a consumer and writers are at work', async () => {
-  const stop = new AbortController();
-  const running = new Consumer(streamParts(db)).run(stop.signal);
+  const running = started(new Consumer(streamParts(db)));
   const markers = Array.from({ length: MARKERS }, (_, index) =>
     markerItem(db, 'parks', `m${index}`, ((index * 7.7) % 360) - 180, ((index * 3.3) % 180) - 90, placeOf(index)),
   );
@@ -102,19 +103,14 @@ test('a recount repairs drifted cells and closes the gap, while a consumer and w
   expect((await loadStreamState(db, 'cells', newCall()))?.gap).toBeNull();
   expect(await storedCells(db)).toEqual(await countedCells(db));
   expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
-  stop.abort();
-  await running;
+  await running.stop();
 });
 
 test('counts of another format are rejected; a recount replaces them, and an upgrade accepts them with a gap', async () => {
   const upgrades: (() => Promise<unknown>)[] = [
     () => recounting(false),
     async () => {
-      const stop = new AbortController();
-      const running = new Consumer({ ...streamParts(db), upgrade: true }).run(stop.signal);
-      await untilRead(db);
-      stop.abort();
-      await running;
+      await whileConsuming(db, async () => undefined, { upgrade: true });
       expect((await loadStreamState(db, 'cells', newCall()))?.gap?.reason).toMatch(/format older/);
       await recounting(false);
     },
