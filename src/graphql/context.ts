@@ -1,7 +1,6 @@
 import { CellportError } from '../errors.js';
 import type { LiveChanges } from '../live/hub.js';
 import { remembered } from '../loaders/remembered.js';
-import { storedAnswers, type CollectionAnswers } from '../map/answers.js';
 import type { Collection, SourceStatus } from '../model/collection.js';
 import { STALE_AFTER_MS } from '../model/limits.js';
 import type { MapContext } from '../read/context.js';
@@ -49,8 +48,6 @@ export interface RequestContext {
   readonly map: MapContext;
   /** How far a source is followed, read once. */
   readonly sourceStatus: (collection: Collection) => Promise<SourceStatus>;
-  /** What answers for the collection with this key. */
-  readonly answers: (key: string) => CollectionAnswers;
   /**
    * Set while compiled code executes the request: it cannot pause within a list, so it sets `tooLong` and gives up at a
    * long one.
@@ -74,9 +71,8 @@ export function createContext(services: Services, work: Work): RequestContext {
   const loaders = new Loaders(services, work);
   const { turn } = work;
   const map = { loaders, keys: db.keys, limits, turn, scheduler: db.scheduler };
-  const answers = (key: string) => storedAnswers(map, key);
   const statuses = new Map<string, Promise<SourceStatus>>();
   const sourceStatus = (collection: Collection) =>
     remembered(statuses, collection.key, () => services.sourceStatus(db.keys.scope(collection), work));
-  return { services, work, map, answers, sourceStatus, forbidsWrites: readOnly ? READ_ONLY : undefined };
+  return { services, work, map, sourceStatus, forbidsWrites: readOnly ? READ_ONLY : undefined };
 }

@@ -3,9 +3,13 @@ import { cellBounds, center } from '../../geo/geohash.js';
 import { collectionId, zoneId } from '../../keys/ids.js';
 import { cellChildren, cellMarkers, cellParent, viewportCells } from '../../map/cells/cells.js';
 import { viewportClusters } from '../../map/cells/clusters.js';
-import { collectionBounds, collectionMarkers } from '../../map/collection.js';
+import { viewportCount } from '../../map/cells/count.js';
+import { collectionBounds, collectionCount, collectionMarkers } from '../../map/collection.js';
+import { viewportAuto } from '../../map/content.js';
+import { viewportFeatures } from '../../map/features.js';
+import { viewportMarkers } from '../../map/markers.js';
 import { markersInside } from '../../map/near/inside.js';
-import { nearestMarkers } from '../../map/near/near.js';
+import { markersWithin, nearestMarkers } from '../../map/near/near.js';
 import { markersInPlace, placesUnder } from '../../map/places.js';
 import { viewportPlan } from '../../map/plan.js';
 import { collectionZones, viewportZones } from '../../map/zones/zone-connection.js';
@@ -34,27 +38,24 @@ export const resolvers: Resolvers = {
   Query: query,
   Mutation: {
     ...markerMutations,
-    createCollection: async (_root, { input }, { services, answers, work }) => {
-      const { loaders } = answers(input.key).stored('createCollection');
+    createCollection: async (_root, { input }, { services, map, work }) => {
       const collection = await createCollection(services.db, input, services.now().toISOString(), work);
-      loaders.collections.forget(collection.key);
+      map.loaders.collections.forget(collection.key);
       services.collectionCache.set(collection.key, collection);
       return collection;
     },
 
-    updateCollection: async (_root, { input: { key, expectedVersion, ...update } }, { services, answers, work }) => {
-      const { loaders } = answers(key).stored('updateCollection');
+    updateCollection: async (_root, { input: { key, expectedVersion, ...update } }, { services, map, work }) => {
       const options = { now: services.now().toISOString(), expectedVersion };
       const { collection } = await updateCollection(services.db, key, update, options, work);
-      loaders.collections.forget(key);
+      map.loaders.collections.forget(key);
       services.collectionCache.set(collection.key, collection);
       return collection;
     },
 
-    deleteCollection: async (_root, { key }, { services, answers, work }) => {
-      const { loaders } = answers(key).stored('deleteCollection');
+    deleteCollection: async (_root, { key }, { services, map, work }) => {
       const { collection } = await deleteCollection(services.db, key, services.now().toISOString(), work);
-      loaders.collections.forget(key);
+      map.loaders.collections.forget(key);
       return collection;
     },
 
@@ -84,10 +85,10 @@ export const resolvers: Resolvers = {
   SearchConnection: { totalCount: ({ count }) => count() },
   Collection: {
     id: ({ key }) => collectionId(key),
-    count: ({ key }, _args, { answers }) => answers(key).count(),
-    countsExact: async (parent, _args, { answers, services, sourceStatus }) => {
+    count: (parent, _args, { map }) => collectionCount(map, parent),
+    countsExact: async (parent, _args, { services, sourceStatus }) => {
       if (parent.source !== undefined) return (await sourceStatus(parent)).state === 'FOLLOWING';
-      return answers(parent.key).hasCells && (services.consumerStatus()?.countsExact ?? false);
+      return services.consumerStatus()?.countsExact ?? false;
     },
     asOf: async (parent, _args, { services, sourceStatus }) => {
       const asOf = parent.source === undefined ? await services.trust.asOf() : (await sourceStatus(parent)).asOf;
@@ -99,26 +100,25 @@ export const resolvers: Resolvers = {
       const mapping = JSON.parse(source.mapping) as Record<string, unknown>;
       return { table: source.table, mapping, ...(await sourceStatus(parent)) };
     },
-    bounds: (parent, _args, { answers }) => collectionBounds(answers(parent.key).stored('bounds'), parent),
+    bounds: (parent, _args, { map }) => collectionBounds(map, parent),
     marker: (parent, { key }, context, info) => loadMarker(parent.key, key, context, info),
-    markers: (parent, { first, after, filter }, { answers }) =>
-      collectionMarkers(answers(parent.key).stored('markers'), parent, { first: first ?? 100, after }, filter),
-    markersIn: (parent, { place, first, after }, { answers }) =>
-      markersInPlace(answers(parent.key).stored('markersIn'), ownCollection(parent, 'markersIn'), place, {
+    markers: (parent, { first, after, filter }, { map }) =>
+      collectionMarkers(map, parent, { first: first ?? 100, after }, filter),
+    markersIn: (parent, { place, first, after }, { map }) =>
+      markersInPlace(map, ownCollection(parent, 'markersIn'), place, {
         first: first ?? 100,
         after,
       }),
-    zone: (parent, { key }, { answers }) => answers(parent.key).stored('zone').loaders.entities.zone(parent.key, key),
-    zones: (parent, { first, after }, { answers }) =>
-      collectionZones(answers(parent.key).stored('zones'), parent, { first: first ?? 100, after }),
-    zonesAt: (parent, { point }, { answers }) => zonesAt(answers(parent.key).stored('zonesAt'), parent, point),
-    places: (parent, { under }, { answers }) => placesUnder(answers(parent.key).stored('places'), parent, under ?? []),
-    within: ({ key }, { center, radius, first, after, filter }, { answers }) =>
-      answers(key).within({ center, radius }, { first: first ?? 100, after }, filter),
-    nearest: (parent, { center, count, maxRadius, filter }, { answers }) =>
-      nearestMarkers(answers(parent.key).stored('nearest'), parent, { center, count: count ?? 10, maxRadius }, filter),
-    inside: (parent, { polygon, first, after, filter }, { answers }) =>
-      markersInside(answers(parent.key).stored('inside'), parent, polygon, { first: first ?? 1000, after }, filter),
+    zone: (parent, { key }, { map }) => map.loaders.entities.zone(parent.key, key),
+    zones: (parent, { first, after }, { map }) => collectionZones(map, parent, { first: first ?? 100, after }),
+    zonesAt: (parent, { point }, { map }) => zonesAt(map, parent, point),
+    places: (parent, { under }, { map }) => placesUnder(map, parent, under ?? []),
+    within: (parent, { center, radius, first, after, filter }, { map }) =>
+      markersWithin(map, parent, { center, radius }, { first: first ?? 100, after }, filter),
+    nearest: (parent, { center, count, maxRadius, filter }, { map }) =>
+      nearestMarkers(map, parent, { center, count: count ?? 10, maxRadius }, filter),
+    inside: (parent, { polygon, first, after, filter }, { map }) =>
+      markersInside(map, parent, polygon, { first: first ?? 1000, after }, filter),
   },
   Marker: marker,
   MarkerConnection: { nodes: ({ edges }) => edges.map(({ node }) => node) },
@@ -140,33 +140,31 @@ export const resolvers: Resolvers = {
   // An argument that is null is treated as omitted, so the schema's defaults are repeated here.
   Viewport: {
     bounds: ({ area }) => area.bounds,
-    markers: (parent, { collection, first, after, filter }, { answers }) =>
-      answers(collection).viewportMarkers(parent, { first: first ?? 1000, after }, filter),
-    count: (parent, { collection }, { answers }) => answers(collection).viewportCount(parent),
-    auto: (parent, { collection, limit, filter }, { answers }) =>
-      answers(collection).viewportAuto(parent, limit ?? 500, filter),
-    features: async (parent, { collection, limit, filter }, { answers, services }) =>
-      services.answerWriter.text(await answers(collection).viewportFeatures(parent, limit ?? 2000, filter)),
-    cells: (parent, { collection, precision }, { answers }) =>
-      viewportCells(answers(collection).stored('cells'), parent, collection, precision),
-    clusters: (parent, { collection, radius }, { answers }) =>
-      viewportClusters(answers(collection).stored('clusters'), parent, collection, radius ?? 60),
-    zones: (parent, { collection, first, after }, { answers }) =>
-      viewportZones(answers(collection).stored('zones'), parent, collection, { first: first ?? 100, after }),
-    plan: (parent, { collection }, { answers }) => viewportPlan(answers(collection).stored('plan'), parent, collection),
+    markers: (parent, { collection, first, after, filter }, { map }) =>
+      viewportMarkers(map, parent, collection, { first: first ?? 1000, after }, filter),
+    count: (parent, { collection }, { map }) => viewportCount(map, parent, collection),
+    auto: (parent, { collection, limit, filter }, { map }) =>
+      viewportAuto(map, parent, collection, limit ?? 500, filter),
+    features: async (parent, { collection, limit, filter }, { map, services }) =>
+      services.answerWriter.text(await viewportFeatures(map, parent, collection, limit ?? 2000, filter)),
+    cells: (parent, { collection, precision }, { map }) => viewportCells(map, parent, collection, precision),
+    clusters: (parent, { collection, radius }, { map }) => viewportClusters(map, parent, collection, radius ?? 60),
+    zones: (parent, { collection, first, after }, { map }) =>
+      viewportZones(map, parent, collection, { first: first ?? 100, after }),
+    plan: (parent, { collection }, { map }) => viewportPlan(map, parent, collection),
   },
   Zone: {
     id: ({ collection, key }) => zoneId(collection, key),
     collection: (parent, _args, { map }) => requireCollection(map, parent.collection),
     geometry: async (parent, detail, { map, services }) =>
       services.answerWriter.text(await zoneGeometry(map, parent, detail)),
-    markers: (parent, { collection, first, after, filter }, { answers }) => {
+    markers: (parent, { collection, first, after, filter }, { map }) => {
       const key = collection ?? parent.collection;
-      return zoneMarkers(answers(key).stored('markers'), parent, key, { first: first ?? 1000, after }, filter);
+      return zoneMarkers(map, parent, key, { first: first ?? 1000, after }, filter);
     },
-    count: (parent, { collection }, { answers }) => {
+    count: (parent, { collection }, { map }) => {
       const key = collection ?? parent.collection;
-      return zoneCount(answers(key).stored('count'), parent, key);
+      return zoneCount(map, parent, key);
     },
     geometrySource: (parent, _args, { map }) => map.loaders.zones.geometrySource(parent),
   },

@@ -12,10 +12,9 @@ import { selectedReadings } from './selected-readings.js';
 export async function loadMarker(
   collectionKey: string,
   key: string,
-  { answers }: RequestContext,
+  { map: { loaders, limits } }: RequestContext,
   info: GraphQLResolveInfo,
 ): Promise<Marker | null> {
-  const { loaders, limits } = answers(collectionKey).stored('lookup by key');
   const selected = selectedReadings(info, limits.maxFirst);
   if (selected.length === 0) return loaders.entities.marker(collectionKey, key);
   const collection = await loaders.collections.get(collectionKey);

@@ -1,13 +1,9 @@
-import { notFound } from '../../errors.js';
 import { markerId } from '../../keys/ids.js';
 import { cellOfMarker } from '../../map/cells/cells.js';
 import { markerFeature } from '../../map/features.js';
 import { markerDetails, markerProperties } from '../../map/markers.js';
-import type { Collection } from '../../model/collection.js';
-import type { MapMarker } from '../../model/marker.js';
 import { requireCollection } from '../../read/context.js';
 import { hasSource } from '../../store/source/source-mapping.js';
-import type { RequestContext } from '../context.js';
 import type { MarkerResolvers } from '../generated.js';
 import { readFirst } from './arguments.js';
 import { checkBounds, readReadingsArguments } from './selected-readings.js';
@@ -15,28 +11,18 @@ import { checkBounds, readReadingsArguments } from './selected-readings.js';
 /** A year of days. */
 const SUMMARIES = 400;
 
-async function collectionOf({ collection: key }: MapMarker, { answers }: RequestContext): Promise<Collection> {
-  const collection = await answers(key).collection();
-  if (!collection) throw notFound('collection', key);
-  return collection;
-}
-
-/** The full marker, including fields that maps do not draw; `field` is named in errors. */
-const details = (marker: MapMarker, { answers }: RequestContext, field: string) =>
-  markerDetails(answers(marker.collection).stored(field), marker);
-
 export const marker: MarkerResolvers = {
   id: ({ collection, key }) => markerId(collection, key),
-  collection: (parent, _args, context) => collectionOf(parent, context),
+  collection: (parent, _args, { map }) => requireCollection(map, parent.collection),
   properties: (parent, _args, { map }) => markerProperties(map, parent),
-  globalId: async (parent, _args, context) => {
-    const { globalIds } = await collectionOf(parent, context);
-    return globalIds ? (await details(parent, context, 'globalId')).globalId : null;
+  globalId: async (parent, _args, { map }) => {
+    const { globalIds } = await requireCollection(map, parent.collection);
+    return globalIds ? (await markerDetails(map, parent)).globalId : null;
   },
-  place: async (parent, _args, context) => parent.place ?? (await details(parent, context, 'place')).place,
-  version: async (parent, _args, context) => (await details(parent, context, 'version')).version,
-  createdAt: async (parent, _args, context) => (await details(parent, context, 'createdAt')).createdAt,
-  updatedAt: async (parent, _args, context) => (await details(parent, context, 'updatedAt')).updatedAt,
+  place: async (parent, _args, { map }) => parent.place ?? (await markerDetails(map, parent)).place,
+  version: async (parent, _args, { map }) => (await markerDetails(map, parent)).version,
+  createdAt: async (parent, _args, { map }) => (await markerDetails(map, parent)).createdAt,
+  updatedAt: async (parent, _args, { map }) => (await markerDetails(map, parent)).updatedAt,
   geojson: async (parent, _args, { map }) => markerFeature(parent, await markerProperties(map, parent)),
   readings: async (parent, args, context) => {
     const { loaders, limits } = context.map;
@@ -58,6 +44,5 @@ export const marker: MarkerResolvers = {
     const reason = summaries.length === 0 && work.isLate() ? 'DEADLINE' : 'READ_BUDGET';
     return { summaries, next, shortBecause: isShort ? reason : null };
   },
-  cell: (parent, { precision }, { answers }) =>
-    cellOfMarker(answers(parent.collection).stored('cell'), parent, precision),
+  cell: (parent, { precision }, { map }) => cellOfMarker(map, parent, precision),
 };

@@ -28,7 +28,7 @@ async function nodeById(
   const name = parseId(id);
   if (name === undefined) return null;
   if (name.type === 'marker') return loadMarker(name.collection, name.key, context, info);
-  return context.answers(name.type === 'zone' ? name.collection : name.key).node(name);
+  return context.map.loaders.entities.node(name);
 }
 
 export const query: QueryResolvers = {
@@ -40,7 +40,7 @@ export const query: QueryResolvers = {
     return Promise.all(ids.map((id) => nodeById(id, context, info)));
   },
 
-  collection: (_root, { key }, { answers }) => answers(key).collection(),
+  collection: (_root, { key }, { map }) => map.loaders.collections.get(key),
 
   collections: async (_root, args, { map: { limits, loaders } }) => {
     const first = readFirst('first', args.first ?? 50, limits.maxFirst);

@@ -9,8 +9,8 @@ import type { RequestContext } from '../context.js';
  * The collection with this key whose markers are Cellport's own; errors name `field`. Throws NOT_FOUND, and BAD_USER_INPUT
  * for one that follows a table.
  */
-export async function storedCollection({ answers }: RequestContext, key: string, field: string): Promise<Collection> {
-  return ownCollection(await requireCollection(answers(key).stored(field), key), field);
+export async function storedCollection({ map }: RequestContext, key: string, field: string): Promise<Collection> {
+  return ownCollection(await requireCollection(map, key), field);
 }
 
 /**
@@ -19,14 +19,14 @@ export async function storedCollection({ answers }: RequestContext, key: string,
  * that follows a table.
  */
 export async function referenceOf(
-  { answers }: RequestContext,
+  { map }: RequestContext,
   kind: 'marker' | 'zone',
   id: string,
   field: string,
 ): Promise<{ readonly collection: Collection; readonly key: string }> {
   const name = parseId(id);
   if (name === undefined || name.type === 'collection' || name.type !== kind) throw notFound(kind, id);
-  const collection = await answers(name.collection).stored(field).loaders.collections.get(name.collection);
+  const collection = await map.loaders.collections.get(name.collection);
   if (!collection) throw notFound(kind, id);
   return { collection: ownCollection(collection, field), key: name.key };
 }
