@@ -93,6 +93,15 @@ Collection.countsExact: Boolean!
 Collection.bounds: Bounds
 Collection.code: String
 Collection.geoIndex: Boolean!
+Collection.source: CollectionSource
+Collection.asOf: DateTime
+CollectionSource.table: String!
+CollectionSource.mapping: JSONObject!
+CollectionSource.state: SourceState!
+CollectionSource.reason: String
+CollectionSource.behindMs: Int
+CollectionSource.rejected: Int!
+enum SourceState = FILLING | FOLLOWING | GAP | FAILED
 Collection.readingsTtlDays: Int
 Collection.readingsBucket: ReadingsBucket!
 Collection.readingsSummarized: Boolean!

@@ -81,7 +81,7 @@ describe('the schema', () => {
 
   test('describes the unit or meaning of every number', () => {
     const units =
-      /\b(characters|degrees|meters|px|days|markers|collections|zones|features|readings|instants|partitions|positions|version|raised by 1|zoom|from 0|calls|read units)\b/i;
+      /\b(characters|degrees|meters|px|days|markers|collections|zones|features|readings|instants|partitions|positions|version|raised by 1|zoom|from 0|calls|read units|milliseconds|items)\b/i;
     const numbers = definitions.flatMap((definition) => {
       if (!('fields' in definition)) return [];
       return (definition.fields ?? []).flatMap((field) => {

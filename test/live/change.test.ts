@@ -81,7 +81,7 @@ test('a change carries the marker after the change and does not modify its image
     after: [3, 4],
     properties: { color: 'red' },
   });
-  const after = { ...record.after, m: { M: { color: { S: 'red' }, empty: {} } } };
+  const after = { ...record.after, version: { N: '2' }, m: { M: { color: { S: 'red' }, empty: {} } } };
   const event = eventOf(keys, { ...record, at: 1_795_000_000_000, after });
   if (event?.type !== 'marker') throw new Error('no event');
   const change = markerChange(keys, event, 'MOVED', 'parks');

@@ -57,6 +57,7 @@ export function openFill(
       },
     },
     contest,
+    listOthers: () => own.listOthers(),
     async *listDerived() {
       for await (const { pages, ...others } of own.listDerived()) {
         for (const { of, key } of pages) if (of === 'winner') contest.expect(keys.parseWinner(key)?.key ?? '');

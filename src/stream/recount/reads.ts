@@ -19,7 +19,7 @@ import { DRAWN_ATTRIBUTES } from '../../store/table/table-definitions.js';
 import type { WireImage } from '../change.js';
 import { hasMonths } from '../source/month-streams.js';
 import type { PageItem, RecountPages } from './pages.js';
-import type { DerivedItems, RecountPort } from './scan.js';
+import type { RecountPort } from './scan.js';
 
 /** Number of segments of a table scanned in parallel. */
 const SEGMENTS = 4;
@@ -137,22 +137,17 @@ export function openRecount(
       for (const month of await listMonths(database)) yield* scan(database, monthTable(tables, month), ['pk', 'sk']);
     },
     async *listDerived() {
-      const listed: DerivedItems[] = [];
+      const isWanted = ({ scope }: { readonly scope: string }) => only === undefined || scope === only;
       for await (const page of scan(database, tables.derived, ['pk', 'sk'])) {
         const found = page.map(keyOf);
-        listed.push({
-          blocks: found.flatMap((key) => blocksOf(keys, key)),
-          pages: found.flatMap((key) => pageItemsOf(keys, key)),
+        yield {
+          blocks: found.flatMap((key) => blocksOf(keys, key)).filter(isWanted),
+          pages: found.flatMap((key) => pageItemsOf(keys, key)).filter(isWanted),
           days: found.flatMap((key) => keys.parseDaySummary(key) ?? []),
-        });
-      }
-      // Afterwards, so that no source is missing whose items were just listed: its collection is created before them.
-      const others = only === undefined ? await sourceScopes(database) : undefined;
-      const isOwn = ({ scope }: { readonly scope: string }) => (others ? !others.has(scope) : scope === only);
-      for (const { blocks, pages, days } of listed) {
-        yield { blocks: blocks.filter(isOwn), pages: pages.filter(isOwn), days: days.filter(isOwn) };
+        };
       }
     },
+    listOthers: () => (only === undefined ? sourceScopes(database) : Promise.resolve(new Set())),
     async writeFence() {
       const key = keys.streamState(consumer);
       const ttl = Math.ceil(database.clock.wall() / 1_000) + FENCE_LIVES_S;

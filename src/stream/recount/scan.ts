@@ -29,6 +29,8 @@ export interface RecountPort {
   scanMarkers(): AsyncIterable<readonly WireImage[]>;
   /** The names of all blocks, all items of pages, and all days with summaries of readings. */
   listDerived(): AsyncIterable<DerivedItems>;
+  /** The scopes whose items are not those of this consumer. Called after `listDerived`: scopes are older than their items. */
+  listOthers(): Promise<ReadonlySet<string>>;
   /**
    * Writes an item that is not a marker into the table of entities, to wait for its record. Returns its keys. Omitted for a
    * table of others, where nothing may be written.
@@ -116,7 +118,9 @@ export async function listDerived(
     pages.push(...some.pages);
     await days.addStored(some.days, inexactSince);
   }
-  return { blocks, pages };
+  const others = await tables.listOthers();
+  const isOwn = ({ scope }: { readonly scope: string }) => !others.has(scope);
+  return { blocks: blocks.filter(isOwn), pages: pages.filter(isOwn) };
 }
 
 /** The markers by partition, added to a fold as they are taken, and how many they were. */
