@@ -6,7 +6,7 @@ import type { Log } from '../../log.js';
 import { type SourceCollection } from '../../store/source/source-mapping.js';
 import { Consumer, type ConsumerStatus } from '../../stream/consume/consumer.js';
 import { ownerIsGone, ownName } from '../../stream/consume/owners.js';
-import { firstState, withGap } from '../../stream/state.js';
+import { unbuiltState, withGap } from '../../stream/state.js';
 import type { StreamBackend } from '../backend.js';
 import { inBackground, type Background } from '../background.js';
 import { noConsumer, notedPages } from '../consumer.js';
@@ -107,8 +107,8 @@ export function followSource(
     pages: { ...parts.pages, open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache) },
     since: () => Promise.resolve(0),
     async first() {
-      const state = firstState(await parts.stream.identify(), parts.clock.wall());
-      return { ...withGap(state, NOT_FILLED, parts.clock.wall()), pages: null };
+      const state = unbuiltState(await parts.stream.identify(), parts.clock.wall());
+      return withGap(state, NOT_FILLED, parts.clock.wall());
     },
     ownerIsGone,
     upgrade,
