@@ -1,8 +1,10 @@
 import { expect, test, vi } from 'vitest';
 
 import { silentLog } from '../../../src/log.js';
+import type { CollectionSource } from '../../../src/model/collection.js';
 import { fillSource } from '../../../src/server/sources/fill.js';
 import { sourceConsumer } from '../../../src/server/sources/report.js';
+import { loadStreamState } from '../../../src/store/cell/stream-state.js';
 import { createCollection } from '../../../src/store/collection/collections.js';
 import { newCall } from '../../../src/store/request/meter.js';
 import { describeSource } from '../../../src/store/source/describe-source.js';
@@ -40,6 +42,22 @@ const shown = async ({ ask }: Awaited<ReturnType<typeof serve>>) => {
   };
 };
 
+const backend = {
+  database: db,
+  streams: createStreamsClient(engine()),
+  where: '',
+  storageFault: () => Promise.resolve(undefined),
+  close: () => Promise.resolve(),
+};
+
+/** A collection that follows a table, not filled. */
+async function newSource(key: string, table: string, options: Partial<CollectionSource> = {}) {
+  const { key: tableKey } = await describeSource(db, table);
+  const source = { table, mapping: JSON.stringify({ ...MAPPING, table }), tableKey, ...options };
+  const now = new Date().toISOString();
+  return { ...(await createCollection(db, { key, name: key, source }, now, newCall())), source };
+}
+
 test('nothing of a deleted source shows in another one with its key, on servers that have both in their caches', async () => {
   const first = Array.from({ length: 60 }, (_, at) => shop(at, (at * 77) % 180, (at * 31) % 80));
   const second = [shop('a', 10, 50), shop('b', -100, 40), shop('c', 100, -30)];
@@ -67,26 +85,15 @@ test('nothing of a deleted source shows in another one with its key, on servers 
 });
 
 test('a fill that ends before it has read anything is begun again, and no map is shown as if it were complete', async () => {
-  const mapping = { ...MAPPING, table: await make('begun', [shop(1, 1, 1)]) };
-  const { name: table, key: tableKey } = await describeSource(db, mapping.table);
-  const source = { table, mapping: JSON.stringify(mapping), tableKey };
-  const now = new Date().toISOString();
-  const collection = await createCollection(db, { key: 'begun', name: 'Begun', source }, now, newCall());
+  const table = await make('begun', [shop(1, 1, 1)]);
+  const collection = await newSource('begun', table);
   let described = 0;
   interceptCalls(db, 'DescribeTable', (input, ask) => {
     described += 1;
     if (described > 1) throw new Error('killed');
     return ask(input);
   });
-  const streams = createStreamsClient(engine());
-  const backend = {
-    database: db,
-    streams,
-    where: '',
-    storageFault: () => Promise.resolve(undefined),
-    close: () => Promise.resolve(),
-  };
-  const filled = fillSource(backend, { ...collection, source }, silentLog, new AbortController().signal);
+  const filled = fillSource(backend, collection, silentLog, new AbortController().signal);
   await expect(filled).rejects.toThrow('killed');
   described = -Infinity;
   expect((await cli('source', 'status', 'begun')).output).toMatch(/FILLING/);
@@ -94,6 +101,39 @@ test('a fill that ends before it has read anything is begun again, and no map is
   const map =
     '{ viewport(bounds: { west: 0, south: 0, east: 2, north: 2 }, zoom: 2) { markers(collection: "begun") { nodes { key } } } }';
   expect((await ask(map)).errors?.[0]?.message).toMatch(/is being filled/);
-  expect((await follow('begun', mapping)).output).toMatch(/1 markers/);
+  expect((await follow('begun', { ...MAPPING, table })).output).toMatch(/1 markers/);
   await vi.waitFor(async () => expect((await ask(map)).data?.viewport?.markers.nodes).toEqual([{ key: '1' }]), soon);
+});
+
+test('a table that is read again and again is not read while a command reads it, and a slow reading stops at once', async () => {
+  const table = await make('slow', [shop(1, 1, 1)]);
+  const collection = await newSource('slow', table, { everyMs: 1, maxRcu: 0.0001 });
+  const stopping = new AbortController();
+  const filled = fillSource(backend, collection, silentLog, stopping.signal);
+  filled.catch(() => undefined);
+  const stateOf = () => loadStreamState(db, sourceConsumer('slow'), newCall());
+  await vi.waitFor(async () => expect((await stateOf())?.gap).not.toBe(undefined), soon);
+  const owner = (await stateOf())?.owner;
+  await serve(db);
+  // In which a server looks several times.
+  await new Promise((resolve) => setTimeout(resolve, 8_000));
+  expect((await stateOf())?.owner).toBe(owner);
+  stopping.abort(new Error('stopped'));
+  await expect(filled).rejects.toThrow('stopped');
+});
+
+test('a command whose fill another process has taken over and then given up fills the rest', async () => {
+  const table = await make('taken', [shop(1, 1, 1)]);
+  const collection = await newSource('taken', table);
+  const created = follow('taken', { ...MAPPING, table });
+  const isOwned = async () =>
+    expect((await loadStreamState(db, sourceConsumer('taken'), newCall()))?.owner).toBeTruthy();
+  await vi.waitFor(isOwned, soon);
+  const stopping = new AbortController();
+  const slow = { ...collection, source: { ...collection.source, maxRcu: 0.0001 } };
+  const filled = fillSource(backend, slow, silentLog, stopping.signal);
+  // By then, the command has noticed.
+  setTimeout(() => stopping.abort(new Error('stopped')), 6_000);
+  await expect(filled).rejects.toThrow('stopped');
+  expect(await created).toMatchObject({ code: 0, output: expect.stringMatching(/waiting[^]*1 markers/) as string });
 });
