@@ -68,9 +68,9 @@ export abstract class FollowedCache<Value extends object> {
     return { at: this.#options.now(), generation: this.#generation };
   }
 
-  /** Adds a value found by a read. Returns the newest one known, which may be another. */
+  /** Adds a value found by a read. Returns the newest one that is used, which may be another. */
   put(name: string, value: Value, { at, generation }: FillToken): Value {
-    const known = this.#entries?.peek(name)?.value;
+    const known = this.get(name);
     const version = this.versionOf(value);
     if (known && this.versionOf(known) > version) return known;
     const isRecent = this.#options.now() - at < REMEMBERED_MS && at > this.#blindUntil;

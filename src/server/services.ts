@@ -49,6 +49,8 @@ export interface ServerServices extends Services {
 
 /** More than any server follows. */
 const MOST_SOURCES = 10_000;
+/** Afterwards, the key may be that of a collection with markers of its own. */
+const READ_LATELY_MS = 60_000;
 
 export interface ServiceOverrides extends Partial<ServerServices> {
   /** The status of a source's consumer in this process; undefined for what is no source. */
@@ -73,12 +75,17 @@ export function createServices(
   const wall = () => database.clock.wall();
   const maxBytes = Math.floor((cacheBytes * 3) / 8);
   const following = () => isFollowing(consumerStatus());
-  // What is cached of a source is followed by its own consumer.
+  const sourceTrusts = new LRUCache<string, ConsumerTrust>({
+    max: MOST_SOURCES,
+    ttl: READ_LATELY_MS,
+    updateAgeOnGet: true,
+  });
+  // What is cached of a source is followed by its own consumer, which may not have been found yet, or be gone.
   const trusted = (name: string) => {
-    const status = sourceConsumerStatus(name.slice(0, name.indexOf('\n')));
-    return status === undefined ? following() : isFollowing(status);
+    const scope = name.slice(0, name.indexOf('\n'));
+    const status = sourceConsumerStatus(scope);
+    return status === undefined ? !sourceTrusts.has(scope) && following() : isFollowing(status);
   };
-  const sourceTrusts = new LRUCache<string, ConsumerTrust>({ max: MOST_SOURCES });
   return {
     db: database,
     cellCache: new CellCache({ maxBytes, now, trusted }),

@@ -135,24 +135,31 @@ const isSameWrite = (a: Leased | undefined, b: Leased): boolean =>
   a?.version === b.version && a.owner === b.owner && a.token === b.token;
 
 /**
- * Takes the lease of an item that is free: it has no owner, its owner is dead, or `seen`, which is kept between calls,
- * shows that it has not been written for the term of a lease. Returns undefined while another process holds it. Clocks
- * only decide who tries; versions ensure that only one succeeds.
+ * Whether another process seems to hold an item: it has an owner that may be alive and, as `seen` shows, which is kept
+ * between calls, has written it within the term of a lease.
+ */
+export function isHeld({ version, owner }: Leased, seen: Sighting, contender: Contender): boolean {
+  const { clock, self, leaseMs, ownerIsGone } = contender;
+  const now = clock.now();
+  if (seen.version !== version) Object.assign(seen, { version, at: now });
+  const isSilent = now - (seen.at ?? now) >= leaseMs;
+  return !(isSilent || owner === '' || owner === self || ownerIsGone(owner));
+}
+
+/**
+ * Takes the lease of an item that is free. Returns undefined while another process holds it. Clocks only decide who tries;
+ * versions ensure that only one succeeds.
  */
 export async function tryLease<T extends Leased>(
   options: LeaseOptions<T>,
   seen: Sighting,
   signal: AbortSignal,
 ): Promise<Lease<T> | undefined> {
-  const { clock, self, leaseMs, ownerIsGone, store, prepare, force = false } = options;
+  const { self, store, prepare, force = false } = options;
   for (;;) {
     signal.throwIfAborted();
     const found = await prepare(await store.load());
-    const now = clock.now();
-    if (seen.version !== found.version) Object.assign(seen, { version: found.version, at: now });
-    const silent = now - (seen.at ?? now) >= leaseMs;
-    const { owner } = found;
-    if (!(force || silent || owner === '' || owner === self || ownerIsGone(owner))) return undefined;
+    if (isHeld(found, seen, options) && !force) return undefined;
     const lease = new Lease(options, found, signal);
     try {
       await lease.update((state) => ({ ...state, owner: self }));

@@ -60,6 +60,14 @@ export function firstState(stream: string, since: number): StreamState {
   };
 }
 
+/**
+ * The first state of a consumer whose counts and pages are still to be built. A deleted source may have had the same name,
+ * and caches still have its blocks and pages, so no batch and no generation has the number of an earlier one.
+ */
+export function unbuiltState(stream: string, wall: number): StreamState {
+  return { ...firstState(stream, wall), batch: Math.floor(wall), pages: null };
+}
+
 /** The state once all blocks include its planned batch. */
 export function settled(state: StreamState): StreamState {
   if (state.plan === null) return state;

@@ -72,6 +72,9 @@ describe('a cell cache', () => {
     expect(cache.get(blockName('s', 'u'))).toBeDefined();
     clock.now += 1;
     expect(cache.get(blockName('s', 'u'))).toBeUndefined();
+    // Nor instead of what is read, as the collection may be another one with the same key.
+    expect(cache.put(blockName('s', 'u'), block('u', 0, {}), cache.begin())).toEqual(block('u', 0, {}));
+    expect(cache.get(blockName('s', 'u'))).toEqual(block('u', 0, {}));
   });
 
   test('is cleared when the consumer changes, including reads in progress', () => {

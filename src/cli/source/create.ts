@@ -2,21 +2,25 @@ import { systemClock } from '../../clock.js';
 import { CellportError } from '../../errors.js';
 import type { Collection, CollectionSource } from '../../model/collection.js';
 import { fillSource, type FillOptions } from '../../server/sources/fill.js';
-import { sourceReport } from '../../server/sources/report.js';
+import { sourceConsumer, sourceReport } from '../../server/sources/report.js';
 import { pathText } from '../../sources/path.js';
+import { loadStreamState } from '../../store/cell/stream-state.js';
 import { changeCollection } from '../../store/collection/change-collection.js';
 import { createCollection, getCollections } from '../../store/collection/collections.js';
-import { LeaseLost } from '../../store/lease.js';
+import { isHeld, LeaseLost } from '../../store/lease.js';
 import { newCall } from '../../store/request/meter.js';
 import { describeSource, streamFault, type SourceTable } from '../../store/source/describe-source.js';
 import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
 import { openTables } from '../../store/table/table-check.js';
+import { ownerIsGone, ownName } from '../../stream/consume/owners.js';
 import { findSource } from '../find-collection.js';
 import { duration, grouped, progressBar } from '../progress.js';
 import type { CommandSession } from '../session.js';
 import { readMappingFile, type MappingFile } from './mapping-file.js';
 
 const LOOK_EVERY_MS = 500;
+/** Longer than the leases of servers. */
+const HELD_MS = 20_000;
 
 /** What the command line says of a source besides its mapping. */
 export interface SourceOptions {
@@ -86,11 +90,23 @@ async function fill(
   }
 }
 
-/** Fills a source, or waits until a server that has begun to has done so. */
+/** Fills a source, or waits while another process that has begun to does so. Throws NOT_FOUND once it is deleted. */
 async function fillOrWait(session: CommandSession, table: SourceTable, collection: SourceCollection): Promise<void> {
-  if (await fill(session, table, collection)) return;
-  console.error('a server fills it; waiting');
-  while (!(await isFilled(session, collection))) await systemClock.sleep(LOOK_EVERY_MS, session.signal);
+  const { database, signal } = session;
+  const contender = { clock: systemClock, self: ownName(), leaseMs: HELD_MS, ownerIsGone };
+  const consumer = sourceConsumer(database.keys.scope(collection));
+  while (!(await fill(session, table, collection))) {
+    console.error('another process fills it; waiting');
+    const seen = {};
+    for (;;) {
+      const state = await loadStreamState(database, consumer, newCall(signal));
+      if (await isFilled(session, collection)) return;
+      await findSource(database, collection.key, signal);
+      if (state === undefined || !isHeld(state, seen, contender)) break;
+      await systemClock.sleep(LOOK_EVERY_MS, signal);
+      signal.throwIfAborted();
+    }
+  }
 }
 
 /** Creates a collection that follows a table, and fills it; resumes what was interrupted. */

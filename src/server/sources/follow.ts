@@ -3,17 +3,20 @@ import type { Services } from '../../graphql/context.js';
 import { doJob, type OwnJob } from '../../jobs/job.js';
 import type { LiveHub } from '../../live/hub.js';
 import type { Log } from '../../log.js';
+import { loadStreamState } from '../../store/cell/stream-state.js';
+import { isHeld, type Sighting } from '../../store/lease.js';
+import { newCall } from '../../store/request/meter.js';
 import { type SourceCollection } from '../../store/source/source-mapping.js';
 import { Consumer, type ConsumerStatus } from '../../stream/consume/consumer.js';
 import { ownerIsGone, ownName } from '../../stream/consume/owners.js';
-import { firstState, withGap } from '../../stream/state.js';
+import { unbuiltState, withGap } from '../../stream/state.js';
 import type { StreamBackend } from '../backend.js';
 import { inBackground, type Background } from '../background.js';
 import { noConsumer, notedPages } from '../consumer.js';
 import { keepExact } from '../exact-counts.js';
 import { Failures } from './failures.js';
 import { fillSource, sourceParts } from './fill.js';
-import { sourceReport } from './report.js';
+import { sourceConsumer } from './report.js';
 
 const REREAD_LOOK_MS = 5_000;
 const REREAD_LEASE_MS = 20_000;
@@ -25,11 +28,18 @@ const NOT_FILLED = 'the table has not been read yet';
 /** Reads the table of a source without a stream again whenever it is due, in one of the processes that keep it. */
 function rereadSource(backend: StreamBackend, collection: SourceCollection, log: Log, failures: Failures): Background {
   const { database } = backend;
+  const { clock } = database;
   const scope = database.keys.scope(collection);
   const { everyMs = Infinity } = collection.source;
-  const worker = { database, self: ownName(), ownerIsGone, clock: database.clock, leaseMs: REREAD_LEASE_MS };
-  const isDue = async () =>
-    database.clock.wall() - ((await sourceReport(database, scope))?.endAt ?? -Infinity) >= everyMs;
+  const worker = { database, self: ownName(), ownerIsGone, clock, leaseMs: REREAD_LEASE_MS };
+  const state: Sighting = {};
+  /** Whether the table is to be read, and nobody does, such as a command with another mapping. */
+  async function isDue(): Promise<boolean> {
+    const found = await loadStreamState(database, sourceConsumer(scope), newCall());
+    if (found === undefined) return true;
+    const { gap, endAt } = found;
+    return !isHeld(found, state, worker) && (gap !== null || clock.wall() - (endAt ?? -Infinity) >= everyMs);
+  }
   const work = async (job: OwnJob) => {
     if (!(await isDue())) return;
     const { markers } = await fillSource(backend, collection, log, job.signal);
@@ -107,8 +117,8 @@ export function followSource(
     pages: { ...parts.pages, open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache) },
     since: () => Promise.resolve(0),
     async first() {
-      const state = firstState(await parts.stream.identify(), parts.clock.wall());
-      return { ...withGap(state, NOT_FILLED, parts.clock.wall()), pages: null };
+      const state = unbuiltState(await parts.stream.identify(), parts.clock.wall());
+      return withGap(state, NOT_FILLED, parts.clock.wall());
     },
     ownerIsGone,
     upgrade,

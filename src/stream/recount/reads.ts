@@ -23,6 +23,8 @@ import type { RecountPort } from './scan.js';
 
 /** Number of segments of a table scanned in parallel. */
 const SEGMENTS = 4;
+/** Whoever reads may stop then. */
+const YIELDS_EVERY_MS = 500;
 /** The fence is of no use once its record has been read. */
 const FENCE_LIVES_S = 3_600;
 
@@ -51,8 +53,11 @@ export function scan(
       };
       const page: Operations['wireScan']['output'] = await send(database, 'wireScan', request, call);
       yield page.Items ?? [];
-      const early = (call.meter.readUnits / maxRcu) * 1_000 - (clock.now() - began);
-      if (early > 0) await clock.sleep(early);
+      const early = () => (call.meter.readUnits / maxRcu) * 1_000 - (clock.now() - began);
+      while (early() > 0) {
+        await clock.sleep(Math.min(early(), YIELDS_EVERY_MS));
+        yield [];
+      }
       after = page.LastEvaluatedKey;
     } while (after !== undefined);
   }

@@ -9,7 +9,7 @@ import { applyFolded, finishPlan, noteLoss, noteSwitch } from '../consume/takeov
 import { MarkerDays } from '../days/apply.js';
 import { roundOf } from '../pages/apply.js';
 import type { LeasedWork } from '../ports.js';
-import { firstState, passedBy, recounting, settled, withoutPages } from '../state.js';
+import { passedBy, recounting, settled, unbuiltState, withoutPages } from '../state.js';
 import { replaceCells } from './cells.js';
 import { Check } from './check.js';
 import { RecountDays } from './days.js';
@@ -38,7 +38,7 @@ export async function recount(options: RecountOptions, signal: AbortSignal): Pro
   // Without a stream nothing can be recounted: the owner keeps the work then.
   const identity = await stream.identify();
   if (options.checkOnly) return new Check(options, identity, signal).run();
-  const first = () => Promise.resolve(firstState(identity, clock.wall()));
+  const first = () => Promise.resolve(unbuiltState(identity, clock.wall()));
   const contender = { clock, self, leaseMs, ownerIsGone: () => false };
   const lease = await takeOwnership({ ...contender, state, first, force: true, upgrade: true }, signal);
   return whileLeased(lease, (working) => new Recount(options, lease, working).run(), signal);
