@@ -4,7 +4,7 @@ import type { Log } from '../../log.js';
 import type { DeadLetter } from '../../store/cell/dead-letters.js';
 import type { Database } from '../../store/database.js';
 import { newCall } from '../../store/request/meter.js';
-import { noteRejected } from '../../store/source/rejected-items.js';
+import { noteRejected, RejectedItems } from '../../store/source/rejected-items.js';
 import { type SourceCollection } from '../../store/source/source-mapping.js';
 import { DERIVED_FORMAT } from '../../stream/change.js';
 import { openBlocks, openPages, openState } from '../../stream/consume/derived-ports.js';
@@ -90,10 +90,16 @@ export function fillSource(
   const { database } = backend;
   let mapping = replaced?.mapping ?? collection.source.mapping;
   const parts = sourceParts(backend, collection, log, () => mapping);
-  const fill = openFill(database, collection, sourceConsumer(database.keys.scope(collection)), checkOnly, onProgress);
+  const consumer = sourceConsumer(database.keys.scope(collection));
+  const rejected = new RejectedItems();
+  const fill = openFill(database, collection, consumer, checkOnly, rejected, onProgress);
+  // Until everything is built, those listed are the ones of the map that is shown.
+  const state = { ...parts.state, putDeadLetters: async (items: readonly DeadLetter[]) => rejected.add(items) };
   const built = async () => {
+    await rejected.store(database, consumer, newCall(signal));
     await replaced?.store();
     ({ mapping } = collection.source);
+    return { deadLetters: rejected.count };
   };
-  return recount({ ...parts, days: { port: NO_DAYS }, tables: { ...fill, built }, checkOnly }, signal);
+  return recount({ ...parts, state, days: { port: NO_DAYS }, tables: { ...fill, built }, checkOnly }, signal);
 }
