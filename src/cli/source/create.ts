@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { systemClock } from '../../clock.js';
 import { CellportError } from '../../errors.js';
 import type { Collection, CollectionSource } from '../../model/collection.js';
@@ -47,12 +49,12 @@ const sourceOf = (
 
 const mapProperties = ({ mapping }: MappingFile) => mapping.properties.map((path) => pathText(path));
 
-/** The collection if it has this mapping already. Throws CONFLICT if it is another one. */
-function sameSource(found: Collection, { json }: MappingFile): SourceCollection {
+/** The collection if it has this source already. Throws CONFLICT if it is another one. */
+function sameSource(found: Collection, wanted: CollectionSource): SourceCollection {
   const { key } = found;
   if (!hasSource(found)) throw new CellportError('CONFLICT', `collection ${key} has markers of its own`, { key });
-  if (found.source.mapping === json) return found;
-  const message = `collection ${key} follows ${found.source.table} by another mapping: see \`cellport source change\``;
+  if (isDeepStrictEqual({ ...found.source, ...wanted }, found.source)) return found;
+  const message = `collection ${key} follows ${found.source.table} by another mapping, or with other options: see \`cellport source change\``;
   throw new CellportError('CONFLICT', message, { key });
 }
 
@@ -112,7 +114,7 @@ export async function createSource(
   const now = new Date(database.clock.wall()).toISOString();
   const input = { key, name, code, mapProperties: mapProperties(file), source };
   const collection = found
-    ? sameSource(found, file)
+    ? sameSource(found, source)
     : { ...(await createCollection(database, input, now, call)), source };
   if (await isFilled(session, collection))
     console.log(`collection ${key} is complete, and follows table ${table.name}`);
@@ -135,8 +137,7 @@ export async function changeSource(
   const kept = { ...(everyMs === undefined ? {} : { every: everyMs }), ...(maxRcu === undefined ? {} : { maxRcu }) };
   const source = sourceOf(table, file, { ...kept, ...options });
   checkTable(table, source.everyMs);
-  if (JSON.stringify(source) === JSON.stringify(before.source))
-    return console.log(`collection ${key} has this mapping already`);
+  if (isDeepStrictEqual(source, before.source)) return console.log(`collection ${key} has this mapping already`);
   const next = { ...before, source, mapProperties: mapProperties(file) };
   const updatedAt = new Date(database.clock.wall()).toISOString();
   const change = () => ({ source, mapProperties: next.mapProperties, updatedAt });
