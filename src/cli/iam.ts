@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 
+import { badInput } from '../errors.js';
 import { EXIT_CODES } from './options.js';
 
 /** The policy of a server that follows a table. It only reads. */
@@ -25,9 +26,8 @@ export function iamCommand(): Command {
     .addOption(new Option('--role <role>', 'what the role does').choices(['source']).makeOptionMandatory())
     .requiredOption('--table <name>', 'the table that is followed')
     .addHelpText('after', EXIT_CODES)
-    .action(async ({ table }: { readonly table: string }) => {
-      const { checkTableName } = await import('../store/source/describe-source.js');
-      checkTableName(table);
+    .action(({ table }: { readonly table: string }) => {
+      if (!/^[\w.-]{3,255}$/.test(table)) throw badInput('--table', table, 'the name of a DynamoDB table');
       console.log(JSON.stringify(sourcePolicy(table), null, 2));
     });
 }

@@ -17,14 +17,9 @@ export interface SourceTable {
   readonly bytes: number;
 }
 
-/** Throws BAD_USER_INPUT for what can be no table's name. */
-export function checkTableName(name: string): void {
-  if (!/^[\w.-]{3,255}$/.test(name)) throw badInput('--table', name, 'the name of a DynamoDB table');
-}
-
 /** Describes a table of others. Throws NOT_FOUND if it does not exist. */
 export async function describeSource(database: Database, name: string): Promise<SourceTable> {
-  checkTableName(name);
+  if (!/^[\w.-]{3,255}$/.test(name)) throw badInput('--table', name, 'the name of a DynamoDB table');
   const found = await describeTable(database, name);
   if (found === undefined) {
     const message = `there is no table ${JSON.stringify(name)} in this account and region`;

@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import {
-  countDeadLetters,
-  deadLetterKey,
-  putDeadLetters,
-  readDeadLetters,
-  type DeadLetter,
-} from '../cell/dead-letters.js';
+import { deadLetterKey, putDeadLetters, readDeadLetters, type DeadLetter } from '../cell/dead-letters.js';
 import type { Database } from '../database.js';
 import { deleteInBulk } from '../request/batch-delete.js';
 import type { Call } from '../request/meter.js';
@@ -40,8 +34,8 @@ export async function noteRejected(
   await deleteInBulk(database, database.tables.derived, mended, call);
   const rejected = last.filter(({ reason }) => reason !== '');
   if (rejected.length === 0) return;
-  const room = MOST_LISTED - (await countDeadLetters(database, consumer, call));
-  await putDeadLetters(database, consumer, rejected.slice(0, Math.max(0, room)), call);
+  const { letters } = await readDeadLetters(database, consumer, { first: MOST_LISTED }, call);
+  await putDeadLetters(database, consumer, rejected.slice(0, MOST_LISTED - letters.length), call);
 }
 
 /** Forgets all rejected items. */

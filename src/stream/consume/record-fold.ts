@@ -57,25 +57,24 @@ export class RecordFold {
     this.records += 1;
     for (const one of record.contentions ?? []) this.#contentions.set(`${one.key}\n${one.item}`, one);
     const { fault: mapped } = record;
-    if (mapped) {
-      this.deadLetters.push(deadLetterOf(shard, { ...record, keys: mapped.keys }, mapped.reason));
-      this.#moreLetters += mapped.more;
-    }
+    if (mapped) this.#setAside(shard, { ...record, keys: mapped.keys }, mapped.reason, mapped.more);
     const change = changeOf(this.#keys, record);
     if (change === undefined) {
       this.#days.add(record.keys);
       return;
     }
     const { scope, key, before, after, fault } = change;
-    if (fault !== undefined) {
-      this.deadLetters.push(deadLetterOf(shard, record, fault));
-      this.#moreLetters += 1;
-    }
+    if (fault !== undefined) this.#setAside(shard, record, fault, 1);
     if (scope === undefined || key === undefined) return;
     this.#pages.add(this.#keys, { scope, key, before: record.before, after: record.after });
     if (isDeepStrictEqual(before, after)) return;
     if (before !== undefined) this.#cells.add(scope, before, -1);
     if (after !== undefined) this.#cells.add(scope, after, 1);
+  }
+
+  #setAside(shard: string, record: StreamRecord, reason: string, more: number): void {
+    this.deadLetters.push(deadLetterOf(shard, record, reason));
+    this.#moreLetters += more;
   }
 
   /** The number of finest cells, places, days of readings and contenders touched. */

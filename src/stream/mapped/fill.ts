@@ -1,5 +1,5 @@
 import type { Database } from '../../store/database.js';
-import { RejectedItems, type Rejected } from '../../store/source/rejected-items.js';
+import type { Rejected, RejectedItems } from '../../store/source/rejected-items.js';
 import { attributesRead, keysOf, type SourceCollection } from '../../store/source/source-mapping.js';
 import type { WireImage } from '../change.js';
 import { versioned } from '../pages/apply.js';
@@ -30,6 +30,14 @@ export interface FillProgress {
   readonly rejected: number;
 }
 
+export interface FillOptions {
+  /** Whether to compare only. */
+  readonly checkOnly?: boolean;
+  readonly onProgress?: (progress: FillProgress) => void;
+  /** The mapping that a new one replaces, and what stores the new one once everything is built. */
+  readonly replaced?: { readonly mapping: string; store(): Promise<unknown> };
+}
+
 /**
  * What a recount reads of a source: its table, and what was derived from it. Nothing is written to the table, and with
  * `checkOnly` nothing at all. To `rejected`, it adds what it reads.
@@ -38,9 +46,8 @@ export function openFill(
   database: Database,
   collection: SourceCollection,
   consumer: string,
-  checkOnly: boolean,
   rejected: RejectedItems,
-  onProgress: (progress: FillProgress) => void = () => undefined,
+  { checkOnly = false, onProgress }: FillOptions,
 ): RecountPort {
   const { keys } = database;
   const { source } = collection;
@@ -77,7 +84,7 @@ export function openFill(
         rejected.add(faults);
         items += page.length;
         markers += images.length;
-        onProgress({ items, markers: markers + contest.size, rejected: rejected.count });
+        onProgress?.({ items, markers: markers + contest.size, rejected: rejected.count });
         yield images;
       }
     },
