@@ -23,8 +23,11 @@ export interface StreamRecord {
   /** The item before and after; undefined if it did not exist. */
   readonly before: WireImage | undefined;
   readonly after: WireImage | undefined;
-  /** Why the item of a table of others is no marker, with its keys; the reason is empty if it was none and now is, or is gone. */
-  readonly fault?: { readonly reason: string; readonly keys: WireImage } | undefined;
+  /**
+   * If it has changed why the item of a table of others is no marker: the reason, empty if it is one or gone; its keys; and
+   * how many more such items there are.
+   */
+  readonly fault?: { readonly reason: string; readonly keys: WireImage; readonly more: number } | undefined;
   /** If several items of a table of others may be the marker: what happened to this one. The record has no keys then. */
   readonly contentions?: readonly Contention[] | undefined;
 }

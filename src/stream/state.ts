@@ -18,20 +18,15 @@ export interface ShardsSeen {
   readonly since: ReadonlyMap<string, number>;
 }
 
-/** Records of the stream: of which shards, and how many. */
+/** Records of the stream: of which shards, how many, and how many more dead letters there are with them. */
 export interface RecordRanges {
   readonly ranges: Readonly<Record<string, SequenceRange>>;
   readonly records: number;
-}
-
-/** The records of a planned batch. */
-export interface BatchPlan extends RecordRanges {
-  readonly deadLetters: number;
+  readonly moreLetters: number;
 }
 
 /** The records read by a reader. */
 export interface PassedRecords extends RecordRanges {
-  readonly deadLetters: readonly unknown[];
   readonly seen: ShardsSeen;
 }
 
@@ -100,14 +95,14 @@ export function withShardsSeen(
 }
 
 /** The state that declares the last batch complete and plans the next one. */
-export function planned(state: StreamState, { ranges, records, deadLetters }: BatchPlan): StreamState {
+export function planned(state: StreamState, { ranges, records, moreLetters }: RecordRanges): StreamState {
   const before = settled(state);
   return {
     ...before,
     batch: before.batch + 1,
     plan: ranges,
     records: before.records + records,
-    deadLetters: before.deadLetters + deadLetters,
+    deadLetters: before.deadLetters + moreLetters,
     atEnd: false,
   };
 }
@@ -170,13 +165,13 @@ export function mayHaveLost(since: number, wall: number): boolean {
 /** The state moved past what a reader has read, with its gap: the next reader begins after that. */
 export function passedBy(
   state: StreamState,
-  { ranges, seen, records, deadLetters }: PassedRecords,
+  { ranges, seen, records, moreLetters }: PassedRecords,
   wall: number,
 ): StreamState {
   return settled({
     ...withShardsSeen(state, seen, wall),
     plan: ranges,
     records: state.records + records,
-    deadLetters: state.deadLetters + deadLetters.length,
+    deadLetters: state.deadLetters + moreLetters,
   });
 }

@@ -57,6 +57,11 @@ test('a mapping is proposed from a sample of a table, and passes the check but f
 test('what is wrong is named: the table, the file, the field, the kind, and escapes do not reach the terminal', async () => {
   const missing = await cli('source', 'propose', '--table', 'no-such-table');
   expect(missing).toMatchObject({ code: 1, output: expect.stringContaining('no table "no-such-table"') as string });
+  const unnamable = await cli('source', 'propose', '--table', 'my app!');
+  expect(unnamable).toMatchObject({
+    code: 2,
+    output: expect.stringMatching(/^[^\n]*--table must be .*"my app!"\n$/) as string,
+  });
   expect((await cli('source', 'propose', '--table', shops, '--kind', 'CAR')).output).toMatch(
     /--kind must be one of .*CAR/,
   );

@@ -66,7 +66,7 @@ const CREATE = `
   mutation Create($collection: CreateCollectionInput!, $one: CreateMarkerInput!, $key: String!, $others: [MarkerInput!]!) {
     createCollection(input: $collection) {
       id key name description idStrategy globalIds mapProperties rankBy prefixLength writeShards version createdAt updatedAt count
-      countsExact code readingsTtlDays readingsBucket readingsTable readingsSummarized geoIndex
+      countsExact code readingsTtlDays readingsBucket readingsTable readingsSummarized geoIndex asOf source {state}
       bounds {west}
     }
     createMarker(input: $one) {id key globalId version}
@@ -192,8 +192,8 @@ test('every field of every type is queried below', () => {
       : [],
   );
   const found = asked(schema, [CREATE, CHANGE + MARKER, COLLECTIONS, READ, VIEWPORT, ZONES + ZONE, READ_ZONES + ZONE]);
-  // Subscriptions and search have their own tests.
-  const others = /^(Subscription|MarkerChange|Reading|SearchConnection|SearchEdge)\.|^Query\.search$/;
+  // Subscriptions, search and sources have their own tests.
+  const others = /^(Subscription|MarkerChange|Reading|SearchConnection|SearchEdge|CollectionSource)\.|^Query\.search$/;
   expect(fields.filter((field) => !found.has(field) && !others.test(field))).toEqual([]);
 });
 

@@ -111,6 +111,12 @@ describe('proposes', () => {
       { key: '{pk}/{sk}', where: [{ path: '_et', eq: 'Shop' }], ...LAT_LNG },
     ],
     [
+      'no kinds by the base64 of bytes',
+      [N('id'), { name: 'day', type: 'B' }],
+      Array.from({ length: 12 }, (_, at) => ({ id: at, day: new Uint8Array([at, 255]), lng: at, lat: 50 })),
+      { key: '{id}#{day}', position: { lng: 'lng', lat: 'lat' } },
+    ],
+    [
       'the newest reading of each device',
       [S('device'), N('ts')],
       history((city, at, time) => ({ device: `d${at}`, ts: 1_772_366_380 + time, ...city })),

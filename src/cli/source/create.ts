@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { systemClock } from '../../clock.js';
 import { CellportError } from '../../errors.js';
 import type { Collection, CollectionSource } from '../../model/collection.js';
-import { fillSource, type FillOptions } from '../../server/sources/fill.js';
+import { fillSource } from '../../server/sources/fill.js';
 import { sourceConsumer, sourceReport } from '../../server/sources/report.js';
 import { pathText } from '../../sources/path.js';
 import { loadStreamState } from '../../store/cell/stream-state.js';
@@ -13,6 +15,7 @@ import { describeSource, streamFault, type SourceTable } from '../../store/sourc
 import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
 import { openTables } from '../../store/table/table-check.js';
 import { ownerIsGone, ownName } from '../../stream/consume/owners.js';
+import type { FillOptions } from '../../stream/mapped/fill.js';
 import { findSource } from '../find-collection.js';
 import { duration, grouped, progressBar } from '../progress.js';
 import type { CommandSession } from '../session.js';
@@ -51,12 +54,12 @@ const sourceOf = (
 
 const mapProperties = ({ mapping }: MappingFile) => mapping.properties.map((path) => pathText(path));
 
-/** The collection if it has this mapping already. Throws CONFLICT if it is another one. */
-function sameSource(found: Collection, { json }: MappingFile): SourceCollection {
+/** The collection if it has this source already. Throws CONFLICT if it is another one. */
+function sameSource(found: Collection, wanted: CollectionSource): SourceCollection {
   const { key } = found;
   if (!hasSource(found)) throw new CellportError('CONFLICT', `collection ${key} has markers of its own`, { key });
-  if (found.source.mapping === json) return found;
-  const message = `collection ${key} follows ${found.source.table} by another mapping: see \`cellport source change\``;
+  if (isDeepStrictEqual({ ...found.source, ...wanted }, found.source)) return found;
+  const message = `collection ${key} follows ${found.source.table} by another mapping, or with other options: see \`cellport source change\``;
   throw new CellportError('CONFLICT', message, { key });
 }
 
@@ -128,7 +131,7 @@ export async function createSource(
   const now = new Date(database.clock.wall()).toISOString();
   const input = { key, name, code, mapProperties: mapProperties(file), source };
   const collection = found
-    ? sameSource(found, file)
+    ? sameSource(found, source)
     : { ...(await createCollection(database, input, now, call)), source };
   if (await isFilled(session, collection))
     console.log(`collection ${key} is complete, and follows table ${table.name}`);
@@ -151,8 +154,7 @@ export async function changeSource(
   const kept = { ...(everyMs === undefined ? {} : { every: everyMs }), ...(maxRcu === undefined ? {} : { maxRcu }) };
   const source = sourceOf(table, file, { ...kept, ...options });
   checkTable(table, source.everyMs);
-  if (JSON.stringify(source) === JSON.stringify(before.source))
-    return console.log(`collection ${key} has this mapping already`);
+  if (isDeepStrictEqual(source, before.source)) return console.log(`collection ${key} has this mapping already`);
   const next = { ...before, source, mapProperties: mapProperties(file) };
   const updatedAt = new Date(database.clock.wall()).toISOString();
   const change = () => ({ source, mapProperties: next.mapProperties, updatedAt });

@@ -46,5 +46,7 @@ export async function printSources(session: CommandSession, key: string | undefi
     );
     if (reason !== null) console.log(printable(`  ${reason}`));
     for (const example of examples) console.log(printable(`  rejected ${example.item}: ${example.reason}`));
+    if (rejected > examples.length && examples.length > 0)
+      console.log(`  and ${grouped(rejected - examples.length)} more`);
   }
 }

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 
+import { CellportError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { DeadLetter } from '../../store/cell/dead-letters.js';
 import type { Database } from '../../store/database.js';
 import { newCall } from '../../store/request/meter.js';
-import { noteRejected } from '../../store/source/rejected-items.js';
+import { describeSource } from '../../store/source/describe-source.js';
+import { noteRejected, RejectedItems } from '../../store/source/rejected-items.js';
 import { type SourceCollection } from '../../store/source/source-mapping.js';
 import { DERIVED_FORMAT } from '../../stream/change.js';
 import { openBlocks, openPages, openState } from '../../stream/consume/derived-ports.js';
 import { ownName } from '../../stream/consume/owners.js';
-import { NO_DAYS, openFill, type FillProgress } from '../../stream/mapped/fill.js';
+import { NO_DAYS, openFill, type FillOptions } from '../../stream/mapped/fill.js';
 import { mappedStream } from '../../stream/mapped/mapped-stream.js';
 import { openWinners } from '../../stream/mapped/winners.js';
 import { type StatePort, type StreamPort } from '../../stream/ports.js';
@@ -68,32 +71,38 @@ export function sourceParts(
   };
 }
 
-export interface FillOptions {
-  /** Whether to compare only. */
-  readonly checkOnly?: boolean;
-  readonly onProgress?: (progress: FillProgress) => void;
-  /** The mapping that a new one replaces, and what stores the new one once everything is built. */
-  readonly replaced?: { readonly mapping: string; store(): Promise<unknown> };
-}
-
 /**
  * Reads the whole table of a source, then its stream, and rebuilds its counts and pages, whichever process follows it.
- * Nothing is written to the table.
+ * Nothing is written to the table. Throws CONFLICT if it has been created again with another primary key.
  */
-export function fillSource(
+export async function fillSource(
   backend: StreamBackend,
   collection: SourceCollection,
   log: Log,
   signal: AbortSignal,
-  { checkOnly = false, onProgress, replaced }: FillOptions = {},
+  options: FillOptions = {},
 ): Promise<RecountResult> {
   const { database } = backend;
+  const { checkOnly = false, replaced } = options;
   let mapping = replaced?.mapping ?? collection.source.mapping;
   const parts = sourceParts(backend, collection, log, () => mapping);
-  const fill = openFill(database, collection, sourceConsumer(database.keys.scope(collection)), checkOnly, onProgress);
+  // Fails otherwise than the next if there is no such table.
+  await parts.stream.identify();
+  const { table, tableKey } = collection.source;
+  if (!isDeepStrictEqual((await describeSource(database, table)).key, tableKey)) {
+    const advice = `\`cellport source change ${collection.key} <file>\` adopts it`;
+    throw new CellportError('CONFLICT', `table ${table} has another primary key now: ${advice}`, { table });
+  }
+  const consumer = sourceConsumer(database.keys.scope(collection));
+  const rejected = new RejectedItems();
+  const fill = openFill(database, collection, consumer, rejected, options);
+  // Until everything is built, those listed are the ones of the map that is shown.
+  const state = { ...parts.state, putDeadLetters: async (items: readonly DeadLetter[]) => rejected.add(items) };
   const built = async () => {
+    await rejected.store(database, consumer, newCall(signal));
     await replaced?.store();
     ({ mapping } = collection.source);
+    return { deadLetters: rejected.count };
   };
-  return recount({ ...parts, days: { port: NO_DAYS }, tables: { ...fill, built }, checkOnly }, signal);
+  return recount({ ...parts, state, days: { port: NO_DAYS }, tables: { ...fill, built }, checkOnly }, signal);
 }

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { systemClock } from '../../clock.js';
 import type { SourceReadiness } from '../../http/health.js';
 import type { Log } from '../../log.js';
@@ -88,4 +90,4 @@ export class SourceKeeper {
 }
 
 const isSame = (one: SourceCollection, other: Collection | undefined) =>
-  one.createdAt === other?.createdAt && JSON.stringify(one.source) === JSON.stringify(other.source);
+  one.createdAt === other?.createdAt && isDeepStrictEqual(one.source, other.source);

@@ -39,6 +39,7 @@ export async function sourceStatus(database: Database, scope: string, call: Call
     reason: failure ?? gap?.reason ?? null,
     asOf,
     behindMs: asOf === null ? null : Math.min(LARGEST_INT, Math.max(0, Math.floor(database.clock.wall() - asOf))),
-    rejected: deadLetters,
+    // Before the first fill, one may be gone that nobody has counted.
+    rejected: Math.max(0, deadLetters),
   };
 }

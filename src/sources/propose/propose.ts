@@ -36,6 +36,8 @@ const LITERAL = /^#?[A-Za-z_]+#?$/;
 const ID = /(?:id|uuid|code|number)$/;
 
 const textAt = (item: Item, name: string): string => keyText(item[name]) ?? '';
+/** Bytes have none: their base64 may look so. */
+const labelIn = (value: unknown) => (typeof value === 'string' && LABEL.exec(value)?.[0]) || '';
 const isUnique = (values: readonly unknown[]) => new Set(values).size === values.length;
 const pathOf = (name: string) => writePath([name]);
 /** A part of a template that is an attribute. */
@@ -58,8 +60,8 @@ function kindsOf(items: readonly Item[], key: readonly KeyAttribute[], type: str
   const kinds = new Map<string, Item[]>();
   for (const item of items) {
     const labels = key.map(({ name }, at) => {
-      const text = textAt(item, name);
-      return LABEL.exec(text)?.[0] ?? (at > 0 && LITERAL.test(text) ? text : '');
+      const text = item[name];
+      return labelIn(text) || (at > 0 && typeof text === 'string' && LITERAL.test(text) ? text : '');
     });
     const value = type === undefined ? undefined : item[type];
     const kind = typeof value === 'string' ? value : [...new Set(labels)].filter(Boolean).join(' ');
@@ -74,7 +76,7 @@ function templatesOf(items: readonly Item[], key: readonly KeyAttribute[]): Reco
   const templates = key.map(({ name }) => {
     const texts = items.map((item) => textAt(item, name));
     const [only = ''] = texts;
-    const label = LABEL.exec(only)?.[0] ?? '';
+    const label = labelIn(items[0]?.[name]);
     const prefix = texts.every((text) => text.startsWith(label)) ? label : '';
     const rests = texts.map((text) => text.slice(prefix.length));
     const isFirst = first === undefined;

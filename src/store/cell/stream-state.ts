@@ -46,7 +46,7 @@ export interface StreamState extends Leased {
   /** The records of `batch`, from when it is stored until all blocks are known to include it. */
   readonly plan: Readonly<Record<string, SequenceRange>> | null;
   readonly gap: StreamGap | null;
-  /** Number of dead letters so far. */
+  /** Number of dead letters so far; of a source, of items that are rejected now. */
   readonly deadLetters: number;
   /** Number of records folded so far. */
   readonly records: number;

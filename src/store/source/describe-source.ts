@@ -1,4 +1,4 @@
-import { CellportError } from '../../errors.js';
+import { badInput, CellportError } from '../../errors.js';
 import type { KeyAttribute } from '../../sources/primary-key.js';
 import type { Database, Item } from '../database.js';
 import type { Call } from '../request/meter.js';
@@ -19,6 +19,7 @@ export interface SourceTable {
 
 /** Describes a table of others. Throws NOT_FOUND if it does not exist. */
 export async function describeSource(database: Database, name: string): Promise<SourceTable> {
+  if (!/^[\w.-]{3,255}$/.test(name)) throw badInput('--table', name, 'the name of a DynamoDB table');
   const found = await describeTable(database, name);
   if (found === undefined) {
     const message = `there is no table ${JSON.stringify(name)} in this account and region`;
@@ -44,7 +45,8 @@ export function streamFault({ name, stream }: SourceTable): string | undefined {
   const command = (setting: string) =>
     `aws dynamodb update-table --table-name ${name} --stream-specification ${setting}`;
   const on = command('StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES');
-  if (stream === undefined) return `table ${name} has no stream. Following it needs one: ${on}`;
+  if (stream === undefined)
+    return `table ${name} has no stream. Following it needs one: ${on}; or read the table again and again, with --every 1h`;
   return (
     `the stream of table ${name} has the view type ${stream}; following it needs NEW_AND_OLD_IMAGES. DynamoDB cannot change it: ` +
     `switching the stream off and on again makes another one, and whoever reads the present one misses what is written ` +

@@ -8,6 +8,10 @@ import type { Call } from '../request/meter.js';
 /** Where rejected items of a source are listed among dead letters: each item once, as it is now. */
 const ITEM = 'item';
 const AT_A_TIME = 100;
+/** Of more, only the number is kept. */
+const MOST_LISTED = 1_000;
+/** Of more, a fill does not notice if they change meanwhile. */
+const MOST_KNOWN = 1_000_000;
 
 /** An item that matches but is no marker; without a reason, it is a marker now, or gone. */
 export type Rejected = Omit<DeadLetter, 'shard' | 'sequence'>;
@@ -16,7 +20,7 @@ const letterOf = (rejected: Rejected): DeadLetter => {
   return { ...rejected, shard: ITEM, sequence: createHash('sha256').update(rejected.item).digest('hex').slice(0, 32) };
 };
 
-/** Notes which items are rejected, and which no longer are. The last of several about one item counts. */
+/** Lists which items are rejected, and no longer those that are not. The last of several about one item counts. */
 export async function noteRejected(
   database: Database,
   consumer: string,
@@ -24,16 +28,14 @@ export async function noteRejected(
   call: Call,
 ): Promise<void> {
   const last = [...new Map(items.map((each) => [each.item, letterOf(each)])).values()];
-  await putDeadLetters(
-    database,
-    consumer,
-    last.filter(({ reason }) => reason !== ''),
-    call,
-  );
   const mended = last
     .filter(({ reason }) => reason === '')
     .map((letter) => deadLetterKey(database.keys, consumer, letter));
   await deleteInBulk(database, database.tables.derived, mended, call);
+  const rejected = last.filter(({ reason }) => reason !== '');
+  if (rejected.length === 0) return;
+  const { letters } = await readDeadLetters(database, consumer, { first: MOST_LISTED }, call);
+  await putDeadLetters(database, consumer, rejected.slice(0, MOST_LISTED - letters.length), call);
 }
 
 /** Forgets all rejected items. */
@@ -43,5 +45,36 @@ export async function forgetRejected(database: Database, consumer: string, call:
     if (letters.length === 0) return;
     const keys = letters.map((letter) => deadLetterKey(database.keys, consumer, letter));
     await deleteInBulk(database, database.tables.derived, keys, call);
+  }
+}
+
+/** The items that a fill rejects: what is known of them, in the order of its reads. */
+export class RejectedItems {
+  readonly #names = new Set<string>();
+  readonly #listed = new Map<string, Rejected>();
+  #others = 0;
+
+  add(items: readonly Rejected[]): void {
+    for (const each of items) {
+      const { sequence: name } = letterOf(each);
+      if (each.reason === '') {
+        this.#names.delete(name);
+        this.#listed.delete(name);
+        continue;
+      }
+      if (this.#names.size < MOST_KNOWN) this.#names.add(name);
+      else if (!this.#names.has(name)) this.#others += 1;
+      if (this.#listed.size < MOST_LISTED || this.#listed.has(name)) this.#listed.set(name, each);
+    }
+  }
+
+  get count(): number {
+    return this.#names.size + this.#others;
+  }
+
+  /** Lists them instead of those listed before. */
+  async store(database: Database, consumer: string, call: Call): Promise<void> {
+    await forgetRejected(database, consumer, call);
+    await noteRejected(database, consumer, [...this.#listed.values()], call);
   }
 }

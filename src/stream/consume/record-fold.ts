@@ -29,6 +29,8 @@ export interface Folded {
   /** The days of changed readings. */
   readonly days: readonly MarkerDay[];
   readonly deadLetters: readonly DeadLetter[];
+  /** How many more dead letters there are with them: some take one away. */
+  readonly moreLetters: number;
   /** The last of each item about each marker, from which its change follows. */
   readonly contentions: readonly Contention[];
   /** With records of markers that follow from them. */
@@ -39,6 +41,7 @@ export interface Folded {
 export class RecordFold {
   readonly deadLetters: DeadLetter[] = [];
   records = 0;
+  #moreLetters = 0;
   readonly #keys: Keyspace;
   readonly #cells = new CellFold();
   readonly #pages = new PageFold();
@@ -54,19 +57,24 @@ export class RecordFold {
     this.records += 1;
     for (const one of record.contentions ?? []) this.#contentions.set(`${one.key}\n${one.item}`, one);
     const { fault: mapped } = record;
-    if (mapped) this.deadLetters.push(deadLetterOf(shard, { ...record, keys: mapped.keys }, mapped.reason));
+    if (mapped) this.#setAside(shard, { ...record, keys: mapped.keys }, mapped.reason, mapped.more);
     const change = changeOf(this.#keys, record);
     if (change === undefined) {
       this.#days.add(record.keys);
       return;
     }
     const { scope, key, before, after, fault } = change;
-    if (fault !== undefined) this.deadLetters.push(deadLetterOf(shard, record, fault));
+    if (fault !== undefined) this.#setAside(shard, record, fault, 1);
     if (scope === undefined || key === undefined) return;
     this.#pages.add(this.#keys, { scope, key, before: record.before, after: record.after });
     if (isDeepStrictEqual(before, after)) return;
     if (before !== undefined) this.#cells.add(scope, before, -1);
     if (after !== undefined) this.#cells.add(scope, after, 1);
+  }
+
+  #setAside(shard: string, record: StreamRecord, reason: string, more: number): void {
+    this.deadLetters.push(deadLetterOf(shard, record, reason));
+    this.#moreLetters += more;
   }
 
   /** The number of finest cells, places, days of readings and contenders touched. */
@@ -80,6 +88,7 @@ export class RecordFold {
       markers: this.#pages.changes(),
       days: this.#days.changes(),
       deadLetters: this.deadLetters,
+      moreLetters: this.#moreLetters,
       contentions: [...this.#contentions.values()],
       and: (records) => {
         for (const record of records) this.add('', record);

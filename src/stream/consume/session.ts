@@ -211,10 +211,9 @@ export class Session {
   /** Plans a batch and applies it while the next one is gathered. */
   async #takeBatch(batch: Batch): Promise<void> {
     const { clock, limits, log } = this.#options;
-    const { ranges, records, deadLetters, seen } = batch;
-    const plan = { ranges, records, deadLetters: deadLetters.length };
+    const { records, seen } = batch;
     const state = await this.#update((now) => ({
-      ...planned(withShardsSeen(now, seen, clock.wall()), plan),
+      ...planned(withShardsSeen(now, seen, clock.wall()), batch),
       // While batch follows batch, the lease is not renewed separately, and other servers would stop trusting the pages.
       endAt: this.#progress.endAt ?? now.endAt,
     }));

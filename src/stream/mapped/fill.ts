@@ -1,6 +1,5 @@
 import type { Database } from '../../store/database.js';
-import { newCall } from '../../store/request/meter.js';
-import { forgetRejected, noteRejected, type Rejected } from '../../store/source/rejected-items.js';
+import type { Rejected, RejectedItems } from '../../store/source/rejected-items.js';
 import { attributesRead, keysOf, type SourceCollection } from '../../store/source/source-mapping.js';
 import type { WireImage } from '../change.js';
 import { versioned } from '../pages/apply.js';
@@ -31,20 +30,27 @@ export interface FillProgress {
   readonly rejected: number;
 }
 
+export interface FillOptions {
+  /** Whether to compare only. */
+  readonly checkOnly?: boolean;
+  readonly onProgress?: (progress: FillProgress) => void;
+  /** The mapping that a new one replaces, and what stores the new one once everything is built. */
+  readonly replaced?: { readonly mapping: string; store(): Promise<unknown> };
+}
+
 /**
  * What a recount reads of a source: its table, and what was derived from it. Nothing is written to the table, and with
- * `checkOnly` nothing at all.
+ * `checkOnly` nothing at all. To `rejected`, it adds what it reads.
  */
 export function openFill(
   database: Database,
   collection: SourceCollection,
   consumer: string,
-  checkOnly: boolean,
-  onProgress: (progress: FillProgress) => void = () => undefined,
+  rejected: RejectedItems,
+  { checkOnly = false, onProgress }: FillOptions,
 ): RecountPort {
   const { keys } = database;
   const { source } = collection;
-  const call = newCall();
   const own = openRecount(database, consumer, keys.scope(collection));
   const contest = new Contest(openWinners(database, collection), checkOnly);
   return {
@@ -65,8 +71,7 @@ export function openFill(
       }
     },
     async *scanMarkers() {
-      if (!checkOnly) await forgetRejected(database, consumer, call);
-      let [items, markers, rejected] = [0, 0, 0];
+      let [items, markers] = [0, 0];
       for await (const page of scan(database, source.table, attributesRead(source), source.maxRcu)) {
         const images: WireImage[] = [];
         const faults: Rejected[] = [];
@@ -77,11 +82,10 @@ export function openFill(
           if (fault === undefined) continue;
           faults.push({ reason: fault, event: 'SCAN', item: JSON.stringify(keysOf(source, item)) });
         }
-        if (!checkOnly) await noteRejected(database, consumer, faults, call);
+        rejected.add(faults);
         items += page.length;
         markers += images.length;
-        rejected += faults.length;
-        onProgress({ items, markers: markers + contest.size, rejected });
+        onProgress?.({ items, markers: markers + contest.size, rejected: rejected.count });
         yield images;
       }
     },

@@ -52,10 +52,9 @@ export function mappedRecord(keys: Keyspace, collection: SourceCollection, recor
   const { sequence, at } = record;
   const before = mappedImage(keys, collection, record.before);
   const after = mappedImage(keys, collection, record.after, sequence);
-  const fault =
-    (before.fault ?? after.fault) === undefined
-      ? undefined
-      : { reason: after.fault ?? '', keys: keysOf(source, record.keys) };
+  const [had, has] = [before.fault, after.fault];
+  const more = Number(has !== undefined) - Number(had !== undefined);
+  const fault = had === has ? undefined : { reason: has ?? '', keys: keysOf(source, record.keys), more };
   const [was, is] = [before.contender, after.contender];
   if (was === undefined && is === undefined) {
     const { pk, sk } = after.image ?? before.image ?? NO_KEYS;

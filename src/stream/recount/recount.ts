@@ -106,9 +106,8 @@ class Recount {
     const pages = await buildPages({ pages: tables.pages, pack, generation, round, retries }, partitions);
     const counted = { counted: fold.changes(), stored: stored.blocks };
     const compared = await replaceCells({ ...this.#work, port: this.#options.cells }, counted, batch);
-    await tables.built?.();
-    const endAt = this.#endAt;
-    await this.#lease.update((state) => ({ ...state, gap: null, pages: { generation }, summariesSince: 0, endAt }));
+    const built = { ...(await tables.built?.()), endAt: this.#endAt };
+    await this.#lease.update((state) => ({ ...state, ...built, gap: null, pages: { generation }, summariesSince: 0 }));
     // Those of recounts that were interrupted, too. If this is interrupted, the next recount deletes the rest.
     await tables.pages.delete(stored.pages);
     return { ...compared, ...this.#days.result(), markers: count(), pages, differing: [], undecided: 0 };

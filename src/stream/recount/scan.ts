@@ -37,8 +37,8 @@ export interface RecountPort {
    */
   writeFence?(): Promise<{ readonly pk: string; readonly sk: string }>;
   readonly pages: RecountPages;
-  /** Called once everything is built, before it takes the place of what there was. */
-  built?(): Promise<void>;
+  /** Called once everything is built, before it takes the place of what there was. Returns what the state has to say then. */
+  built?(): Promise<Partial<StreamState>>;
   /** The items of a source that `scanMarkers` finds, but does not yield, since several may be the same marker. */
   readonly contest?: Contest;
 }

@@ -88,7 +88,9 @@ test('a new mapping replaces the old one once everything is built; a server goes
   const server = await serve(db);
   await vi.waitFor(async () => expect(await keysOf(server, 'change')).toEqual(['1', '2', '3']), soon);
   const next = { ...MAPPING, table, where: [{ path: 'kind', ne: 'closed' }], name: 'kind' };
-  expect((await follow('change', next)).output).toMatch(/another mapping: see `cellport source change`/);
+  expect((await follow('change', next)).output).toMatch(
+    /another mapping, or with other options: see `cellport source change`/,
+  );
   const changed = cli('source', 'change', 'change', await mappingFile(next));
   let answers = 0;
   for (let done = false; !done; answers++) {
@@ -99,6 +101,7 @@ test('a new mapping replaces the old one once everything is built; a server goes
     expect(['1,2,3', '1,3']).toContain((await keysOf(server, 'change')).join());
   }
   expect((await changed).code).toBe(0);
+  expect((await cli('source', 'change', 'change', await mappingFile(next))).output).toMatch(/has this mapping already/);
   expect(answers).toBeGreaterThan(3);
   expect(await keysOf(server, 'change')).toEqual(['1', '3']);
   await putItem(db, table, shop(4, 4, 4));
@@ -114,7 +117,9 @@ test('a table without a stream is read again and again, and its map says how old
   const table = await make('every', [shop(1, 1, 1)], null);
   const refused = await follow('every', { ...MAPPING, table });
   expect(refused).toMatchObject({ code: 2, output: expect.stringContaining('Following it needs one') as string });
+  expect(refused.output).toContain('with --every 1h');
   expect((await follow('every', { ...MAPPING, table }, '--every', '1m')).code).toBe(0);
+  expect((await follow('every', { ...MAPPING, table }, '--every', '2m')).output).toMatch(/with other options/);
   await putItem(db, table, shop(2, 2, 2));
   const server = await serve(db);
   expect(await keysOf(server, 'every')).toEqual(['1']);

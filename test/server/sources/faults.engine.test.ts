@@ -1,7 +1,7 @@
 import { DeleteTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test, vi } from 'vitest';
 
-import { putItem } from '../../sources/foreign-table.js';
+import { createTable, putItem } from '../../sources/foreign-table.js';
 import { interceptCalls } from '../../support/faults.js';
 import { recordCalls } from '../../support/record-calls.js';
 import { testDatabase } from '../../support/test-database.js';
@@ -72,6 +72,29 @@ test('a table that is deleted, or whose stream is switched off, is a failure of 
     async () => expect((await stateOf(server, 'off')).source).toEqual({ state: 'FOLLOWING', reason: null }),
     soon,
   );
+});
+
+test('a table that is created again with another primary key is a failure, until its source is changed', async () => {
+  const table = await make('again', [shop(1, 1, 1)]);
+  const mapping = { ...MAPPING, table };
+  await follow('again', mapping);
+  const server = await serve(db);
+  await vi.waitFor(async () => expect(await stateOf(server, 'again')).toMatchObject({ countsExact: true }), soon);
+  await db.client.send(new DeleteTableCommand({ TableName: table }));
+  await createTable(db, table, [{ name: 'id', type: 'S' }], 'NEW_AND_OLD_IMAGES');
+  await putItem(db, table, { ...shop(2, 2, 2), id: 'a' });
+  const reason = expect.stringMatching(/another primary key now: `cellport source change again/) as string;
+  await vi.waitFor(
+    async () => expect((await stateOf(server, 'again')).source).toEqual({ state: 'FAILED', reason }),
+    soon,
+  );
+  expect((await cli('source', 'change', 'again', await mappingFile(mapping))).code).toBe(0);
+  await vi.waitFor(
+    async () => expect((await stateOf(server, 'again')).source).toEqual({ state: 'FOLLOWING', reason: null }),
+    soon,
+  );
+  const { data } = await server.ask('{ collection(key: "again") { marker(key: "2") { name } } }');
+  expect(data.collection.marker).toEqual({ name: 'Shop 2' });
 });
 
 test('permissions that are withdrawn stop its source until they are back; only calls that its policy allows are made', async () => {
