@@ -246,6 +246,8 @@ describe.each(['readable', 'compact'] as const)('with %s keys', async (style) =>
       updatedAt: created.data.createCollection.createdAt,
       count: 0,
       countsExact: true,
+      asOf: '1970-01-01T00:00:00.000Z',
+      source: null,
       bounds: null,
     });
     const { globalId } = created.data.createMarker;
