@@ -53,7 +53,7 @@ export class SourceKeeper {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       await this.#look(signal).catch((err: unknown) => {
-        if (!signal.aborted) this.#log.warn({ err }, 'cannot list the sources of collections; retrying');
+        if (!signal.aborted) this.#log.warn({ err }, 'Cannot list the sources of collections; retrying');
       });
       await systemClock.sleep(LOOK_EVERY_MS, signal);
     }

@@ -20,7 +20,10 @@ import { addDecided, counting, listDerived, scanMarkers, type RecountOptions, ty
 /** A record may come after one that was made later by as much, because shards do not wait for one another. */
 const SETTLE_MS = 3_000;
 const POLL_MS = 200;
-/** Without a fence, so many answers of all shards in a row must be empty. All are asked for after the pause of `SETTLE_MS`. */
+/**
+ * Without a fence, the end of all shards must be reached so often in a row. All reads begin after the pause of `SETTLE_MS`. They
+ * need not be empty: others may write without a pause.
+ */
 const ENDS_WITHOUT_FENCE = 2;
 const LIMITS = { records: 100_000, cells: 1_000_000 };
 
@@ -162,7 +165,7 @@ class Recount {
       if (batch.deadLetters.length > 0) await state.putDeadLetters(batch.deadLetters);
       await this.#lease.update((now) => passedBy(now, batch, clock.wall()));
       this.#endAt = batch.endWall ?? this.#endAt;
-      this.#ends = batch.endAt === undefined || batch.records > 0 ? 0 : this.#ends + 1;
+      this.#ends = batch.endAt === undefined ? 0 : this.#ends + 1;
       const isPast = this.#fence === undefined ? this.#ends >= ENDS_WITHOUT_FENCE : this.#fenceSeen;
       if (isPast && batch.endAt !== undefined) return;
       await clock.sleep(POLL_MS, signal);
