@@ -36,7 +36,7 @@ export function sourceCommand(): Command {
       ),
   );
   command.addCommand(
-    subcommand('create', 'Create a collection that follows a table, and fill it; run it again to resume')
+    subcommand('create', 'Create a collection that follows a table, and fill it; run it again if it was interrupted')
       .argument('<key>', 'key of the new collection')
       .argument('<file>', 'the mapping')
       .option('--name <name>', 'name of the collection (its key)')

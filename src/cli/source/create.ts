@@ -78,7 +78,7 @@ async function fill(
 ): Promise<boolean> {
   const bar = progressBar(`${table.name}, reading`);
   const began = systemClock.now();
-  const onProgress = ({ items }: { readonly items: number }) =>
+  const onProgress = (items: number) =>
     bar.update({ rows: items, resumed: 0, part: Math.min(0.99, items / Math.max(1, table.items)) });
   try {
     const { markers } = await fillSource(session, collection, session.log, session.signal, { onProgress, ...options });
@@ -112,7 +112,7 @@ async function fillOrWait(session: CommandSession, table: SourceTable, collectio
   }
 }
 
-/** Creates a collection that follows a table, and fills it; resumes what was interrupted. */
+/** Creates a collection that follows a table, and fills it, again if that was interrupted. */
 export async function createSource(
   session: CommandSession,
   key: string,

@@ -23,17 +23,11 @@ export const NO_DAYS: DaysPort = {
   remove: () => Promise.resolve(),
 };
 
-/** What is told while a source is filled. */
-export interface FillProgress {
-  readonly items: number;
-  readonly markers: number;
-  readonly rejected: number;
-}
-
 export interface FillOptions {
   /** Whether to compare only. */
   readonly checkOnly?: boolean;
-  readonly onProgress?: (progress: FillProgress) => void;
+  /** Called with the number of items read so far. */
+  readonly onProgress?: (items: number) => void;
   /** The mapping that a new one replaces, and what stores the new one once everything is built. */
   readonly replaced?: { readonly mapping: string; store(): Promise<unknown> };
 }
@@ -71,7 +65,7 @@ export function openFill(
       }
     },
     async *scanMarkers() {
-      let [items, markers] = [0, 0];
+      let items = 0;
       for await (const page of scan(database, source.table, attributesRead(source), source.maxRcu)) {
         const images: WireImage[] = [];
         const faults: Rejected[] = [];
@@ -84,8 +78,7 @@ export function openFill(
         }
         rejected.add(faults);
         items += page.length;
-        markers += images.length;
-        onProgress?.({ items, markers: markers + contest.size, rejected: rejected.count });
+        onProgress?.(items);
         yield images;
       }
     },

@@ -27,11 +27,6 @@ export class Contest {
     this.#checkOnly = checkOnly;
   }
 
-  /** The number of keys. */
-  get size(): number {
-    return this.#rankings.size;
-  }
-
   /** Adds a key, perhaps without contenders. */
   expect(key: string): void {
     this.#rankings.set(key, this.#rankings.get(key) ?? NO_CONTENDER);
