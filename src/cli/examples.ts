@@ -10,6 +10,12 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'cellport source propose': ['cellport source propose --table my-app > shops.json'],
   'cellport source check': ['cellport source check shops.json'],
+  'cellport access set': ['cellport access set access.json --dry-run', 'cellport access set access.json'],
+  'cellport access key create': [
+    'cellport access key create --role driver --var fleet=north --expires 90d',
+    'cellport access key create --role admin --name "Ann"',
+  ],
+  'cellport access key rotate': ['cellport access key rotate driver --overlap 7d'],
   'cellport export': [
     'cellport export --collection shops > shops.geojson',
     'cellport export --collection shops --bounds 16.8,52.3,17.0,52.5 --out poznan.csv',

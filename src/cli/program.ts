@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 
+import { accessCommand } from './access.js';
 import { adviseCommand } from './advise.js';
 import { deadLettersCommand } from './dead-letters.js';
 import { deleteCommand } from './delete.js';
@@ -70,6 +71,7 @@ function buildProgram(): Command {
     importCommand(),
     sourceCommand(),
     iamCommand(),
+    accessCommand(),
     exportCommand(),
     searchCommand(),
     recountCommand(),
@@ -85,7 +87,8 @@ function buildProgram(): Command {
     hotCommand(),
   ];
   for (const command of commands) program.addCommand(command);
-  for (const command of [program, ...commands, ...commands.flatMap((each) => each.commands)]) {
+  const within = (command: Command): Command[] => [command, ...command.commands.flatMap(within)];
+  for (const command of within(program)) {
     const name = commandPath(command);
     command.helpCommand(false).exitOverride();
     showRequired(command);

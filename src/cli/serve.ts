@@ -69,14 +69,11 @@ async function serve(session: CommandSession, options: ServeOptions, onListening
   signal.throwIfAborted();
   const table = await openTables(session);
   const { openServer } = await import('../server/open-server.js');
-  const { accessWarning } = await import('../http/loopback.js');
   const demo = await openDemo(session, table, options);
   const server = openServer(config, session, { demo }, log);
   let loading: Promise<void> | undefined;
   try {
     signal.throwIfAborted();
-    const warning = accessWarning(config.http.host, config.readOnly);
-    if (warning !== undefined) log.warn({}, warning);
     const url = await server.listen();
     onListening();
     say('Serving', `${url}          the map`);
@@ -97,6 +94,8 @@ async function run(settings: CommandSettings, options: ServeOptions, version: st
   const { withBackend } = await import('../server/backend.js');
   const { checkPort } = await import('../server/open-server.js');
   const { sampled } = await import('../server/hot-keys.js');
+  const { checkReach } = await import('../http/loopback.js');
+  checkReach(settings.config.http.host, settings.config);
   await checkPort(settings.config.http);
   say('Cellport', version);
   let starting = true;

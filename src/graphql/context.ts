@@ -1,3 +1,5 @@
+import type { Access } from '../access/access.js';
+import type { Authenticator } from '../access/authenticator.js';
 import { CellportError } from '../errors.js';
 import type { LiveChanges } from '../live/hub.js';
 import { remembered } from '../loaders/remembered.js';
@@ -31,6 +33,8 @@ export interface Services extends LoaderServices {
   readonly sourceLiveSince: (scope: string) => number | undefined;
   /** Source of changes for subscriptions; undefined if this process does not follow changes. */
   readonly live?: LiveChanges | undefined;
+  /** Undefined if whoever reaches this server may do everything. */
+  readonly authenticator?: Authenticator | undefined;
   /** Undefined if search is off. */
   readonly search?: TextSearch | undefined;
   /** Whether clients may introspect the schema; true by default. */
@@ -43,6 +47,8 @@ export interface Services extends LoaderServices {
 export interface RequestContext {
   readonly services: Services;
   readonly work: Work;
+  /** Who asks, and what they may do; undefined for everything. */
+  readonly access: Access | undefined;
   /** The error with which mutations of this request are refused; undefined if they are allowed. */
   readonly forbidsWrites?: CellportError | undefined;
   readonly map: MapContext;
@@ -66,13 +72,13 @@ const READ_ONLY = new CellportError(
 );
 
 /** The context of one request. */
-export function createContext(services: Services, work: Work): RequestContext {
+export function createContext(services: Services, work: Work, access: Access | undefined): RequestContext {
   const { db, limits, readOnly = false } = services;
-  const loaders = new Loaders(services, work);
+  const loaders = new Loaders(services, work, access);
   const { turn } = work;
   const map = { loaders, keys: db.keys, limits, turn, scheduler: db.scheduler };
   const statuses = new Map<string, Promise<SourceStatus>>();
   const sourceStatus = (collection: Collection) =>
     remembered(statuses, collection.key, () => services.sourceStatus(db.keys.scope(collection), work));
-  return { services, work, map, sourceStatus, forbidsWrites: readOnly ? READ_ONLY : undefined };
+  return { services, work, access, map, sourceStatus, forbidsWrites: readOnly ? READ_ONLY : undefined };
 }

@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { MapCell } from '../map/cells/cells.js';
 import type { MapCluster } from '../map/cells/clusters.js';
-import type { Collection as CollectionModel } from '../model/collection.js';
+import type { Collection as CollectionModel, SourceReport } from '../model/collection.js';
 import type { MapMarker } from '../model/marker.js';
 import type { MarkerChange as LiveMarkerChange } from '../live/change.js';
 import type { MarkerConnection as MapMarkerConnection } from '../map/connection.js';
@@ -31,6 +31,12 @@ export type Scalars = {
   Latitude: { input: number; output: number; }
   Longitude: { input: number; output: number; }
 };
+
+export type Action =
+  | 'admin'
+  | 'read'
+  | 'record'
+  | 'write';
 
 export type Bounds = {
   readonly __typename?: 'Bounds';
@@ -481,6 +487,13 @@ export type PageInfo = {
   readonly startCursor?: Maybe<Scalars['String']['output']>;
 };
 
+export type Permission = {
+  readonly __typename?: 'Permission';
+  readonly actions: ReadonlyArray<Action>;
+  readonly collections: ReadonlyArray<Scalars['String']['output']>;
+  readonly filtered: Scalars['Boolean']['output'];
+};
+
 export type PlaceCount = {
   readonly __typename?: 'PlaceCount';
   readonly count: Scalars['Int']['output'];
@@ -522,6 +535,7 @@ export type Query = {
   readonly node?: Maybe<Node>;
   readonly nodes: ReadonlyArray<Maybe<Node>>;
   readonly search?: Maybe<SearchConnection>;
+  readonly viewer: Viewer;
   readonly viewport?: Maybe<Viewport>;
 };
 
@@ -695,6 +709,13 @@ export type UpsertMarkersResult = {
   readonly failures: ReadonlyArray<MarkerFailure>;
   readonly unchanged: Scalars['Int']['output'];
   readonly updated: Scalars['Int']['output'];
+};
+
+export type Viewer = {
+  readonly __typename?: 'Viewer';
+  readonly may: ReadonlyArray<Permission>;
+  readonly name?: Maybe<Scalars['String']['output']>;
+  readonly roles: ReadonlyArray<Scalars['String']['output']>;
 };
 
 export type Viewport = {
@@ -917,6 +938,7 @@ export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = 
 
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
+  Action: Action;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   Bounds: ResolverTypeWrapper<Bounds>;
   BoundsInput: BoundsInput;
@@ -926,7 +948,7 @@ export type ResolversTypes = {
   Collection: ResolverTypeWrapper<CollectionModel>;
   CollectionConnection: ResolverTypeWrapper<Omit<CollectionConnection, 'edges' | 'nodes'> & { edges: ReadonlyArray<ResolversTypes['CollectionEdge']>, nodes: ReadonlyArray<ResolversTypes['Collection']> }>;
   CollectionEdge: ResolverTypeWrapper<Omit<CollectionEdge, 'node'> & { node: ResolversTypes['Collection'] }>;
-  CollectionSource: ResolverTypeWrapper<CollectionSource>;
+  CollectionSource: ResolverTypeWrapper<SourceReport>;
   ContentMode: ContentMode;
   CreateCollectionInput: CreateCollectionInput;
   CreateMarkerInput: CreateMarkerInput;
@@ -958,6 +980,7 @@ export type ResolversTypes = {
   NearbyEdge: ResolverTypeWrapper<NearbyMarkerEdge>;
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   PageInfo: ResolverTypeWrapper<PageInfo>;
+  Permission: ResolverTypeWrapper<Permission>;
   PlaceCount: ResolverTypeWrapper<PlaceCount>;
   Point: ResolverTypeWrapper<Point>;
   PointInput: PointInput;
@@ -981,6 +1004,7 @@ export type ResolversTypes = {
   UpdateMarkerInput: UpdateMarkerInput;
   UpdateZoneInput: UpdateZoneInput;
   UpsertMarkersResult: ResolverTypeWrapper<UpsertMarkersResult>;
+  Viewer: ResolverTypeWrapper<Viewer>;
   Viewport: ResolverTypeWrapper<MapViewport>;
   ViewportContent: ResolverTypeWrapper<MapContent>;
   ViewportPlan: ResolverTypeWrapper<ViewportPlan>;
@@ -999,7 +1023,7 @@ export type ResolversParentTypes = {
   Collection: CollectionModel;
   CollectionConnection: Omit<CollectionConnection, 'edges' | 'nodes'> & { edges: ReadonlyArray<ResolversParentTypes['CollectionEdge']>, nodes: ReadonlyArray<ResolversParentTypes['Collection']> };
   CollectionEdge: Omit<CollectionEdge, 'node'> & { node: ResolversParentTypes['Collection'] };
-  CollectionSource: CollectionSource;
+  CollectionSource: SourceReport;
   CreateCollectionInput: CreateCollectionInput;
   CreateMarkerInput: CreateMarkerInput;
   CreateMarkersResult: Omit<CreateMarkersResult, 'markers'> & { markers: ReadonlyArray<ResolversParentTypes['Marker']> };
@@ -1028,6 +1052,7 @@ export type ResolversParentTypes = {
   NearbyEdge: NearbyMarkerEdge;
   Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   PageInfo: PageInfo;
+  Permission: Permission;
   PlaceCount: PlaceCount;
   Point: Point;
   PointInput: PointInput;
@@ -1046,6 +1071,7 @@ export type ResolversParentTypes = {
   UpdateMarkerInput: UpdateMarkerInput;
   UpdateZoneInput: UpdateZoneInput;
   UpsertMarkersResult: UpsertMarkersResult;
+  Viewer: Viewer;
   Viewport: MapViewport;
   ViewportContent: MapContent;
   ViewportPlan: ViewportPlan;
@@ -1273,6 +1299,12 @@ export type PageInfoResolvers<ContextType = RequestContext, ParentType extends R
   startCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
+export type PermissionResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Permission'] = ResolversParentTypes['Permission']> = {
+  actions?: Resolver<ReadonlyArray<ResolversTypes['Action']>, ParentType, ContextType>;
+  collections?: Resolver<ReadonlyArray<ResolversTypes['String']>, ParentType, ContextType>;
+  filtered?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+};
+
 export type PlaceCountResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['PlaceCount'] = ResolversParentTypes['PlaceCount']> = {
   count?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
@@ -1293,6 +1325,7 @@ export type QueryResolvers<ContextType = RequestContext, ParentType extends Reso
   node?: Resolver<Maybe<ResolversTypes['Node']>, ParentType, ContextType, RequireFields<QueryNodeArgs, 'id'>>;
   nodes?: Resolver<ReadonlyArray<Maybe<ResolversTypes['Node']>>, ParentType, ContextType, RequireFields<QueryNodesArgs, 'ids'>>;
   search?: Resolver<Maybe<ResolversTypes['SearchConnection']>, ParentType, ContextType, RequireFields<QuerySearchArgs, 'first' | 'text'>>;
+  viewer?: Resolver<ResolversTypes['Viewer'], ParentType, ContextType>;
   viewport?: Resolver<Maybe<ResolversTypes['Viewport']>, ParentType, ContextType, RequireFields<QueryViewportArgs, 'bounds' | 'zoom'>>;
 };
 
@@ -1341,6 +1374,12 @@ export type UpsertMarkersResultResolvers<ContextType = RequestContext, ParentTyp
   failures?: Resolver<ReadonlyArray<ResolversTypes['MarkerFailure']>, ParentType, ContextType>;
   unchanged?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   updated?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type ViewerResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Viewer'] = ResolversParentTypes['Viewer']> = {
+  may?: Resolver<ReadonlyArray<ResolversTypes['Permission']>, ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  roles?: Resolver<ReadonlyArray<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
 export type ViewportResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Viewport'] = ResolversParentTypes['Viewport']> = {
@@ -1427,6 +1466,7 @@ export type Resolvers<ContextType = RequestContext> = {
   NearbyEdge?: NearbyEdgeResolvers<ContextType>;
   Node?: NodeResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
+  Permission?: PermissionResolvers<ContextType>;
   PlaceCount?: PlaceCountResolvers<ContextType>;
   Point?: PointResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
@@ -1438,6 +1478,7 @@ export type Resolvers<ContextType = RequestContext> = {
   SearchResult?: SearchResultResolvers<ContextType>;
   Subscription?: SubscriptionResolvers<ContextType>;
   UpsertMarkersResult?: UpsertMarkersResultResolvers<ContextType>;
+  Viewer?: ViewerResolvers<ContextType>;
   Viewport?: ViewportResolvers<ContextType>;
   ViewportContent?: ViewportContentResolvers<ContextType>;
   ViewportPlan?: ViewportPlanResolvers<ContextType>;

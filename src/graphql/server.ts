@@ -1,7 +1,9 @@
 import { HeaderMap, type ApolloServer } from '@apollo/server';
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 
-import type { CellportError } from '../errors.js';
+import type { Access } from '../access/access.js';
+import { credentialIn, type Credential } from '../access/authenticator.js';
+import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import { createContext, type RequestContext, type Services } from './context.js';
 import { formatted } from './error-format.js';
@@ -30,6 +32,20 @@ export interface GraphqlAnswer {
   readonly status: number;
   readonly headers: Iterable<readonly [name: string, value: string]>;
   readonly body: string | Buffer;
+}
+
+const REFUSED: Readonly<Record<string, number>> = { UNAUTHENTICATED: 401, FORBIDDEN: 403 };
+
+/** The status, headers and errors of a request from someone who may not ask anything. */
+function refusalOf(error: unknown): Pick<GraphqlAnswer, 'status' | 'headers'> & { readonly body: string } {
+  if (!(error instanceof CellportError)) throw error;
+  const status = REFUSED[error.code] ?? 503;
+  const challenge = status === 401 ? ([['www-authenticate', 'Bearer realm="cellport"']] as const) : [];
+  return {
+    status,
+    headers: [['content-type', JSON_TYPE], ...challenge],
+    body: JSON.stringify({ errors: [formatted(error)] }),
+  };
 }
 
 /** Apollo Server answers an error with these extensions with this status. */
@@ -103,6 +119,16 @@ export class GraphqlServer {
     }
   }
 
+  /** What the sender of a credential may do; undefined for everything. Throws UNAUTHENTICATED, FORBIDDEN or UNAVAILABLE. */
+  async accessOf(credential: Credential): Promise<Access | undefined> {
+    return this.#services.authenticator?.access(credential);
+  }
+
+  /** See `Authenticator.hold`; without rules, nothing ends. */
+  hold(credential: Credential, access: Access | undefined, end: (reason: CellportError) => void): () => void {
+    return (access && this.#services.authenticator?.hold(credential, access, end)) ?? (() => undefined);
+  }
+
   /** Starts an operation of a WebSocket or an event stream. */
   subscribe(request: OperationRequest, caller?: Caller): Promise<Subscription | Failed> {
     return this.#subscriptions.start(request, caller);
@@ -126,6 +152,13 @@ export class GraphqlServer {
 
   async #execute(request: GraphqlRequest, work: Work): Promise<GraphqlAnswer> {
     const { method, search, body, forbidsWrites } = request;
+    let access: Access | undefined;
+    try {
+      access = await this.accessOf(credentialIn(request.headers));
+    } catch (error) {
+      const answer = refusalOf(error);
+      return { ...answer, body: this.#extended(answer.body, request, work) };
+    }
     let refused: readonly GraphQLFormattedError[] | undefined;
     const answer = await this.#apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: { method, headers: headerMap(request.headers), search, body },
@@ -135,7 +168,7 @@ export class GraphqlServer {
         refused = source === undefined ? undefined : this.#pipeline.read(source).errors;
         // Apollo Server chooses the content type for an answer with one error; there may be several.
         if (refused) throw new GraphQLError('the document is invalid', { extensions: BAD_REQUEST });
-        return { ...createContext(this.#services, work), ...(forbidsWrites && { forbidsWrites }) };
+        return { ...createContext(this.#services, work, access), ...(forbidsWrites && { forbidsWrites }) };
       },
     });
     if (answer.body.kind !== 'complete') throw new Error('incremental answers are not supported');

@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 
+import type { Access } from '../access/access.js';
+import { credentialIn } from '../access/authenticator.js';
 import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
-import type { OperationRequest } from '../graphql/execution/pipeline.js';
+import type { OperationRequest, OperationResult } from '../graphql/execution/pipeline.js';
 import { only } from '../graphql/execution/subscriptions.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Admit } from './admit.js';
@@ -65,18 +67,30 @@ export function addEventStreams(
     response: ServerResponse,
     started: Awaited<ReturnType<GraphqlServer['subscribe']>>,
     headers: OutgoingHttpHeaders,
+    hold: (end: (reason: CellportError) => void) => () => void,
   ): Promise<void> {
     const answers = 'errors' in started ? only(started) : started.answers;
+    let ended: CellportError | undefined;
+    const release = hold((reason) => {
+      ended ??= reason;
+      void answers.return?.(undefined);
+    });
     response.writeHead(200, { ...headers, ...HEAD });
     await write(response, ':\n\n');
     const pinging = setInterval(() => {
       if (response.writableLength === 0) void write(response, ':\n\n');
     }, PING_EVERY_MS);
     try {
-      for await (const answer of answers)
-        await write(response, `event: next\ndata: ${await graphql.write(answer)}\n\n`);
+      const next = async (answer: OperationResult) =>
+        write(response, `event: next\ndata: ${await graphql.write(answer)}\n\n`);
+      for await (const answer of answers) {
+        if (ended !== undefined) break;
+        await next(answer);
+      }
+      if (ended !== undefined) await next({ errors: [formatted(ended)] });
       await write(response, 'event: complete\ndata: \n\n');
     } finally {
+      release();
       clearInterval(pinging);
       response.end();
     }
@@ -90,15 +104,26 @@ export function addEventStreams(
       if (isForeignPage(headers, allowedOrigins)) {
         return reply.code(403).send({ errors: [formatted(foreignPage(headers))] });
       }
+      const credential = credentialIn(headers);
+      let access: Access | undefined;
+      try {
+        access = await graphql.accessOf(credential);
+      } catch (error) {
+        if (!(error instanceof CellportError)) throw error;
+        const status = error.code === 'UNAUTHENTICATED' ? 401 : error.code === 'FORBIDDEN' ? 403 : 503;
+        return reply.code(status).send({ errors: [formatted(error)] });
+      }
       // A subscription holds its place until it has started; others do not wait for its end.
       const started = await admit(request, reply, async ({ body, ...caller }) =>
         method === 'GET'
-          ? graphql.subscribe(requestIn(query), { ...caller, forbidsWrites: NEEDS_POST })
-          : graphql.subscribe((body ?? {}) as OperationRequest, caller),
+          ? graphql.subscribe(requestIn(query), { ...caller, access, forbidsWrites: NEEDS_POST })
+          : graphql.subscribe((body ?? {}) as OperationRequest, { ...caller, access }),
       );
       if (started === undefined) return reply;
       reply.hijack();
-      send(reply.raw, started, reply.getHeaders() as OutgoingHttpHeaders).catch((err: unknown) => {
+      send(reply.raw, started, reply.getHeaders() as OutgoingHttpHeaders, (end) =>
+        graphql.hold(credential, access, end),
+      ).catch((err: unknown) => {
         log.error({ err }, 'An event stream failed with an unexpected error');
         reply.raw.destroy();
       });

@@ -1,5 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
+import { CellportError } from '../errors.js';
+
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
@@ -20,12 +22,16 @@ export function isLoopback(name: string): boolean {
 }
 
 /**
- * A warning for a server that anyone who reaches it may change; undefined if it can be reached only from this machine.
+ * Refuses to serve anyone who can reach a server from another machine, unless the server asks who they are, refuses
+ * changes, or that is what is wanted. Throws BAD_USER_INPUT naming HOST.
  */
-export function accessWarning(host: string, readOnly: boolean): string | undefined {
-  if (readOnly || isLoopback(host)) return undefined;
-  return (
-    `HOST is ${host} and there is no authentication: anyone who can reach this server can change and delete all data; ` +
-    'CELLPORT_READ_ONLY=1 refuses changes'
-  );
+export function checkReach(
+  host: string,
+  { auth, readOnly }: { readonly auth: boolean | undefined; readonly readOnly: boolean },
+): void {
+  if (auth !== undefined || readOnly || isLoopback(host)) return;
+  const message =
+    `HOST is ${host}, so that anyone who can reach this server could change and delete all data: set CELLPORT_AUTH=on to ` +
+    'ask who they are (docs/access.md), CELLPORT_READ_ONLY=on to refuse changes, or CELLPORT_AUTH=off if that is what you want';
+  throw new CellportError('BAD_USER_INPUT', message, { host });
 }

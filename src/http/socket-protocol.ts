@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { GraphQLError, type FormattedExecutionResult, type GraphQLFormattedError } from 'graphql';
-import { makeServer, type Server } from 'graphql-ws';
+import { CloseCode, makeServer, type Server } from 'graphql-ws';
 import type { LimitFunction } from 'p-limit';
 
-import { limitExceeded, type CellportError } from '../errors.js';
+import type { Access } from '../access/access.js';
+import { credentialIn, type Credential } from '../access/authenticator.js';
+import { CellportError, limitExceeded } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import type { OperationResult } from '../graphql/execution/pipeline.js';
 import { only } from '../graphql/execution/subscriptions.js';
@@ -79,6 +82,19 @@ class FormattedError extends GraphQLError {
   }
 }
 
+/** Clients that know this API connect again after the first code once they have another credential. */
+const closeCode = ({ code }: CellportError) =>
+  code === 'UNAUTHENTICATED' ? CloseCode.Unauthorized : code === 'FORBIDDEN' ? CloseCode.Forbidden : TRY_AGAIN_LATER;
+
+/** The credential in `connection_init`, with names of any case, or that of the request: browsers cannot add headers to it. */
+function credentialOf(params: Readonly<Record<string, unknown>> | undefined, headers: IncomingHttpHeaders): Credential {
+  const given = { ...params, ...(params?.['headers'] as Readonly<Record<string, unknown>> | undefined) };
+  const named = credentialIn(
+    Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value])),
+  );
+  return named.authorization === undefined && named.apiKey === undefined ? credentialIn(headers) : named;
+}
+
 /** What the protocol knows of a socket. */
 export interface Connection {
   /** Aborted when it closes. */
@@ -92,6 +108,10 @@ export interface Connection {
   /** The size of the message that has just been received. */
   bytes: number;
   readonly greeted: () => void;
+  /** Headers of its request, by lower-case name. */
+  readonly headers: IncomingHttpHeaders;
+  /** What its client may do; undefined for everything. */
+  access?: Access | undefined;
   readonly close: (code: number, reason: string) => void;
 }
 
@@ -109,7 +129,20 @@ export function createProtocol(
   return makeServer<Record<string, unknown>, Connection>({
     // By this server's clock, which the client does not know.
     onConnect: async (context) => {
-      context.extra.greeted();
+      const { extra, connectionParams } = context;
+      extra.greeted();
+      const credential = credentialOf(connectionParams, extra.headers);
+      try {
+        extra.access = await graphql.accessOf(credential);
+      } catch (error) {
+        if (!(error instanceof CellportError)) throw error;
+        extra.close(closeCode(error), error.message);
+        return false;
+      }
+      const release = graphql.hold(credential, extra.access, (reason) =>
+        extra.close(closeCode(reason), reason.message),
+      );
+      extra.gone.addEventListener('abort', release);
       // Megabytes that graphql-ws would keep for each connection, and nothing reads.
       Object.assign(context, { connectionParams: undefined });
       return (await graphql.recent()) ?? true;
@@ -142,7 +175,7 @@ export function createProtocol(
         try {
           if (!isWanted() || !isReading() || gone.aborted) return undefined;
           if (place === undefined) return overloaded();
-          return await graphql.subscribe(request, { waitedMs: place.waitedMs, gone });
+          return await graphql.subscribe(request, { waitedMs: place.waitedMs, gone, access: connection.extra.access });
         } finally {
           place?.leave();
           heldBytes -= bytes;

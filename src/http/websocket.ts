@@ -142,7 +142,7 @@ class Sockets {
     else {
       this.#server.handleUpgrade(request, socket, head, (opened) => {
         if (place !== undefined) {
-          this.#serve(opened, gone.signal, () => greeted());
+          this.#serve(opened, request.headers, gone.signal, () => greeted());
           return;
         }
         // Clients of graphql-ws do not connect again after a status of 503.
@@ -156,7 +156,7 @@ class Sockets {
   }
 
   /** Runs the protocol on one socket until it closes. */
-  #serve(socket: WebSocket, gone: AbortSignal, greeted: () => void): void {
+  #serve(socket: WebSocket, headers: IncomingMessage['headers'], gone: AbortSignal, greeted: () => void): void {
     const { admission, limits, log } = this.#options;
     const pinging = pinged(socket);
     // Any error closes the connection, so nothing else needs to be done.
@@ -175,7 +175,7 @@ class Sockets {
       return false;
     };
     const [starting, answering] = [pLimit(1), pLimit(MOST_ANSWERING)];
-    const connection = { gone, greeted, close, isReading, bytes: 0, starting, answering };
+    const connection = { headers, gone, greeted, close, isReading, bytes: 0, starting, answering };
     const closed = this.#protocol.opened(
       {
         protocol: socket.protocol,

@@ -121,6 +121,12 @@ export const JOB = {
   key: { pk: { readable: 'job::{scope}', compact: '{scope:2}Jo#' }, sk: '{kind}::{subject*}' },
 } as const satisfies EntityDeclaration;
 
+/** Who may do what: the rules, an API key, or what says that they have changed. */
+export const ACCESS = {
+  name: 'access',
+  key: { pk: { readable: 'access', compact: '--Ax#' }, sk: '{kind}::{subject*}' },
+} as const satisfies EntityDeclaration;
+
 export const CELL = {
   name: 'cell',
   key: {
@@ -214,6 +220,7 @@ export const ENTITIES: readonly EntityDeclaration[] = [
   ZONE_COVER,
   COUNTER,
   JOB,
+  ACCESS,
   CELL,
   APPLIED,
   PLACES,

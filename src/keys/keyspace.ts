@@ -1,5 +1,5 @@
 import { badInput } from '../errors.js';
-import { CELL, CODE, COLLECTION, COUNTER, ENTITIES, JOB, ZONE, ZONE_COVER } from './declarations.js';
+import { ACCESS, CELL, CODE, COLLECTION, COUNTER, ENTITIES, JOB, ZONE, ZONE_COVER } from './declarations.js';
 import { derivedKeyspace } from './derived-keyspace.js';
 import { documentId, parseDocumentId, type Key } from './document-id.js';
 import type { EntityDeclaration, KeyStyle } from './entity-types.js';
@@ -68,6 +68,7 @@ export function createKeyspace(style: KeyStyle) {
   const codes = defineEntity(CODE, style);
   const counters = defineEntity(COUNTER, style);
   const jobs = defineEntity(JOB, style);
+  const access = defineEntity(ACCESS, style);
   const ofMarkers = markerKeyspace(style);
   const ofZones = zoneKeyspace(style);
   const derived = derivedKeyspace(style);
@@ -95,6 +96,10 @@ export function createKeyspace(style: KeyStyle) {
       pk: jobs.pk.format({ scope }),
       ...jobs.sk.rangeUnder({ kind }),
     }),
+    /** An item that says who may do what, by its kind and subject. */
+    access: (kind: string, ...subject: readonly string[]): Key => access.format({ kind, subject }),
+    /** Bounds of all such items of one kind that have a subject. */
+    accessRange: (kind: string): PartitionRange => ({ pk: access.pk.format({}), ...access.sk.rangeUnder({ kind }) }),
     ...ofMarkers,
     ...ofZones,
     ...derived,

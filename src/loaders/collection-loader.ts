@@ -3,6 +3,7 @@ import DataLoader from 'dataloader';
 import type { Key } from '../keys/document-id.js';
 import { isCollectionKey } from '../keys/validate.js';
 import type { Collection } from '../model/collection.js';
+import type { Action, Grants } from '../model/grant.js';
 import { collectionFromItem } from '../store/collection/collection-item.js';
 import { collectionOfCode, listCollections, type CollectionList } from '../store/collection/collections.js';
 import type { Database, Item } from '../store/database.js';
@@ -19,11 +20,15 @@ export interface CollectionsWanted {
   readonly after: string | undefined;
 }
 
-/** Reads collections for one request, each once, and any item of their table. */
+/**
+ * Reads collections for one request, each once, and any item of their table. One that its principal may not read does not
+ * exist for it, and nothing is read of it.
+ */
 export class CollectionLoader {
   readonly #db: Database;
   readonly #cache: CollectionCache;
   readonly #call: Call;
+  readonly #grants: Grants | undefined;
   /** Items as they were a moment ago, and as of their last write. */
   readonly lagging = this.#itemLoader(false);
   readonly current = this.#itemLoader(true);
@@ -35,26 +40,51 @@ export class CollectionLoader {
     },
   );
   readonly #known = new Map<string, Promise<Collection | null>>();
+  readonly #views = new Map<string, Collection>();
   readonly #codes = new Map<string, Promise<string | undefined>>();
 
-  constructor(db: Database, cache: CollectionCache, call: Call) {
+  /** `grants`: what the principal may do; undefined for everything. */
+  constructor(db: Database, cache: CollectionCache, call: Call, grants?: Grants) {
     this.#db = db;
     this.#cache = cache;
     this.#call = call;
+    this.#grants = grants;
   }
 
   /** A collection by key, null if there is none; up to two seconds old, whichever items it is read from. */
-  get(key: string, items = this.lagging): Promise<Collection | null> {
-    return remembered(this.#known, key, () => this.#read(key, items));
+  async get(key: string, items = this.lagging, action: Action = 'read'): Promise<Collection | null> {
+    if (!this.allows(key, action)) return null;
+    const found = await remembered(this.#known, key, () => this.#read(key, items));
+    return found && this.#granted(found, action);
+  }
+
+  /** Whether the principal may do this with the collection of a key, which may not exist. */
+  allows(key: string, action: Action): boolean {
+    return this.#grants === undefined || this.#grants.grant(action, key) !== undefined;
   }
 
   /** Some of all collections, by key. */
-  async page(wanted: CollectionsWanted): Promise<CollectionList> {
-    const list = await this.#lists.load(wanted);
-    for (const collection of list.collections) {
-      if (!this.#known.has(collection.key)) this.#known.set(collection.key, Promise.resolve(collection));
+  async page({ first, after }: CollectionsWanted): Promise<CollectionList> {
+    const collections: Collection[] = [];
+    for (let from = after; ;) {
+      const list = await this.#lists.load({ first, after: from });
+      for (const collection of list.collections) {
+        if (!this.#known.has(collection.key)) this.#known.set(collection.key, Promise.resolve(collection));
+        if (this.allows(collection.key, 'read')) collections.push(this.#granted(collection, 'read'));
+      }
+      // One more than wanted, as the next ones may be unknown to the principal.
+      const isEnough = collections.length > first || (this.#grants === undefined && list.more);
+      if (isEnough || !list.more) return { collections: collections.slice(0, first), more: isEnough };
+      from = list.collections.at(-1)?.key;
     }
-    return list;
+  }
+
+  #granted(collection: Collection, action: Action): Collection {
+    const grant = this.#grants?.grant(action, collection.key);
+    // The same object each time, by which reads are joined.
+    return grant === undefined
+      ? collection
+      : remembered(this.#views, `${action} ${collection.key}`, () => ({ ...collection, grant }));
   }
 
   /** The key of the collection with this scope; undefined if there is none. */
@@ -66,6 +96,7 @@ export class CollectionLoader {
   /** Makes later requests read a collection again. */
   forget(key: string): void {
     this.#known.delete(key);
+    this.#views.clear();
     this.#lists.clearAll();
     this.#cache.delete(key);
     for (const items of [this.lagging, this.current]) items.clear(this.#db.keys.collection(key));

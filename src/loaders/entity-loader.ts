@@ -3,6 +3,7 @@ import type { NodeId } from '../keys/ids.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import { isCollectionKey } from '../keys/validate.js';
 import type { Collection } from '../model/collection.js';
+import { seen } from '../model/grant.js';
 import type { Marker } from '../model/marker.js';
 import type { Zone } from '../model/zone.js';
 import type { Database, Item } from '../store/database.js';
@@ -34,7 +35,9 @@ export class EntityLoader {
   /** A marker as of its last write; null if it or its collection does not exist. */
   marker(collectionKey: string, key: string): Promise<Marker | null> {
     const ofSource = (collection: Collection) => this.#markers.load({ collection, key });
-    return this.#load(collectionKey, (scope) => this.#db.keys.marker(scope, key), markerFromBase, ofSource);
+    const asSeen = (keys: Keyspace, item: Item, collection: Collection) =>
+      seen(collection, markerFromBase(keys, item, collection.key) ?? null);
+    return this.#load(collectionKey, (scope) => this.#db.keys.marker(scope, key), asSeen, ofSource);
   }
 
   /** A zone as of its last write; null if it or its collection does not exist. */
@@ -42,7 +45,7 @@ export class EntityLoader {
     return this.#load(
       collectionKey,
       (scope) => this.#db.keys.zone(scope, key),
-      zoneFromItem,
+      (keys, item, collection) => zoneFromItem(keys, item, collection.key) ?? null,
       async () => null,
     );
   }
@@ -69,7 +72,7 @@ export class EntityLoader {
   async #load<T>(
     collectionKey: string,
     make: (scope: string) => Key,
-    parse: (keys: Keyspace, item: Item, collection: string) => T | undefined,
+    parse: (keys: Keyspace, item: Item, collection: Collection) => T | null,
     ofSource: (collection: Collection) => Promise<T | null>,
   ): Promise<T | null> {
     const { keys } = this.#db;
@@ -79,13 +82,14 @@ export class EntityLoader {
       return key && current.load(key);
     }
     // With readable keys, the collection's key is its scope, so both are read together.
-    const isScope = keys.style === 'readable' && isCollectionKey(collectionKey);
+    const isScope =
+      keys.style === 'readable' && isCollectionKey(collectionKey) && this.#collections.allows(collectionKey, 'read');
     const early = isScope ? load(collectionKey) : undefined;
     const [collection] = await Promise.all([this.#collections.get(collectionKey, current), early]);
     if (!collection) return null;
     if (hasSource(collection)) return ofSource(collection);
     const item = await (early ?? load(keys.scope(collection)));
-    return (item && parse(keys, item, collection.key)) ?? null;
+    return item === undefined ? null : parse(keys, item, collection);
   }
 }
 

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import type { LimitFunction } from 'p-limit';
 
 import { limitExceeded, type CellportError } from '../errors.js';
+import { isInRows, seen } from '../model/grant.js';
 import type { Limits } from '../model/limits.js';
 import type { Marker } from '../model/marker.js';
 import { areApart, DAY_MS, partitionsOf, type Reading } from '../model/reading.js';
@@ -102,14 +103,17 @@ export class MarkerLoader {
     this.#now = now;
   }
 
-  /** A marker; null if it does not exist. */
+  /** A marker as the principal sees it; null if it does not exist. */
   async load(name: MarkerReference): Promise<Marker | null> {
-    return canBe(this.#db, name) ? (await this.#loader.load({ name, wanted: undefined })).marker : null;
+    if (!canBe(this.#db, name)) return null;
+    return seen(name.collection, (await this.#loader.load({ name, wanted: undefined })).marker);
   }
 
   /** `current`: the marker returned with them must be as of its last write. */
   async readings(name: MarkerReference, wanted: ReadingsWanted, current = false): Promise<readonly Reading[]> {
-    return canBe(this.#db, name) ? (await this.#loader.load({ name, wanted, current })).readings : [];
+    if (!canBe(this.#db, name)) return [];
+    const { marker, readings } = await this.#loader.load({ name, wanted, current });
+    return marker !== null && isInRows(name.collection, marker) ? readings : [];
   }
 
   /** Drops the markers that were read. */

@@ -1,6 +1,7 @@
 import { CellportError } from '../errors.js';
 import { areaContains } from '../geo/bounds.js';
 import { Budget } from '../loaders/budget.js';
+import { isCounted } from '../model/grant.js';
 import type { MapMarker } from '../model/marker.js';
 import { coverForPlan } from '../plan/markers.js';
 import { requireCollection, type MapContext } from '../read/context.js';
@@ -58,7 +59,7 @@ export async function viewportContent(
   viewport: Viewport,
   question: ContentQuestion,
 ): Promise<ViewportContent> {
-  const { limit, filter } = question;
+  const { collection, limit, filter } = question;
   const { precision } = viewport;
   const { counted, markers } = await inside(context, viewport, question);
   if (markers !== undefined && markers.length <= limit) {
@@ -66,7 +67,7 @@ export async function viewportContent(
   }
   const [clustered, total] = await Promise.all([
     clustersOf(context, viewport, question),
-    counted ?? (filter && markers ? markers.length : countInside(context, viewport, question)),
+    counted ?? (!isCounted(collection, filter) && markers ? markers.length : countInside(context, viewport, question)),
   ]);
   return { mode: 'CLUSTERS', total, markers: [], ...clustered };
 }
@@ -83,7 +84,7 @@ interface Inside {
 
 /**
  * The markers of a viewport if they may fit the limit: possibly more than `limit` of them, or none if they do not fit.
- * With a filter, all of them, because only reading them shows how many match.
+ * With a filter or rows, all of them, because only reading them shows how many match.
  */
 async function inside(context: MapContext, viewport: Viewport, question: ContentQuestion): Promise<Inside> {
   const { field, collection, limit, filter } = question;
@@ -91,17 +92,18 @@ async function inside(context: MapContext, viewport: Viewport, question: Content
   const accept = ({ position }: MapMarker) => areaContains(area, position);
   const budget = Budget.of(context.limits);
   const cover = coverForPlan(area);
+  const isStored = isCounted(collection, filter);
   // Close to the limit, reading the markers is cheaper than counting them.
-  if (!filter && (await hasMoreThan(context, { collection, cover, budget }, 1.5 * limit))) {
+  if (isStored && (await hasMoreThan(context, { collection, cover, budget }, 1.5 * limit))) {
     const counted = await countInside(context, viewport, question);
     if (counted > limit) return { counted };
   }
-  const query = { collection, cover, budget, accept, filter, wanted: filter ? undefined : limit + 1 };
+  const query = { collection, cover, budget, accept, filter, wanted: isStored ? limit + 1 : undefined };
   try {
     return { markers: await readAll(context, query, field, 'use a smaller bounding box, or query clusters') };
   } catch (error) {
     // More than can be read is more than fits; with a filter there is no other way to find out.
-    if (!filter && error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return {};
+    if (isStored && error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return {};
     throw error;
   }
 }

@@ -1,5 +1,7 @@
+import { CellportError } from '../errors.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import { Budget } from '../loaders/budget.js';
+import { isCounted } from '../model/grant.js';
 import { MARKERS_AN_ITEM } from '../pages/ordered-marker.js';
 import { readUnitsOf, requestsOf } from '../pages/plan-reads.js';
 import { explainMarkers, explainPages, type ExplainedRange } from '../plan/explain.js';
@@ -47,6 +49,9 @@ export async function viewportPlan(
 ): Promise<ViewportPlan> {
   const { keys, limits } = context;
   const collection = await requireCollection(context, collectionKey);
+  // What is read, and so its price, is that of all rows.
+  if (!isCounted(collection))
+    throw new CellportError('FORBIDDEN', 'plan: the rules show you only some of these markers');
   const search = { collection, cover: coverForPlan(area), budget: Budget.of(limits) };
   const plan = await pagePlan(context, search, MARKERS_AN_ITEM * limits.itemsPerField);
   if (!plan) return { precision, ...indexPlan(search, keys) };

@@ -1,3 +1,5 @@
+import type { Grant } from './grant.js';
+
 /** A named set of markers and zones that are drawn, counted and paged together. */
 export interface Collection {
   readonly key: string;
@@ -38,6 +40,8 @@ export interface Collection {
   readonly layoutChange?: LayoutChange;
   /** The table that it follows, which others write; undefined if its markers are in Cellport's own table. */
   readonly source?: CollectionSource;
+  /** What the principal of the request may see or change of it; missing where all of it is meant. */
+  readonly grant?: Grant;
   readonly version: number;
   /** RFC 3339, UTC, milliseconds. */
   readonly createdAt: string;
@@ -72,6 +76,14 @@ export interface SourceStatus {
   readonly behindMs: number | null;
   /** Number of items that match but are no markers. */
   readonly rejected: number;
+}
+
+/** What is told of a source. */
+export interface SourceReport extends SourceStatus {
+  /** The key of its collection. */
+  readonly collection: string;
+  readonly table: string;
+  readonly mapping: Readonly<Record<string, unknown>>;
 }
 
 export type GeoSlot = 'A' | 'B';

@@ -1,6 +1,6 @@
 import { badInput } from '../errors.js';
-import type { Collection } from '../model/collection.js';
-import type { MapMarker, Marker, Properties } from '../model/marker.js';
+import type { MarkerFilter } from '../model/grant.js';
+import type { MapMarker, Properties } from '../model/marker.js';
 
 /** The API's input type MarkerFilter. */
 export interface MarkerFilterInput {
@@ -22,14 +22,6 @@ export interface PropertyFilterInput {
   readonly lte?: unknown;
   readonly contains?: string | null | undefined;
   readonly exists?: boolean | null | undefined;
-}
-
-/** A validated filter. */
-export interface MarkerFilter {
-  /** Whether a marker matches according to its copy in the index; `unknown` if only the base item can tell. */
-  verdict(marker: MapMarker, collection: Collection): 'pass' | 'fail' | 'unknown';
-  /** Whether a marker matches according to its base item. */
-  passes(marker: Marker): boolean;
 }
 
 interface Comparison {

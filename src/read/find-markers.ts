@@ -1,11 +1,11 @@
 import { compareBytes } from '../keys/byte-order.js';
 import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
+import { withinRows, withoutHidden, type MarkerFilter } from '../model/grant.js';
 import type { MapMarker } from '../model/marker.js';
 import { firstIndex } from '../pages/bisect.js';
 import { firstFrom, type OrderedMarker } from '../pages/ordered-marker.js';
 import { eachInTurns } from '../scheduling/turns.js';
 import { BEGIN, type CursorPosition } from './cursor.js';
-import type { MarkerFilter } from './filter.js';
 import { IndexedSearch } from './from-index/index-source.js';
 import { PageMarkers, readingPages } from './from-pages/page-source.js';
 import { passing } from './passing.js';
@@ -33,14 +33,18 @@ const KEPT_FOR_LOOKUPS = 1 / 16;
  *
  * Pages are read while the consumer keeps them current: a directory names those that may have markers of the search, one
  * plan joins neighbors to a few requests, and these are made until enough is found. Otherwise, or if pages turn out to
- * have been replaced meanwhile, the search starts again from the geo index.
+ * have been replaced meanwhile, the search starts again from the geo index. What the principal may not see is left out.
  */
-export async function findMarkers(context: SearchContext, query: MarkerQuery): Promise<QueryResult> {
-  const { collection, cover, budget, after = BEGIN } = query;
+export async function findMarkers(context: SearchContext, given: MarkerQuery): Promise<QueryResult> {
+  const { collection, cover, budget, after = BEGIN } = given;
+  const query = { ...given, filter: withinRows(collection, given.filter) };
   const fromPages = await readingPages(context, collection, (pages) =>
     new Finding(context, query).run(new PageMarkers(pages, cover, budget)),
   );
-  return fromPages ?? new Finding(context, query).run(new IndexedSearch(context, query, after));
+  const result = fromPages ?? (await new Finding(context, query).run(new IndexedSearch(context, query, after)));
+  if (collection.grant === undefined) return result;
+  const found = result.found.map((one) => ({ ...one, marker: withoutHidden(collection, one.marker) }));
+  return { ...result, found };
 }
 
 /** The state of one search: what it has found, and up to where. */

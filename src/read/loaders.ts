@@ -12,6 +12,7 @@ import { PlaceLoader } from '../loaders/place-loader.js';
 import { RangeLoader } from '../loaders/range-loader.js';
 import { SummaryLoader } from '../loaders/reading-summaries.js';
 import { ZoneLoader } from '../loaders/zone-loader.js';
+import type { Grants } from '../model/grant.js';
 import type { Limits } from '../model/limits.js';
 import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
@@ -50,7 +51,8 @@ export class Loaders {
   readonly zones: ZoneLoader;
   readonly #ranges: RangeLoader;
 
-  constructor(services: LoaderServices, call: Call) {
+  /** `grants`: what the principal of the request may do; undefined for everything. */
+  constructor(services: LoaderServices, call: Call, grants?: Grants) {
     const { db, cellCache, collectionCache, geometryCache, pageServices, trust, sourceTrust, limits, now } = services;
     const slots = pLimit(CONCURRENT_QUERIES);
     const ranges = new RangeLoader(
@@ -63,7 +65,7 @@ export class Loaders {
     );
     this.#ranges = ranges;
     this.blocks = new BlockLoader(db, cellCache, call, ranges);
-    this.collections = new CollectionLoader(db, collectionCache, call);
+    this.collections = new CollectionLoader(db, collectionCache, call, grants);
     this.index = new IndexLoader(db.keys, ranges);
     this.markers = new MarkerLoader(db, call, slots, limits, now);
     this.entities = new EntityLoader(db, this.collections, this.markers, call);

@@ -1,6 +1,6 @@
 import type { Collection } from '../model/collection.js';
+import type { MarkerFilter } from '../model/grant.js';
 import type { MapMarker } from '../model/marker.js';
-import type { MarkerFilter } from './filter.js';
 import type { SearchContext } from './search.js';
 
 /**

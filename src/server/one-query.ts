@@ -17,7 +17,7 @@ export async function oneQuery<T>(
   signal.addEventListener('abort', work.abandon, { once: true });
   try {
     const services = createServices(database, { cacheBytes: 0, limits, storedReport: () => storedReport(database) });
-    return await query(createContext(services, work).map);
+    return await query(createContext(services, work, undefined).map);
   } finally {
     work.end();
     signal.removeEventListener('abort', work.abandon);

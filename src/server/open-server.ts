@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 
+import { Authenticator } from '../access/authenticator.js';
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import { compiling, interpreting } from '../graphql/execution/executor.js';
@@ -75,7 +76,9 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
   const { limits, introspection, readOnly, cacheBytes } = config;
   const live = openLive(backend, config.redisUrl, log);
   const search = openSearch(config, backend, log, () => demo?.readiness().state === 'loading');
+  const authenticator = config.auth === true ? new Authenticator(backend.database, log) : undefined;
   const services = createServices(backend.database, {
+    authenticator,
     cacheBytes,
     consumerStatus: () => derived.status(),
     sourceConsumerStatus: (scope) => sources?.status(scope),
@@ -108,6 +111,7 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
   return {
     derived,
     async listen() {
+      authenticator?.start();
       jobs = startJobs(backend, derived, limits.deadlineMs, log);
       if (embedded && config.consumer) {
         const recountAll = (signal: AbortSignal) => recountDerived(backend, log, false, signal);
@@ -124,6 +128,7 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
       stopWatching?.();
       stopWatchingClock();
       await server?.close().catch((err: unknown) => log.error({ err }, 'The server did not close cleanly'));
+      await authenticator?.stop();
       await sources?.stop();
       await exactCounts?.stop();
       await jobs?.stop();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { CellportError, shown } from '../errors.js';
-import { parsePath, pathText, valueAt } from './path.js';
+import { fields, list, readShape } from '../model/shape.js';
+import { parsePath } from './path.js';
 import { parseTemplate } from './template.js';
 
 /** How one value holds a position; `geojson` and `wkt` have the longitude first. */
@@ -27,24 +27,6 @@ const template = z
   .max(MOST.characters, TEMPLATE)
   .transform((source, context) => parseTemplate(source) ?? refuse(context, TEMPLATE))
   .meta({ id: 'template', description: 'Text with parts in braces, such as SHOP#{key}; {{ and }} stand for braces' });
-
-/** The known name that has most pairs of letters in common with this one. */
-function nearest(name: string, known: readonly string[]): string | undefined {
-  const pairs = (text: string) => Array.from(text, (_, at) => text.slice(at, at + 2));
-  const common = (other: string) => pairs(other).filter((pair) => name.includes(pair)).length / other.length;
-  return known.toSorted((a, b) => common(b) - common(a))[0];
-}
-
-/** An object with these fields and no others. */
-function fields<const Shape extends z.core.$ZodLooseShape>(shape: Shape, allowed: string) {
-  const unknown = (name: string) => `is unknown; the nearest name is ${nearest(name, Object.keys(shape))}`;
-  return z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? issue.keys.map(unknown).join('\n') : allowed),
-  });
-}
-
-const list = <Entry extends z.ZodType>(entry: Entry, most: number, what: string) =>
-  z.array(entry, `must be a list of ${what}`).max(most, `must be a list of at most ${most} ${what}`);
 
 /** Positive, negative or 0, or NaN for values of different types, which are in no order. */
 function order(value: unknown, bound: unknown): number {
@@ -144,31 +126,8 @@ export type MappingJson = z.input<typeof mapping>;
 /** A mapping ready for use, with its paths, templates and tests. */
 export type Mapping = z.output<typeof mapping>;
 
-/** A line for each fault: the path in the mapping, what is allowed, and the value. */
-function faultsIn(issues: readonly z.core.$ZodIssue[], json: unknown, base: readonly PropertyKey[] = []): string[] {
-  return issues.flatMap((issue) => {
-    const at = [...base, ...issue.path] as (string | number)[];
-    // Of the shapes that it may have, the one that it is nearest to.
-    if (issue.code === 'invalid_union' && issue.message === 'Invalid input') {
-      const shapes = issue.errors.map((errors) => faultsIn(errors, json, at));
-      return shapes.toSorted((a, b) => a.length - b.length)[0] ?? [];
-    }
-    if (issue.code === 'unrecognized_keys') {
-      return issue.message.split('\n').map((text, index) => `${pathText([...at, issue.keys[index] ?? ''])} ${text}`);
-    }
-    const value = valueAt({ json }, ['json', ...at]);
-    const given = value === undefined ? 'it is missing' : `got ${shown(value)}`;
-    return [`${pathText(at) || 'the mapping'} ${issue.message}; ${given}`];
-  });
-}
-
 /** Validates a mapping. Throws one BAD_USER_INPUT with a line for each fault. */
-export function readMapping(json: unknown): Mapping {
-  const parsed = mapping.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const faults = faultsIn(parsed.error.issues, json);
-  throw new CellportError('BAD_USER_INPUT', faults.join('\n'), { faults });
-}
+export const readMapping = (json: unknown): Mapping => readShape(mapping, json, 'the mapping');
 
 /** The JSON Schema of mappings, for editors. */
 export const mappingSchema = (): object => z.toJSONSchema(mapping, { io: 'input' });

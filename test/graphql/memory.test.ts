@@ -54,6 +54,7 @@ describe.each(Object.entries(GREATEST))('%s', (_, text) => {
         const context = createContext(
           services,
           new Work(DEFAULT_LIMITS, services.db.scheduler, { cost: false, reads: false }),
+          undefined,
         );
         for (const { compiled } of all) await compiled?.run(context, {});
         context.work.end();

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { accessWarning } from '../../src/http/loopback.js';
+import { checkReach } from '../../src/http/loopback.js';
 import { testDatabase } from '../support/test-database.js';
 import { startServer, type LiveServer } from './live-server.js';
 
@@ -135,11 +135,14 @@ describe('a page of another site', () => {
   });
 });
 
-test('a server that is reachable from other machines logs a warning, unless it is read-only', () => {
-  for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1']) expect(accessWarning(host, false)).toBeUndefined();
+test('a server that is reachable from other machines is refused, unless it is read-only or says what is wanted', () => {
+  const open = { auth: undefined, readOnly: false };
+  for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1']) checkReach(host, open);
   for (const host of ['0.0.0.0', '::', '10.0.0.1', 'box']) {
-    expect(accessWarning(host, false)).toMatch(/^HOST is .*CELLPORT_READ_ONLY=1 refuses changes$/);
-    expect(accessWarning(host, true)).toBeUndefined();
+    expect(() => checkReach(host, open)).toThrow(
+      /^HOST is .*CELLPORT_AUTH=on .*CELLPORT_READ_ONLY=on .*CELLPORT_AUTH=off/,
+    );
+    for (const said of [{ auth: true }, { auth: false }, { readOnly: true }]) checkReach(host, { ...open, ...said });
   }
 });
 

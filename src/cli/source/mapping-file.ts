@@ -1,10 +1,5 @@
-import { readFile } from 'node:fs/promises';
-
-import { CellportError, reasonFor } from '../../errors.js';
 import { readMapping, type Mapping } from '../../sources/mapping.js';
-
-/** Far more than any mapping has. */
-const MOST_BYTES = 256 * 1024;
+import { readJsonFile } from '../json-file.js';
 
 /** A mapping as it is in a file, checked. */
 export interface MappingFile {
@@ -14,23 +9,6 @@ export interface MappingFile {
 
 /** Reads the mapping in a file. Throws BAD_USER_INPUT naming the file, with a line for each fault. */
 export async function readMappingFile(path: string): Promise<MappingFile> {
-  const fail = (reason: string) => new CellportError('BAD_USER_INPUT', `${path}: ${reason}`, { file: path });
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    throw fail((error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : reasonFor(error));
-  }
-  if (text.length > MOST_BYTES) throw fail(`a mapping has at most ${MOST_BYTES} bytes`);
-  let json: unknown;
-  try {
-    json = JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch (error) {
-    throw fail(`it is not JSON: ${(error as Error).message}`);
-  }
-  try {
-    return { mapping: readMapping(json), json: JSON.stringify(json) };
-  } catch (error) {
-    throw error instanceof CellportError ? fail(error.message.replaceAll('\n', `\n${path}: `)) : error;
-  }
+  const { json, value: mapping } = await readJsonFile(path, readMapping);
+  return { json, mapping };
 }

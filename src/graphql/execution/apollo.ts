@@ -18,6 +18,7 @@ function statusOf({ data, errors = [] }: OperationResult): number {
   if (data !== undefined) return 200;
   const codes = errors.map(({ extensions }) => extensions?.['code']);
   if (codes.includes('INTERNAL_SERVER_ERROR')) return 500;
+  if (codes.includes('UNAUTHENTICATED')) return 401;
   return codes.includes('FORBIDDEN') ? 403 : 400;
 }
 

@@ -3,6 +3,7 @@ import { getOperationAST, type GraphQLFormattedError, type GraphQLSchema } from 
 import { badInput, CellportError, limitExceeded } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { Limits } from '../../model/limits.js';
+import { checkMutation } from '../actions.js';
 import type { RequestContext } from '../context.js';
 import { errorFormatter, type FormatError } from '../error-format.js';
 import { checkAnswerSize } from '../limits/answer-size.js';
@@ -129,6 +130,9 @@ export class Pipeline {
     const errors = variableErrors(schema, operation, variables, { hideSuggestions: !this.#introspection });
     if (errors.length > 0) return { errors: errors.map(this.format) };
     try {
+      if (operation.operation === 'mutation' && context.access) {
+        checkMutation(schema, operation, variables, context.access);
+      }
       checkAnswerSize(schema, document, operation, variables, this.#limits);
       return { ...given, variables };
     } catch (error) {

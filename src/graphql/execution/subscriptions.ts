@@ -1,5 +1,6 @@
 import { createSourceEventStream, type DocumentNode, type ExecutionArgs } from 'graphql';
 
+import type { Access } from '../../access/access.js';
 import { CellportError, limitExceeded } from '../../errors.js';
 import { bytesOfValue } from '../../model/memory.js';
 import { createContext, type Services } from '../context.js';
@@ -55,6 +56,8 @@ export interface Caller {
   readonly gone?: AbortSignal;
   /** The error with which mutations are refused, see `GraphqlRequest`. */
   readonly forbidsWrites?: CellportError | undefined;
+  /** What it may do; undefined for everything. */
+  readonly access?: Access | undefined;
 }
 
 /** One answer as a stream. */
@@ -119,14 +122,14 @@ export class Subscriptions {
   /** Starts a subscription, or answers a query or a mutation. */
   async start(
     request: OperationRequest,
-    { waitedMs = 0, gone, forbidsWrites }: Caller = {},
+    { waitedMs = 0, gone, forbidsWrites, access }: Caller = {},
   ): Promise<Subscription | Failed> {
     const { limits, db } = this.#services;
     const work = new Work(limits, db.scheduler, undefined, waitedMs);
     gone?.addEventListener('abort', work.abandon);
     if (gone?.aborted === true) work.abandon();
     try {
-      const context = createContext(this.#services, work);
+      const context = createContext(this.#services, work, access);
       const prepared = this.#pipeline.prepare(request, { ...context, ...(forbidsWrites && { forbidsWrites }) });
       if ('errors' in prepared) return prepared;
       const { document, operation, operationName, variables } = prepared;
@@ -184,7 +187,10 @@ export class Subscriptions {
   /** Answers one event in its own context: data read for the previous event may have changed. */
   #answer(execution: Execution, root: unknown): Promise<OperationResult> {
     const work = new Work(this.#services.limits, this.#services.db.scheduler);
-    return this.#execute({ ...execution, context: createContext(this.#services, work), root }, work);
+    return this.#execute(
+      { ...execution, context: createContext(this.#services, work, execution.context.access), root },
+      work,
+    );
   }
 
   /** Executes an operation, which has its own deadline. One event may concern thousands of subscriptions: each takes a turn. */

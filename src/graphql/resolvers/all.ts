@@ -1,3 +1,4 @@
+import type { Access } from '../../access/access.js';
 import { cellCentroid } from '../../geo/centroid.js';
 import { cellBounds, center } from '../../geo/geohash.js';
 import { collectionId, zoneId } from '../../keys/ids.js';
@@ -15,12 +16,14 @@ import { viewportPlan } from '../../map/plan.js';
 import { collectionZones, viewportZones } from '../../map/zones/zone-connection.js';
 import { zoneGeometry } from '../../map/zones/zone-geometry.js';
 import { zoneCount, zoneMarkers, zonesAt } from '../../map/zones/zones.js';
+import { shownProperties } from '../../model/grant.js';
 import { requireCollection } from '../../read/context.js';
 import { deleteCollection, updateCollection } from '../../store/collection/collection-changes.js';
 import { createCollection } from '../../store/collection/collections.js';
 import { ownCollection } from '../../store/source/source-mapping.js';
 import { deleteZone, updateZone } from '../../store/zone/zone-changes.js';
 import { createZone } from '../../store/zone/zones.js';
+import { refusalOf, requireAction } from '../actions.js';
 import type { Resolvers } from '../generated.js';
 import { scalars } from '../scalars.js';
 import { loadMarker } from './load-marker.js';
@@ -30,6 +33,13 @@ import { query } from './query.js';
 import { referenceOf, storedCollection } from './references.js';
 import { subscription } from './subscription.js';
 
+/** A value that only admins of a collection see. Throws FORBIDDEN. */
+function forAdmins<T>(access: Access | undefined, collection: string, value: T): T {
+  if (access !== undefined && access.grant('admin', collection) === undefined)
+    throw refusalOf(access, 'admin', collection);
+  return value;
+}
+
 const typeOf = (node: object) => ('prefixLength' in node ? 'Collection' : 'cells' in node ? 'Zone' : 'Marker');
 
 /** Fields without a resolver are properties of their parent. */
@@ -38,14 +48,20 @@ export const resolvers: Resolvers = {
   Query: query,
   Mutation: {
     ...markerMutations,
-    createCollection: async (_root, { input }, { services, map, work }) => {
+    createCollection: async (_root, { input }, { services, map, work, access }) => {
+      requireAction(access, 'createCollection', input.key);
       const collection = await createCollection(services.db, input, services.now().toISOString(), work);
       map.loaders.collections.forget(collection.key);
       services.collectionCache.set(collection.key, collection);
       return collection;
     },
 
-    updateCollection: async (_root, { input: { key, expectedVersion, ...update } }, { services, map, work }) => {
+    updateCollection: async (
+      _root,
+      { input: { key, expectedVersion, ...update } },
+      { services, map, work, access },
+    ) => {
+      requireAction(access, 'updateCollection', key);
       const options = { now: services.now().toISOString(), expectedVersion };
       const { collection } = await updateCollection(services.db, key, update, options, work);
       map.loaders.collections.forget(key);
@@ -53,7 +69,8 @@ export const resolvers: Resolvers = {
       return collection;
     },
 
-    deleteCollection: async (_root, { key }, { services, map, work }) => {
+    deleteCollection: async (_root, { key }, { services, map, work, access }) => {
+      requireAction(access, 'deleteCollection', key);
       const { collection } = await deleteCollection(services.db, key, services.now().toISOString(), work);
       map.loaders.collections.forget(key);
       return collection;
@@ -98,7 +115,7 @@ export const resolvers: Resolvers = {
       const { source } = parent;
       if (source === undefined) return null;
       const mapping = JSON.parse(source.mapping) as Record<string, unknown>;
-      return { table: source.table, mapping, ...(await sourceStatus(parent)) };
+      return { collection: parent.key, table: source.table, mapping, ...(await sourceStatus(parent)) };
     },
     bounds: (parent, _args, { map }) => collectionBounds(map, parent),
     marker: (parent, { key }, context, info) => loadMarker(parent.key, key, context, info),
@@ -155,6 +172,10 @@ export const resolvers: Resolvers = {
   },
   Zone: {
     id: ({ collection, key }) => zoneId(collection, key),
+    properties: async ({ collection, properties }, _args, { map }) => {
+      const { grant } = await requireCollection(map, collection);
+      return grant ? shownProperties(grant, properties) : properties;
+    },
     collection: (parent, _args, { map }) => requireCollection(map, parent.collection),
     geometry: async (parent, detail, { map, services }) =>
       services.answerWriter.text(await zoneGeometry(map, parent, detail)),
@@ -167,6 +188,10 @@ export const resolvers: Resolvers = {
       return zoneCount(map, parent, key);
     },
     geometrySource: (parent, _args, { map }) => map.loaders.zones.geometrySource(parent),
+  },
+  CollectionSource: {
+    table: ({ collection, table }, _args, { access }) => forAdmins(access, collection, table),
+    mapping: ({ collection, mapping }, _args, { access }) => forAdmins(access, collection, mapping),
   },
   ZoneConnection: { nodes: ({ edges }) => edges.map(({ node }) => node) },
 };

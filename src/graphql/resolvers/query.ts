@@ -6,6 +6,7 @@ import { cellAt } from '../../map/cells/cells.js';
 import { searchText } from '../../map/text-search.js';
 import { readViewport } from '../../map/viewport.js';
 import type { Collection } from '../../model/collection.js';
+import { ACTIONS } from '../../model/grant.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { Zone } from '../../model/zone.js';
 import { requireCollection } from '../../read/context.js';
@@ -31,7 +32,17 @@ async function nodeById(
   return context.map.loaders.entities.node(name);
 }
 
+/** Whoever reaches a server that does not ask who they are, which may be read-only. */
+const anyone = (isReadOnly: boolean) => ({
+  name: null,
+  roles: [],
+  may: [{ collections: ['*'], actions: isReadOnly ? (['read'] as const) : ACTIONS, filtered: false }],
+});
+
 export const query: QueryResolvers = {
+  viewer: (_root, _args, { access, services: { readOnly = false } }) =>
+    access === undefined ? anyone(readOnly) : { ...access.principal, may: access.permissions },
+
   node: (_root, { id }, context, info) => nodeById(id, context, info),
 
   nodes: async (_root, { ids }, context, info) => {

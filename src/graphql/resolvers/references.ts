@@ -1,16 +1,26 @@
 import { notFound } from '../../errors.js';
 import { parseId } from '../../keys/ids.js';
 import type { Collection } from '../../model/collection.js';
-import { requireCollection } from '../../read/context.js';
 import { ownCollection } from '../../store/source/source-mapping.js';
+import { isMutation, MUTATIONS, requireAction } from '../actions.js';
 import type { RequestContext } from '../context.js';
 
 /**
  * The collection with this key whose markers are Cellport's own; errors name `field`. Throws NOT_FOUND, and BAD_USER_INPUT
  * for one that follows a table.
  */
-export async function storedCollection({ map }: RequestContext, key: string, field: string): Promise<Collection> {
-  return ownCollection(await requireCollection(map, key), field);
+export async function storedCollection(context: RequestContext, key: string, field: string): Promise<Collection> {
+  const collection = await collectionFor(context, key, field);
+  if (!collection) throw notFound('collection', key);
+  return ownCollection(collection, field);
+}
+
+/** The collection of this key for a mutation, or for reading. Throws FORBIDDEN or NOT_FOUND if the principal may not. */
+async function collectionFor({ access, map }: RequestContext, key: string, field: string): Promise<Collection | null> {
+  const { collections } = map.loaders;
+  if (!isMutation(field)) return collections.get(key);
+  requireAction(access, field, key);
+  return collections.get(key, collections.lagging, MUTATIONS[field].action);
 }
 
 /**
@@ -19,14 +29,14 @@ export async function storedCollection({ map }: RequestContext, key: string, fie
  * that follows a table.
  */
 export async function referenceOf(
-  { map }: RequestContext,
+  context: RequestContext,
   kind: 'marker' | 'zone',
   id: string,
   field: string,
 ): Promise<{ readonly collection: Collection; readonly key: string }> {
   const name = parseId(id);
   if (name === undefined || name.type === 'collection' || name.type !== kind) throw notFound(kind, id);
-  const collection = await map.loaders.collections.get(name.collection);
+  const collection = await collectionFor(context, name.collection, field);
   if (!collection) throw notFound(kind, id);
   return { collection: ownCollection(collection, field), key: name.key };
 }

@@ -4,6 +4,7 @@ import { cellRange } from '../../geo/ranges.js';
 import { Budget } from '../../loaders/budget.js';
 import { FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
+import { isCounted } from '../../model/grant.js';
 import type { MapMarker } from '../../model/marker.js';
 import { requireCollection, type MapContext } from '../../read/context.js';
 import { readAll } from '../../read/read-all.js';
@@ -47,7 +48,7 @@ function markersOf(context: MapContext, collection: Collection, geohash: string)
 
 /** A cell of any length from 1 to 12; its count is 0 if it is empty. */
 export async function cellAt(context: MapContext, collection: Collection, geohash: string): Promise<MapCell> {
-  if (geohash.length > FINEST_STORED) {
+  if (geohash.length > FINEST_STORED || !isCounted(collection)) {
     const markers = await markersOf(context, collection, geohash);
     const sums = markers.map(({ position }) => sumsOf(position)).reduce(addSums, NO_SUMS);
     return { collection, geohash, ...sums };
@@ -71,12 +72,12 @@ export async function cellParent(context: MapContext, { collection, geohash }: M
 export async function cellChildren(context: MapContext, { collection, geohash, count }: MapCell): Promise<MapCell[]> {
   if (geohash.length >= LONGEST_GEOHASH) return [];
   const withCollection = (cells: readonly Cell[]) => cells.map((cell) => ({ ...cell, collection }));
-  if (geohash.length < FINEST_STORED) {
+  if (geohash.length < FINEST_STORED && isCounted(collection)) {
     const block = await context.loaders.blocks.one(context.keys.scope(collection), geohash);
     return withCollection(cellsOfBlock(block).sort(byGeohash));
   }
   // A count of 0 is reliable if it was computed from markers; a stored count may lag behind them.
-  if (count === 0 && geohash.length > FINEST_STORED) return [];
+  if (count === 0 && (geohash.length > FINEST_STORED || !isCounted(collection))) return [];
   return withCollection(cellsOfMarkers(await markersOf(context, collection, geohash), geohash.length + 1));
 }
 

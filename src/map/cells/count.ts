@@ -7,6 +7,7 @@ import { cellRange, coverArea, intersect, type ZRange } from '../../geo/ranges.j
 import { Budget } from '../../loaders/budget.js';
 import { FINEST_STORED, type CellBlock } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
+import { isCounted } from '../../model/grant.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { BlockPlan } from '../../plan/blocks.js';
 import { requireCollection, type MapContext } from '../../read/context.js';
@@ -102,6 +103,10 @@ export async function countInRegion(
   field: string,
 ): Promise<number> {
   const budget = Budget.of(context.limits);
+  if (!isCounted(collection)) {
+    const all = { collection, cover: region.cover, budget, accept: (one: MapMarker) => region.contains(one.position) };
+    return (await readAll(context, all, field, ADVICE)).length;
+  }
   const tallied = await tally(context, collection, region, budget);
   if (!tallied) throw tooMuch(field, context.limits, ADVICE);
   const { inside, edge } = tallied;

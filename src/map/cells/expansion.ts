@@ -14,7 +14,7 @@ import type { MapContext } from '../../read/context.js';
 import { readAll, tooMuch } from '../../read/read-all.js';
 import { MAX_ZOOM } from '../viewport.js';
 import { blocksUnder, cellsOfBlock } from './blocks.js';
-import { cellOf, type OccupiedCells } from './occupied.js';
+import { cellOf, cellsOfMarkers, type OccupiedCells } from './occupied.js';
 
 /** Number of a cell's markers that are read to find the zoom at which it splits. */
 const SAMPLE = 100;
@@ -66,9 +66,12 @@ export async function zoomsOfCells(
   }
   for (let length = occupied.precision + 1; length <= FINEST_STORED && open.size > 0; length++) {
     const parents = hashesOf(open).sort();
-    const blocks = await blocksUnder(context, collection, parents, budget);
+    const blocks = occupied.markers ? [] : await blocksUnder(context, collection, parents, budget);
     if (!blocks) throw tooMuch('expansionZoom', context.limits, ADVICE);
-    const inside = new Map(blocks.map((block) => [block.parent, cellsOfBlock(block)]));
+    const known = occupied.markers && cellsOfMarkers(occupied.markers, length);
+    const inside = known
+      ? groupBy(known, ({ geohash }) => geohash.slice(0, -1))
+      : new Map(blocks.map((block) => [block.parent, cellsOfBlock(block)]));
     const closed = new Map<string, readonly Cell[]>();
     for (const [name, members] of open) {
       const parts = members.flatMap(({ geohash }) => inside.get(geohash) ?? []);

@@ -7,11 +7,11 @@ import { Budget } from '../../loaders/budget.js';
 import { remembered } from '../../loaders/remembered.js';
 import { FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
+import { isCounted, type MarkerFilter } from '../../model/grant.js';
 import type { MapMarker } from '../../model/marker.js';
 import { planBlocks } from '../../plan/blocks.js';
 import { FINENESS } from '../../plan/markers.js';
 import type { MapContext } from '../../read/context.js';
-import type { MarkerFilter } from '../../read/filter.js';
 import { readAll, tooMuch } from '../../read/read-all.js';
 import { eachInTurns } from '../../scheduling/turns.js';
 import { byGeohash, cellsOfBlock } from './blocks.js';
@@ -74,10 +74,13 @@ export async function occupiedCells(
   const budget = Budget.of(limits);
   const known = new Map<string, boolean>();
   const overlaps = (geohash: string) => remembered(known, geohash, () => areaOverlapsCell(area, cellBounds(geohash)));
-  if (precision > FINEST_STORED || filter) {
+  if (precision > FINEST_STORED || !isCounted(collection, filter)) {
     const accept = (marker: MapMarker) => overlaps(cellOf(marker, precision));
     const query = { collection, cover: coverCells(area, precision), budget, accept, filter };
-    const advice = filter ? 'filter only by category and mapProperties' : `a precision of ${FINEST_STORED} or less`;
+    const advice =
+      precision <= FINEST_STORED
+        ? 'filter only by category and mapProperties'
+        : `a precision of ${FINEST_STORED} or less`;
     const markers = await readAll(context, query, field, `use a smaller bounding box, or ${advice}`);
     return { precision, cells: cellsOfMarkers(markers, precision), markers };
   }

@@ -6,9 +6,9 @@ import type { Point } from '../../geo/point.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { Collection } from '../../model/collection.js';
+import type { MarkerFilter } from '../../model/grant.js';
 import type { MapMarker } from '../../model/marker.js';
 import { jsonIn } from '../../read/cursor.js';
-import type { MarkerFilter } from '../../read/filter.js';
 
 /** A position in the order of distance from a center, then of keys by their bytes. */
 export interface NearPosition {

@@ -4,6 +4,7 @@ import { coverShape } from '../../geo/cover.js';
 import { readPoint, type Point } from '../../geo/point.js';
 import { Budget } from '../../loaders/budget.js';
 import type { Collection } from '../../model/collection.js';
+import { withinRows, withoutHidden } from '../../model/grant.js';
 import type { Limits } from '../../model/limits.js';
 import type { MapMarker } from '../../model/marker.js';
 import { Cursors, isCursorPosition } from '../../read/cursor.js';
@@ -121,14 +122,16 @@ export async function markersWithin(
  * Markers by distance: from pages, the nearest first, or else in rings around the center, each by `findMarkers`. Rings
  * also read a crowd, which has more markers at one distance than can be read at once, over several connections.
  */
-async function walkOutward(context: SearchContext, query: NearQuery): Promise<NearResult> {
-  const { collection, cursor, radius } = query;
+async function walkOutward(context: SearchContext, given: NearQuery): Promise<NearResult> {
+  const { collection, cursor, radius } = given;
+  const query = { ...given, filter: withinRows(collection, given.filter) };
   const { resumeAfter } = cursor;
   if (resumeAfter.distance > radius) return { found: [], rest: undefined };
   const walk = (pages: SearchedPages) => new PageWalk(context, query, pages).run();
   const walked = cursor.scan ? undefined : await readingPages(context, collection, walk);
   if (walked) {
-    const { found, rest } = walked;
+    const { rest } = walked;
+    const found = walked.found.map((one) => ({ ...one, marker: withoutHidden(collection, one.marker) }));
     if (!rest || compareNear(rest.resumeAfter, resumeAfter) > 0) return { found, rest };
     const upTo = { distance: Math.min(HALF_AROUND, resumeAfter.distance + CROWD), key: null };
     return { found, rest: { resumeAfter, scan: { upTo, scanned: '', pending: [] } } };

@@ -11,7 +11,7 @@ import { writtenShards } from '../../model/spread.js';
 import type { Item } from '../database.js';
 import { checkItemSize, valueBytes } from '../request/item-size.js';
 import { newIncarnation, newUuid } from './marker-keys.js';
-import { checkNumber, readOptionalText, readProperties } from './properties.js';
+import { checkNumber, readOptionalText, readShown } from './properties.js';
 
 /** Properties below this size are projected whole, so that viewports never read base items for them. */
 const SMALL_PROPERTIES_BYTES = 256;
@@ -120,7 +120,7 @@ export function newMarkerItem(
     position: readPosition(input.position),
     name: readOptionalText('name', input.name),
     category: readOptionalText('category', input.category),
-    properties: readProperties('properties', input.properties ?? {}),
+    properties: readShown(collection, 'properties', input.properties ?? {}),
     place: readPlace('place', input.place),
   };
   const item: Item = {

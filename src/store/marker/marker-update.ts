@@ -4,6 +4,7 @@ import { GEO_ATTRIBUTES, INDEXES } from '../../keys/indexes.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import { readPlace } from '../../keys/place.js';
 import type { Collection } from '../../model/collection.js';
+import { hiddenOf } from '../../model/grant.js';
 import type { Item } from '../database.js';
 import { checkItemSize } from '../request/item-size.js';
 import { DRAWN_ATTRIBUTES } from '../table/table-definitions.js';
@@ -15,7 +16,7 @@ import {
   type Content,
   type MarkerUpdate,
 } from './marker-item.js';
-import { readOptionalText, readProperties } from './properties.js';
+import { readOptionalText, readShown } from './properties.js';
 
 /** Attributes derived from a marker's content alone. */
 const CONTENT_ATTRIBUTES = [
@@ -94,7 +95,10 @@ export function updatedMarkerItem(
     position: position === undefined ? marker.position : readPosition(position),
     name: name === undefined ? marker.name : readOptionalText('name', name),
     category: category === undefined ? marker.category : readOptionalText('category', category),
-    properties: properties === undefined ? marker.properties : readProperties('properties', properties ?? {}),
+    properties:
+      properties === undefined
+        ? marker.properties
+        : { ...hiddenOf(collection, marker), ...readShown(collection, 'properties', properties ?? {}) },
     place: place === undefined ? marker.place : readPlace('place', place),
   };
   const entries = keyAttributes(keys, collection, marker.key, content.position, content.place);

@@ -1,5 +1,6 @@
 import { badInput, CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
+import { isInRows } from '../../model/grant.js';
 import type { Marker } from '../../model/marker.js';
 import type { Database, Item } from '../database.js';
 import { batchGet, type BatchGetOptions } from '../request/batch-get.js';
@@ -40,12 +41,16 @@ function created(database: Database, collection: Collection, item: Item): Marker
 
 /**
  * The item of a new marker, with a placeholder for its key if the collection generates keys: no number is taken before
- * the input is known to be valid. Throws BAD_USER_INPUT naming the field.
+ * the input is known to be valid. Throws BAD_USER_INPUT naming the field, and FORBIDDEN for what the principal may not write.
  */
 function draftItem(database: Database, collection: Collection, input: SentMarker, now: string): Item {
   checkKeyGiven(collection, input.key);
   const key = collection.idStrategy === 'GIVEN' ? input.key : LONGEST_OWN_KEY;
-  return newMarkerItem(database, collection, { ...input, key }, now);
+  const item = newMarkerItem(database, collection, { ...input, key }, now);
+  const marker = collection.grant?.rows && markerFromBase(database.keys, item, collection.key);
+  if (marker === undefined || isInRows(collection, marker)) return item;
+  const message = `you may not write such a marker to collection ${collection.key}: it is none that you would see`;
+  throw new CellportError('FORBIDDEN', message, { collection: collection.key });
 }
 
 /** Assigns the next keys of the collection to drafts, if it generates keys. */

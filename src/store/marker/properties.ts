@@ -1,5 +1,6 @@
-import { badInput } from '../../errors.js';
+import { badInput, CellportError } from '../../errors.js';
 import { isWellFormed } from '../../keys/escape.js';
+import type { Collection } from '../../model/collection.js';
 import { isStorable } from '../../model/dynamodb-limits.js';
 import type { Properties } from '../../model/marker.js';
 
@@ -91,4 +92,12 @@ export function readProperties(field: string, value: unknown): Properties {
   }
   check(field, value, 1);
   return value as Properties;
+}
+
+/** The same for someone who may not see all properties. Throws FORBIDDEN for one that is hidden from them. */
+export function readShown({ grant }: Collection, field: string, value: unknown): Properties {
+  const properties = readProperties(field, value);
+  const hidden = Object.keys(properties).find((name) => grant?.hidden.has(name));
+  if (hidden === undefined) return properties;
+  throw new CellportError('FORBIDDEN', `you may not write ${pathTo(field, hidden)}`, { field: pathTo(field, hidden) });
 }

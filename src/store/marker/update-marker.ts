@@ -1,4 +1,5 @@
 import { notFound } from '../../errors.js';
+import { isInRows } from '../../model/grant.js';
 import type { Database, Item } from '../database.js';
 import { changeItem, checkVersion, readItem } from '../request/conditional-change.js';
 import type { Call } from '../request/meter.js';
@@ -9,10 +10,10 @@ import type { MarkerReference, MarkerWrite } from './markers.js';
 /** A marker in error messages. */
 export const describeMarker = ({ key }: MarkerReference) => `marker ${JSON.stringify(key)}`;
 
-/** The marker in its item. Throws NOT_FOUND if there is no valid one. */
+/** The marker in its item. Throws NOT_FOUND if there is no valid one that the principal may change. */
 export function requireMarker(database: Database, { collection, key }: MarkerReference, item: Item | undefined) {
   const marker = item && markerFromBase(database.keys, item, collection.key);
-  if (item === undefined || marker === undefined) throw notFound('marker', key);
+  if (item === undefined || marker === undefined || !isInRows(collection, marker)) throw notFound('marker', key);
   return { item, marker };
 }
 
@@ -36,7 +37,9 @@ export async function updateMarker(
     (current) => {
       const { item } = requireMarker(database, reference, current);
       checkVersion(describeMarker(reference), item, expectedVersion);
-      return { found: item, next: updatedMarkerItem(database, collection, item, update, now) };
+      const next = updatedMarkerItem(database, collection, item, update, now);
+      // Nor may it leave what the principal may change.
+      return { found: item, next: requireMarker(database, reference, next).item };
     },
     call,
   );

@@ -1,5 +1,6 @@
 import { badInput, CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
+import { hiddenOf, isInRows } from '../../model/grant.js';
 import type { Database, Item } from '../database.js';
 import { batchGet } from '../request/batch-get.js';
 import { transactionPieces, type BulkOptions } from '../request/batch-write.js';
@@ -8,7 +9,7 @@ import { changeOnce, type ConditionalChange } from '../request/conditional-chang
 import { putIfAbsent, putTogetherIfAbsent } from '../request/conditional-put.js';
 import type { Call } from '../request/meter.js';
 import { retryInBackground } from '../request/retries.js';
-import type { SentMarker } from './marker-item.js';
+import { markerFromBase, type SentMarker } from './marker-item.js';
 import { replacedMarkerItem } from './marker-update.js';
 import {
   draftItems,
@@ -28,6 +29,8 @@ export interface Upserted extends ConditionalChange {
 }
 
 interface UpsertOptions extends BulkOptions {
+  /** Throws if a marker must not be changed. */
+  readonly check?: ((before: Item) => void) | undefined;
   /** No other process creates markers with these keys; missing ones are then written in batches, which is faster. */
   readonly alone?: boolean | undefined;
 }
@@ -46,7 +49,7 @@ export async function upsertItems(
   database: Database,
   items: readonly Item[],
   call: Call,
-  { alone = false, patient = true }: UpsertOptions = {},
+  { alone = false, patient = true, check }: UpsertOptions = {},
 ): Promise<Upserted[]> {
   const table = database.tables.entities;
   const attempt = <T>(work: () => Promise<T>) => (patient ? retryInBackground(work, call.signal) : work());
@@ -69,6 +72,7 @@ export async function upsertItems(
       if (await attempt(() => putIfAbsent(database, table, item, call))) create(index, item);
       return;
     }
+    check?.(before);
     const next = replacedMarkerItem(before, item);
     if (next === undefined) done[index] = { outcome: 'unchanged', before, after: before };
     else if ('done' in (await attempt(() => changeOnce(database, before, next, call)))) {
@@ -90,6 +94,20 @@ export async function upsertItems(
     pending = pending.filter(({ index }) => done[index] === undefined);
   }
   return done;
+}
+
+const isForbidden = (error: unknown): error is CellportError =>
+  error instanceof CellportError && error.code === 'FORBIDDEN';
+
+/** Throws FORBIDDEN for a marker that the principal may not change, or not see whole: its content would be replaced. */
+function checkReplaced({ keys }: Database, collection: Collection, before: Item): void {
+  const marker = markerFromBase(keys, before, collection.key);
+  const isShown = marker !== undefined && isInRows(collection, marker);
+  if (isShown && Object.keys(hiddenOf(collection, marker)).length === 0) return;
+  const message = isShown
+    ? 'you may not see all properties of this marker: change it by updateMarker'
+    : `you may not write this marker of collection ${collection.key}`;
+  throw new CellportError('FORBIDDEN', message, { collection: collection.key });
 }
 
 export interface UpsertedMarkers {
@@ -119,12 +137,13 @@ export async function upsertMarkers(
   }
   const drafts = draftItems(database, collection, inputs, now);
   const items = drafts.filter(isItem);
-  const upsert = (some: readonly Item[]) => upsertItems(database, some, call, { patient: false });
+  const check = collection.grant && ((before: Item) => checkReplaced(database, collection, before));
+  const upsert = (some: readonly Item[]) => upsertItems(database, some, call, { patient: false, check });
   let results: readonly (Upserted | CellportError)[];
   try {
     results = await upsert(items);
   } catch (error) {
-    if (refusalOf(error) === undefined) throw error;
+    if (refusalOf(error) === undefined && !isForbidden(error)) throw error;
     // DynamoDB refuses one of them: alone, each shows whether it is the one.
     results = await mapConcurrently(items, WRITES_AT_A_TIME, async (item) => {
       try {
@@ -132,7 +151,7 @@ export async function upsertMarkers(
         if (one === undefined) throw new Error('an item was neither written nor refused');
         return one;
       } catch (alone) {
-        const refusal = refusalOf(alone);
+        const refusal = isForbidden(alone) ? alone : refusalOf(alone);
         if (refusal === undefined) throw alone;
         return refusal;
       }

@@ -1,6 +1,7 @@
 import { badInput, limitExceeded, notFound } from '../../errors.js';
 import { markerId } from '../../keys/ids.js';
 import type { Collection } from '../../model/collection.js';
+import { isInRows } from '../../model/grant.js';
 import { readInstant } from '../../model/instant.js';
 import type { Marker } from '../../model/marker.js';
 import { expiredUpTo, type Reading } from '../../model/reading.js';
@@ -54,7 +55,7 @@ export async function recordReadings(
   const { collection, key } = reference;
   const readings = readReadings(inputs, now);
   const [marker] = await getMarkers(database, [reference], call, { consistent: true });
-  if (!marker) throw notFound('marker', markerId(collection.key, key));
+  if (!marker || !isInRows(collection, marker)) throw notFound('marker', markerId(collection.key, key));
   const owner = { collection, key, incarnation: marker.incarnation };
   const items = new Map<string, Item>();
   readings.forEach((reading, index) => {

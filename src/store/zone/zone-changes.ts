@@ -1,8 +1,10 @@
 import { badInput, notFound } from '../../errors.js';
+import type { Collection } from '../../model/collection.js';
+import { hiddenOf } from '../../model/grant.js';
 import type { Zone } from '../../model/zone.js';
 import { retry } from '../../retry.js';
 import type { Database, Item } from '../database.js';
-import { readOptionalText, readProperties } from '../marker/properties.js';
+import { readOptionalText, readShown } from '../marker/properties.js';
 import { asFound, changeItem, checkVersion } from '../request/conditional-change.js';
 import type { Call } from '../request/meter.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from '../request/retries.js';
@@ -21,10 +23,13 @@ export interface ZoneChange {
 const describeZone = ({ key }: ZoneReference) => `zone ${JSON.stringify(key)}`;
 
 /** The content of a zone after an update. */
-function contentAfter({ name, properties }: ZoneUpdate, zone: Zone): ZoneContent {
+function contentAfter(collection: Collection, { name, properties }: ZoneUpdate, zone: Zone): ZoneContent {
   return {
     name: name === undefined ? zone.name : readOptionalText('name', name),
-    properties: properties === undefined ? zone.properties : readProperties('properties', properties ?? {}),
+    properties:
+      properties === undefined
+        ? zone.properties
+        : { ...hiddenOf(collection, zone), ...readShown(collection, 'properties', properties ?? {}) },
   };
 }
 
@@ -58,7 +63,12 @@ export async function updateWithGeometry(
     return await retry(
       async (attempt) => {
         if (attempt > 0) before = await current();
-        const next = updatedZoneItem(before.item, contentAfter(update, before.zone), { bounds, covers, geometry }, now);
+        const next = updatedZoneItem(
+          before.item,
+          contentAfter(collection, update, before.zone),
+          { bounds, covers, geometry },
+          now,
+        );
         const put = coverItems(keys, collection, key, covers, next);
         const gone = coverKeys(keys, before.zone).filter(({ sk }) => put.every((one) => one['sk'] !== sk));
         refused = false;
@@ -103,7 +113,10 @@ export async function updateZone(
     (current) => {
       const { item, zone } = requireZone(database, reference, current);
       checkVersion(describeZone(reference), item, change.expectedVersion);
-      return { found: item, next: updatedZoneItem(item, contentAfter(update, zone), undefined, change.now) };
+      return {
+        found: item,
+        next: updatedZoneItem(item, contentAfter(reference.collection, update, zone), undefined, change.now),
+      };
     },
     call,
   );

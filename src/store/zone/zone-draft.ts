@@ -1,7 +1,7 @@
 import type { Collection } from '../../model/collection.js';
 import type { Properties } from '../../model/marker.js';
 import type { Database } from '../database.js';
-import { readOptionalText, readProperties } from '../marker/properties.js';
+import { readOptionalText, readShown } from '../marker/properties.js';
 import { checkRoom, prepareGeometry, type PreparedGeometry } from './zone-geometry.js';
 import { newZoneItem, type ZoneContent } from './zone-item.js';
 
@@ -38,7 +38,7 @@ export async function draftZone(
 ): Promise<ZoneDraft> {
   const content: ZoneContent = {
     name: readOptionalText('name', name),
-    properties: readProperties('properties', properties ?? {}),
+    properties: readShown(collection, 'properties', properties ?? {}),
   };
   const prepared = await prepareGeometry(geometry, database.scheduler.takeTurn);
   const { bounds, covers, stored } = prepared;

@@ -1,0 +1,108 @@
+import { anyOf, type Action, type Grant, type Grants, type MarkerFilter } from '../model/grant.js';
+import { readFilter } from '../read/filter.js';
+import { filled, type AccessRules, type Rule, type Variables } from './rules.js';
+
+/** Who asks. */
+export interface Principal {
+  /** Tells it from all others: `key:…`, `token:…` or `anonymous`. */
+  readonly id: string;
+  /** Null for nobody in particular. */
+  readonly name: string | null;
+  readonly roles: readonly string[];
+  /** What `$name` stands for in rules. */
+  readonly variables: Variables;
+  /** In milliseconds since 1970; undefined for never. */
+  readonly expiresAt: number | undefined;
+}
+
+/** The role of whoever sends no credential. */
+export const ANONYMOUS = 'anonymous';
+
+/** A rule with the principal's variables filled in. */
+interface OwnRule extends Rule {
+  readonly rows: MarkerFilter | undefined;
+}
+
+const matches = (pattern: string, key: string) =>
+  pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : pattern === key;
+
+/** The rules of a principal's roles; those whose variables it lacks allow nothing. */
+function rulesOf({ roles, variables }: Principal, rules: AccessRules): OwnRule[] {
+  return [...new Set(roles)].flatMap((role) =>
+    (rules.roles[role]?.rules ?? []).flatMap((rule): OwnRule[] => {
+      const where = rule.where && filled(rule.where, variables);
+      if (rule.where !== undefined && where === undefined) return [];
+      return [{ ...rule, rows: readFilter(where) }];
+    }),
+  );
+}
+
+/** The markers that one rule or another allows; undefined for all. */
+function rowsOf(rules: readonly OwnRule[]): MarkerFilter | undefined {
+  const rows = rules.flatMap((rule) => rule.rows ?? []);
+  return rows.length < rules.length ? undefined : anyOf(rows);
+}
+
+/** Names of properties that no rule shows for all markers, and that some hide. */
+function hiddenBy(rules: readonly OwnRule[]): ReadonlySet<string> {
+  const hidden = new Set(rules.flatMap(({ hide }) => hide));
+  const isShown = (name: string) => rules.some(({ rows, hide }) => rows === undefined && !hide.includes(name));
+  return new Set([...hidden].filter((name) => !isShown(name)));
+}
+
+const both = (one: MarkerFilter | undefined, other: MarkerFilter | undefined): MarkerFilter | undefined =>
+  one && other
+    ? {
+        verdict(marker, collection) {
+          const verdicts = [one.verdict(marker, collection), other.verdict(marker, collection)];
+          return verdicts.includes('fail') ? 'fail' : verdicts.includes('unknown') ? 'unknown' : 'pass';
+        },
+        passes: (marker) => one.passes(marker) && other.passes(marker),
+      }
+    : (one ?? other);
+
+/** What one principal may do. */
+export class Access implements Grants {
+  readonly principal: Principal;
+  /** Equal for equal principals under equal rules: whether something has changed for them. */
+  readonly fingerprint: string;
+  readonly #rules: readonly OwnRule[];
+  /** By the action and the rules that allow it. */
+  readonly #known = new Map<string, Grant>();
+
+  /** Throws BAD_USER_INPUT if a variable has a value that its rule cannot compare with. */
+  constructor(principal: Principal, rules: AccessRules) {
+    this.principal = principal;
+    this.#rules = rulesOf(principal, rules);
+    const { id, roles, variables } = principal;
+    this.fingerprint = JSON.stringify([id, roles, variables, this.#rules]);
+  }
+
+  /** Rules only ask for the key, so a collection that does not exist is treated like one that nobody may know of. */
+  grant(action: Action, key: string): Grant | undefined {
+    const allowing = (wanted: Action) =>
+      this.#rules.filter(
+        ({ may, collections }) => may.includes(wanted) && collections.some((one) => matches(one, key)),
+      );
+    const rules = allowing(action);
+    if (rules.length === 0) return undefined;
+    const reading = action === 'read' ? rules : allowing('read');
+    const name = [action, ...[...rules, ...reading].map((rule) => this.#rules.indexOf(rule))].join(' ');
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    // Who may read only some markers changes only those: the answer to a change shows the marker.
+    const rows = reading.length === 0 ? rowsOf(rules) : both(rowsOf(rules), rowsOf(reading));
+    const grant = { rows, hidden: hiddenBy(reading) };
+    this.#known.set(name, grant);
+    return grant;
+  }
+
+  /** The rules, for people. */
+  get permissions() {
+    return this.#rules.map(({ collections, may, rows }) => ({
+      collections,
+      actions: may,
+      filtered: rows !== undefined,
+    }));
+  }
+}

@@ -1,0 +1,252 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+
+import { CellportError } from '../errors.js';
+import type { Log } from '../log.js';
+import { accessVersion, noteUse, revokedBefore, storedKey, storedRules } from '../store/access/access-items.js';
+import type { Database } from '../store/database.js';
+import { newCall } from '../store/request/meter.js';
+import { Access, ANONYMOUS, type Principal } from './access.js';
+import { hashOfKey, isSameHash } from './api-key.js';
+import { readRules, type AccessRules } from './rules.js';
+import { CLOCK_SKEW_MS, Tokens, unauthenticated } from './tokens.js';
+
+/** What a request says about who sends it. */
+export interface Credential {
+  /** `Bearer …`, with a token or an API key. */
+  readonly authorization?: string | undefined;
+  readonly apiKey?: string | undefined;
+}
+
+/** A change is in force within this time and that of one read. */
+const LOOK_EVERY_MS = 400;
+/** Rules that could not be read for this long may be others by now. */
+const TRUSTED_FOR_MS = 5_000;
+const KNOWN_BYTES = 16 * 1024 * 1024;
+const HOUR_MS = 3_600_000;
+/** How long a read for all requests may take. */
+const READ_WITHIN_MS = 5_000;
+
+/** Rules as of one version, and what is known of credentials under them. */
+interface Loaded {
+  readonly version: number;
+  readonly rules: AccessRules | undefined;
+  readonly tokens: Tokens | undefined;
+  /** By the hash of the credential: what it allows, or why it does not count. */
+  readonly known: LRUCache<string, Access | CellportError>;
+}
+
+const NO_RULES = new CellportError(
+  'FORBIDDEN',
+  'CELLPORT_AUTH is on and there are no rules yet: write them, see docs/access.md, and run `cellport access set FILE`',
+);
+const RULES_CHANGED = new CellportError('FORBIDDEN', 'the rules of access have changed: connect again');
+const EXPIRED = unauthenticated('the credential has expired');
+/** What setTimeout can wait. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+/** Open streams that are told of a change between two turns. */
+const TOLD_IN_A_TURN = 200;
+const NO_CREDENTIAL = unauthenticated('this server asks who you are: send an API key or a token, see docs/access.md');
+
+/** The credential in headers, by lower-case name. */
+export function credentialIn(headers: Readonly<Record<string, unknown>>): Credential {
+  const text = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
+  return { authorization: text('authorization'), apiKey: text('x-api-key') };
+}
+
+/** The key or token itself; undefined for a request that has none. Throws UNAUTHENTICATED for two, or another scheme. */
+function secretIn({ authorization, apiKey }: Credential): string | undefined {
+  if (authorization === undefined) return apiKey;
+  if (apiKey !== undefined) throw unauthenticated('send either Authorization or x-api-key');
+  const [, secret] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
+  if (secret === undefined) throw unauthenticated('Authorization must be `Bearer` and an API key or a token');
+  return secret;
+}
+
+/** Tells who asks and what they may do. All of it follows what is stored: a change is in force within half a second. */
+export class Authenticator {
+  readonly #db: Database;
+  readonly #log: Log;
+  readonly #stopping = new AbortController();
+  readonly #changed = new Set<() => void>();
+  #loaded: Loaded | undefined;
+  #readAt = -Infinity;
+  #watching: Promise<void> | undefined;
+
+  constructor(db: Database, log: Log) {
+    this.#db = db;
+    this.#log = log;
+  }
+
+  /** Begins to follow the rules. */
+  start(): void {
+    this.#watching ??= this.#watch();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#watching;
+  }
+
+  /** Calls a function after each change, until the returned one is called. */
+  onChange(listener: () => void): () => void {
+    this.#changed.add(listener);
+    return () => this.#changed.delete(listener);
+  }
+
+  /**
+   * What the sender of a credential may do. Throws UNAUTHENTICATED for one that does not verify or has expired, or for none
+   * where nobody has the role `anonymous`; FORBIDDEN without rules; UNAVAILABLE if the rules cannot be read.
+   */
+  async access(credential: Credential): Promise<Access> {
+    const loaded = await this.#current();
+    if (loaded.rules === undefined) throw NO_RULES;
+    const secret = secretIn(credential);
+    const name = createHash('sha256')
+      .update(secret ?? '')
+      .digest('base64');
+    let found = loaded.known.get(name);
+    if (found === undefined) {
+      const call = newCall(AbortSignal.timeout(READ_WITHIN_MS));
+      found = await (secret === undefined ? this.#anonymous(loaded.rules) : this.#identify(secret, loaded, call));
+      loaded.known.set(name, found);
+    }
+    if (found instanceof CellportError) throw found;
+    const { expiresAt = Infinity } = found.principal;
+    const skew = found.principal.id.startsWith('token:') ? CLOCK_SKEW_MS : 0;
+    if (expiresAt + skew <= this.#db.clock.wall()) throw EXPIRED;
+    return found;
+  }
+
+  /**
+   * Follows what the sender of a credential may do while a stream is open: calls `end` with the reason once that is no
+   * longer what it was. Returns the function that stops it.
+   */
+  hold(credential: Credential, access: Access, end: (reason: CellportError) => void): () => void {
+    let timer: NodeJS.Timeout | undefined;
+    const check = async () => {
+      try {
+        const { fingerprint } = await this.access(credential);
+        if (fingerprint !== access.fingerprint) end(RULES_CHANGED);
+      } catch (error) {
+        if (!(error instanceof CellportError) || error.code === 'UNAVAILABLE' || error.code === 'THROTTLED') return;
+        const isExpired = (access.principal.expiresAt ?? Infinity) <= this.#db.clock.wall();
+        end(isExpired ? error : new CellportError('FORBIDDEN', error.message));
+      }
+    };
+    const endsAt = this.#endOf(access);
+    const expire = () => {
+      const left = endsAt - this.#db.clock.wall();
+      if (left <= 0) end(EXPIRED);
+      else if (Number.isFinite(left)) timer = setTimeout(expire, Math.min(left, LONGEST_TIMEOUT_MS));
+    };
+    const release = this.onChange(() => void check());
+    expire();
+    // It may have changed since the credential was read.
+    void check();
+    return () => {
+      release();
+      clearTimeout(timer);
+    };
+  }
+
+  /** When streams end, in milliseconds since 1970: with the token, unless it is one that is only accepted for clocks that differ. */
+  #endOf({ principal: { expiresAt = Infinity } }: Access): number {
+    return expiresAt > this.#db.clock.wall() ? expiresAt : expiresAt + CLOCK_SKEW_MS;
+  }
+
+  async #anonymous(rules: AccessRules): Promise<Access | CellportError> {
+    if (rules.roles[ANONYMOUS] === undefined) return NO_CREDENTIAL;
+    const nobody = { id: ANONYMOUS, name: null, roles: [ANONYMOUS], variables: {}, expiresAt: undefined };
+    return new Access(nobody, rules);
+  }
+
+  async #identify(secret: string, { rules, tokens }: Loaded, call = newCall()): Promise<Access | CellportError> {
+    try {
+      const hash = hashOfKey(secret);
+      const principal = hash === undefined ? await this.#ofToken(secret, tokens, call) : await this.#ofKey(hash, call);
+      return new Access(principal, rules ?? { roles: {} });
+    } catch (error) {
+      // A variable may have a value that no rule can compare with; that of DynamoDB must be tried again.
+      if (!(error instanceof CellportError) || error.code === 'UNAVAILABLE' || error.code === 'THROTTLED') throw error;
+      return error.code === 'UNAUTHENTICATED'
+        ? error
+        : unauthenticated(`the credential fits no rule: ${error.message}`);
+    }
+  }
+
+  async #ofKey(hash: string, call = newCall()): Promise<Principal> {
+    const key = await storedKey(this.#db, hash, call);
+    if (key === undefined || !isSameHash(key.hash, hash)) throw unauthenticated('the API key is unknown or revoked');
+    const hour = new Date(Math.floor(this.#db.clock.wall() / HOUR_MS) * HOUR_MS).toISOString();
+    if (key.usedAt !== hour) {
+      noteUse(this.#db, key, hour, newCall()).catch((err: unknown) =>
+        this.#log.warn({ err }, 'Cannot note the use of a key'),
+      );
+    }
+    const { id, name, roles, variables, expiresAt } = key;
+    return {
+      id: `key:${id}`,
+      name,
+      roles,
+      variables,
+      expiresAt: expiresAt === null ? undefined : Date.parse(expiresAt),
+    };
+  }
+
+  async #ofToken(token: string, tokens: Tokens | undefined, call = newCall()): Promise<Principal> {
+    if (tokens === undefined) throw unauthenticated('the API key is unknown or revoked');
+    const { principal, subject, issuedAt } = await tokens.verify(token, this.#db.clock.wall());
+    const before = await revokedBefore(this.#db, subject, call);
+    if (before !== undefined && issuedAt < before) throw unauthenticated('the token has been revoked');
+    return principal;
+  }
+
+  async #current(): Promise<Loaded> {
+    if (this.#loaded === undefined || this.#db.clock.now() - this.#readAt > TRUSTED_FOR_MS) await this.#look();
+    if (this.#loaded === undefined) throw new CellportError('UNAVAILABLE', 'the rules of access cannot be read');
+    return this.#loaded;
+  }
+
+  /** Reads the version, and everything if it has changed. */
+  async #look(): Promise<void> {
+    const call = newCall(AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_WITHIN_MS)]));
+    const began = this.#db.clock.now();
+    const version = await accessVersion(this.#db, call);
+    if (version !== this.#loaded?.version) {
+      const json = await storedRules(this.#db, call);
+      const rules = json === undefined ? undefined : readRules(JSON.parse(json));
+      const known = new LRUCache<string, Access | CellportError>({
+        maxSize: KNOWN_BYTES,
+        sizeCalculation: (one) => (one instanceof Access ? 1_000 + 2 * one.fingerprint.length : 500),
+      });
+      const isFirst = this.#loaded === undefined;
+      this.#loaded = { version, rules, tokens: rules?.jwt && new Tokens(rules.jwt), known };
+      if (!isFirst) await this.#tell();
+    }
+    this.#readAt = began;
+  }
+
+  async #tell(): Promise<void> {
+    for (const [index, listener] of [...this.#changed].entries()) {
+      if (index % TOLD_IN_A_TURN === 0) await this.#db.scheduler.takeTurn();
+      listener();
+    }
+  }
+
+  async #watch(): Promise<void> {
+    const { clock } = this.#db;
+    const { signal } = this.#stopping;
+    let failed = false;
+    while (!signal.aborted) {
+      try {
+        await this.#look();
+        failed = false;
+      } catch (err) {
+        if (!failed && !signal.aborted) this.#log.error({ err }, 'Cannot read the rules of access');
+        failed = true;
+      }
+      await clock.sleep(LOOK_EVERY_MS, signal);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+
+import type { KeyOptions } from './access/keys.js';
+import { EXIT_CODES, interval } from './options.js';
+import { withDatabase } from './session.js';
+
+/** A command whose work is loaded when it runs. */
+function subcommand(name: string, description: string): Command {
+  return new Command(name).description(description).addHelpText('after', EXIT_CODES);
+}
+
+/** Collects `name=value` pairs. */
+function variable(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('Expected name=value.');
+  return { ...before, [name]: value };
+}
+
+const collect = (text: string, before: readonly string[] | undefined) => [...(before ?? []), text];
+const jsonOption = () => new Option('--json', 'print JSON');
+
+function keyCommand(): Command {
+  const command = new Command('key').description('Create, list, replace and revoke API keys');
+  command.addCommand(
+    subcommand('create', 'Create an API key and print it, once')
+      .addOption(
+        new Option('--role <role>', 'a role of the rules; may be repeated').argParser(collect).makeOptionMandatory(),
+      )
+      .option('--name <name>', 'what it is called (its roles)')
+      .option('--var <name=value>', 'what $name stands for in the rules; may be repeated', variable)
+      .option('--expires <interval>', 'how long it counts, such as 90d (for ever)', interval)
+      .addOption(jsonOption())
+      .action((options: KeyOptions) =>
+        withDatabase(async (session) => (await import('./access/keys.js')).createKey(session, options)),
+      ),
+  );
+  command.addCommand(
+    subcommand('list', 'List API keys: what they may do, until when, and when they were last used')
+      .addOption(jsonOption())
+      .action(({ json = false }: { readonly json?: boolean }) =>
+        withDatabase(async (session) => (await import('./access/keys.js')).printKeys(session, json)),
+      ),
+  );
+  command.addCommand(
+    subcommand(
+      'rotate',
+      'Replace an API key by a new one, which is printed once; the old one counts for a while longer',
+    )
+      .argument('<key>', 'its name, its ID or the key itself')
+      .addOption(
+        new Option('--overlap <interval>', 'how long the old one counts').argParser(interval).default(86_400_000, '1d'),
+      )
+      .addOption(jsonOption())
+      .action((key: string, options: { readonly overlap: number; readonly json?: boolean }) =>
+        withDatabase(async (session) => (await import('./access/keys.js')).rotateKey(session, key, options)),
+      ),
+  );
+  command.addCommand(
+    subcommand('revoke', 'Revoke an API key: open streams end, too')
+      .argument('<key>', 'its name, its ID or the key itself')
+      .action((key: string) =>
+        withDatabase(async (session) => (await import('./access/keys.js')).revokeKey(session, key)),
+      ),
+  );
+  return command;
+}
+
+export function accessCommand(): Command {
+  const command = new Command('access').description(
+    'Say who may do what, for servers with CELLPORT_AUTH=on. See docs/access.md',
+  );
+  command.addCommand(
+    subcommand('set', 'Replace the rules, and print what changes')
+      .argument('<file>', 'the rules')
+      .option('--dry-run', 'only print what would change')
+      .action((file: string, options: { readonly dryRun?: boolean }) =>
+        withDatabase(async (session) => (await import('./access/rules.js')).setRules(session, file, options)),
+      ),
+  );
+  command.addCommand(
+    subcommand('show', 'Print the rules').action(() =>
+      withDatabase(async (session) => (await import('./access/rules.js')).showRules(session)),
+    ),
+  );
+  command.addCommand(keyCommand());
+  command.addCommand(
+    subcommand('revoke', 'From now on, count no token of a subject that was issued before')
+      .requiredOption('--subject <subject>', 'the claim sub of the tokens')
+      .action(({ subject }: { readonly subject: string }) =>
+        withDatabase(async ({ database, signal }) => {
+          const { revokeSubject } = await import('../store/access/access-items.js');
+          const { newCall } = await import('../store/request/meter.js');
+          await revokeSubject(database, subject, database.clock.wall(), newCall(signal));
+        }),
+      ),
+  );
+  return command;
+}

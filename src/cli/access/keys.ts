@@ -1,0 +1,128 @@
+import { hashOfKey, idOf, newApiKey } from '../../access/api-key.js';
+import { readRules } from '../../access/rules.js';
+import { badInput, CellportError, notFound } from '../../errors.js';
+import { listKeys, removeKey, storedRules, storeKey, type StoredKey } from '../../store/access/access-items.js';
+import { newCall } from '../../store/request/meter.js';
+import { grouped, printable } from '../progress.js';
+import type { CommandSession } from '../session.js';
+
+/** What a new key may do, and for how long. */
+export interface KeyOptions {
+  readonly role: readonly string[];
+  readonly name?: string;
+  readonly var?: Readonly<Record<string, string>>;
+  /** In milliseconds. */
+  readonly expires?: number;
+  readonly json?: boolean;
+}
+
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u;
+
+/** A key as it is listed. */
+const shown = ({ hash, ...key }: StoredKey) => ({ ...key, id: idOf(hash) });
+
+/** Prints a new key: standard output has nothing else, and it is the only time. */
+function print(key: string, stored: StoredKey, json = false): void {
+  if (json) console.log(JSON.stringify({ key, ...shown(stored) }, null, 2));
+  else console.log(key);
+  const until = stored.expiresAt === null ? '' : ` until ${stored.expiresAt}`;
+  console.error(`Key ${stored.id} (${stored.name}) counts${until}. It is not shown again.`);
+}
+
+/** The stored form of a new key; `ofHash` is left to `newApiKey`. */
+const storedForm = (key: string, of: Omit<StoredKey, 'hash' | 'id' | 'usedAt'>): StoredKey => {
+  const hash = hashOfKey(key) ?? '';
+  return { hash, id: idOf(hash), usedAt: null, ...of };
+};
+
+/** Throws BAD_USER_INPUT for a role without rules. */
+async function checkRoles({ database, signal }: CommandSession, roles: readonly string[]): Promise<void> {
+  const json = await storedRules(database, newCall(signal));
+  const known = json === undefined ? [] : Object.keys(readRules(JSON.parse(json)).roles);
+  const unknown = roles.find((role) => !known.includes(role));
+  if (unknown === undefined) return;
+  throw badInput(
+    '--role',
+    unknown,
+    known.length === 0 ? 'a role of the rules, of which there are none yet' : `one of ${known.join(', ')}`,
+  );
+}
+
+export async function createKey(
+  session: CommandSession,
+  { role, name, var: variables = {}, expires, json }: KeyOptions,
+): Promise<void> {
+  const { database, signal } = session;
+  await checkRoles(session, role);
+  const called = name ?? role.join('-');
+  if (!NAME.test(called)) throw badInput('--name', called, '1 to 100 letters, digits, spaces and ._@-');
+  const now = database.clock.wall();
+  const key = newApiKey();
+  const stored = storedForm(key, {
+    name: called,
+    roles: role,
+    variables,
+    createdAt: new Date(now).toISOString(),
+    expiresAt: expires === undefined ? null : new Date(now + expires).toISOString(),
+  });
+  await storeKey(database, stored, newCall(signal));
+  print(key, stored, json);
+}
+
+export async function printKeys({ database, signal }: CommandSession, json: boolean): Promise<void> {
+  const keys: StoredKey[] = [];
+  for await (const key of listKeys(database, newCall(signal))) keys.push(key);
+  keys.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+  if (json) {
+    console.log(JSON.stringify(keys.map(shown), null, 2));
+    return;
+  }
+  for (const { id, name, roles, variables, createdAt, expiresAt, usedAt } of keys) {
+    const of = Object.entries(variables).map(([variable, value]) => `${variable}=${String(value)}`);
+    const times = `created ${createdAt}, ${expiresAt === null ? 'does not expire' : `expires ${expiresAt}`}`;
+    const use = usedAt === null ? 'never used' : `last used ${usedAt.slice(0, 13)}h`;
+    console.log(printable(`${id}  ${name}  ${[...roles, ...of].join(' ')}  ${times}, ${use}`));
+  }
+  console.error(`${grouped(keys.length)} keys`);
+}
+
+/** The only key with this name or ID, or the key itself. Throws NOT_FOUND, or CONFLICT if several have the name. */
+async function findKey({ database, signal }: CommandSession, wanted: string): Promise<StoredKey> {
+  const hash = hashOfKey(wanted);
+  const found: StoredKey[] = [];
+  for await (const key of listKeys(database, newCall(signal))) {
+    if (key.hash === hash || key.id === wanted || (hash === undefined && key.name === wanted)) found.push(key);
+  }
+  const [only, ...more] = found;
+  if (only === undefined) throw notFound('API key', hash === undefined ? wanted : idOf(hash));
+  if (more.length === 0) return only;
+  const message = `${found.length} keys have the name ${wanted}; give the ID of one: ${found.map(({ id }) => id).join(', ')}`;
+  throw new CellportError('CONFLICT', message, { name: wanted });
+}
+
+/** Replaces a key by a new one that may do the same; the old one counts for a while longer. */
+export async function rotateKey(
+  session: CommandSession,
+  wanted: string,
+  { overlap, json }: { readonly overlap: number; readonly json?: boolean },
+): Promise<void> {
+  const { database, signal } = session;
+  const old = await findKey(session, wanted);
+  const now = database.clock.wall();
+  const left = Math.min(now + overlap, old.expiresAt === null ? Infinity : Date.parse(old.expiresAt));
+  const key = newApiKey();
+  const lifetime = old.expiresAt === null ? null : Date.parse(old.expiresAt) - Date.parse(old.createdAt);
+  const { name, roles, variables } = old;
+  const createdAt = new Date(now).toISOString();
+  const expiresAt = lifetime === null ? null : new Date(now + lifetime).toISOString();
+  const stored = storedForm(key, { name, roles, variables, createdAt, expiresAt });
+  await storeKey(database, stored, newCall(signal));
+  await storeKey(database, { ...old, expiresAt: new Date(left).toISOString() }, newCall(signal));
+  print(key, stored, json);
+}
+
+export async function revokeKey(session: CommandSession, wanted: string): Promise<void> {
+  const key = await findKey(session, wanted);
+  await removeKey(session.database, key, newCall(session.signal));
+  console.error(`Key ${key.id} (${key.name}) counts on no server within a second.`);
+}

@@ -1,0 +1,52 @@
+import { readRules, type AccessRules } from '../../access/rules.js';
+import { storedRules, storeRules } from '../../store/access/access-items.js';
+import { newCall } from '../../store/request/meter.js';
+import { readJsonFile } from '../json-file.js';
+import { printable } from '../progress.js';
+import type { CommandSession } from '../session.js';
+
+/** A line for each rule. */
+function linesOf(rules: AccessRules | undefined): string[] {
+  const roles = Object.entries(rules?.roles ?? {}).flatMap(([name, { rules: each, budget }]) => [
+    ...each.map(({ collections, may, where, hide }) => {
+      const rows = where === undefined ? '' : ` where ${JSON.stringify(where)}`;
+      const hidden = hide.length === 0 ? '' : ` without ${hide.join(', ')}`;
+      return `${name}: ${may.join(', ')} ${collections.join(', ')}${rows}${hidden}`;
+    }),
+    ...(budget ? [`${name}: ${budget.units} units a ${budget.per}`] : []),
+  ]);
+  const { jwt } = rules ?? {};
+  if (jwt === undefined) return roles;
+  const keys = typeof jwt.jwks === 'string' ? jwt.jwks : `${jwt.jwks.keys.length} keys`;
+  return [...roles, `tokens of ${jwt.issuer} for ${jwt.audience}, verified by ${keys}`];
+}
+
+const parsed = (json: string | undefined) => (json === undefined ? undefined : readRules(JSON.parse(json)));
+
+/** Replaces the rules by those of a file, and prints what changes; with `dryRun`, only prints. */
+export async function setRules(
+  { database, signal }: CommandSession,
+  path: string,
+  { dryRun = false }: { readonly dryRun?: boolean },
+): Promise<void> {
+  const { json, value } = await readJsonFile(path, readRules);
+  const call = newCall(signal);
+  const before = linesOf(parsed(await storedRules(database, call)));
+  const after = linesOf(value);
+  for (const line of before) if (!after.includes(line)) console.log(printable(`- ${line}`));
+  for (const line of after) if (!before.includes(line)) console.log(printable(`+ ${line}`));
+  if (dryRun) {
+    console.error('Nothing was changed.');
+    return;
+  }
+  await storeRules(database, json, call);
+  console.error('The rules are in force on every server with CELLPORT_AUTH=on within a second.');
+}
+
+/** Prints the rules as they were set. */
+export async function showRules({ database, signal }: CommandSession): Promise<void> {
+  const json = await storedRules(database, newCall(signal));
+  if (json === undefined)
+    console.error('There are no rules yet: write them, see docs/access.md, and run `cellport access set FILE`.');
+  else console.log(JSON.stringify(JSON.parse(json), null, 2));
+}

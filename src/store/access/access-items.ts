@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+
+import type { Database, Item } from '../database.js';
+import { readItem } from '../request/conditional-change.js';
+import { isFailure } from '../request/failures.js';
+import type { Call } from '../request/meter.js';
+import { rangeRequest } from '../request/ranges.js';
+import { send } from '../request/send.js';
+import { transact } from '../request/transact.js';
+import { queryResponses } from '../table/query-responses.js';
+
+/** An API key as it is stored: of the key itself, only its hash. */
+export interface StoredKey {
+  /** SHA-256 in hexadecimal digits. */
+  readonly hash: string;
+  /** The first digits of the hash, which name it for people. */
+  readonly id: string;
+  readonly name: string;
+  readonly roles: readonly string[];
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** RFC 3339, UTC. */
+  readonly createdAt: string;
+  /** RFC 3339, UTC; null for never. */
+  readonly expiresAt: string | null;
+  /** The hour of its last use, RFC 3339; null before the first. */
+  readonly usedAt: string | null;
+}
+
+/** The version of all that says who may do what: every change raises it. Strongly consistent; 0 before the first. */
+export async function accessVersion(database: Database, call: Call): Promise<number> {
+  const item = await readItem(database, database.keys.access('version'), call);
+  return typeof item?.['n'] === 'number' ? item['n'] : 0;
+}
+
+/** The stored rules as JSON text; undefined if there are none. */
+export async function storedRules(database: Database, call: Call): Promise<string | undefined> {
+  const item = await readItem(database, database.keys.access('rules'), call);
+  return typeof item?.['json'] === 'string' ? item['json'] : undefined;
+}
+
+/** One write, and the version raised, both or neither. */
+async function change(database: Database, write: { Put: Item } | { Delete: Item }, call: Call): Promise<void> {
+  const { keys, tables } = database;
+  const TableName = tables.entities;
+  const at = keys.access('version');
+  const raise = {
+    TableName,
+    Key: { pk: at.pk, sk: at.sk },
+    UpdateExpression: 'ADD #n :one',
+    ExpressionAttributeNames: { '#n': 'n' },
+    ExpressionAttributeValues: { ':one': 1 },
+  };
+  const own = 'Put' in write ? { Put: { TableName, Item: write.Put } } : { Delete: { TableName, Key: write.Delete } };
+  await transact(database, [own, { Update: raise }], call);
+}
+
+export async function storeRules(database: Database, json: string, call: Call): Promise<void> {
+  await change(database, { Put: { ...database.keys.access('rules'), json } }, call);
+}
+
+function keyFromItem(item: Item | undefined): StoredKey | undefined {
+  const stored = item?.['key'];
+  return typeof stored === 'string'
+    ? { ...(JSON.parse(stored) as StoredKey), usedAt: (item?.['usedAt'] as string | undefined) ?? null }
+    : undefined;
+}
+
+/** The API key with a hash, strongly consistent; undefined if there is none. */
+export async function storedKey(database: Database, hash: string, call: Call): Promise<StoredKey | undefined> {
+  return keyFromItem(await readItem(database, database.keys.access('key', hash), call));
+}
+
+/** Creates an API key, or replaces it. */
+export async function storeKey(database: Database, { usedAt, ...key }: StoredKey, call: Call): Promise<void> {
+  const item = {
+    ...database.keys.access('key', key.hash),
+    key: JSON.stringify(key),
+    ...(usedAt === null ? {} : { usedAt }),
+  };
+  await change(database, { Put: item }, call);
+}
+
+export async function removeKey(database: Database, { hash }: StoredKey, call: Call): Promise<void> {
+  const { pk, sk } = database.keys.access('key', hash);
+  await change(database, { Delete: { pk, sk } }, call);
+}
+
+/** All API keys, in no order. */
+export async function* listKeys(database: Database, call: Call): AsyncGenerator<StoredKey> {
+  const request = rangeRequest(database, { index: 'entities', ...database.keys.accessRange('key') });
+  for await (const items of queryResponses(database, request, call)) {
+    for (const item of items) {
+      const key = keyFromItem(item);
+      if (key !== undefined) yield key;
+    }
+  }
+}
+
+/** Notes the hour of a key's last use, in RFC 3339. It changes nothing that the key allows, so the version stays. */
+export async function noteUse(database: Database, { hash }: StoredKey, hour: string, call: Call): Promise<void> {
+  const { pk, sk } = database.keys.access('key', hash);
+  const update = {
+    TableName: database.tables.entities,
+    Key: { pk, sk },
+    UpdateExpression: 'SET #used = :hour',
+    // A key that was revoked meanwhile does not come back.
+    ConditionExpression: 'attribute_exists(pk)',
+    ExpressionAttributeNames: { '#used': 'usedAt' },
+    ExpressionAttributeValues: { ':hour': hour },
+  };
+  await send(database, 'update', update, call).catch((error: unknown) => {
+    if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
+  });
+}
+
+const subjectKey = (database: Database, subject: string) =>
+  database.keys.access('subject', createHash('sha256').update(subject).digest('hex'));
+
+/** Before when the tokens of a subject no longer count, in milliseconds since 1970; undefined if all count. */
+export async function revokedBefore(database: Database, subject: string, call: Call): Promise<number | undefined> {
+  const item = await readItem(database, subjectKey(database, subject), call);
+  return typeof item?.['before'] === 'number' ? item['before'] : undefined;
+}
+
+/** From now on, tokens of a subject that were issued before a time (milliseconds since 1970) do not count. */
+export async function revokeSubject(database: Database, subject: string, before: number, call: Call): Promise<void> {
+  await change(database, { Put: { ...subjectKey(database, subject), subject, before } }, call);
+}
