@@ -97,6 +97,13 @@ export class Access implements Grants {
     return grant;
   }
 
+  /** Whether it administers all collections, and so may see what requests read and what they cost. */
+  get isAdmin(): boolean {
+    return this.#rules.some(
+      ({ may, collections, rows }) => rows === undefined && may.includes('admin') && collections.includes('*'),
+    );
+  }
+
   /** The rules, for people. */
   get permissions() {
     return this.#rules.map(({ collections, may, rows }) => ({

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 
 import { CellportError, reasonFor } from '../errors.js';
@@ -107,21 +108,25 @@ export async function checkReadiness(
   }
 }
 
+/** Whether the sender of a request administers all collections, or anyone may on this server. */
+export type IsAdmin = (headers: IncomingHttpHeaders) => Promise<boolean>;
+
 /**
  * `/healthz`: 200 while this process runs. `/readyz`: 200 if it can answer queries, else 503 with the reasons. Neither
- * waits in line; however many ask for readiness at once, it is checked once.
+ * waits in line; however many ask for readiness at once, it is checked once. Only admins see which sources there are.
  */
-export function addHealth(server: FastifyInstance, ready: () => Promise<Readiness>): void {
+export function addHealth(server: FastifyInstance, ready: () => Promise<Readiness>, isAdmin: IsAdmin): void {
   let checking: Promise<Readiness> | undefined;
   server.get('/healthz', async (_request, reply) => reply.header('cache-control', 'no-store').send({ healthy: true }));
-  server.get('/readyz', async (_request, reply) => {
+  server.get('/readyz', async ({ headers }, reply) => {
     checking ??= ready().finally(() => {
       checking = undefined;
     });
     const readiness = await checking;
+    const sources = (await isAdmin(headers)) ? readiness.sources : [];
     return reply
       .code(readiness.ready ? 200 : 503)
       .header('cache-control', 'no-store')
-      .send(readiness);
+      .send({ ...readiness, sources });
   });
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
+import type { IsAdmin } from './health.js';
 
 interface Units {
   readonly readUnits: number;
@@ -76,13 +77,16 @@ function prometheusText(metrics: Metrics): string {
 
 const HIDDEN = new CellportError('FORBIDDEN', 'CELLPORT_EXPLAIN is off: this server does not show what it reads');
 
+const FOR_ADMINS = new CellportError('FORBIDDEN', 'only a principal who administers all collections may see this');
+
 /**
  * `/metrics`: consumed capacity for Prometheus. `/hot-keys`: the hottest partition keys as JSON. Keys reveal which data
- * exist and are read, so both are refused where clients may not ask what a request reads.
+ * exist and are read, so both are refused where clients may not ask what a request reads, and to all but admins.
  */
-export function addMetrics(server: FastifyInstance, metrics: Metrics, explain: boolean): void {
+export function addMetrics(server: FastifyInstance, metrics: Metrics, explain: boolean, isAdmin: IsAdmin): void {
   const serve = (url: string, type: string, body: () => unknown) =>
-    server.get(url, async (_request, reply) => {
+    server.get(url, async ({ headers }, reply) => {
+      if (!(await isAdmin(headers))) return reply.code(403).send({ errors: [formatted(FOR_ADMINS)] });
       if (!explain) return reply.code(403).send({ errors: [formatted(HIDDEN)] });
       return reply.header('cache-control', 'no-store').type(type).send(body());
     });

@@ -1,8 +1,9 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import { fastify, type FastifyInstance } from 'fastify';
 
+import { credentialIn } from '../access/authenticator.js';
 import { asksForNothing } from '../graphql/extensions.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
@@ -139,8 +140,12 @@ export function buildHttp(
   endConnectionsOnClose(server, limits.deadlineMs + 1_000);
   handleErrors(server, limits, log);
   allowOrigins(server, allowedOrigins);
-  addHealth(server, ready);
-  if (metrics !== undefined) addMetrics(server, metrics, explain);
+  const isAdmin = async (headers: IncomingHttpHeaders) => {
+    const access = await graphql.accessOf(credentialIn(headers)).catch(() => null);
+    return access === undefined || access?.isAdmin === true;
+  };
+  addHealth(server, ready, isAdmin);
+  if (metrics !== undefined) addMetrics(server, metrics, explain, isAdmin);
   addGraphql(server, graphql, admit, admission, allowedOrigins);
   addEventStreams(server, subscriptions, admit);
   addMap(server, mapDir, options);

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { createCollection } from '../../src/store/collection/collections.js';
+import { createMarkers } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { createZone } from '../../src/store/zone/zones.js';
+import { rectangle } from '../support/shapes.js';
+import { testDatabase } from '../support/test-database.js';
+import { everyMutation, everyQuery } from './every-field.js';
+import { bearer, createKey, guardedServer, type GuardedServer } from './guarded-server.js';
+import { TRANSPORTS, type Plain } from './transports.js';
+
+const db = await testDatabase('readable', { stream: true });
+const RULES = {
+  roles: {
+    stranger: [{ collections: ['others'], may: ['read'] }],
+    reader: [
+      {
+        collections: ['guarded'],
+        may: ['read'],
+        where: { properties: [{ name: 'fleet', eq: '$fleet' }] },
+        hide: ['secret'],
+      },
+    ],
+    admin: [{ collections: ['*'], may: ['read', 'write', 'record', 'admin'] }],
+  },
+};
+type Role = keyof typeof RULES.roles;
+let server: GuardedServer;
+let globalId: string;
+const headers: Partial<Record<Role, Record<string, string>>> = {};
+const now = new Date().toISOString();
+
+beforeAll(async () => {
+  const input = { key: 'guarded', name: 'Guarded', mapProperties: ['fleet', 'secret'], globalIds: true };
+  const collection = await createCollection(db, input, now, newCall());
+  const markers = Array.from({ length: 40 }, (_, n) => ({
+    key: n === 0 ? 'canary' : n % 2 === 0 ? `canary-${n}` : `seen-${n}`,
+    position: { lng: 10 + n / 50, lat: 50 + n / 50 },
+    name: n % 2 === 0 ? `Canary ${n}` : `Seen ${n}`,
+    place: ['Town', n % 2 === 0 ? 'Canary' : 'Seen'],
+    properties: { fleet: n % 2 === 0 ? 'south' : 'north', secret: 'canary' },
+  }));
+  const { written } = await createMarkers(db, collection, markers, now, newCall());
+  globalId = written[0]?.marker.globalId ?? '';
+  await createZone(db, collection, { key: 'area', geometry: rectangle(9, 49, 12, 52) }, now, newCall());
+  server = await guardedServer(db, RULES, { CELLPORT_SEARCH_MB: '64' });
+  for (const role of Object.keys(RULES.roles) as Role[]) {
+    headers[role] = bearer(await createKey(db, { roles: [role], variables: { fleet: 'north' } }));
+  }
+  await vi.waitFor(
+    async () => {
+      const query = '{ collection(key: "guarded") { count countsExact } search(text: "canary") { totalCount } }';
+      const { data } = await server.ask(query, {}, headers.admin);
+      const { collection: counted, search } = data;
+      if (counted.count !== 40 || !counted.countsExact || !search) throw new Error('nothing is counted yet');
+    },
+    { timeout: 60_000, interval: 200 },
+  );
+});
+afterAll(() => server.close());
+
+const KEY = /guarded|unused/g;
+/** Without what differs from one moment to the next. */
+const textOf = ({ data = null, errors = [] }: Plain) =>
+  JSON.stringify({ data, errors: errors.map((error) => JSON.stringify(error)).sort() })
+    .replaceAll(KEY, 'KEY')
+    .replaceAll(/"asOf":"[^"]*"/g, '"asOf":"then"');
+
+/** The answers of all transports, which must be one. */
+async function same(query: string, role: Role, transports: readonly (keyof typeof TRANSPORTS)[]): Promise<string> {
+  const answers = await Promise.all(transports.map((name) => TRANSPORTS[name](server.url, query, headers[role] ?? {})));
+  const texts = new Set(answers.map(textOf));
+  expect([...texts]).toHaveLength(1);
+  return [...texts][0] ?? '';
+}
+
+const READING = ['POST', 'GET', 'events', 'WebSocket'] as const;
+const WRITING = ['POST', 'events', 'WebSocket'] as const;
+
+describe.each(everyQuery('guarded', '00000000-0000-4000-8000-000000000000').map(([type]) => type))(
+  'every field of %s',
+  (type) => {
+    const query = (key: string) => new Map(everyQuery(key, globalId)).get(type) ?? '';
+
+    test('is of nothing, for someone who may not read the collection', async () => {
+      const [guarded, unused] = [
+        await same(query('guarded'), 'stranger', READING),
+        await same(query('unused'), 'stranger', READING),
+      ];
+      expect(guarded).toBe(unused);
+      expect(guarded).not.toMatch(/canary|seen-/i);
+    });
+
+    test('is of the rows alone, for someone who may read some', async () => {
+      const { length } = 'marker::KEY::canary';
+      expect(length).toBeGreaterThan(0);
+      expect(await same(query('guarded'), 'reader', READING)).not.toMatch(/canary/i);
+    });
+
+    test('is answered whole, for an admin', async () => {
+      const { errors } = JSON.parse(await same(query('guarded'), 'admin', READING)) as Plain;
+      expect(errors).toEqual([]);
+    });
+  },
+);
+
+describe.each(everyMutation('guarded').map(([field]) => field))('%s', (field) => {
+  const mutation = (key: string) => new Map(everyMutation(key)).get(field) ?? '';
+
+  test('is refused before anything happens, to whoever may not', async () => {
+    const [guarded, unused] = [
+      await same(mutation('guarded'), 'stranger', WRITING),
+      await same(mutation('unused'), 'stranger', WRITING),
+    ];
+    expect(guarded).toBe(unused);
+    // Markers that do not exist are no failures of it.
+    if (field !== 'deleteMarkers') expect(guarded).toContain('NOT_FOUND');
+    expect(await same(mutation('guarded'), 'reader', WRITING)).toContain('FORBIDDEN');
+    for (const role of ['stranger', 'reader', 'admin'] as const) {
+      const { errors = [] } = await TRANSPORTS.GET(server.url, mutation('guarded'), headers[role] ?? {});
+      expect(errors).toHaveLength(1);
+    }
+  });
+});
+
+test('a subscription is refused like a query, over both transports that take it', async () => {
+  for (const [role, code] of [['stranger', 'NOT_FOUND']] as const) {
+    for (const field of [
+      'markerChanged(collection: "guarded") { kind }',
+      'readingRecorded(marker: "marker::guarded::canary") { at }',
+    ]) {
+      for (const transport of ['events', 'WebSocket'] as const) {
+        const answer = await TRANSPORTS[transport](server.url, `subscription { ${field} }`, headers[role] ?? {}).catch(
+          (error: unknown) => error,
+        );
+        expect(JSON.stringify(answer)).toContain(code);
+      }
+    }
+  }
+});
