@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 
+import { access } from './access.js';
 import { admission } from './admission.js';
 import { attacks } from './attacks.js';
 import { consistency } from './consistency.js';
@@ -42,6 +43,7 @@ const ALL: readonly Benchmark[] = [
   imports,
   http,
   admission,
+  access,
   fieldFigures,
   liveChanges,
   consistency,

@@ -1,6 +1,7 @@
 import type { EngineAddress } from '../../src/engine/start.js';
 import { addSums, NO_SUMS, sumsOf, type CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
+import type { Services } from '../../src/graphql/context.js';
 import { GraphqlServer } from '../../src/graphql/server.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
@@ -32,6 +33,7 @@ export interface Rig {
   /** Creates a collection with these markers and their cells. */
   fill(key: string, markers: Iterable<BenchMarker>, prefixLength?: number): Promise<Collection>;
   readonly wire: Wire;
+  readonly services: Services;
   /** Executes a GraphQL query as the HTTP server would. Throws the first error, with its code as the cause. */
   ask<T>(query: string, variables?: Readonly<Record<string, unknown>>): Promise<T>;
   /** The response text for a request body. */
@@ -111,6 +113,7 @@ export async function startRig(): Promise<Rig> {
     engine,
     db,
     wire: watched.wire,
+    services,
     async fill(key, markers, prefixLength = 2) {
       const input = { key, name: key, prefixLength, mapProperties: ['population'] };
       const collection = await createCollection(db, input, CREATED, newCall());

@@ -3,9 +3,16 @@ import { LRUCache } from 'lru-cache';
 
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
-import { accessVersion, noteUse, revokedBefore, storedKey, storedRules } from '../store/access/access-items.js';
+import {
+  accessVersion,
+  noteUse,
+  revokedSubjects,
+  storedKey,
+  storedRules,
+  type RevokedBefore,
+} from '../store/access/access-items.js';
 import type { Database } from '../store/database.js';
-import { newCall } from '../store/request/meter.js';
+import { newCall, type Call } from '../store/request/meter.js';
 import { Access, ANONYMOUS, type Principal } from './access.js';
 import { hashOfKey, isSameHash } from './api-key.js';
 import { readRules, type AccessRules } from './rules.js';
@@ -32,6 +39,7 @@ interface Loaded {
   readonly version: number;
   readonly rules: AccessRules | undefined;
   readonly tokens: Tokens | undefined;
+  readonly revokedBefore: RevokedBefore;
   /** By the hash of the credential: what it allows, or why it does not count. */
   readonly known: LRUCache<string, Access | CellportError>;
 }
@@ -161,11 +169,11 @@ export class Authenticator {
     return new Access(nobody, rules);
   }
 
-  async #identify(secret: string, { rules, tokens }: Loaded, call = newCall()): Promise<Access | CellportError> {
+  async #identify(secret: string, loaded: Loaded, call: Call): Promise<Access | CellportError> {
     try {
       const hash = hashOfKey(secret);
-      const principal = hash === undefined ? await this.#ofToken(secret, tokens, call) : await this.#ofKey(hash, call);
-      return new Access(principal, rules ?? { roles: {} });
+      const principal = hash === undefined ? await this.#ofToken(secret, loaded) : await this.#ofKey(hash, call);
+      return new Access(principal, loaded.rules ?? { roles: {} });
     } catch (error) {
       // A variable may have a value that no rule can compare with; that of DynamoDB must be tried again.
       if (!(error instanceof CellportError) || error.code === 'UNAVAILABLE' || error.code === 'THROTTLED') throw error;
@@ -175,7 +183,7 @@ export class Authenticator {
     }
   }
 
-  async #ofKey(hash: string, call = newCall()): Promise<Principal> {
+  async #ofKey(hash: string, call: Call): Promise<Principal> {
     const key = await storedKey(this.#db, hash, call);
     if (key === undefined || !isSameHash(key.hash, hash)) throw unauthenticated('the API key is unknown or revoked');
     const hour = new Date(Math.floor(this.#db.clock.wall() / HOUR_MS) * HOUR_MS).toISOString();
@@ -194,11 +202,10 @@ export class Authenticator {
     };
   }
 
-  async #ofToken(token: string, tokens: Tokens | undefined, call = newCall()): Promise<Principal> {
+  async #ofToken(token: string, { tokens, revokedBefore }: Loaded): Promise<Principal> {
     if (tokens === undefined) throw unauthenticated('the API key is unknown or revoked');
     const { principal, subject, issuedAt } = await tokens.verify(token, this.#db.clock.wall());
-    const before = await revokedBefore(this.#db, subject, call);
-    if (before !== undefined && issuedAt < before) throw unauthenticated('the token has been revoked');
+    if (issuedAt < (revokedBefore(subject) ?? -Infinity)) throw unauthenticated('the token has been revoked');
     return principal;
   }
 
@@ -215,13 +222,14 @@ export class Authenticator {
     const version = await accessVersion(this.#db, call);
     if (version !== this.#loaded?.version) {
       const json = await storedRules(this.#db, call);
+      const revokedBefore = await revokedSubjects(this.#db, call);
       const rules = json === undefined ? undefined : readRules(JSON.parse(json));
       const known = new LRUCache<string, Access | CellportError>({
         maxSize: KNOWN_BYTES,
         sizeCalculation: (one) => (one instanceof Access ? 1_000 + 2 * one.fingerprint.length : 500),
       });
       const isFirst = this.#loaded === undefined;
-      this.#loaded = { version, rules, tokens: rules?.jwt && new Tokens(rules.jwt), known };
+      this.#loaded = { version, rules, tokens: rules?.jwt && new Tokens(rules.jwt), revokedBefore, known };
       if (!isFirst) await this.#tell();
     }
     this.#readAt = began;

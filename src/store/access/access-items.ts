@@ -113,16 +113,25 @@ export async function noteUse(database: Database, { hash }: StoredKey, hour: str
   });
 }
 
-const subjectKey = (database: Database, subject: string) =>
-  database.keys.access('subject', createHash('sha256').update(subject).digest('hex'));
+const subjectHash = (subject: string) => createHash('sha256').update(subject).digest('base64url');
 
-/** Before when the tokens of a subject no longer count, in milliseconds since 1970; undefined if all count. */
-export async function revokedBefore(database: Database, subject: string, call: Call): Promise<number | undefined> {
-  const item = await readItem(database, subjectKey(database, subject), call);
-  return typeof item?.['before'] === 'number' ? item['before'] : undefined;
+/** Before when tokens no longer count, in milliseconds since 1970, by their subject; undefined if all of it count. */
+export type RevokedBefore = (subject: string) => number | undefined;
+
+/** Reads all subjects whose tokens were revoked, strongly consistent. */
+export async function revokedSubjects(database: Database, call: Call): Promise<RevokedBefore> {
+  const range = { index: 'entities', ...database.keys.accessRange('subject'), consistent: true } as const;
+  const revoked = new Map<string, number>();
+  for await (const items of queryResponses(database, rangeRequest(database, range), call)) {
+    for (const { hash, before } of items) {
+      if (typeof hash === 'string' && typeof before === 'number') revoked.set(hash, before);
+    }
+  }
+  return (subject) => revoked.get(subjectHash(subject));
 }
 
 /** From now on, tokens of a subject that were issued before a time (milliseconds since 1970) do not count. */
 export async function revokeSubject(database: Database, subject: string, before: number, call: Call): Promise<void> {
-  await change(database, { Put: { ...subjectKey(database, subject), subject, before } }, call);
+  const hash = subjectHash(subject);
+  await change(database, { Put: { ...database.keys.access('subject', hash), hash, subject, before } }, call);
 }
