@@ -75,7 +75,7 @@ function prometheusText(metrics: Metrics): string {
   ].join('');
 }
 
-const HIDDEN = new CellportError('FORBIDDEN', 'this server shows what it reads only if CELLPORT_EXPLAIN is on');
+const HIDDEN = new CellportError('FORBIDDEN', 'CELLPORT_EXPLAIN is off: this server does not show what it reads');
 
 const FOR_ADMINS = new CellportError('FORBIDDEN', 'only a principal who administers all collections may see this');
 
