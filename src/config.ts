@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 
 import { CellportError } from './errors.js';
 import type { LogLevel } from './log.js';
+import { isLoopback } from './loopback.js';
 import { DEFAULT_SEARCH_MB, type Limits } from './model/limits.js';
 import { limitsOf, S3_PLACE, variables, type Settings } from './settings.js';
 
@@ -37,6 +38,10 @@ export interface Config {
   readonly graphqlJit: boolean;
   /** Whether clients may query the schema. */
   readonly introspection: boolean;
+  /** Whether only documents of the list are executed. */
+  readonly trustedDocuments: boolean;
+  /** Seconds for which caches may keep answers to queries by GET; 0 for not at all. */
+  readonly cacheSeconds: number;
   readonly logLevel: LogLevel;
   /** Variables that begin with CELLPORT_ but are not settings: most likely typos. */
   readonly unknown: readonly string[];
@@ -50,6 +55,9 @@ export interface HttpConfig {
   readonly allowedOrigins: readonly string[];
   /** Whether clients may ask what a request cost and read. */
   readonly explain: boolean;
+  readonly graphiql: boolean;
+  /** The number of proxies in front of this server, or their addresses and networks. */
+  readonly trustedProxies: number | readonly string[];
   /** A base map for the map page: a MapLibre style or a PMTiles file; undefined for the built-in one. */
   readonly styleUrl: string | undefined;
   /** Origins other than that of `styleUrl` from which it loads tiles, fonts and icons. */
@@ -154,6 +162,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
   }
   const values = parsed.data;
   const database = databaseOf(values, demo);
+  const isLocal = isLoopback(values.HOST);
   return {
     tables: { entities: values.CELLPORT_TABLE, derived: `${values.CELLPORT_TABLE}-derived` },
     keyStyle: values.CELLPORT_KEY_STYLE,
@@ -165,7 +174,9 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
       port: values.PORT,
       allowedHosts: values.CELLPORT_ALLOWED_HOSTS,
       allowedOrigins: values.CELLPORT_ALLOWED_ORIGINS,
-      explain: values.CELLPORT_EXPLAIN,
+      explain: values.CELLPORT_EXPLAIN ?? isLocal,
+      graphiql: values.CELLPORT_GRAPHIQL ?? isLocal,
+      trustedProxies: values.CELLPORT_TRUST_PROXY,
       styleUrl: values.CELLPORT_STYLE_URL,
       styleOrigins: values.CELLPORT_STYLE_ORIGINS,
       drainMs: values.CELLPORT_DRAIN_MS,
@@ -180,7 +191,9 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
     openSearchUrl: values.CELLPORT_OPENSEARCH_URL,
     limits: limitsOf(values),
     graphqlJit: values.CELLPORT_GRAPHQL_JIT,
-    introspection: values.CELLPORT_INTROSPECTION,
+    introspection: values.CELLPORT_INTROSPECTION ?? isLocal,
+    trustedDocuments: values.CELLPORT_DOCUMENTS === 'trusted',
+    cacheSeconds: values.CELLPORT_CACHE_SECONDS,
     logLevel: values.CELLPORT_LOG,
     unknown: Object.keys(env).filter((name) => name.startsWith('CELLPORT_') && !Object.hasOwn(variables.shape, name)),
   };

@@ -21,11 +21,11 @@ const redisUrl = z
   .url({ protocol: /^rediss?$/, error: 'must be a URL that begins with redis:// or rediss://' })
   .optional();
 const text = z.string().optional();
-const onOrOff = (fallback: 'on' | 'off') =>
-  z
-    .enum(['on', 'off', '1', '0'], 'must be on or off')
-    .default(fallback)
-    .transform((value) => value === 'on' || value === '1');
+const SWITCH = z.enum(['on', 'off', '1', '0'], 'must be on or off');
+const isOn = (value: string) => value === 'on' || value === '1';
+const onOrOff = (fallback: 'on' | 'off') => SWITCH.default(fallback).transform(isOn);
+/** By default on if only this machine reaches the server. */
+const onLocally = SWITCH.transform(isOn).optional();
 /** A bucket, and the prefix of object names. */
 export const S3_PLACE = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w.-]+(?:\/[\w.-]+)*)?\/?)?$/;
 const objects = z
@@ -68,6 +68,20 @@ const hosts = z
   )
   .default([]);
 
+const NETWORK = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
+const MOST_PROXIES = 16;
+const proxies = z
+  .string()
+  .transform((text) =>
+    text === 'off' ? 0 : /^\d+$/.test(text) ? Number(text) : text.split(',').map((each) => each.trim()),
+  )
+  .refine(
+    (value) =>
+      typeof value === 'number' ? value <= MOST_PROXIES : value.every((each) => NETWORK.safeParse(each).success),
+    `must be off, a number of proxies up to ${MOST_PROXIES}, or a comma-separated list of addresses and networks such as 10.0.0.0/8`,
+  )
+  .default(0);
+
 /** The variable of each limit, and what it may be. */
 const LIMIT_VARIABLES = {
   maxFirst: ['CELLPORT_MAX_FIRST', 1, 100_000],
@@ -87,6 +101,9 @@ const LIMIT_VARIABLES = {
   readingQueries: ['CELLPORT_MAX_READING_QUERIES', 1, 1_000_000],
   subscriptions: ['CELLPORT_MAX_SUBSCRIPTIONS', 0, 1_000_000],
   subscriptionsPerConnection: ['CELLPORT_MAX_SUBSCRIPTIONS_PER_CONNECTION', 1, 100_000],
+  connectionsPerAddress: ['CELLPORT_MAX_CONNECTIONS_PER_ADDRESS', 1, 1_000_000],
+  handshakesPerAddress: ['CELLPORT_MAX_HANDSHAKES_PER_ADDRESS', 1, 1_000_000],
+  socketsPerMinute: ['CELLPORT_MAX_SOCKETS_PER_MINUTE', 1, 1_000_000],
 } as const satisfies Record<keyof Limits, readonly [variable: string, from: number, to: number]>;
 
 type LimitVariable = (typeof LIMIT_VARIABLES)[keyof Limits][0];
@@ -121,8 +138,11 @@ export const variables = z.object({
   CELLPORT_OPENSEARCH_URL: url,
   ...limitVariables,
   CELLPORT_GRAPHQL_JIT: onOrOff('on'),
-  CELLPORT_INTROSPECTION: onOrOff('on'),
-  CELLPORT_EXPLAIN: onOrOff('on'),
+  CELLPORT_INTROSPECTION: onLocally,
+  CELLPORT_EXPLAIN: onLocally,
+  CELLPORT_GRAPHIQL: onLocally,
+  CELLPORT_DOCUMENTS: z.enum(['any', 'trusted'], 'must be any or trusted').default('any'),
+  CELLPORT_CACHE_SECONDS: wholeNumber(0, 86_400, 0),
   CELLPORT_READ_ONLY: onOrOff('off'),
   CELLPORT_AUTH: z.enum(['on', 'off', '1', '0'], 'must be on or off').optional(),
   CELLPORT_CONSUMER: onOrOff('on'),
@@ -133,6 +153,7 @@ export const variables = z.object({
   HOST: z.string().default('127.0.0.1'),
   CELLPORT_ALLOWED_HOSTS: hosts,
   CELLPORT_ALLOWED_ORIGINS: origins,
+  CELLPORT_TRUST_PROXY: proxies,
   CELLPORT_STYLE_URL: url,
   CELLPORT_STYLE_ORIGINS: origins,
   AWS_ENDPOINT_URL_DYNAMODB: url,

@@ -91,7 +91,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files directly under src/ and who may import them. */
-const FOR_ANYONE = ['clock', 'connection', 'disk', 'errors', 'log', 'private-files', 'retry'];
+const FOR_ANYONE = ['clock', 'connection', 'disk', 'errors', 'log', 'loopback', 'private-files', 'retry'];
 const FOR_ROOTS_ONLY = ['config', 'log-output'];
 /** What the environment says, and what it may say. */
 const CONFIGURATION = ['config.ts', 'settings.ts'];

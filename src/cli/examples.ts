@@ -36,6 +36,8 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'cellport repartition shops --undo',
   ],
   'cellport delete': ['cellport delete shops', 'cellport delete shops --yes --wait --json'],
+  'cellport documents': ['cellport documents add persisted-documents.json', 'cellport documents list'],
+  'cellport documents remove': ['cellport documents remove Parks', 'cellport documents remove --all'],
   'cellport table': ['cellport table create', 'cellport table describe'],
   'cellport table create': ['AWS_REGION=eu-central-1 CELLPORT_TABLE=places cellport table create'],
   'cellport table describe': ['cellport table describe --json'],

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 
 import { badInput, CellportError } from '../errors.js';
-import { isLoopback, urlOf } from '../http/loopback.js';
 import type { HotKeys } from '../http/metrics.js';
+import { isLoopback, urlOf } from '../loopback.js';
 import { EXIT_CODES } from './options.js';
 import { aligned } from './progress.js';
 import { readSettings, withDatabase } from './session.js';

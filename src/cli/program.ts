@@ -5,6 +5,7 @@ import { accessCommand } from './access.js';
 import { adviseCommand } from './advise.js';
 import { deadLettersCommand } from './dead-letters.js';
 import { deleteCommand } from './delete.js';
+import { documentsCommand } from './documents.js';
 import { EXAMPLES } from './examples.js';
 import { exportCommand } from './export.js';
 import { endOf } from './failure.js';
@@ -79,6 +80,7 @@ function buildProgram(): Command {
     deadLettersCommand(),
     repartitionCommand(),
     deleteCommand(),
+    documentsCommand(),
     tableCommand(),
     keysCommand(),
     sweepCommand(),

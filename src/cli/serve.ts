@@ -77,9 +77,9 @@ async function serve(session: CommandSession, options: ServeOptions, onListening
     const url = await server.listen();
     onListening();
     say('Serving', `${url}          the map`);
-    say('', `${url}/graphiql GraphiQL, with example queries`);
+    if (config.http.graphiql) say('', `${url}/graphiql GraphiQL, with example queries`);
     say('', `${url}/graphql  the API; subscriptions over WebSocket, or server-sent events from /graphql/stream`);
-    say('', `${url}/healthz, /readyz and /metrics`);
+    say('', `${url}/healthz, /readyz${config.http.explain ? ' and /metrics' : ''}`);
     console.log('Press Ctrl-C to stop.');
     if (demo !== undefined) loading = loadDemo(session, demo, server.derived, url);
     await untilAborted(signal);
@@ -94,7 +94,7 @@ async function run(settings: CommandSettings, options: ServeOptions, version: st
   const { withBackend } = await import('../server/backend.js');
   const { checkPort } = await import('../server/open-server.js');
   const { sampled } = await import('../server/hot-keys.js');
-  const { checkReach } = await import('../http/loopback.js');
+  const { checkReach } = await import('../loopback.js');
   checkReach(settings.config.http.host, settings.config);
   await checkPort(settings.config.http);
   say('Cellport', version);

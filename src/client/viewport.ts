@@ -22,7 +22,7 @@ import { Timer } from './timer.js';
 const DEFAULT_PADDING = 64;
 const DEFAULT_DEBOUNCE = 100;
 /** Maximum rectangles per request; the rest follow in the next one. */
-const MAX_RECTANGLES = 8;
+export const MAX_RECTANGLES = 8;
 /** Counts lag behind changes, so stale content is reloaded after this delay, then after twice as long, in ms. */
 const FIRST_RELOAD = 700;
 const LAST_RELOAD = 2_800;

@@ -10,6 +10,7 @@ import { Loaders, type LoaderServices } from '../read/loaders.js';
 import type { TextSearch } from '../search/engine.js';
 import type { Call } from '../store/request/meter.js';
 import type { AnswerWriter } from './execution/json-text.js';
+import type { DocumentsByHash } from './execution/persisted.js';
 import type { Work } from './work.js';
 
 /** The state of the stream consumer on which answers depend. */
@@ -39,6 +40,10 @@ export interface Services extends LoaderServices {
   readonly search?: TextSearch | undefined;
   /** Whether clients may introspect the schema; true by default. */
   readonly introspection?: boolean | undefined;
+  /** The only documents that are executed; undefined for any. */
+  readonly trustedDocuments?: (() => Promise<DocumentsByHash>) | undefined;
+  /** Seconds for which caches may keep answers to queries by GET; 0 by default. */
+  readonly cacheSeconds?: number | undefined;
   /** Whether mutations are refused; false by default. */
   readonly readOnly?: boolean | undefined;
 }
@@ -51,6 +56,8 @@ export interface RequestContext {
   readonly access: Access | undefined;
   /** The error with which mutations of this request are refused; undefined if they are allowed. */
   readonly forbidsWrites?: CellportError | undefined;
+  /** The address of the client, if it is known. */
+  readonly address?: string | undefined;
   readonly map: MapContext;
   /** How far a source is followed, read once. */
   readonly sourceStatus: (collection: Collection) => Promise<SourceStatus>;

@@ -7,9 +7,15 @@ import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import { createContext, type RequestContext, type Services } from './context.js';
 import { formatted } from './error-format.js';
-import { startApollo } from './execution/apollo.js';
+import { startApollo, statusOf } from './execution/apollo.js';
 import { compiling, type Executor } from './execution/executor.js';
-import { Pipeline, type Failed, type OperationRequest, type OperationResult } from './execution/pipeline.js';
+import {
+  operationIn,
+  Pipeline,
+  type Failed,
+  type OperationRequest,
+  type OperationResult,
+} from './execution/pipeline.js';
 import { Subscriptions, type Caller, type Subscription } from './execution/subscriptions.js';
 import { reportedBy, withExtensions } from './extensions.js';
 import { buildSchema } from './schema.js';
@@ -26,6 +32,8 @@ export interface GraphqlRequest {
   readonly body: unknown;
   /** The error with which mutations of this request are refused; undefined if they are allowed. */
   readonly forbidsWrites?: CellportError | undefined;
+  /** The address of the client. */
+  readonly address?: string | undefined;
 }
 
 export interface GraphqlAnswer {
@@ -48,15 +56,20 @@ function refusalOf(error: unknown): Pick<GraphqlAnswer, 'status' | 'headers'> & 
   };
 }
 
-/** Apollo Server answers an error with these extensions with this status. */
-const BAD_REQUEST = { code: 'BAD_REQUEST', http: { status: 400 } };
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The document of a request, if it is a string. */
-function sourceOf({ method, body, search }: GraphqlRequest): string | undefined {
-  if (method === 'GET') return new URLSearchParams(search).get('query') ?? undefined;
-  const query = typeof body === 'object' && body !== null && 'query' in body ? body.query : undefined;
-  return typeof query === 'string' ? query : undefined;
+/** The operation of a request, unchecked. */
+function operationOf({ method, body, search }: GraphqlRequest): OperationRequest {
+  return method === 'GET' ? operationIn(Object.fromEntries(new URLSearchParams(search))) : (body ?? {});
+}
+
+/** Where Apollo Server is to find the document: it would look for a hash among its own. */
+function withText({ method, body, search }: GraphqlRequest, query: string): Partial<GraphqlRequest> {
+  if (method !== 'GET') return { body: { ...(body as object), query, extensions: null } };
+  const parameters = new URLSearchParams(search);
+  parameters.set('query', query);
+  parameters.delete('extensions');
+  return { search: `?${parameters.toString()}` };
 }
 
 function headerMap(headers: GraphqlRequest['headers']): HeaderMap {
@@ -90,8 +103,8 @@ export class GraphqlServer {
     executor: (schema: GraphQLSchema) => Executor = compiling,
   ): Promise<GraphqlServer> {
     const schema = buildSchema();
-    const pipeline = new Pipeline(schema, executor(schema), services.limits, services.introspection ?? true, log);
-    return new GraphqlServer(services, log, pipeline, await startApollo(pipeline, services.answerWriter, log));
+    const pipeline = new Pipeline(schema, executor(schema), services, log);
+    return new GraphqlServer(services, log, pipeline, await startApollo(pipeline, services, log));
   }
 
   /**
@@ -151,7 +164,7 @@ export class GraphqlServer {
   }
 
   async #execute(request: GraphqlRequest, work: Work): Promise<GraphqlAnswer> {
-    const { method, search, body, forbidsWrites } = request;
+    const { method, search, body, forbidsWrites, address } = request;
     let access: Access | undefined;
     try {
       access = await this.accessOf(credentialIn(request.headers));
@@ -160,15 +173,22 @@ export class GraphqlServer {
       return { ...answer, body: this.#extended(answer.body, request, work) };
     }
     let refused: readonly GraphQLFormattedError[] | undefined;
+    const httpGraphQLRequest = { method, headers: headerMap(request.headers), search, body };
     const answer = await this.#apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: { method, headers: headerMap(request.headers), search, body },
+      httpGraphQLRequest,
       // Called after the check for cross-site request forgery and before the document is needed.
       context: async () => {
-        const source = sourceOf(request);
-        refused = source === undefined ? undefined : this.#pipeline.read(source).errors;
-        // Apollo Server chooses the content type for an answer with one error; there may be several.
-        if (refused) throw new GraphQLError('the document is invalid', { extensions: BAD_REQUEST });
-        return { ...createContext(this.#services, work, access), ...(forbidsWrites && { forbidsWrites }) };
+        const operation = operationOf(request);
+        const { text, errors } = (await this.#pipeline.find(operation)) ?? {};
+        refused = errors;
+        if (errors) {
+          // Apollo Server chooses the content type for an answer with one error; there may be several.
+          const http = { status: statusOf({ errors }) };
+          throw new GraphQLError('the document is refused', { extensions: { code: 'BAD_REQUEST', http } });
+        }
+        const isAsSent = text === operation.query && (operation.extensions ?? undefined) === undefined;
+        if (text !== undefined && !isAsSent) Object.assign(httpGraphQLRequest, withText(request, text));
+        return { ...createContext(this.#services, work, access), address, ...(forbidsWrites && { forbidsWrites }) };
       },
     });
     if (answer.body.kind !== 'complete') throw new Error('incremental answers are not supported');

@@ -7,6 +7,7 @@ import { withExtensions } from '../graphql/extensions.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
 import { FEW, type Admission } from '../scheduling/admission.js';
+import type { ClientLimits } from './client-limits.js';
 import { keepBodies } from './json-limit.js';
 
 /** Refusing a text this small would cost as much as reading and parsing it. */
@@ -27,6 +28,8 @@ export interface Admitted {
   readonly waitedMs: number;
   /** Aborted when the connection closes before the answer has been sent. */
   readonly gone: AbortSignal;
+  /** The address of the client. */
+  readonly address: string;
 }
 
 /**
@@ -61,7 +64,13 @@ function announcedBytes({ headers }: FastifyRequest, { maxBodyBytes }: Limits): 
  * Makes the routes of `server` that call the returned function pass admission. Bodies wait unparsed and outside the
  * heap; those that are not small count before they have arrived, so that all of them have at most 64 times the allowed size of one.
  */
-export function admitRequests(server: FastifyInstance, admission: Admission, limits: Limits, log: Log): Admit {
+export function admitRequests(
+  server: FastifyInstance,
+  admission: Admission,
+  clients: ClientLimits,
+  limits: Limits,
+  log: Log,
+): Admit {
   const parse = keepBodies(server, limits);
   let heldBytes = 0;
 
@@ -91,7 +100,8 @@ export function admitRequests(server: FastifyInstance, admission: Admission, lim
       return undefined;
     }
     try {
-      return await work({ body: await parse(request), waitedMs: place.waitedMs, gone });
+      const address = clients.addressOf(request.raw);
+      return await work({ body: await parse(request), waitedMs: place.waitedMs, gone, address });
     } finally {
       place.leave();
     }

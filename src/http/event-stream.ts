@@ -6,7 +6,7 @@ import type { Access } from '../access/access.js';
 import { credentialIn } from '../access/authenticator.js';
 import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
-import type { OperationRequest, OperationResult } from '../graphql/execution/pipeline.js';
+import { operationIn, type OperationRequest, type OperationResult } from '../graphql/execution/pipeline.js';
 import { only } from '../graphql/execution/subscriptions.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { Admit } from './admit.js';
@@ -38,16 +38,6 @@ async function write(response: ServerResponse, text: string): Promise<void> {
   } finally {
     gone.abort();
     clearTimeout(late);
-  }
-}
-
-/** The request in the URL of an EventSource. Variables that are not JSON remain a string, which is rejected later. */
-function requestIn(query: unknown): OperationRequest {
-  const { variables, ...request } = query as Readonly<Record<string, string | undefined>>;
-  try {
-    return variables === undefined ? request : { ...request, variables: JSON.parse(variables) as unknown };
-  } catch {
-    return { ...request, variables };
   }
 }
 
@@ -116,7 +106,10 @@ export function addEventStreams(
       // A subscription holds its place until it has started; others do not wait for its end.
       const started = await admit(request, reply, async ({ body, ...caller }) =>
         method === 'GET'
-          ? graphql.subscribe(requestIn(query), { ...caller, access, forbidsWrites: NEEDS_POST })
+          ? graphql.subscribe(operationIn(query as Readonly<Record<string, string | undefined>>), {
+              ...caller,
+              forbidsWrites: NEEDS_POST,
+            })
           : graphql.subscribe((body ?? {}) as OperationRequest, { ...caller, access }),
       );
       if (started === undefined) return reply;

@@ -68,8 +68,8 @@ export function addGraphql(
       const forbidsWrites = isForeignPage(headers, allowedOrigins) ? foreignPage(headers) : undefined;
       // For Apollo Server, which does not know the browser's word for it.
       if (isOwnPage(headers)) headers['apollo-require-preflight'] = '1';
-      const answerTo = ({ body, gone, waitedMs }: Admitted) =>
-        graphql.answer({ method, headers, search: searchOf(url), body, forbidsWrites }, gone, waitedMs);
+      const answerTo = ({ body, gone, waitedMs, address }: Admitted) =>
+        graphql.answer({ method, headers, search: searchOf(url), body, forbidsWrites, address }, gone, waitedMs);
       const answer = await admit<GraphqlAnswer | Admitted>(request, reply, async (admitted) =>
         Array.isArray(admitted.body) ? admitted : answerTo(admitted),
       );
@@ -80,7 +80,11 @@ export function addGraphql(
         const list = ['[', ...parts.slice(1), ']'].map((part) => Buffer.from(part));
         return reply.type('application/json; charset=utf-8').send(Buffer.concat(list));
       }
-      for (const [name, value] of answer.headers) void reply.header(name, value);
+      if (method === 'GET') void reply.header('cache-control', 'no-store');
+      for (const [name, value] of answer.headers) {
+        const before = name === 'vary' && reply.hasHeader(name) ? `${String(reply.getHeader(name))}, ` : '';
+        void reply.header(name, before + value);
+      }
       return reply.code(answer.status).send(answer.body);
     },
   });

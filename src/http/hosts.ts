@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
-import { isLoopback, withoutBrackets } from './loopback.js';
+import { isLoopback, withoutBrackets } from '../loopback.js';
 
 export interface HostOptions {
   /** The name or address that the server is bound to, 127.0.0.1 by default. */

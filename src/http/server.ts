@@ -10,7 +10,9 @@ import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
 import { createAdmission } from '../scheduling/admission.js';
 import type { Scheduler } from '../scheduling/scheduler.js';
+import { readAddresses, type TrustedProxies } from './addresses.js';
 import { admitRequests } from './admit.js';
+import { createClientLimits, limitClients } from './client-limits.js';
 import { compressText } from './compression.js';
 import { handleErrors } from './errors.js';
 import { addEventStreams } from './event-stream.js';
@@ -80,6 +82,10 @@ export interface ClientOptions extends HostOptions, OwnStyle {
   readonly metrics?: Metrics | undefined;
   /** Whether clients may request the cost and the reads of a request, and see hot keys; true by default. */
   readonly explain?: boolean | undefined;
+  /** Whether GraphiQL is served; true by default. */
+  readonly graphiql?: boolean | undefined;
+  /** None by default. */
+  readonly trustedProxies?: TrustedProxies | undefined;
   readonly requestTimeoutMs?: number | undefined;
 }
 
@@ -114,6 +120,7 @@ export function buildHttp(
   options: ClientOptions,
 ): FastifyInstance {
   const { allowedOrigins = [], metrics, explain = true, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const { graphiql = true, trustedProxies = 0 } = options;
   const server = fastify({
     bodyLimit: limits.maxBodyBytes,
     requestTimeout: requestTimeoutMs,
@@ -122,18 +129,20 @@ export function buildHttp(
     return503OnClosing: true,
   });
   server.server.on('connection', () => scheduler.connectionAccepted());
+  const clients = createClientLimits(readAddresses(trustedProxies), limits, log);
+  limitClients(server, clients);
   const checkHost = hostChecker(options);
   checkHosts(server, checkHost);
   if (!explain) server.addHook('onRequest', async ({ headers }) => asksForNothing(headers));
   // Only JSON is accepted: any page on the web can send forms and plain text without a preflight request.
   server.removeContentTypeParser('text/plain');
   const admission = createAdmission(scheduler, limits.deadlineMs);
-  const admit = admitRequests(server, admission, limits, log);
+  const admit = admitRequests(server, admission, clients, limits, log);
   server.addHook('onSend', async (_request, reply) => {
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
   });
   compressText(server);
-  const subscriptions = { graphql, admission, limits, allowedOrigins, checkHost, log };
+  const subscriptions = { graphql, admission, limits, allowedOrigins, checkHost, clients, log };
   // Before connections are closed, so that clients receive the reason.
   server.addHook('preClose', async () => endSubscriptions());
   addWebsockets(server, subscriptions);
@@ -149,6 +158,6 @@ export function buildHttp(
   addGraphql(server, graphql, admit, admission, allowedOrigins);
   addEventStreams(server, subscriptions, admit);
   addMap(server, mapDir, options);
-  addGraphiql(server, staticDir);
+  addGraphiql(server, graphiql ? staticDir : undefined);
   return server;
 }

@@ -15,12 +15,14 @@ import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
 import type { Admission } from '../scheduling/admission.js';
 import { OVERLOADED, SMALL_BYTES } from './admit.js';
+import type { ClientLimits } from './client-limits.js';
 import type { CheckHost } from './hosts.js';
 
 export interface SubscriptionsOptions {
   readonly graphql: GraphqlServer;
   readonly admission: Admission;
   readonly checkHost: CheckHost;
+  readonly clients: ClientLimits;
   readonly limits: Limits;
   /** See `HttpOptions`. */
   readonly allowedOrigins: readonly string[];
@@ -105,6 +107,8 @@ export interface Connection {
   readonly answering: LimitFunction;
   /** Whether the client reads what it is sent; disconnects it if it does not. */
   readonly isReading: () => boolean;
+  /** The address of its client. */
+  readonly address: string;
   /** The size of the message that has just been received. */
   bytes: number;
   readonly greeted: () => void;
@@ -175,7 +179,8 @@ export function createProtocol(
         try {
           if (!isWanted() || !isReading() || gone.aborted) return undefined;
           if (place === undefined) return overloaded();
-          return await graphql.subscribe(request, { waitedMs: place.waitedMs, gone, access: connection.extra.access });
+          const { access, address } = connection.extra;
+          return await graphql.subscribe(request, { waitedMs: place.waitedMs, gone, access, address });
         } finally {
           place?.leave();
           heldBytes -= bytes;

@@ -124,16 +124,13 @@ export function addMap(server: FastifyInstance, root: string | undefined, style:
   });
 }
 
-/** Serves GraphiQL under `/graphiql/`, or a message if it is not built. */
-export function addGraphiql(server: FastifyInstance, root: string): void {
-  if (!existsSync(root)) {
+/** Serves GraphiQL under `/graphiql/`, or a message if it is not built, or not to be served: without a folder. */
+export function addGraphiql(server: FastifyInstance, root: string | undefined): void {
+  if (root === undefined || !existsSync(root)) {
+    const why = root === undefined ? 'CELLPORT_GRAPHIQL is off' : 'GraphiQL is not built; run `npm run build`';
     for (const url of ['/graphiql', '/graphiql/']) {
       server.get(url, (_request, reply) =>
-        reply
-          .code(404)
-          .header('cache-control', 'no-store')
-          .type('text/plain')
-          .send('GraphiQL is not built; run `npm run build`.\n'),
+        reply.code(404).header('cache-control', 'no-store').type('text/plain').send(`${why}.\n`),
       );
     }
     return;

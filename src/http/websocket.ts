@@ -6,6 +6,7 @@ import pLimit from 'p-limit';
 import { WebSocketServer, type WebSocket } from 'ws';
 
 import { OVERLOADED, RETRY_AFTER_S, SMALL_BYTES } from './admit.js';
+import { FLOOD, LATER_S, TOO_MANY } from './client-limits.js';
 import { denseJson } from './json-limit.js';
 import { isForeignPage } from './origins.js';
 import {
@@ -32,7 +33,8 @@ const MOST_ANSWERING = 6;
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
 function refuse(socket: Duplex, status: number): void {
-  const later = status === 503 ? `retry-after: ${RETRY_AFTER_S}\r\n` : '';
+  const seconds = status === 503 ? RETRY_AFTER_S : status === 429 ? LATER_S : undefined;
+  const later = seconds === undefined ? '' : `retry-after: ${seconds}\r\n`;
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\n${later}`;
   socket.end(`${head}content-length: 0\r\n\r\n`, () => socket.destroy());
 }
@@ -123,12 +125,16 @@ class Sockets {
   }
 
   async #greet(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const { admission, log } = this.#options;
+    const { admission, clients, log } = this.#options;
+    const client = clients.opens(request, socket);
+    const address = clients.addressOf(request);
+    const refusal = client.used > 1 ? TOO_MANY : OVERLOADED;
     const gone = new AbortController();
     this.#open += 1;
     this.#greeting += 1;
     let greeted = () => {
       this.#greeting -= 1;
+      client.greeted();
       greeted = () => undefined;
     };
     socket.once('end', () => gone.abort());
@@ -137,18 +143,19 @@ class Sockets {
       greeted();
       gone.abort();
     });
-    const place = await admission.read.enter(gone.signal);
-    if (this.#closing || gone.signal.aborted) refuse(socket, 503);
+    const place = client.used > 1 ? undefined : await admission.read.enter(gone.signal);
+    if (client.used > FLOOD) refuse(socket, 429);
+    else if (this.#closing || gone.signal.aborted) refuse(socket, 503);
     else {
       this.#server.handleUpgrade(request, socket, head, (opened) => {
         if (place !== undefined) {
-          this.#serve(opened, request.headers, gone.signal, () => greeted());
+          this.#serve(opened, { headers: request.headers, gone: gone.signal, greeted: () => greeted(), address });
           return;
         }
         // Clients of graphql-ws do not connect again after a status of 503.
-        log.warn({}, OVERLOADED.message);
+        log.warn({}, refusal.message);
         opened.on('error', () => opened.terminate());
-        opened.close(TRY_AGAIN_LATER, OVERLOADED.message);
+        opened.close(TRY_AGAIN_LATER, refusal.message);
         setTimeout(() => opened.terminate(), CLOSES_WITHIN_MS).unref();
       });
     }
@@ -156,7 +163,7 @@ class Sockets {
   }
 
   /** Runs the protocol on one socket until it closes. */
-  #serve(socket: WebSocket, headers: IncomingMessage['headers'], gone: AbortSignal, greeted: () => void): void {
+  #serve(socket: WebSocket, from: Pick<Connection, 'headers' | 'gone' | 'greeted' | 'address'>): void {
     const { admission, limits, log } = this.#options;
     const pinging = pinged(socket);
     // Any error closes the connection, so nothing else needs to be done.
@@ -175,7 +182,7 @@ class Sockets {
       return false;
     };
     const [starting, answering] = [pLimit(1), pLimit(MOST_ANSWERING)];
-    const connection = { headers, gone, greeted, close, isReading, bytes: 0, starting, answering };
+    const connection = { ...from, close, isReading, bytes: 0, starting, answering };
     const closed = this.#protocol.opened(
       {
         protocol: socket.protocol,

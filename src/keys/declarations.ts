@@ -127,6 +127,12 @@ export const ACCESS = {
   key: { pk: { readable: 'access', compact: '--Ax#' }, sk: '{kind}::{subject*}' },
 } as const satisfies EntityDeclaration;
 
+/** A GraphQL document that servers may trust, by the SHA-256 of its text; `version` instead of that changes with the list. */
+export const DOCUMENT = {
+  name: 'document',
+  key: { pk: { readable: 'document', compact: '--Do#' }, sk: '{hash}' },
+} as const satisfies EntityDeclaration;
+
 export const CELL = {
   name: 'cell',
   key: {
@@ -221,6 +227,7 @@ export const ENTITIES: readonly EntityDeclaration[] = [
   COUNTER,
   JOB,
   ACCESS,
+  DOCUMENT,
   CELL,
   APPLIED,
   PLACES,

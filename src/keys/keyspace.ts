@@ -1,5 +1,5 @@
 import { badInput } from '../errors.js';
-import { ACCESS, CELL, CODE, COLLECTION, COUNTER, ENTITIES, JOB, ZONE, ZONE_COVER } from './declarations.js';
+import { ACCESS, CELL, CODE, COLLECTION, COUNTER, DOCUMENT, ENTITIES, JOB, ZONE, ZONE_COVER } from './declarations.js';
 import { derivedKeyspace } from './derived-keyspace.js';
 import { documentId, parseDocumentId, type Key } from './document-id.js';
 import type { EntityDeclaration, KeyStyle } from './entity-types.js';
@@ -69,6 +69,7 @@ export function createKeyspace(style: KeyStyle) {
   const counters = defineEntity(COUNTER, style);
   const jobs = defineEntity(JOB, style);
   const access = defineEntity(ACCESS, style);
+  const documents = defineEntity(DOCUMENT, style);
   const ofMarkers = markerKeyspace(style);
   const ofZones = zoneKeyspace(style);
   const derived = derivedKeyspace(style);
@@ -100,6 +101,9 @@ export function createKeyspace(style: KeyStyle) {
     access: (kind: string, ...subject: readonly string[]): Key => access.format({ kind, subject }),
     /** Bounds of all such items of one kind that have a subject. */
     accessRange: (kind: string): PartitionRange => ({ pk: access.pk.format({}), ...access.sk.rangeUnder({ kind }) }),
+    /** A trusted document by the SHA-256 of its text. All are in one partition, with an item for the version of the list. */
+    document: (hash: string): Key => documents.format({ hash }),
+    documentsVersion: documents.format({ hash: 'version' }),
     ...ofMarkers,
     ...ofZones,
     ...derived,

@@ -29,6 +29,11 @@ export const DEFAULT_LIMITS = {
   /** Maximum number of concurrent subscriptions of all clients of a server, and of connections. */
   subscriptions: 10_000,
   subscriptionsPerConnection: 100,
+  /** Maximum number of connections of one address, and of its WebSockets that are not acknowledged yet. */
+  connectionsPerAddress: 2_000,
+  handshakesPerAddress: 128,
+  /** New WebSockets of one address. */
+  socketsPerMinute: 6_000,
 };
 
 /** The limits by name; take only the part you need: `Pick<Limits, 'maxFirst'>`. */

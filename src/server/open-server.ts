@@ -4,9 +4,9 @@ import { Authenticator } from '../access/authenticator.js';
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import { compiling, interpreting } from '../graphql/execution/executor.js';
-import { urlOf } from '../http/loopback.js';
 import type { HotKey } from '../http/metrics.js';
 import type { Log } from '../log.js';
+import { urlOf } from '../loopback.js';
 import type { Backend } from './backend.js';
 import type { Background } from './background.js';
 import { watchClock } from './clock-watch.js';
@@ -18,9 +18,10 @@ import { metricsOf, watchHotKeys } from './hot-keys.js';
 import { startJobs } from './jobs.js';
 import { openLive } from './live.js';
 import { OwnSearch, type ServerSearch } from './search.js';
-import { createHttpServer, createServices, type HttpServer } from './services.js';
+import { BUILT_FILES, createHttpServer, createServices, type HttpServer } from './services.js';
 import { SourceKeeper } from './sources/keeper.js';
 import { spreadHotPrefixes } from './spread.js';
+import { followDocuments } from './trusted-documents.js';
 
 export interface Server {
   readonly derived: DerivedData;
@@ -73,7 +74,7 @@ export interface ServerParts {
  * yet.
  */
 export function openServer(config: Config, backend: Backend, { demo }: ServerParts, log: Log): Server {
-  const { limits, introspection, readOnly, cacheBytes } = config;
+  const { limits, introspection, readOnly, cacheBytes, cacheSeconds } = config;
   const live = openLive(backend, config.redisUrl, log);
   const search = openSearch(config, backend, log, () => demo?.readiness().state === 'loading');
   const authenticator = config.auth === true ? new Authenticator(backend.database, log) : undefined;
@@ -92,6 +93,8 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
     limits,
     introspection,
     readOnly,
+    cacheSeconds,
+    ...(config.trustedDocuments && { trustedDocuments: followDocuments(backend.database, BUILT_FILES.mapDir, log) }),
   });
   const embedded = config.database.kind === 'embedded';
   const derived = config.consumer

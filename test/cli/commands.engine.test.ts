@@ -32,7 +32,14 @@ describe('the command line', () => {
       expect(output).toMatch(/Exit codes: 0/);
       if (command.length > 0) expect(output).toMatch(new RegExp(`Examples:\n.* cellport ${command.join(' ')} ?`));
     }
-    for (const command of ['table create', 'table describe', 'table delete', 'keys marker', 'keys cell']) {
+    for (const command of [
+      'table create',
+      'table describe',
+      'table delete',
+      'keys marker',
+      'keys cell',
+      'documents remove',
+    ]) {
       const { output } = await outcome(...command.split(' '), '--help');
       expect(output).toMatch(new RegExp(`Examples:\n.*cellport ${command}`));
     }

@@ -76,6 +76,28 @@ describe('the configuration', () => {
     expect(config({}).http.explain).toBe(true);
   });
 
+  it('opens explanations, introspection and GraphiQL by default only where no other machine reaches the server', () => {
+    const open = (env: Record<string, string>) => {
+      const { introspection, http } = config(env);
+      return [introspection, http.explain, http.graphiql];
+    };
+    for (const HOST of ['127.0.0.1', 'localhost', '::1']) expect(open({ HOST })).toEqual([true, true, true]);
+    for (const HOST of ['0.0.0.0', '::', 'box']) {
+      expect(open({ HOST })).toEqual([false, false, false]);
+      const on = { CELLPORT_INTROSPECTION: 'on', CELLPORT_EXPLAIN: '1', CELLPORT_GRAPHIQL: 'on' };
+      expect(open({ HOST, ...on })).toEqual([true, true, true]);
+    }
+    expect(open({ CELLPORT_GRAPHIQL: 'off' })).toEqual([true, true, false]);
+  });
+
+  it('takes a number of proxies, or their addresses and networks', () => {
+    const trusted = (list: string) => config({ CELLPORT_TRUST_PROXY: list }).http.trustedProxies;
+    expect([config({}).http.trustedProxies, trusted('off'), trusted('2')]).toEqual([0, 0, 2]);
+    expect(trusted('10.0.0.0/8, 192.0.2.1,fd00::/8')).toEqual(['10.0.0.0/8', '192.0.2.1', 'fd00::/8']);
+    for (const wrong of ['17', 'on', '10.0.0.0/33', '10.0.0', 'proxy', '1.2.3.4,,5.6.7.8', '-1'])
+      expect(() => trusted(wrong)).toThrow('CELLPORT_TRUST_PROXY must be off, a number');
+  });
+
   it('treats empty variables as unset, and warns about unknown settings', () => {
     expect(config({ PORT: '', CELLPORT_KEY_STYLE: ' ', CELLPORT_TABEL: 'x' })).toMatchObject({
       http: { port: 4000 },

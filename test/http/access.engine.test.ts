@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { checkReach } from '../../src/http/loopback.js';
+import { checkReach } from '../../src/loopback.js';
 import { testDatabase } from '../support/test-database.js';
 import { startServer, type LiveServer } from './live-server.js';
 

@@ -68,6 +68,8 @@ interface ServerOptions {
   readonly storageFault?: ServerServices['storageFault'];
   readonly objects?: ObjectStore;
   readonly introspection?: boolean;
+  readonly trustedDocuments?: Services['trustedDocuments'];
+  readonly cacheSeconds?: number;
   readonly allowedOrigins?: readonly string[];
   readonly styleUrl?: string;
   readonly styleOrigins?: readonly string[];
@@ -75,6 +77,8 @@ interface ServerOptions {
   /** The address to which the server considers itself bound. */
   readonly host?: string;
   readonly explain?: boolean;
+  readonly graphiql?: boolean;
+  readonly trustedProxies?: number | readonly string[];
   readonly metrics?: Metrics;
   readonly drainMs?: number;
   readonly requestTimeoutMs?: number;
@@ -101,6 +105,8 @@ export async function startServer(
     storageFault,
     objects,
     introspection,
+    trustedDocuments,
+    cacheSeconds,
     readOnly,
     allowedOrigins,
     styleUrl,
@@ -108,6 +114,8 @@ export async function startServer(
     allowedHosts,
     host,
     explain,
+    graphiql,
+    trustedProxies,
     metrics,
     drainMs,
     requestTimeoutMs,
@@ -132,6 +140,8 @@ export async function startServer(
       storageFault,
       limits: { ...DEFAULT_LIMITS, ...limits },
       introspection,
+      trustedDocuments,
+      cacheSeconds,
       readOnly,
       now,
     },
@@ -148,6 +158,8 @@ export async function startServer(
     allowedHosts,
     host,
     explain,
+    graphiql,
+    trustedProxies,
     metrics,
     drainMs,
     requestTimeoutMs,

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.js';
 import { latToY, lngToX, worldSize, xToLng, yToLat } from '../../geo/mercator.js';
-import { urlOf } from '../../http/loopback.js';
 import type { RowPosition } from '../../ingest/rows/position.js';
+import { urlOf } from '../../loopback.js';
 import type { Collection } from '../../model/collection.js';
 
 /** Map size in px that fits any window. */

@@ -4,11 +4,12 @@ import { badInput, CellportError, limitExceeded } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { Limits } from '../../model/limits.js';
 import { checkMutation } from '../actions.js';
-import type { RequestContext } from '../context.js';
+import type { RequestContext, Services } from '../context.js';
 import { errorFormatter, type FormatError } from '../error-format.js';
 import { checkAnswerSize } from '../limits/answer-size.js';
 import { documentReader, type Verdict } from './documents.js';
 import type { Execution, Executor } from './executor.js';
+import { PersistedDocuments } from './persisted.js';
 import { variableErrors, withAnyPositions } from './variables.js';
 
 /** What a client sends to start an operation, unchecked. */
@@ -16,6 +17,20 @@ export interface OperationRequest {
   readonly query?: unknown;
   readonly operationName?: unknown;
   readonly variables?: unknown;
+  /** May have the hash of a document instead of its text: see `PersistedDocuments`. */
+  readonly extensions?: unknown;
+}
+
+/** The operation in the parameters of a URL. What is not JSON remains a string, which is refused later. */
+export function operationIn(parameters: Readonly<Record<string, string | undefined>>): OperationRequest {
+  const valueOf = (name: string): unknown => {
+    try {
+      return JSON.parse(parameters[name] ?? 'null');
+    } catch {
+      return parameters[name];
+    }
+  };
+  return { ...parameters, variables: valueOf('variables'), extensions: valueOf('extensions') };
 }
 
 export interface Failed {
@@ -35,16 +50,15 @@ const NEEDS_STREAM = new CellportError(
 
 const isNothing = (value: unknown): value is null | undefined => value === undefined || value === null;
 
-/** The fields of a request with their types. Throws BAD_USER_INPUT naming the first invalid field. */
-function readRequest({ query, operationName, variables }: OperationRequest) {
-  if (typeof query !== 'string') throw badInput('query', query, 'the text of a GraphQL document');
+/** The other fields of a request with their types. Throws BAD_USER_INPUT naming the first invalid field. */
+function readRequest({ operationName, variables }: OperationRequest) {
   if (!isNothing(operationName) && typeof operationName !== 'string') {
     throw badInput('operationName', operationName, 'a string');
   }
   if (!isNothing(variables) && (typeof variables !== 'object' || Array.isArray(variables))) {
     throw badInput('variables', variables, 'a JSON object');
   }
-  return { query, variables: { ...variables }, operationName: operationName ?? undefined };
+  return { variables: { ...variables }, operationName: operationName ?? undefined };
 }
 
 /** Maximum number of errors in one answer; a long list may have one for each item. */
@@ -60,9 +74,9 @@ function listed(errors: readonly unknown[], format: FormatError): readonly Graph
 }
 
 /**
- * The steps of every operation over any transport: `read` checks the limits of a document, parses and validates it;
- * `prepare` does that for an operation of a stream and checks the rest of the request; `execute` runs it. `answer` does all
- * of them for an HTTP request whose document has been read.
+ * The steps of every operation over any transport: `find` finds the document of a request, and has it `read`, which checks
+ * its limits, parses and validates it; `prepare` does that for an operation of a stream and checks the rest of the request;
+ * `execute` runs it. `answer` does all of them for an HTTP request whose document has been read.
  */
 export class Pipeline {
   readonly schema: GraphQLSchema;
@@ -71,22 +85,43 @@ export class Pipeline {
   readonly #executor: Executor;
   readonly #limits: Limits;
   readonly #introspection: boolean;
+  readonly #documents: PersistedDocuments;
 
-  constructor(schema: GraphQLSchema, executor: Executor, limits: Limits, introspection: boolean, log: Log) {
+  constructor(
+    schema: GraphQLSchema,
+    executor: Executor,
+    { limits, introspection = true, trustedDocuments }: Pick<Services, 'limits' | 'introspection' | 'trustedDocuments'>,
+    log: Log,
+  ) {
     this.schema = schema;
     this.format = errorFormatter(log);
-    this.read = documentReader({ schema, limits, introspection, format: this.format });
+    // Of the trusted documents, any may introspect.
+    const mayIntrospect = introspection || trustedDocuments !== undefined;
+    this.read = documentReader({ schema, limits, introspection: mayIntrospect, format: this.format });
+    this.#documents = new PersistedDocuments(trustedDocuments);
     this.#executor = executor;
     this.#limits = limits;
     this.#introspection = introspection;
   }
 
-  /** An operation that is ready to be executed, or the errors for which it is refused. */
-  prepare(request: OperationRequest, context: RequestContext): Execution | Failed {
+  /** The document of a request, which may have only its hash; undefined if it has neither. Never throws. */
+  async find(request: OperationRequest): Promise<({ readonly text?: string } & Verdict) | undefined> {
     try {
-      const { query, variables, operationName } = readRequest(request);
-      const { document, errors } = this.read(query);
+      const text = await this.#documents.find(request);
+      return typeof text === 'string' ? { text, ...this.read(text) } : undefined;
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  /** An operation that is ready to be executed, or the errors for which it is refused. */
+  async prepare(request: OperationRequest, context: RequestContext): Promise<Execution | Failed> {
+    try {
+      const found = await this.find(request);
+      if (found === undefined) throw badInput('query', request.query, 'the text of a GraphQL document');
+      const { document, errors } = found;
       if (errors) return { errors };
+      const { variables, operationName } = readRequest(request);
       const operation = getOperationAST(document, operationName) ?? undefined;
       return this.#checked({ document, operation, operationName, variables, context });
     } catch (error) {

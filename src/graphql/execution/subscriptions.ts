@@ -58,6 +58,8 @@ export interface Caller {
   readonly forbidsWrites?: CellportError | undefined;
   /** What it may do; undefined for everything. */
   readonly access?: Access | undefined;
+  /** The address of the client. */
+  readonly address?: string | undefined;
 }
 
 /** One answer as a stream. */
@@ -122,7 +124,7 @@ export class Subscriptions {
   /** Starts a subscription, or answers a query or a mutation. */
   async start(
     request: OperationRequest,
-    { waitedMs = 0, gone, forbidsWrites, access }: Caller = {},
+    { waitedMs = 0, gone, forbidsWrites, access, address }: Caller = {},
   ): Promise<Subscription | Failed> {
     const { limits, db } = this.#services;
     const work = new Work(limits, db.scheduler, undefined, waitedMs);
@@ -130,7 +132,8 @@ export class Subscriptions {
     if (gone?.aborted === true) work.abandon();
     try {
       const context = createContext(this.#services, work, access);
-      const prepared = this.#pipeline.prepare(request, { ...context, ...(forbidsWrites && { forbidsWrites }) });
+      const refused = forbidsWrites && { forbidsWrites };
+      const prepared = await this.#pipeline.prepare(request, { ...context, address, ...refused });
       if ('errors' in prepared) return prepared;
       const { document, operation, operationName, variables } = prepared;
       const args = { schema: this.#pipeline.schema, document, operationName, variableValues: variables };

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
 
+import { pageDocuments } from './documents.js';
 import { makeTiles } from './tiles.js';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -29,12 +30,20 @@ const baseMap: Plugin = {
   },
 };
 
+/** Writes the manifest of the page's operations, which a server may trust alone: see `CELLPORT_DOCUMENTS`. */
+const documents: Plugin = {
+  name: 'documents',
+  generateBundle() {
+    this.emitFile({ type: 'asset', fileName: 'documents.json', source: JSON.stringify(pageDocuments()) });
+  },
+};
+
 /** Builds the map page into `dist/page`, static files without external resources, served at `/` and `/map/`. */
 export default defineConfig({
   root: here('..'),
   base: '/map/',
   logLevel: 'warn',
-  plugins: [baseMap],
+  plugins: [baseMap, documents],
   build: {
     outDir: here('../../../dist/page'),
     emptyOutDir: true,

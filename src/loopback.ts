@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-import { CellportError } from '../errors.js';
+import { CellportError } from './errors.js';
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
