@@ -76,7 +76,7 @@ test('a failed second page is read again', async () => {
   });
   const viewport = open({ content: 'markers', padding: 0 });
   viewport.view(HERE, 9);
-  await sleep(30);
+  await expect.poll(() => asked.length, WAIT).toBeGreaterThan(1);
   isDown = false;
   await expect.poll(keysIn(viewport), WAIT).toEqual(['a', 'b']);
   expect(asked.length).toBeGreaterThan(2);

@@ -29,6 +29,14 @@ PageInfo.startCursor: String
 PageInfo.endCursor: String
 PageInfo.shortBecause: ShortPageReason
 enum ShortPageReason = READ_BUDGET | DEADLINE
+Query.viewer: Viewer!
+Viewer.name: String
+Viewer.roles: [String!]!
+Viewer.may: [Permission!]!
+Permission.collections: [String!]!
+Permission.actions: [Action!]!
+Permission.filtered: Boolean!
+enum Action = read | write | record | admin
 Query.node(id: ID!): Node
 Query.nodes(ids: [ID!]!): [Node]!
 Query.collection(key: String!): Collection

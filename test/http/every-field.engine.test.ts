@@ -98,6 +98,7 @@ const ZONES = `
 
 const READ_ZONES = `
   query ReadZones($key: String!, $id: ID!, $bounds: BoundsInput!, $point: PointInput!) {
+    viewer {name roles may {collections actions filtered}}
     node(id: $id) {__typename id ...Z}
     nodes(ids: [$id, "zone::places::no"]) {__typename id}
     collection(key: $key) {
