@@ -16,7 +16,7 @@ import { send } from '../../src/store/request/send.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
-import { rounds } from '../support/rounds.js';
+import { rounds, variants } from '../support/rounds.js';
 import { edgePositions, LAYOUTS, makeCollection, NOW, realMarkers, requestContext, type Made } from './fixture.js';
 
 const MARKERS = realMarkers(250);
@@ -119,7 +119,7 @@ async function pages(
 const ceiling = ({ lat }: Point, radius: number, key: string, trusted: boolean) =>
   radius > 50_000 || key === 'p4s3' ? 64 : Math.abs(lat) >= 89 ? (trusted ? 32 : 64) : 16;
 
-describe.each(LAYOUTS)('radius queries in the collection $key', ({ style, ...input }) => {
+describe.each(variants(LAYOUTS, 2))('radius queries in the collection $key', ({ style, ...input }) => {
   const database = databases[style];
   const made = makeCollection(database, input, MARKERS);
   const calls = recordCalls(database);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 
 import { GEOHASH_ALPHABET } from '../../../src/geo/geohash.js';
@@ -34,6 +35,9 @@ import { mortalConsumer } from './mortal.js';
 const KILLS = rounds('kills');
 /** Enough for almost every place, however slow the machine is. */
 const LEAST_WRITES = 500;
+const MARKERS = rounds('markersOfKills');
+/** Writers mostly wait for the consumer: without pauses they would take both cores meanwhile. */
+const PAUSE_MS = 10;
 const WRITERS = 4;
 /** Cells are stored up to length 5; the server counts longer ones from their markers on request. */
 const LONGEST_CELL = 8;
@@ -110,7 +114,7 @@ async function keptSummaries(collection: Collection): Promise<Record<string, str
   for (let due = 1; due > 0;) {
     due = 0;
     for await (const days of listDueDays(db, 'parks', dayAgo(2), newCall())) due += days.length;
-    if (due > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    if (due > 0) await sleep(50);
   }
   const references = READ_MARKERS.map((key) => ({ collection, key }));
   const markers = await getMarkers(db, references, newCall(), { consistent: true });
@@ -149,10 +153,10 @@ test(`cells, places, pages and summaries are exact after kill -9 at random momen
   let writing = true;
   let written = 0;
   async function write(): Promise<void> {
-    while (writing || written < LEAST_WRITES) {
+    for (; writing || written < LEAST_WRITES; await sleep(PAUSE_MS)) {
       written += 1;
       if (chance.happens(0.3)) await writeReading(chance);
-      const key = `m${chance.integer(1, 300)}`;
+      const key = `m${chance.integer(1, MARKERS)}`;
       const { pk, sk } = db.keys.marker('parks', key);
       if (chance.happens(0.2)) {
         await send(db, 'delete', { TableName: db.tables.entities, Key: { pk, sk } }, newCall());
