@@ -1,17 +1,17 @@
 /** How many rounds long tests run: the first number in `npm test`, the second with CELLPORT_SOAK=1, as in CI. */
 const ROUNDS = {
   /** Seeds of the simulated stream. A run of 10,000 found nothing. */
-  simulatedStreams: [60, 6_000],
+  simulatedStreams: [60, 2_000],
   /** How often a consumer is killed while clients write. */
-  kills: [2, 6],
+  kills: [2, 4],
   /** Markers that are written meanwhile. */
   markersOfKills: [80, 300],
   /** How often the process that writes an embedded index is killed. */
-  killsOfWriter: [1, 4],
+  killsOfWriter: [1, 2],
   /** How often OpenSearch, or the server that follows the stream into it, is killed while clients write. */
   killsOfSearch: [1, 4],
   /** The same for each of the two halves of a comparison with a model. */
-  killsOfModel: [1, 3],
+  killsOfModel: [1, 2],
   /** Changes of a layout, how often the process that makes one is killed, and the phases in which it is undone. */
   killedRepartitions: [1, 2],
   killsOfRepartition: [1, 5],
@@ -20,11 +20,11 @@ const ROUNDS = {
   steadyMarkers: [110, 200],
   clientsOfLayout: [2, 3],
   /** Recounts that are stopped. */
-  stoppedRecounts: [2, 8],
+  stoppedRecounts: [2, 4],
   /** Kept summaries of eight markers, compared with a scan. */
-  scannedSummaries: [1, 8],
+  scannedSummaries: [1, 4],
   /** Key layouts, and radius queries in each of them. */
-  keyLayouts: [4, 18],
+  keyLayouts: [4, 10],
   radiusQueriesOfLayout: [1, 2],
   /** Radius and k-nearest queries in each of four collections. */
   radiusQueries: [1, 5],
@@ -32,7 +32,7 @@ const ROUNDS = {
   crowd: [800, 3_000],
   deletedMarkers: [4_000, 20_000],
   /** Positions looked up in the borders of all countries. */
-  positionsInCountries: [40, 2_000],
+  positionsInCountries: [40, 600],
   /** Positions whose zones are compared with those that OpenSearch finds. A run of 10,000 found no difference. */
   positionsInOpenSearch: [150, 2_500],
   /** Subscriptions that start at once. */
@@ -46,10 +46,10 @@ const ROUNDS = {
   /** How fast keys are typed into the map page. */
   typingSpeeds: [1, 2],
   /** Documents of the schema with random values. A run of 300,000 found no further errors. */
-  fuzzedQueries: [60, 1_500],
-  fuzzedMutations: [20, 300],
+  fuzzedQueries: [60, 600],
+  fuzzedMutations: [20, 120],
   /** Raw inputs of each kind. */
-  fuzzedInputs: [100, 1_000],
+  fuzzedInputs: [100, 500],
 } as const satisfies Readonly<Record<string, readonly [quick: number, full: number]>>;
 
 /** CELLPORT_RUNS overrides both, for a longer search. */

@@ -1,12 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 
-import { GEOHASH_ALPHABET } from '../../../src/geo/geohash.js';
-import { cellAt, cellChildren, viewportCells, type MapCell } from '../../../src/map/cells/cells.js';
-import { placesUnder } from '../../../src/map/places.js';
-import { readViewport } from '../../../src/map/viewport.js';
 import type { Collection } from '../../../src/model/collection.js';
-import type { Place } from '../../../src/model/place.js';
 import { loadStreamState } from '../../../src/store/cell/stream-state.js';
 import { createCollection } from '../../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../../src/store/marker/marker-item.js';
@@ -15,7 +10,7 @@ import { listDueDays } from '../../../src/store/reading/kept-days.js';
 import { readKeptSummaries } from '../../../src/store/reading/kept-summaries.js';
 import { newCall } from '../../../src/store/request/meter.js';
 import { send } from '../../../src/store/request/send.js';
-import { NOW, requestContext } from '../../map/fixture.js';
+import { NOW } from '../../map/fixture.js';
 import { rounds } from '../../support/rounds.js';
 import { testDatabase } from '../../support/test-database.js';
 import { createChance, type Chance } from '../simulation/world.js';
@@ -24,7 +19,6 @@ import {
   countedCells,
   countedPlaces,
   markerEntries,
-  shown,
   storedCells,
   storedEntries,
   storedPlaces,
@@ -39,42 +33,11 @@ const MARKERS = rounds('markersOfKills');
 /** Writers mostly wait for the consumer: without pauses they would take both cores meanwhile. */
 const PAUSE_MS = 10;
 const WRITERS = 4;
-/** Cells are stored up to length 5; the server counts longer ones from their markers on request. */
-const LONGEST_CELL = 8;
-
-const WORLD = readViewport({ bounds: { west: -180, south: -90, east: 180, north: 90 }, zoom: 1 });
 
 const db = await testDatabase('readable', { stream: true });
 const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
 const consumer = mortalConsumer(db);
 afterAll(() => consumer.kill());
-
-const byName = (cells: readonly MapCell[]) =>
-  Object.fromEntries(cells.map((cell) => [`${cell.collection.key}/${cell.geohash}`, shown(cell)] as const));
-
-/** Every non-empty cell of a collection, found like a client: from each cell to its children. */
-async function walkedCells(collection: Collection): Promise<MapCell[]> {
-  const { context } = requestContext(db);
-  const found: MapCell[] = [];
-  let level = await Promise.all(Array.from(GEOHASH_ALPHABET, (geohash) => cellAt(context, collection, geohash)));
-  for (let length = 1; length <= LONGEST_CELL; length += 1) {
-    level = level.filter(({ count }) => count > 0);
-    found.push(...level);
-    level = (await Promise.all(level.map((cell) => cellChildren(context, cell)))).flat();
-  }
-  return found;
-}
-
-/** Every place of a collection with markers, found like a client: from each place to those inside it. */
-async function walkedPlaces(collection: Collection, under: Place = []): Promise<[string, number][]> {
-  const { context } = requestContext(db);
-  const counts = await placesUnder(context, collection, under);
-  const inside = await Promise.all(counts.map(({ place }) => walkedPlaces(collection, place)));
-  return [
-    ...counts.map(({ place, count }): [string, number] => [[collection.key, ...place].join('/'), count]),
-    ...inside.flat(),
-  ];
-}
 
 /** How many days before today the readings are from: long over, even if the test runs over midnight. */
 const DAYS_AGO = [3, 4, 5];
@@ -188,22 +151,4 @@ test(`cells, places, pages and summaries are exact after kill -9 at random momen
   const places = await countedPlaces(db);
   expect(Object.keys(places).length).toBeGreaterThan(5);
   expect(await storedPlaces(db)).toEqual(places);
-  expect(Object.fromEntries(await walkedPlaces(collection))).toEqual(places);
-
-  // The server's cells of all lengths: from stored counts, or from the markers if there are none.
-  const counted = await countedCells(db, LONGEST_CELL);
-  const walked = await walkedCells(collection);
-  expect(byName(walked)).toEqual(counted);
-  const { context: asking } = requestContext(db);
-  expect(await Promise.all(walked.map(({ geohash }) => cellAt(asking, collection, geohash)))).toEqual(walked);
-  const near = readViewport({ bounds: { west: 16.9, south: 52.4, east: 17, north: 52.5 }, zoom: 12 });
-  for (let length = 1; length <= LONGEST_CELL; length += 1) {
-    const { context } = requestContext(db);
-    const cells = await viewportCells(context, near, 'parks', length);
-    expect(cells.length).toBeGreaterThan(0);
-    expect(counted).toMatchObject(byName(cells));
-    const { context: patient } = requestContext(db, { limits: { queryCalls: 5_000 } });
-    const all = Object.entries(counted).filter(([name]) => name.length === 'parks/'.length + length);
-    expect(byName(await viewportCells(patient, WORLD, 'parks', length))).toEqual(Object.fromEntries(all));
-  }
 });
