@@ -2,16 +2,12 @@
 const ROUNDS = {
   /** Seeds of the simulated stream. A run of 10,000 found nothing. */
   simulatedStreams: [60, 2_000],
-  /** How often a consumer is killed while clients write. */
-  kills: [2, 4],
-  /** Markers that are written meanwhile. */
-  markersOfKills: [80, 300],
   /** How often the process that writes an embedded index is killed. */
   killsOfWriter: [1, 2],
   /** How often OpenSearch, or the server that follows the stream into it, is killed while clients write. */
   killsOfSearch: [1, 4],
-  /** The same for each of the two halves of a comparison with a model. */
-  killsOfModel: [1, 2],
+  /** How often a consumer is killed while clients write, in each of the two halves of a comparison with a model. */
+  killsOfModel: [1, 3],
   /** Changes of a layout, how often the process that makes one is killed, and the phases in which it is undone. */
   killedRepartitions: [1, 2],
   killsOfRepartition: [1, 5],
