@@ -9,6 +9,7 @@ import { openCities } from '../../src/ingest/markers/cities.js';
 import { isInvalid } from '../../src/ingest/read/row.js';
 import { makeCollection, type Made } from '../map/fixture.js';
 import { recordCalls } from '../support/record-calls.js';
+import { runsAll } from '../support/rounds.js';
 import { runCliHere } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, testDatabase } from '../support/test-database.js';
@@ -53,7 +54,7 @@ function hottestShare(length: number): number {
 }
 
 describe('cellport advise', () => {
-  test('answers the worked examples from figures alone', async () => {
+  test.runIf(runsAll)('answers the worked examples from figures alone', async () => {
     const load = ['--rcu', '1000', '--wcu', '500', '--gb', '50', '--peak', '2'];
     const { partitions, monthly } = await adviceOf(...load, '--price', 'storage=1');
     expect(partitions).toEqual({ byThroughput: 1, byStorage: 5, total: 5, rcuEach: 200, wcuEach: 100 });
