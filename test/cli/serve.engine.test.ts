@@ -14,6 +14,7 @@ import { ensureMonthTable, monthsAhead } from '../../src/store/table/month-table
 import { startServer } from '../http/live-server.js';
 import { postQuery } from '../support/post-query.js';
 import { startStallingProxy } from '../support/proxy.js';
+import { runsAll } from '../support/rounds.js';
 import { runCli, runCliHere, type RunningCli } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, newDatabase } from '../support/test-database.js';
@@ -64,29 +65,32 @@ async function engineGone(data: string): Promise<void> {
 }
 
 describe('cellport serve', () => {
-  it('serves requests, stops with its engine on SIGTERM, and loses no acknowledged write on kill -9', async () => {
-    const first = start('serve', ['serve']);
-    const url = await first.serving();
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ ready: true, reasons: [] });
-    const front = await fetch(`${url}/`, { redirect: 'manual' });
-    // The map if it has been built (`npm run build`), else GraphiQL.
-    if (existsSync(PAGE)) expect(await front.text()).toContain('<title>Cellport');
-    else expect(front.headers.get('location')).toBe('/graphiql/');
-    await ask(url, 'mutation { createCollection(input: { key: "parks", name: "Parks" }) { id } }');
-    const marker = (key: number) =>
-      `createMarker(input: { collection: "parks", key: "${key}", position: { lng: ${key}, lat: 2 } }) { id }`;
-    for (let key = 0; key < 20; key += 1) await ask(url, `mutation { ${marker(key)} }`);
-    first.child.kill('SIGKILL');
-    await first.ended;
+  it.runIf(runsAll)(
+    'serves requests, stops with its engine on SIGTERM, and loses no acknowledged write on kill -9',
+    async () => {
+      const first = start('serve', ['serve']);
+      const url = await first.serving();
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ ready: true, reasons: [] });
+      const front = await fetch(`${url}/`, { redirect: 'manual' });
+      // The map if it has been built (`npm run build`), else GraphiQL.
+      if (existsSync(PAGE)) expect(await front.text()).toContain('<title>Cellport');
+      else expect(front.headers.get('location')).toBe('/graphiql/');
+      await ask(url, 'mutation { createCollection(input: { key: "parks", name: "Parks" }) { id } }');
+      const marker = (key: number) =>
+        `createMarker(input: { collection: "parks", key: "${key}", position: { lng: ${key}, lat: 2 } }) { id }`;
+      for (let key = 0; key < 20; key += 1) await ask(url, `mutation { ${marker(key)} }`);
+      first.child.kill('SIGKILL');
+      await first.ended;
 
-    const second = start('serve', ['serve']);
-    const again = await second.serving();
-    await vi.waitFor(async () => expect(await countOf(again, 'parks')).toBe(20), { timeout: 30_000 });
-    second.child.kill('SIGTERM');
-    expect(await second.ended).toBe(0);
-    await engineGone('serve');
-  });
+      const second = start('serve', ['serve']);
+      const again = await second.serving();
+      await vi.waitFor(async () => expect(await countOf(again, 'parks')).toBe(20), { timeout: 30_000 });
+      second.child.kill('SIGTERM');
+      expect(await second.ended).toBe(0);
+      await engineGone('serve');
+    },
+  );
 
   it('fails at once if its port is in use', async () => {
     const other = createServer();
@@ -170,49 +174,55 @@ describe('cellport serve --demo', () => {
 });
 
 describe('cellport import', () => {
-  it('loads a file, reports its rows, changes nothing when repeated, resumes after an interruption, and updates the counts', async () => {
-    const path = join(folder, 'places.csv');
-    const lines = Array.from({ length: ROWS }, (_, at) => `k${at},${(at % 360) - 180},${(at % 170) - 85},Place ${at}`);
-    await writeFile(path, ['id,lng,lat,name', ...lines, 'bad,1,91,Nowhere', 'k1,1,1,Again'].join('\n'));
-    const args = ['import', path, '--collection', 'places'];
+  it.runIf(runsAll)(
+    'loads a file, reports its rows, changes nothing when repeated, resumes after an interruption, and updates the counts',
+    async () => {
+      const path = join(folder, 'places.csv');
+      const lines = Array.from(
+        { length: ROWS },
+        (_, at) => `k${at},${(at % 360) - 180},${(at % 170) - 85},Place ${at}`,
+      );
+      await writeFile(path, ['id,lng,lat,name', ...lines, 'bad,1,91,Nowhere', 'k1,1,1,Again'].join('\n'));
+      const args = ['import', path, '--collection', 'places'];
 
-    // In memory, where writes take a quarter of the time.
-    const settings = { ...engineSettings(), CELLPORT_TABLE: 'imported', CELLPORT_DATA_DIR: join(folder, 'import') };
-    const state = join(folder, 'import', 'imports');
-    const hasProgress = () => {
-      const name = existsSync(state) ? readdirSync(state).find((each) => each.endsWith('.json')) : undefined;
-      return name !== undefined && !readFileSync(join(state, name), 'utf8').includes('"written":0');
-    };
-    // The third window starts once the progress of the first one is saved, and is never written.
-    const proxy = await startStallingProxy((asked) => asked === 'BatchWriteItem' && hasProgress());
-    onTestFinished(proxy.close);
-    const first = start('import', args, { ...settings, AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
-    await Promise.race([proxy.stalled, first.ended]);
-    first.child.kill('SIGINT');
-    expect(await first.ended).toBe(1);
-    expect(first.output()).toMatch(/run the same command again to resume/);
+      // In memory, where writes take a quarter of the time.
+      const settings = { ...engineSettings(), CELLPORT_TABLE: 'imported', CELLPORT_DATA_DIR: join(folder, 'import') };
+      const state = join(folder, 'import', 'imports');
+      const hasProgress = () => {
+        const name = existsSync(state) ? readdirSync(state).find((each) => each.endsWith('.json')) : undefined;
+        return name !== undefined && !readFileSync(join(state, name), 'utf8').includes('"written":0');
+      };
+      // The third window starts once the progress of the first one is saved, and is never written.
+      const proxy = await startStallingProxy((asked) => asked === 'BatchWriteItem' && hasProgress());
+      onTestFinished(proxy.close);
+      const first = start('import', args, { ...settings, AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
+      await Promise.race([proxy.stalled, first.ended]);
+      first.child.kill('SIGINT');
+      expect(await first.ended).toBe(1);
+      expect(first.output()).toMatch(/run the same command again to resume/);
 
-    const second = await runCliHere(args, settings);
-    expect(second).toMatchObject({ code: 0, output: expect.stringMatching(/resumed after [\d,]+ rows/) as unknown });
-    expect(second.output).toMatch(/4,052 rows in .*0 updated.*2 rejected/);
-    const rejects = (await readFile(`${path}.rejects.ndjson`, 'utf8'))
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { line: number });
-    expect(rejects.map(({ line }) => line)).toEqual([ROWS + 2, ROWS + 3]);
+      const second = await runCliHere(args, settings);
+      expect(second).toMatchObject({ code: 0, output: expect.stringMatching(/resumed after [\d,]+ rows/) as unknown });
+      expect(second.output).toMatch(/4,052 rows in .*0 updated.*2 rejected/);
+      const rejects = (await readFile(`${path}.rejects.ndjson`, 'utf8'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { line: number });
+      expect(rejects.map(({ line }) => line)).toEqual([ROWS + 2, ROWS + 3]);
 
-    expect(second.output).toMatch(/counts and clusters include all rows\nto view it, run `cellport serve`/);
+      expect(second.output).toMatch(/counts and clusters include all rows\nto view it, run `cellport serve`/);
 
-    const tables = { entities: 'imported', derived: 'imported-derived' };
-    const server = await startServer(newDatabase('readable', { tables }));
-    onTestFinished(() => server.close());
-    const third = await runCliHere(args, { ...settings, PORT: new URL(server.url).port });
-    expect(third).toMatchObject({ code: 0 });
-    expect(third.output).toMatch(/0 created, 0 updated, 4,050 unchanged, 2 rejected/);
-    expect(third.output).toMatch(/the running server updates counts.*\nview it: http/);
+      const tables = { entities: 'imported', derived: 'imported-derived' };
+      const server = await startServer(newDatabase('readable', { tables }));
+      onTestFinished(() => server.close());
+      const third = await runCliHere(args, { ...settings, PORT: new URL(server.url).port });
+      expect(third).toMatchObject({ code: 0 });
+      expect(third.output).toMatch(/0 created, 0 updated, 4,050 unchanged, 2 rejected/);
+      expect(third.output).toMatch(/the running server updates counts.*\nview it: http/);
 
-    expect(await countOf(server.url, 'places')).toBe(ROWS);
-  });
+      expect(await countOf(server.url, 'places')).toBe(ROWS);
+    },
+  );
 
   it('commands create, describe and delete the tables', async () => {
     const run = (...args: string[]) => runCliHere(['table', ...args], engineSettings());

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { expectRfc7946 } from '../support/rfc7946.js';
-import { runCli, runCliHere } from '../support/run-cli.js';
+import { runCliHere } from '../support/run-cli.js';
 import { box, positions } from '../support/shapes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, testDatabase } from '../support/test-database.js';
@@ -36,10 +36,10 @@ test('a file of areas and lines is detected as zones, and --no-zones imports its
     feature('point', 'Point', [5, 5]),
   ];
   await writeFile(path, JSON.stringify({ type: 'FeatureCollection', features }));
-  const first = runCli(['import', path, '--collection', 'mixed', '--name', 'Mixed'], settings());
-  expect(await first.ended).toBe(0);
-  expect(first.output()).toContain('zones for collection mixed (created)');
-  expect(first.output()).toMatch(/3 rows in .*: 2 created, 0 updated, 0 unchanged, 1 rejected/);
+  const first = await outcome('import', path, '--collection', 'mixed', '--name', 'Mixed');
+  expect(first.code).toBe(0);
+  expect(first.output).toContain('zones for collection mixed (created)');
+  expect(first.output).toMatch(/3 rows in .*: 2 created, 0 updated, 0 unchanged, 1 rejected/);
   expect(await readFile(`${path}.rejects.ndjson`, 'utf8')).toContain('--no-zones');
   const points = await outcome('import', path, '--collection', 'mixed', '--no-zones');
   expect(points.output).toMatch(/3 rows in .*: 1 created, 0 updated, 0 unchanged, 2 rejected/);

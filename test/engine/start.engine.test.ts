@@ -28,6 +28,7 @@ import { isCopyInUse } from '../../src/engine/keeper-file.js';
 import type * as engineModule from '../../src/engine/start.js';
 import type { Engine } from '../../src/engine/start.js';
 import { removeFolder } from '../support/remove-folder.js';
+import { runsAll } from '../support/rounds.js';
 
 const compiled = inject('compiled');
 const { startEngine } = (await import(join(compiled, 'src/engine/start.js'))) as typeof engineModule;
@@ -183,40 +184,43 @@ describe('the embedded engine', () => {
     await untilGone(folder);
   });
 
-  test('acknowledged writes survive a kill of the writer, of Java and of the keeper, and the writer continues', async () => {
-    const folder = newFolder();
-    const engine = await start(folder);
-    const client = await makeRows(engine);
-    const writer = user([folder, 'write']);
-    const grows = async (by: number) => {
-      const before = acknowledged(writer).length;
-      await vi.waitFor(() => expect(acknowledged(writer).length).toBeGreaterThan(before + by), { timeout: 150_000 });
-    };
-    const killed = async (victim: number) => {
-      const java = javaOn(folder);
-      process.kill(victim, 'SIGKILL');
+  test.runIf(runsAll)(
+    'acknowledged writes survive a kill of the writer, of Java and of the keeper, and the writer continues',
+    async () => {
+      const folder = newFolder();
+      const engine = await start(folder);
+      const client = await makeRows(engine);
+      const writer = user([folder, 'write']);
+      const grows = async (by: number) => {
+        const before = acknowledged(writer).length;
+        await vi.waitFor(() => expect(acknowledged(writer).length).toBeGreaterThan(before + by), { timeout: 150_000 });
+      };
+      const killed = async (victim: number) => {
+        const java = javaOn(folder);
+        process.kill(victim, 'SIGKILL');
+        await grows(5);
+        await vi.waitFor(
+          () => {
+            expect(javaOn(folder)).toHaveLength(1);
+            expect(javaOn(folder)).not.toEqual(java);
+          },
+          { timeout: 60_000, interval: 200 },
+        );
+      };
       await grows(5);
-      await vi.waitFor(
-        () => {
-          expect(javaOn(folder)).toHaveLength(1);
-          expect(javaOn(folder)).not.toEqual(java);
-        },
-        { timeout: 60_000, interval: 200 },
-      );
-    };
-    await grows(5);
-    await killed(javaOn(folder)[0] ?? 0);
-    expect(await missing(client, acknowledged(writer))).toEqual([]);
-    await killed(keeperOf(folder));
-    writer.process.kill('SIGKILL');
-    const rows = acknowledged(writer);
-    await engine.close();
-    await untilGone(folder);
-    expect(await missing(clientOf(await start(folder)), rows)).toEqual([]);
-  });
+      await killed(javaOn(folder)[0] ?? 0);
+      expect(await missing(client, acknowledged(writer))).toEqual([]);
+      await killed(keeperOf(folder));
+      writer.process.kill('SIGKILL');
+      const rows = acknowledged(writer);
+      await engine.close();
+      await untilGone(folder);
+      expect(await missing(clientOf(await start(folder)), rows)).toEqual([]);
+    },
+  );
 
   // Files of at most 2 MB fail like those of a full or a broken disk, without one.
-  test.runIf(process.platform === 'linux')(
+  test.runIf(process.platform === 'linux' && runsAll)(
     'a transaction that cannot be committed is not acknowledged, and later writes depend on nothing that it left',
     async () => {
       const folder = newFolder();
@@ -244,32 +248,35 @@ describe('the embedded engine', () => {
     },
   );
 
-  test('a copy of a folder that is in use has its own engine, and neither changes the other', async () => {
-    const original = join(newFolder(), 'data');
-    const copy = join(newFolder(), 'data');
-    const engine = await start(original);
-    const client = await makeRows(engine);
-    const put = (n: number) => new PutItemCommand({ TableName: 'rows', Item: { pk: { S: String(n) } } });
-    await client.send(put(1));
-    cpSync(original, copy, { recursive: true });
-    // What was copied at another moment than the database.
-    for (const name of ['rows-1.search', 'rows-1.search-wal', 'imports', 'kept.txt'])
-      writeFileSync(join(copy, name), '');
-    expect([isCopyInUse(original), isCopyInUse(copy)]).toEqual([false, true]);
+  test.runIf(runsAll)(
+    'a copy of a folder that is in use has its own engine, and neither changes the other',
+    async () => {
+      const original = join(newFolder(), 'data');
+      const copy = join(newFolder(), 'data');
+      const engine = await start(original);
+      const client = await makeRows(engine);
+      const put = (n: number) => new PutItemCommand({ TableName: 'rows', Item: { pk: { S: String(n) } } });
+      await client.send(put(1));
+      cpSync(original, copy, { recursive: true });
+      // What was copied at another moment than the database.
+      for (const name of ['rows-1.search', 'rows-1.search-wal', 'imports', 'kept.txt'])
+        writeFileSync(join(copy, name), '');
+      expect([isCopyInUse(original), isCopyInUse(copy)]).toEqual([false, true]);
 
-    const copied = await start(copy);
-    expect(copied.endpoint).not.toBe(engine.endpoint);
-    const copyClient = clientOf(copied);
-    await copyClient.send(put(2));
-    await client.send(put(3));
-    expect([await missing(client, [1, 2, 3]), await missing(copyClient, [1, 2, 3])]).toEqual([[2], [3]]);
-    expect(readdirSync(copy).sort()).toEqual(['access-key', 'dynamodb', 'kept.txt', 'keeper.json', 'reserve'].sort());
-    expect(isCopyInUse(copy)).toBe(false);
-    // The process ID in the copied file is that of the original's Java.
-    expect([javaOn(original).length, javaOn(copy).length]).toEqual([1, 1]);
-  });
+      const copied = await start(copy);
+      expect(copied.endpoint).not.toBe(engine.endpoint);
+      const copyClient = clientOf(copied);
+      await copyClient.send(put(2));
+      await client.send(put(3));
+      expect([await missing(client, [1, 2, 3]), await missing(copyClient, [1, 2, 3])]).toEqual([[2], [3]]);
+      expect(readdirSync(copy).sort()).toEqual(['access-key', 'dynamodb', 'kept.txt', 'keeper.json', 'reserve'].sort());
+      expect(isCopyInUse(copy)).toBe(false);
+      // The process ID in the copied file is that of the original's Java.
+      expect([javaOn(original).length, javaOn(copy).length]).toEqual([1, 1]);
+    },
+  );
 
-  test('every path to one folder leads to the same engine, also while it is being moved', async () => {
+  test.runIf(runsAll)('every path to one folder leads to the same engine, also while it is being moved', async () => {
     const parent = newFolder();
     const folder = join(parent, 'data');
     const engine = await start(folder);
@@ -320,7 +327,7 @@ describe('the embedded engine', () => {
     expect((await clientOf(await start(folder)).send(new ListTablesCommand({}))).TableNames).toEqual([]);
   });
 
-  test('a long path with spaces works as a data folder, with a damaged keeper file in it', async () => {
+  test.runIf(runsAll)('a long path with spaces works as a data folder, with a damaged keeper file in it', async () => {
     const folder = join(newFolder(), 'a folder whose name is longer than a socket path may be '.repeat(3).trim());
     mkdirSync(folder);
     writeFileSync(join(folder, 'keeper.json'), '{"port":');

@@ -6,6 +6,7 @@ import type { Sensor, SensorRegister } from '../../examples/sensors/register.js'
 import { sparseIndexRegister, sparseIndexTable } from '../../examples/sensors/sparse-index.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
+import { variants } from '../support/rounds.js';
 import { newDatabase } from '../support/test-database.js';
 
 const WAYS = [
@@ -27,7 +28,7 @@ async function listed(register: SensorRegister, ...place: readonly [string, ...s
 const ids = async (register: SensorRegister, ...place: readonly [string, ...string[]]) =>
   (await listed(register, ...place)).map(({ id }) => id).toSorted();
 
-describe.each(WAYS)('sensors at places by $way', ({ way, table, open }) => {
+describe.each(variants(WAYS))('sensors at places by $way', ({ way, table, open }) => {
   const { client } = newDatabase();
   const calls = recordCalls({ client });
   const name = `sensors-${way.replaceAll(' ', '-')}`;

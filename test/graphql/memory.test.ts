@@ -13,6 +13,7 @@ import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { createServices } from '../../src/server/services.js';
 import { memoryOf } from '../support/heap.js';
 import { memoryDatabase } from '../support/memory-store.js';
+import { variants } from '../support/rounds.js';
 
 const schema = buildSchema();
 const services = createServices(memoryDatabase());
@@ -43,7 +44,7 @@ const operationOf = (text: string) => {
   return { document, operation: document.definitions[0] as OperationDefinitionNode };
 };
 
-describe.each(Object.entries(GREATEST))('%s', (_, text) => {
+describe.each(variants(Object.entries(GREATEST), 2))('%s', (_, text) => {
   test('take no more memory than is assumed, parsed and compiled', async () => {
     const DOCUMENTS = 6;
     const made = async (from: number) => {
@@ -74,10 +75,11 @@ describe.each(Object.entries(GREATEST))('%s', (_, text) => {
 /** What a server keeps of documents, see docs/security.md. */
 const KEPT_BYTES = (32 + 32) * 1024 * 1024;
 
-test.each([
+const kept = [
   ['sent once, of 8,000 tokens', (n: number) => `{nodes(ids: [${'"a" '.repeat(7_900)}]) {id}} #${n}`, 60, 1],
   ['compiled, with long aliases', GREATEST['146 fields with long aliases'] ?? String, 45, 4],
-] as const)('a server keeps no more of documents than it may: %s', async (_, text, documents, times) => {
+] as const;
+test.each(variants(kept))('a server keeps no more of documents than it may: %s', async (_, text, documents, times) => {
   const server = await GraphqlServer.open(services, silentLog);
   const send = async (query: string) => {
     const headers = { 'content-type': 'application/json' };

@@ -14,6 +14,7 @@ import { makeCollection, NOW, realMarkers, type Made } from '../map/fixture.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { testPages } from '../support/page-services.js';
 import { recordCalls } from '../support/record-calls.js';
+import { variants } from '../support/rounds.js';
 
 const database = memoryDatabase();
 const calls = recordCalls(database);
@@ -123,7 +124,7 @@ describe('a page is not empty while there is more', () => {
     expect(sorted(keysOf(all))).toEqual(sorted(CITIES.map(({ key }) => key)));
   });
 
-  test.each([true, false])('of a filtered viewport, from pages: %s', async (trusted) => {
+  test.each(variants([true, false]))('of a filtered viewport, from pages: %s', async (trusted) => {
     const wanted = CITIES.filter(({ category }) => category === 'NZ').map(({ key }) => key);
     const filter = 'filter: { category: ["NZ"] }';
     const field = ofWorld(`markers(collection: "cities", first: 3, after: $after, ${filter})`);

@@ -23,6 +23,7 @@ import { addCells } from '../support/add-cells.js';
 import { addAllPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
+import { variants } from '../support/rounds.js';
 import { rectangle } from '../support/shapes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
@@ -198,7 +199,7 @@ test('every field of every type is queried below', () => {
   expect(fields.filter((field) => !found.has(field) && !others.test(field))).toEqual([]);
 });
 
-describe.each(['readable', 'compact'] as const)('with %s keys', async (style) => {
+describe.each(variants(['readable', 'compact'] as const))('with %s keys', async (style) => {
   const db = await testDatabase(style);
   const folder = temporaryFolder();
   let index: SearchEngine;

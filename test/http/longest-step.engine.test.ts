@@ -23,7 +23,7 @@ import { inLine } from '../../src/search/line.js';
 import { makeCollection, realMarkers } from '../map/fixture.js';
 import { allItems } from '../stream/support.js';
 import { testPages } from '../support/page-services.js';
-import { rounds } from '../support/rounds.js';
+import { rounds, variants } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
 import { threadCpu, watchRounds } from '../support/thread-cpu.js';
@@ -447,12 +447,11 @@ function paceOfMachine(): number {
 
 /** Those with the longest steps, and with the most work for their size. */
 const DANGEROUS = ['Query.nodes', 'Query.search', 'Collection.inside', 'Mutation.createMarkers', 'Mutation.createZone'];
-const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
 const all = Object.entries(FIELDS);
+const [first] = variants(DANGEROUS);
 // Others in each run, unless all are tried.
-const tried = all
-  .map((_, at) => all[(seed + at) % all.length]!)
-  .toSorted(([one], [other]) => Number(DANGEROUS.includes(other)) - Number(DANGEROUS.includes(one)))
+const tried = variants(all, all.length)
+  .toSorted(([one], [other]) => Number(other === first) - Number(one === first))
   .slice(0, rounds('longestSteps'));
 
 test.each(tried)('%s never holds up the event loop for long', async (name, heavy) => {

@@ -8,6 +8,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { addAllPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
 import { recordCalls } from '../support/record-calls.js';
+import { variants } from '../support/rounds.js';
 import { testDatabase } from '../support/test-database.js';
 import { fillCells, startServer, type LiveServer } from './live-server.js';
 
@@ -56,7 +57,7 @@ function holds({ geohashes }: Read, geohash: string): boolean {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
 
-describe.each(['readable', 'compact'] as const)('with %s keys', async (style) => {
+describe.each(variants(['readable', 'compact'] as const))('with %s keys', async (style) => {
   const db = await testDatabase(style, { waitsForDisk: true });
   const sent = recordCalls(db);
   const servers: LiveServer[] = [];

@@ -44,7 +44,7 @@ import { anyProperties } from '../support/any-json.js';
 import { interceptCalls } from '../support/faults.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
-import { someOf } from '../support/rounds.js';
+import { someOf, variants } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
@@ -456,7 +456,8 @@ describe('importing a file', () => {
     const total = 450;
     const keys = many(total).map(({ key }) => key);
     // Before the first window, then after each of the first two, at once and a little later.
-    for (const [at, afterMs] of [0, 1, 2].flatMap((window) => [[window, 0] as const, [window, 4] as const])) {
+    const moments = [0, 1, 2].flatMap((window) => [[window, 0] as const, [window, 4] as const]);
+    for (const [at, afterMs] of variants(moments, 2)) {
       const collection = await newCollection();
       const path = await file(`every-${at}-${afterMs}.ndjson`, many(total));
       let reports = 0;

@@ -23,7 +23,7 @@ import { addMarkers, bruteInside, edgePositions } from '../map/fixture.js';
 import { interceptCalls } from '../support/faults.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
-import { someOf } from '../support/rounds.js';
+import { someOf, variants } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 import { awkwardMarker, kept, type Kept } from './awkward-markers.js';
@@ -109,14 +109,15 @@ describe('a collection that is exported and imported', () => {
 });
 
 describe('the markers of a collection', () => {
-  test.each([
+  const layouts = [
     { prefixLength: 0, writeShards: 1, queries: 1 },
     { prefixLength: 1, writeShards: 3, queries: 96 },
     { prefixLength: 2, writeShards: 1, queries: 1024 },
-  ])(
+  ];
+  test.each(variants(layouts))(
     'are read once each with only Query calls: $queries partitions',
     async ({ prefixLength, writeShards, queries }) => {
-      const markers = everywhere(600);
+      const markers = everywhere(550);
       const collection = await newCollection({ prefixLength, writeShards });
       await put(collection, markers);
       calls.reset();

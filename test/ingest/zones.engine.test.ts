@@ -25,6 +25,7 @@ import { queryZones } from '../../src/store/zone/zone-index.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import { recordCalls } from '../support/record-calls.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
+import { variants } from '../support/rounds.js';
 import { line, positions, rectangle } from '../support/shapes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
@@ -155,10 +156,11 @@ const AWKWARD: readonly ZoneInput[] = [
 ];
 
 describe('zones that are exported and imported again', () => {
-  test.each([
-    ['geojson', ['Antarctica', 'Russia', 'Fiji', 'Chile', 'Poland']],
+  const formats: readonly (readonly [string, readonly string[]])[] = [
+    ['geojson', ['Antarctica', 'Fiji', 'Chile', 'Poland']],
     ['ndjson', ['New Zealand', 'South Africa', 'Lesotho']],
-  ])('are unchanged through %s: real borders and awkward ones', async (format, names) => {
+  ];
+  test.each(variants(formats))('are unchanged through %s: real borders and awkward ones', async (format, names) => {
     const from = await newCollection();
     const countries = openCountries().filter(({ name }) => names.includes(String(name)));
     const inputs = [...AWKWARD, ...countries.map(({ geometry, ...rest }) => ({ ...rest, geometry: geometry() }))];
@@ -321,12 +323,12 @@ describe('an import of zones', () => {
 
   test('reads a single feature of several megabytes', async () => {
     const collection = await newCollection();
-    const coordinates = Array.from({ length: 120_000 }, (_, n) => [n / 1e3 + 1 / 3, Math.sin(n / 1e4)]);
+    const coordinates = Array.from({ length: 60_000 }, (_, n) => [n / 1e3 + 1 / 3, Math.sin(n / 1e4)]);
     const path = join(folder, 'single.json');
     await writeFile(path, JSON.stringify(feature('long', { type: 'LineString', coordinates }), null, 1));
     expect(await isZoneFile(path, 'geojson')).toBe(true);
     expect((await run(collection, path)).counts).toMatchObject({ created: 1 });
-    expect((await zonesOf(collection))[0]?.geometry.vertices).toBe(120_000);
+    expect((await zonesOf(collection))[0]?.geometry.vertices).toBe(60_000);
   });
 });
 

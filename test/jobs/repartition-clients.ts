@@ -47,7 +47,7 @@ export async function currentCollection(db: Database, key: string): Promise<Coll
 }
 
 /** A job mostly waits: clients that never pause would take both cores meanwhile. */
-const PAUSE_MS = 10;
+const PAUSE_MS = 20;
 
 /** A marker as it must be found. */
 interface Expected {
@@ -96,7 +96,7 @@ export class Fleet {
     const mine = (this.#asked += 1);
     const began = Date.now();
     const isDue = () => this.#followed.some((followed) => followed < mine) || (this.#status().endAt ?? 0) < began;
-    while (!this.#stopping && isDue()) await sleep(2);
+    while (!this.#stopping && isDue()) await sleep(10);
     this.#settledAt = began;
   }
 

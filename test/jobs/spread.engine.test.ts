@@ -29,6 +29,7 @@ import { NOW } from '../map/fixture.js';
 import { allItems, consumeThroughout, markerEntries, storedEntries, untilRead } from '../stream/support.js';
 import { testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';
+import { rounds } from '../support/rounds.js';
 import { testDatabase } from '../support/test-database.js';
 import { currentCollection, Fleet, markerAt } from './repartition-clients.js';
 
@@ -79,12 +80,14 @@ describe('prefixes that are spread', () => {
     const key = 'parallel';
     const collection = await make({ key, prefixLength: 1, writeShards });
     const random = randomFrom(seed);
-    const steady = new Map(Array.from({ length: 150 }, (_, n) => [`steady-${n}`, markerAt(random)]));
+    const steady = new Map(
+      Array.from({ length: rounds('steadyMarkers') }, (_, n) => [`steady-${n}`, markerAt(random)]),
+    );
     const items = [...steady].map(([name, marker]) => newMarkerItem(db, collection, { key: name, ...marker }, NOW));
     await putMarkersInBulk(db, items, newCall());
     await untilRead(db);
     const fleet = new Fleet(db, key, steady, () => consumer.status());
-    for (let client = 0; client < 3; client += 1) fleet.start(seed + client);
+    for (let client = 0; client < rounds('clientsOfLayout'); client += 1) fleet.start(seed + client);
     for (const prefix of ['u', 's']) {
       await beginSpread(db, key, prefix, newCall());
       await complete(key, () => fleet.settle(), 2);
@@ -153,12 +156,13 @@ describe('prefixes that are spread', () => {
         const collection = await current(key);
         for (const name of own) {
           await updateMarker(db, { collection, key: name }, { position: somewhere() }, { now: NOW }, newCall());
+          await sleep(10);
         }
       }
     }
     const moving = [0, 1, 2].map((part) => move(names.filter((_, n) => n % 3 === part)));
     const reading = [0, 1].map(async () => {
-      while (!done) await read();
+      for (; !done; await sleep(10)) await read();
     });
     const failed = Promise.all([...moving, ...reading]);
     failed.catch(() => (done = true));

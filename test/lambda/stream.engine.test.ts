@@ -29,6 +29,7 @@ import {
   untilRead,
 } from '../stream/support.js';
 import { injectFaults } from '../support/faults.js';
+import { variants } from '../support/rounds.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
@@ -106,7 +107,7 @@ function sharded(records: readonly EventRecord[], shards: number): EventRecord[]
   return all;
 }
 
-describe.each(['readable', 'compact'] as const)('with %s keys', async (style) => {
+describe.each(variants(['readable', 'compact'] as const))('with %s keys', async (style) => {
   const db = await testDatabase(style, { stream: true });
 
   test('cells are exact when batches are delivered twice, in part, split differently, and concurrently from several shards', async () => {

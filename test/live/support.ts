@@ -31,7 +31,7 @@ export function followChanges(
 }
 
 /** Waits until a condition is true, at most until the test times out. */
-export async function until(holds: () => boolean | Promise<boolean>, everyMs = 50): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, everyMs = 100): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, everyMs));
 }
 

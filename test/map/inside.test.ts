@@ -12,7 +12,7 @@ import { bruteRing } from '../geo/zone-shapes.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
-import { someOf } from '../support/rounds.js';
+import { someOf, variants } from '../support/rounds.js';
 import { LAYOUTS, makeCollection, realMarkers, requestContext } from './fixture.js';
 
 type Ring = (readonly [number, number])[];
@@ -91,7 +91,7 @@ async function pages(
   }
 }
 
-describe.each(LAYOUTS)('polygon queries in the collection $key', ({ style, ...input }) => {
+describe.each(variants(LAYOUTS, 2))('polygon queries in the collection $key', ({ style, ...input }) => {
   const database = databases[style];
   const made = makeCollection(database, input, MARKERS);
   const calls = recordCalls(database);

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { distance } from '../../src/geo/distance.js';
 import type { Point } from '../../src/geo/point.js';
-import { compareBytes } from '../../src/keys/byte-order.js';
 import { markersWithin, type NearbyConnection } from '../../src/map/near/near.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { MarkerFilterInput } from '../../src/read/filter.js';
@@ -12,21 +10,21 @@ import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
 import { rounds } from '../support/rounds.js';
 import { makeCollection, requestContext, type ContextOptions, type Made } from './fixture.js';
+import { brute, FARTHEST, toNear, type Near } from './near-scan.js';
 
 const database = memoryDatabase('compact');
 const calls = recordCalls(database);
 const count = () => calls.count('Query');
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 20261121);
 const RUNS = rounds('radiusQueriesOfLayout');
-const FARTHEST = 20_015_114.35;
 
 /** The extremes of prefix length and write shards that a collection may have. */
-const LAYOUTS = [1, 2, 3, 4, 5, 6].flatMap((prefixLength) =>
+const LAYOUTS = [0, 1, 2, 3, 4, 5, 6].flatMap((prefixLength) =>
   [1, 4, 32].map((writeShards) => ({ prefixLength, writeShards, key: `p${prefixLength}s${writeShards}` })),
 );
 // Others in each run, if not all of them.
 const shift = Math.floor(Math.random() * LAYOUTS.length);
-const chosen = LAYOUTS.map((_, at) => LAYOUTS[(shift + 7 * at) % LAYOUTS.length]!).slice(0, rounds('keyLayouts'));
+const chosen = LAYOUTS.map((_, at) => LAYOUTS[(shift + 8 * at) % LAYOUTS.length]!).slice(0, rounds('keyLayouts'));
 
 const made = (position: Point, index: number, category = 'x'): Made => ({
   key: `m${index}`,
@@ -60,17 +58,6 @@ function someMarkers(): Made[] {
 }
 const MARKERS = someMarkers();
 
-interface Near {
-  readonly key: string;
-  readonly distance: number;
-}
-
-const brute = (markers: readonly Made[], center: Point, radius: number): Near[] =>
-  markers
-    .map(({ key, position }) => ({ key, distance: distance(center, position) }))
-    .filter((near) => near.distance <= (radius >= FARTHEST ? Infinity : radius))
-    .sort((a, b) => a.distance - b.distance || compareBytes(a.key, b.key));
-
 interface Asked {
   readonly center: Point;
   readonly radius: number;
@@ -97,7 +84,7 @@ async function pages(
       filter,
     );
     expect(count() - before).toBeLessThanOrEqual(options.limits?.queryCalls ?? 64);
-    found.push(...page.edges.map(({ node: { key }, distance: meters }) => ({ key, distance: meters })));
+    found.push(...toNear(page));
     if (!page.pageInfo.hasNextPage) return { found, number };
     expect(page.pageInfo.endCursor).not.toBe(after);
     expect(Buffer.byteLength(page.pageInfo.endCursor ?? '')).toBeLessThan(9_000);

@@ -11,6 +11,7 @@ import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { addCells } from '../support/add-cells.js';
 import { recordCalls } from '../support/record-calls.js';
+import { variants } from '../support/rounds.js';
 import { testDatabase } from '../support/test-database.js';
 import { makeCollection, NOW, requestContext } from './fixture.js';
 
@@ -42,7 +43,7 @@ async function keysIn(db: Database, collection: Collection, place: readonly stri
   throw new Error('the pages have no end');
 }
 
-describe.each(['readable', 'compact'] as const)('markers by their place, with %s keys', async (style) => {
+describe.each(variants(['readable', 'compact'] as const))('markers by their place, with %s keys', async (style) => {
   const db = databases[style];
   const houses = await makeCollection(db, { key: 'houses', name: 'Houses', code: 'Ho' }, []);
 
@@ -175,7 +176,7 @@ describe('a page of markers by their place', async () => {
   });
 });
 
-describe.each(['readable', 'compact'] as const)('places under a place, with %s keys', async (style) => {
+describe.each(variants(['readable', 'compact'] as const))('places under a place, with %s keys', async (style) => {
   const db = databases[style];
   const sheds = await makeCollection(db, { key: 'sheds', name: 'Sheds', code: 'Pl' }, []);
   const scope = db.keys.scope(sheds);

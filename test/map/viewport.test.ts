@@ -19,7 +19,7 @@ import { GENERATION, testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls, type RecordedCommand, type Recording } from '../support/record-calls.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
-import { someOf } from '../support/rounds.js';
+import { someOf, variants } from '../support/rounds.js';
 import { bruteCells, bruteInside, LAYOUTS, makeCollection, realMarkers, requestContext } from './fixture.js';
 
 const MARKERS = realMarkers(250);
@@ -77,7 +77,7 @@ const orRefused = <T>(answer: Promise<T>) =>
     throw error;
   });
 
-describe.each(LAYOUTS)('a viewport of the collection $key', ({ style, ...input }) => {
+describe.each(variants(LAYOUTS, 2))('a viewport of the collection $key', ({ style, ...input }) => {
   const database = databases[style];
   const made = makeCollection(database, input, MARKERS);
   const calls = recordCalls(database);

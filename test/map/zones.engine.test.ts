@@ -17,7 +17,7 @@ import { createZone } from '../../src/store/zone/zones.js';
 import { star, windingContains } from '../geo/zone-shapes.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
-import { someOf } from '../support/rounds.js';
+import { someOf, variants } from '../support/rounds.js';
 import { box, rectangle } from '../support/shapes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
@@ -45,7 +45,7 @@ function bruteAt(rings: readonly Ring[], lng: number, lat: number) {
   return { inside: seen.some(({ inside }) => inside), near: seen.some(({ near }) => near) };
 }
 
-describe.each(['readable', 'compact'] as const)('zones, with %s keys', async (style) => {
+describe.each(variants(['readable', 'compact'] as const))('zones, with %s keys', async (style) => {
   const db = await testDatabase(style);
   const made = await createCollection(db, { key: 'stars', name: 'Stars', code: 'St' }, NOW, newCall());
   // The other slot, as after a repartition.

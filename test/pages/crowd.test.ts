@@ -15,6 +15,7 @@ import { makeCollection, NOW, requestContext, type ContextOptions, type Made } f
 import { memoryDatabase } from '../support/memory-store.js';
 import { GENERATION, testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';
+import { rounds, variants } from '../support/rounds.js';
 
 const database = memoryDatabase();
 const LEAST_LIMITS = { queryCalls: 40, itemsPerField: 100 };
@@ -45,7 +46,7 @@ async function pageThrough(
 }
 
 describe('a crowd at one position', () => {
-  const names = Array.from({ length: 3_000 }, (_, index) => `m${index}`).toSorted();
+  const names = Array.from({ length: rounds('crowd') }, (_, index) => `m${index}`).toSorted();
   const crowd = (key: string, position: Made['position']) =>
     makeCollection(
       database,
@@ -53,7 +54,7 @@ describe('a crowd at one position', () => {
       names.map((_, index) => placed(position, index)),
     );
 
-  test.each([0, 64e6])('can be listed to its end (page cache of %i bytes)', async (cacheBytes) => {
+  test.each(variants([0, 64e6]))('can be listed to its end (page cache of %i bytes)', async (cacheBytes) => {
     const collection = await crowd(`crowd${cacheBytes}`, { lng: 0, lat: 0 });
     const pages = testPages({ trusted: true, cacheBytes });
     const list = pageThrough({ pages }, (context, after) =>
@@ -84,7 +85,7 @@ test('a filtered list over 32 write shards can be paged with the least limits', 
 test('a list of which most markers were deleted can be paged to its end', async () => {
   const random = randomFrom(3);
   const at = () => ({ lng: 1 + 40 * random(), lat: 1 + 40 * random() });
-  const made = Array.from({ length: 20_000 }, (_, index) => placed(at(), index));
+  const made = Array.from({ length: rounds('deletedMarkers') }, (_, index) => placed(at(), index));
   const collection: Collection = await makeCollection(database, { key: 'deleted' }, made);
   const scope = database.keys.scope(collection);
   const drawn = made.map((one) =>

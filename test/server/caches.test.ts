@@ -21,6 +21,7 @@ import { CellMemory } from '../../src/stream/cells/memory.js';
 import { PageMemory } from '../../src/stream/pages/memory.js';
 import { markerRecord } from '../live/records.js';
 import { memoryOf } from '../support/heap.js';
+import { variants } from '../support/rounds.js';
 
 const MB = 1024 * 1024;
 /** Of caches whose bound is a parameter. */
@@ -257,7 +258,7 @@ const FILLINGS: Readonly<Record<string, Filling>> = {
   },
 };
 
-describe.each(Object.entries(FILLINGS))('the cache of %s', (_, { bound, entries, fill }) => {
+describe.each(variants(Object.entries(FILLINGS), 7))('the cache of %s', (_, { bound, entries, fill }) => {
   test('takes no more memory than it may, whatever is in it', async () => {
     await fill(10);
     const { bytes } = await memoryOf(() => fill(entries));

@@ -6,6 +6,7 @@ import { DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { postQuery } from '../support/post-query.js';
+import { runsAll } from '../support/rounds.js';
 import { runCli, type RunningCli } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -106,7 +107,7 @@ test('a server whose keeper is killed writes and reads again within 30 s, on the
   expect(portOf(next!.java)).toBe(port);
 });
 
-test('so does one whose engine returns on another port', async () => {
+test.runIf(runsAll)('so does one whose engine returns on another port', async () => {
   const [engine] = engines();
   const port = portOf(engine!.java);
   process.kill(engine!.keeper, 'SIGKILL');

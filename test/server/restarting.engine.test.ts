@@ -10,6 +10,7 @@ import { openBackend } from '../../src/server/backend.js';
 import { createCollection, listCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { ensureTables } from '../../src/store/table/tables.js';
+import { runsAll } from '../support/rounds.js';
 import { runCli, type RunningCli } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -91,22 +92,25 @@ test('a command whose engine dies after it was opened waits until it is back, an
   }
 });
 
-test('a server and commands that start while the engine of another server restarts wait for it', async () => {
-  const first = await start('serve').serving();
-  const rows = join(files, 'shops.ndjson');
-  writeFileSync(rows, '{"id":"a","lng":1,"lat":2}\n{"id":"b","lng":3,"lat":4}\n');
-  const loaded = start('import', rows, '--collection', 'shops');
-  expect(await loaded.ended).toBe(0);
+test.runIf(runsAll)(
+  'a server and commands that start while the engine of another server restarts wait for it',
+  async () => {
+    const first = await start('serve').serving();
+    const rows = join(files, 'shops.ndjson');
+    writeFileSync(rows, '{"id":"a","lng":1,"lat":2}\n{"id":"b","lng":3,"lat":4}\n');
+    const loaded = start('import', rows, '--collection', 'shops');
+    expect(await loaded.ended).toBe(0);
 
-  writeFileSync(held, '');
-  await killEngine(folder);
-  const second = start('serve');
-  const imported = start('import', rows, '--collection', 'other');
-  const exported = start('export', '--collection', 'shops', '--out', join(files, 'out.ndjson'));
-  const checked = start('recount', '--check');
-  for (const command of [second, imported, exported, checked]) await command.said(new RegExp(WAITING));
-  rmSync(held);
-  const url = await second.serving();
-  for (const command of [imported, exported, checked]) expect(await command.ended).toBe(0);
-  for (const server of [first, url]) expect((await fetch(`${server}/readyz`)).status).toBe(200);
-});
+    writeFileSync(held, '');
+    await killEngine(folder);
+    const second = start('serve');
+    const imported = start('import', rows, '--collection', 'other');
+    const exported = start('export', '--collection', 'shops', '--out', join(files, 'out.ndjson'));
+    const checked = start('recount', '--check');
+    for (const command of [second, imported, exported, checked]) await command.said(new RegExp(WAITING));
+    rmSync(held);
+    const url = await second.serving();
+    for (const command of [imported, exported, checked]) expect(await command.ended).toBe(0);
+    for (const server of [first, url]) expect((await fetch(`${server}/readyz`)).status).toBe(200);
+  },
+);

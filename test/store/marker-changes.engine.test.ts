@@ -19,7 +19,7 @@ import { DRAWN_ATTRIBUTES } from '../../src/store/table/table-definitions.js';
 import { allItems } from '../stream/support.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
-import { someOf } from '../support/rounds.js';
+import { someOf, variants } from '../support/rounds.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
 const THEN = '2026-11-21T10:00:00.000Z';
@@ -279,7 +279,7 @@ const LAYOUTS = [
   { style: 'compact', input: { key: 'short', name: 'c', prefixLength: 0, code: 'Sh' } },
 ] as const;
 
-describe.each(LAYOUTS)('with the keys of $style/$input.key', async ({ style, input }) => {
+describe.each(variants(LAYOUTS))('with the keys of $style/$input.key', async ({ style, input }) => {
   const db = newDatabase(style, { tables: database.tables });
   const collection: Collection = await createCollection(db, input, THEN, newCall());
 

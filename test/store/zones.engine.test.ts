@@ -11,6 +11,7 @@ import { createZone } from '../../src/store/zone/zones.js';
 import { allItems } from '../stream/support.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
+import { variants } from '../support/rounds.js';
 import { rectangle } from '../support/shapes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
@@ -30,7 +31,7 @@ const files = () =>
     .filter((entry) => entry.isFile())
     .map(({ name }) => name);
 
-describe.each(['readable', 'compact'] as const)('a zone, with %s keys', async (style) => {
+describe.each(variants(['readable', 'compact'] as const))('a zone, with %s keys', async (style) => {
   const db = { ...(await testDatabase(style)), geometry: inline };
   const client = () => newDatabase(style, { tables: db.tables, geometry: inline });
   const make = (key: string, more = {}) =>

@@ -1,36 +1,40 @@
 /** How many rounds long tests run: the first number in `npm test`, the second with CELLPORT_SOAK=1, as in CI. */
 const ROUNDS = {
   /** Seeds of the simulated stream. A run of 10,000 found nothing. */
-  simulatedStreams: [100, 6_000],
-  /** How often a consumer is killed while clients write. */
-  kills: [2, 6],
+  simulatedStreams: [60, 2_000],
   /** How often the process that writes an embedded index is killed. */
-  killsOfWriter: [1, 4],
+  killsOfWriter: [1, 2],
   /** How often OpenSearch, or the server that follows the stream into it, is killed while clients write. */
   killsOfSearch: [1, 4],
-  /** The same for each of the two halves of a comparison with a model. */
+  /** How often a consumer is killed while clients write, in each of the two halves of a comparison with a model. */
   killsOfModel: [1, 3],
   /** Changes of a layout, how often the process that makes one is killed, and the phases in which it is undone. */
   killedRepartitions: [1, 2],
   killsOfRepartition: [1, 5],
   undosOfRepartition: [1, 3],
+  /** Markers that no client changes, and clients, in each of these. */
+  steadyMarkers: [110, 200],
+  clientsOfLayout: [2, 3],
   /** Recounts that are stopped. */
-  stoppedRecounts: [3, 8],
+  stoppedRecounts: [2, 4],
   /** Kept summaries of eight markers, compared with a scan. */
-  scannedSummaries: [1, 8],
+  scannedSummaries: [1, 4],
   /** Key layouts, and radius queries in each of them. */
-  keyLayouts: [6, 18],
+  keyLayouts: [4, 10],
   radiusQueriesOfLayout: [1, 2],
   /** Radius and k-nearest queries in each of four collections. */
-  radiusQueries: [2, 5],
+  radiusQueries: [1, 5],
+  /** Markers at one position, and those of a list of which nearly all are deleted. */
+  crowd: [800, 3_000],
+  deletedMarkers: [4_000, 20_000],
   /** Positions looked up in the borders of all countries. */
-  positionsInCountries: [100, 2_000],
+  positionsInCountries: [40, 600],
   /** Positions whose zones are compared with those that OpenSearch finds. A run of 10,000 found no difference. */
   positionsInOpenSearch: [150, 2_500],
   /** Subscriptions that start at once. */
   subscriptions: [300, 1_000],
-  /** Fields of which no input may hold up the event loop: others of the most dangerous ones in each run come first. */
-  longestSteps: [3, 100],
+  /** Fields of which no input may hold up the event loop: others in each run, after one of the most dangerous ones. */
+  longestSteps: [2, 100],
   /** Owners whose clocks are wrong. */
   ownersOfOtherClocks: [1, 2],
   /** Color schemes in which a page is searched for accessibility faults. */
@@ -38,10 +42,10 @@ const ROUNDS = {
   /** How fast keys are typed into the map page. */
   typingSpeeds: [1, 2],
   /** Documents of the schema with random values. A run of 300,000 found no further errors. */
-  fuzzedQueries: [120, 1_500],
-  fuzzedMutations: [40, 300],
+  fuzzedQueries: [60, 600],
+  fuzzedMutations: [20, 120],
   /** Raw inputs of each kind. */
-  fuzzedInputs: [100, 1_000],
+  fuzzedInputs: [100, 500],
 } as const satisfies Readonly<Record<string, readonly [quick: number, full: number]>>;
 
 /** CELLPORT_RUNS overrides both, for a longer search. */
@@ -54,5 +58,14 @@ export function rounds(test: keyof typeof ROUNDS): number {
   return chosen(quick, full);
 }
 
-/** Runs of a slow property: a quarter in `npm test`. */
-export const someOf = (runs: number): number => chosen(Math.ceil(runs / 4), runs);
+/** Runs of a slow property: an eighth in `npm test`. */
+export const someOf = (runs: number): number => chosen(Math.ceil(runs / 8), runs);
+
+/** Whether tests that start processes for tens of seconds run, as in CI. */
+export const runsAll = chosen(0, 1) > 0;
+
+const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
+
+/** Variants of a slow test: others in each run of `npm test`, which CELLPORT_SEED chooses, and all in CI. */
+export const variants = <T>(all: readonly T[], quick = 1): readonly T[] =>
+  all.map((_, at) => all[(seed + at) % all.length] as T).slice(0, chosen(quick, all.length));

@@ -41,9 +41,10 @@ test.each(ATTACKS)('the verdict on $name takes at most 50 ms of CPU and repeats 
     expect(message.length).toBeLessThanOrEqual(1_001);
     expect(extensions?.['code']).not.toBe('INTERNAL_SERVER_ERROR');
   }
-  // The minimum of several runs: the machine has other work, and the first run compiles.
-  const times = Array.from({ length: 4 }, () => cpuMsOf(() => verdictOn(attack)));
-  expect(Math.min(...times)).toBeLessThanOrEqual(50);
+  // One of several runs: the machine has other work, and the first run compiles.
+  let ms = Infinity;
+  for (let run = 0; run < 4 && ms > 50; run += 1) ms = cpuMsOf(() => verdictOn(attack));
+  expect(ms).toBeLessThanOrEqual(50);
 });
 
 test('without introspection no verdict suggests a name', () => {

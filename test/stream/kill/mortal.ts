@@ -45,7 +45,7 @@ export function mortalConsumer(db: Database): MortalConsumer {
     async killAtWork(next) {
       // Killing a process that has not started its work would prove nothing.
       const before = await batchNow();
-      while ((await batchNow()) === before) await sleep(10);
+      while ((await batchNow()) === before) await sleep(40);
       await sleep(next() * 150);
       await kill();
       start();
