@@ -80,6 +80,7 @@ export class Authenticator {
   #loaded: Loaded | undefined;
   #readAt = -Infinity;
   #watching: Promise<void> | undefined;
+  #looking: Promise<void> | undefined;
 
   constructor(db: Database, log: Log) {
     this.#db = db;
@@ -215,8 +216,15 @@ export class Authenticator {
     return this.#loaded;
   }
 
-  /** Reads the version, and everything if it has changed. */
-  async #look(): Promise<void> {
+  /** Reads the version, and everything if it has changed; once for all who wait for it. */
+  #look(): Promise<void> {
+    this.#looking ??= this.#read().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #read(): Promise<void> {
     const call = newCall(AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_WITHIN_MS)]));
     const began = this.#db.clock.now();
     const version = await accessVersion(this.#db, call);

@@ -46,6 +46,8 @@ const ROUNDS = {
   fuzzedMutations: [20, 120],
   /** Raw inputs of each kind. */
   fuzzedInputs: [100, 500],
+  /** Operations of 100 principals. */
+  canaries: [3_000, 20_000],
 } as const satisfies Readonly<Record<string, readonly [quick: number, full: number]>>;
 
 /** CELLPORT_RUNS overrides both, for a longer search. */
