@@ -1,13 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import type { KeyOptions } from './access/keys.js';
-import { EXIT_CODES, interval } from './options.js';
+import { interval, subcommand } from './options.js';
 import { withDatabase } from './session.js';
-
-/** A command whose work is loaded when it runs. */
-function subcommand(name: string, description: string): Command {
-  return new Command(name).description(description).addHelpText('after', EXIT_CODES);
-}
 
 /** Collects `name=value` pairs. */
 function variable(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {

@@ -1,10 +1,14 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 
 import type { KeyStyle } from '../keys/keyspace.js';
 
 export const EXIT_CODES = `
 Exit codes: 0 success, also after Ctrl-C or SIGTERM to a server; 1 failed or interrupted;
 2 invalid command line, setting or input.`;
+
+/** A command of a group. */
+export const subcommand = (name: string, description: string): Command =>
+  new Command(name).description(description).addHelpText('after', EXIT_CODES);
 
 /** Returns a parser for an option that is an integer in a range. */
 export function wholeNumber(from: number, to: number) {

@@ -1,14 +1,9 @@
 import { Command, Option } from 'commander';
 
 import type { DeleteOptions } from './delete.js';
-import { EXIT_CODES, interval, wholeNumber } from './options.js';
+import { interval, subcommand, wholeNumber } from './options.js';
 import { withDatabase } from './session.js';
 import type { SourceOptions } from './source/create.js';
-
-/** A command whose work is loaded when it runs. */
-function subcommand(name: string, description: string): Command {
-  return new Command(name).description(description).addHelpText('after', EXIT_CODES);
-}
 
 export function sourceCommand(): Command {
   const command = new Command('source').description(
