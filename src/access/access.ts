@@ -97,6 +97,13 @@ export class Access implements Grants {
     return grant;
   }
 
+  get readable(): readonly string[] | undefined {
+    const rules = this.#rules.filter(({ may }) => may.includes('read'));
+    const isWhole = ({ collections, rows, hide }: OwnRule) =>
+      rows === undefined && hide.length === 0 && collections.includes('*');
+    return rules.some(isWhole) ? undefined : [...new Set(rules.flatMap(({ collections }) => collections))];
+  }
+
   /** Whether it administers all collections, and so may see what requests read and what they cost. */
   get isAdmin(): boolean {
     return this.#rules.some(
