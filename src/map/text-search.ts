@@ -7,6 +7,7 @@ import { isPartial, shownProperties } from '../model/grant.js';
 import type { Marker } from '../model/marker.js';
 import type { Zone } from '../model/zone.js';
 import type { MapContext } from '../read/context.js';
+import { Cursors } from '../read/cursor.js';
 import { hasWords, textBesides } from '../search/document.js';
 import type { SearchHit, SearchQuery, SearchReader } from '../search/engine.js';
 import { isTypo } from '../search/score.js';
@@ -86,7 +87,9 @@ export async function searchText(
     query.area?.bounds ?? null,
     query.near ?? null,
   ];
-  const request = readArguments(context.limits, list, input, (position) => engine.isPosition(position));
+  const request = readArguments(context.limits, new Cursors(list, partial[0]?.grant), input, (position) =>
+    engine.isPosition(position),
+  );
   let { after } = request;
   const edges: FoundEdge[] = [];
   for (let refills = 0; edges.length < request.wanted && refills <= MOST_REFILLS; refills++) {

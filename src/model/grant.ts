@@ -23,6 +23,8 @@ export interface Grant {
   readonly rows: MarkerFilter | undefined;
   /** Names of properties that do not exist for the principal. */
   readonly hidden: ReadonlySet<string>;
+  /** What encrypts cursors that may tell of markers that the principal does not see. The same for all. */
+  readonly cursorSecret: Uint8Array;
 }
 
 /** Those of some properties that exist for the principal. */

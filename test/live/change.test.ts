@@ -120,7 +120,11 @@ test('a change of the geo index alone is no event, and any other change is one',
 
 const northRows: Collection = {
   ...parks,
-  grant: { rows: readFilter({ properties: [{ name: 'fleet', eq: 'north' }] }), hidden: new Set(['margin']) },
+  grant: {
+    rows: readFilter({ properties: [{ name: 'fleet', eq: 'north' }] }),
+    hidden: new Set(['margin']),
+    cursorSecret: new Uint8Array(32),
+  },
 };
 const aState = (area: Area) =>
   fc.option(fc.record({ at: somewhere(area), fleet: fc.constantFrom('north', 'south') }), { nil: undefined });

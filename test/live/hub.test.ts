@@ -281,7 +281,11 @@ test('under rows, readings end with the marker, and what was missed tells of no 
   hub.connected();
   clock.seconds += 100;
   const rows = readFilter({ properties: [{ name: 'fleet', eq: 'north' }] });
-  const collection: Collection = { ...parks, mapProperties: ['fleet'], grant: { rows, hidden: new Set() } };
+  const collection: Collection = {
+    ...parks,
+    mapProperties: ['fleet'],
+    grant: { rows, hidden: new Set(), cursorSecret: new Uint8Array(32) },
+  };
   let sequence = 0;
   const take = (key: string, former: string, fleet: string) =>
     hub.take(
@@ -325,7 +329,11 @@ test('a change whose rows cannot be told ends the subscription of that principal
   hub.connected();
   clock.seconds += 100;
   const rows = readFilter({ properties: [{ name: 'detail', eq: 'x' }] });
-  const collection: Collection = { ...parks, mapProperties: [], grant: { rows, hidden: new Set() } };
+  const collection: Collection = {
+    ...parks,
+    mapProperties: [],
+    grant: { rows, hidden: new Set(), cursorSecret: new Uint8Array(32) },
+  };
   const mine = await hub.markerChanges({ collection, area: undefined, since: undefined });
   const theirs = await open();
   const drawn = record('drawn');
