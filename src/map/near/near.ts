@@ -132,7 +132,8 @@ async function walkOutward(context: SearchContext, given: NearQuery): Promise<Ne
     const upTo = { distance: Math.min(HALF_AROUND, resumeAfter.distance + CROWD), key: null };
     return { found, rest: { resumeAfter, scan: { upTo, scanned: '', pending: [] } } };
   }
-  const { found, rest } = await walkRings(query, sourceOf(context, query), FIRST_RING, GROWTH);
+  // These are found by `findMarkers`, which itself leaves out what the principal does not see.
+  const { found, rest } = await walkRings(given, sourceOf(context, given), FIRST_RING, GROWTH);
   return { found, rest };
 }
 
