@@ -1,3 +1,5 @@
+// The set-up and the comparison assert, too.
+// oxlint-disable vitest/no-standalone-expect
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { createCollection } from '../../src/store/collection/collections.js';
