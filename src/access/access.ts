@@ -67,12 +67,14 @@ export class Access implements Grants {
   /** Equal for equal principals under equal rules: whether something has changed for them. */
   readonly fingerprint: string;
   readonly #rules: readonly OwnRule[];
+  readonly #cursorSecret: Uint8Array;
   /** By the action and the rules that allow it. */
   readonly #known = new Map<string, Grant>();
 
   /** Throws BAD_USER_INPUT if a variable has a value that its rule cannot compare with. */
-  constructor(principal: Principal, rules: AccessRules) {
+  constructor(principal: Principal, rules: AccessRules, cursorSecret: Uint8Array) {
     this.principal = principal;
+    this.#cursorSecret = cursorSecret;
     this.#rules = rulesOf(principal, rules);
     const { id, roles, variables } = principal;
     this.fingerprint = JSON.stringify([id, roles, variables, this.#rules]);
@@ -92,9 +94,16 @@ export class Access implements Grants {
     if (known !== undefined) return known;
     // Who may read only some markers changes only those: the answer to a change shows the marker.
     const rows = reading.length === 0 ? rowsOf(rules) : both(rowsOf(rules), rowsOf(reading));
-    const grant = { rows, hidden: hiddenBy(reading) };
+    const grant = { rows, hidden: hiddenBy(reading), cursorSecret: this.#cursorSecret };
     this.#known.set(name, grant);
     return grant;
+  }
+
+  get readable(): readonly string[] | undefined {
+    const rules = this.#rules.filter(({ may }) => may.includes('read'));
+    const isWhole = ({ collections, rows, hide }: OwnRule) =>
+      rows === undefined && hide.length === 0 && collections.includes('*');
+    return rules.some(isWhole) ? undefined : [...new Set(rules.flatMap(({ collections }) => collections))];
   }
 
   /** Whether it administers all collections, and so may see what requests read and what they cost. */

@@ -40,6 +40,8 @@ interface Loaded {
   readonly rules: AccessRules | undefined;
   readonly tokens: Tokens | undefined;
   readonly revokedBefore: RevokedBefore;
+  /** See `Grant`. */
+  readonly cursorSecret: Uint8Array;
   /** By the hash of the credential: what it allows, or why it does not count. */
   readonly known: LRUCache<string, Access | CellportError>;
 }
@@ -117,7 +119,9 @@ export class Authenticator {
     let found = loaded.known.get(name);
     if (found === undefined) {
       const call = newCall(AbortSignal.timeout(READ_WITHIN_MS));
-      found = await (secret === undefined ? this.#anonymous(loaded.rules) : this.#identify(secret, loaded, call));
+      found = await (secret === undefined
+        ? this.#anonymous(loaded.rules, loaded)
+        : this.#identify(secret, loaded, call));
       loaded.known.set(name, found);
     }
     if (found instanceof CellportError) throw found;
@@ -164,17 +168,17 @@ export class Authenticator {
     return expiresAt > this.#db.clock.wall() ? expiresAt : expiresAt + CLOCK_SKEW_MS;
   }
 
-  async #anonymous(rules: AccessRules): Promise<Access | CellportError> {
+  async #anonymous(rules: AccessRules, { cursorSecret }: Loaded): Promise<Access | CellportError> {
     if (rules.roles[ANONYMOUS] === undefined) return NO_CREDENTIAL;
     const nobody = { id: ANONYMOUS, name: null, roles: [ANONYMOUS], variables: {}, expiresAt: undefined };
-    return new Access(nobody, rules);
+    return new Access(nobody, rules, cursorSecret);
   }
 
   async #identify(secret: string, loaded: Loaded, call: Call): Promise<Access | CellportError> {
     try {
       const hash = hashOfKey(secret);
       const principal = hash === undefined ? await this.#ofToken(secret, loaded) : await this.#ofKey(hash, call);
-      return new Access(principal, loaded.rules ?? { roles: {} });
+      return new Access(principal, loaded.rules ?? { roles: {} }, loaded.cursorSecret);
     } catch (error) {
       // A variable may have a value that no rule can compare with; that of DynamoDB must be tried again.
       if (!(error instanceof CellportError) || error.code === 'UNAVAILABLE' || error.code === 'THROTTLED') throw error;
@@ -229,15 +233,23 @@ export class Authenticator {
     const began = this.#db.clock.now();
     const version = await accessVersion(this.#db, call);
     if (version !== this.#loaded?.version) {
-      const json = await storedRules(this.#db, call);
+      const stored = await storedRules(this.#db, call);
       const revokedBefore = await revokedSubjects(this.#db, call);
-      const rules = json === undefined ? undefined : readRules(JSON.parse(json));
+      const rules = stored && readRules(JSON.parse(stored.json));
+      const cursorSecret = Buffer.from(stored?.secret ?? '', 'base64');
       const known = new LRUCache<string, Access | CellportError>({
         maxSize: KNOWN_BYTES,
         sizeCalculation: (one) => (one instanceof Access ? 1_000 + 2 * one.fingerprint.length : 500),
       });
       const isFirst = this.#loaded === undefined;
-      this.#loaded = { version, rules, tokens: rules?.jwt && new Tokens(rules.jwt), revokedBefore, known };
+      this.#loaded = {
+        version,
+        rules,
+        tokens: rules?.jwt && new Tokens(rules.jwt),
+        revokedBefore,
+        cursorSecret,
+        known,
+      };
       if (!isFirst) await this.#tell();
     }
     this.#readAt = began;

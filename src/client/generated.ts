@@ -26,9 +26,9 @@ export type ChangeKind =
   | 'CREATED'
   /** Deleted. */
   | 'DELETED'
-  /** Moved into the bounds. */
+  /** Moved into the bounds, or may be read from now on. */
   | 'ENTERED'
-  /** Moved out of the bounds; `marker` has the new position. */
+  /** Moved out of the bounds, where `marker` has the new position; or may no longer be read, where it is null. */
   | 'LEFT'
   /** Moved; inside the bounds both before and after, if the subscription has any. */
   | 'MOVED'

@@ -6,12 +6,13 @@ import { markerId } from '../keys/ids.js';
 import { GEO_ATTRIBUTES } from '../keys/indexes.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
+import { withoutHidden } from '../model/grant.js';
 import type { MapMarker, Marker, Properties } from '../model/marker.js';
 import { collectionFromItem } from '../store/collection/collection-item.js';
-import { mapMarkerFromIndex, markerFromBase } from '../store/marker/marker-item.js';
 import { shownValues } from '../store/reading/reading-item.js';
 import { itemOfImage } from '../store/request/wire.js';
 import { degrees, type StreamRecord, type WireImage } from '../stream/change.js';
+import { formerImage, hasInRows, markerIn } from './images.js';
 
 /** What happened to a marker, relative to a rectangle if there is one. */
 export type ChangeKind = 'CREATED' | 'UPDATED' | 'MOVED' | 'DELETED' | 'ENTERED' | 'LEFT';
@@ -58,6 +59,8 @@ export interface MarkerEvent extends Event, Move {
   readonly sequence: string;
   /** Time of the marker's creation, RFC 3339; undefined if its item has none. */
   readonly createdAt: string | undefined;
+  /** What rules test of the item before the change, unless that is what it is after it. */
+  readonly former: WireImage | undefined;
 }
 
 /** A record of a reading that was stored. */
@@ -105,7 +108,8 @@ export function eventOf(
     if (before === undefined && after === undefined) return undefined;
     if (old !== undefined && image !== undefined && isSameContent(old, image)) return undefined;
     const createdAt = textAttribute(image ?? old ?? {}, 'createdAt');
-    return { type: 'marker', ...marker, at, before, after, sequence, createdAt, image };
+    const former = before === undefined ? undefined : formerImage(old, after && image);
+    return { type: 'marker', ...marker, at, before, after, sequence, createdAt, image, former };
   }
   const reading = image === undefined ? undefined : keys.parseReading({ pk, sk });
   return reading && { type: 'reading', ...reading, at, image };
@@ -144,30 +148,39 @@ export function changeKind({ before, after }: Move, area?: Area): ChangeKind | u
   return isSamePosition(before, after) ? 'UPDATED' : 'MOVED';
 }
 
-const decoded = new WeakMap<MarkerEvent, MapMarker | null>();
-
-/** The marker after an event, decoded from its image once for all clients. */
-function markerOf(keys: Keyspace, event: MarkerEvent, collection: string): MapMarker | null {
-  const known = decoded.get(event);
-  if (known !== undefined) return known;
-  const { after, image } = event;
-  const item = after && image && itemOfImage(image);
-  const read = item?.['version'] === undefined ? mapMarkerFromIndex : markerFromBase;
-  const marker = item && read(keys, item, collection);
-  decoded.set(event, marker ?? null);
-  return marker ?? null;
+/** The move of a marker as far as it is in the principal's rows: outside of them, there is none. */
+function seenMove(keys: Keyspace, event: MarkerEvent, collection: Collection): Move {
+  if (collection.grant?.rows === undefined) return event;
+  const { before, after, image, former = image } = event;
+  return {
+    before: before && hasInRows(keys, former, collection) ? before : undefined,
+    after: after && hasInRows(keys, image, collection) ? after : undefined,
+  };
 }
 
 /** The most that a sequence number has. With leading zeros, their order is that of their texts. */
 const SEQUENCE_DIGITS = 40;
 
-/** The change sent to a client for an event. */
-export function markerChange(keys: Keyspace, event: MarkerEvent, kind: ChangeKind, collection: string): MarkerChange {
+/**
+ * The change sent to a client for an event, in an area if one is given; undefined if it is irrelevant, or of markers outside
+ * the principal's rows. One that enters the rows has no previous position, and of one that leaves them, only this is told.
+ */
+export function markerChange(
+  keys: Keyspace,
+  event: MarkerEvent,
+  collection: Collection,
+  area?: Area,
+): MarkerChange | undefined {
+  const { before, after } = seenMove(keys, event, collection);
+  const kind = changeKind({ before, after }, area);
+  if (kind === undefined) return undefined;
+  const exists = event.before !== undefined && event.after !== undefined;
+  const marker = after === undefined ? null : markerIn(keys, event.image, collection.key);
   return {
-    kind,
-    id: markerId(collection, event.key),
-    marker: markerOf(keys, event, collection),
-    previous: event.before ?? null,
+    kind: exists && kind === 'CREATED' ? 'ENTERED' : exists && kind === 'DELETED' ? 'LEFT' : kind,
+    id: markerId(collection.key, event.key),
+    marker: marker && withoutHidden(collection, marker),
+    previous: before ?? null,
     at: new Date(event.at).toISOString(),
     sequence: event.sequence.padStart(SEQUENCE_DIGITS, '0'),
   };
@@ -190,8 +203,9 @@ export function incarnationOf({ image = {} }: ReadingEvent): string | undefined 
 }
 
 /** The approximate memory of an event, in bytes. */
-export function eventBytes({ key, image }: LiveEvent): number {
-  return 400 + key.length + (image === undefined ? 0 : wireBytes(image));
+export function eventBytes(event: LiveEvent): number {
+  const former = event.type === 'marker' ? event.former : undefined;
+  return [event.image, former].reduce((sum, image) => sum + (image ? wireBytes(image) : 0), 400 + event.key.length);
 }
 
 function wireBytes(value: unknown): number {

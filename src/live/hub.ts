@@ -8,7 +8,6 @@ import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
 import { isAfter, type StreamRecord } from '../stream/change.js';
 import {
-  changeKind,
   deletedCollection,
   earliestMarker,
   eventOf,
@@ -31,7 +30,7 @@ export interface LiveChanges {
    * is given. Throws BAD_USER_INPUT if not all changes since then are known, UNAVAILABLE if none can be emitted.
    */
   markerChanges(wanted: MarkersWanted): Promise<AsyncIterableIterator<MarkerChange>>;
-  /** Readings of one marker; the rest as above. */
+  /** Readings of one marker, until it leaves the principal's rows if there are such; the rest as above. */
   readings(wanted: ReadingsWanted): Promise<AsyncIterableIterator<RecordedReading>>;
   /**
    * A moment up to 10 s ago (milliseconds since 1970) that `since` may name at no cost; undefined if changes do not arrive
@@ -208,6 +207,7 @@ export class LiveHub implements LiveChanges {
     emit,
     join,
   }: Subscription<T>): Promise<AsyncIterableIterator<T>> {
+    const { keys, log } = this.#options;
     await this.#untilConnected();
     const from = since === undefined ? Infinity : Math.floor(since / 1_000) * 1_000;
     if (!this.#covers(from)) await this.#history.extend();
@@ -222,9 +222,14 @@ export class LiveHub implements LiveChanges {
       throw badInput('since', instant(from), `${allowed}, because earlier changes are not known: reload the map`);
     }
     function* missed(events: readonly LiveEvent[]) {
-      for (const event of events) {
-        const value = emit(event);
-        if (value !== undefined) yield value;
+      try {
+        for (const event of events) {
+          const value = emit(event);
+          if (value !== undefined) yield value;
+        }
+      } catch (err) {
+        if (!(err instanceof CellportError)) log.error({ err }, 'Cannot emit a recent record of the stream');
+        queue.end(err instanceof CellportError ? err : missedError('a record could not be understood'));
       }
     }
     let leave: () => void = () => undefined;
@@ -233,7 +238,7 @@ export class LiveHub implements LiveChanges {
         this.#listeners.remove(queue);
         leave();
       },
-      missed(since === undefined ? [] : this.#history.since(from, this.#options.keys.scope(collection))),
+      missed(since === undefined ? [] : this.#history.since(from, keys.scope(collection))),
       this.#options.queueLimits,
       this.#waiting,
     );
@@ -253,24 +258,22 @@ export class LiveHub implements LiveChanges {
     const earliest = earliestMarker(collection);
     const emit = (event: LiveEvent) => {
       if (event.type !== 'marker' || !isSince(event, earliest)) return undefined;
-      const kind = changeKind(event, area);
-      return kind && markerChange(keys, event, kind, collection.key);
+      return markerChange(keys, event, collection, area);
     };
     const join = (queue: Queue<MarkerChange>) =>
-      this.#listeners.watchMarkers(scope, { area, queue, collection: collection.key, earliest });
+      this.#listeners.watchMarkers(scope, { area, queue, collection, earliest });
     return this.#open({ collection, since, knownSince, emit, join });
   }
 
   async readings({ collection, marker, since }: ReadingsWanted): Promise<AsyncIterableIterator<RecordedReading>> {
-    const { keys, now } = this.#options;
-    const scope = keys.scope(collection);
+    const { now } = this.#options;
     const emit = (event: LiveEvent) => {
       if (event.type !== 'reading' || event.key !== marker.key) return undefined;
       return (incarnationOf(event) ?? marker.incarnation) === marker.incarnation
         ? recordedReading(event, now())
         : undefined;
     };
-    const join = (queue: Queue<RecordedReading>) => this.#listeners.watchReadings(scope, marker, queue);
+    const join = (queue: Queue<RecordedReading>) => this.#listeners.watchReadings(collection, marker, queue);
     return this.#open({ collection, since, emit, join });
   }
 }

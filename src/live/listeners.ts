@@ -1,11 +1,11 @@
-import type { CellportError } from '../errors.js';
+import { CellportError, notFound } from '../errors.js';
 import type { Area } from '../geo/bounds.js';
 import { canonicalLng, type Point } from '../geo/point.js';
+import { markerId } from '../keys/ids.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
 import {
-  changeKind,
   incarnationOf,
   isSince,
   markerChange,
@@ -16,6 +16,7 @@ import {
   type ReadingEvent,
   type RecordedReading,
 } from './change.js';
+import { hasInRows } from './images.js';
 import type { Queue } from './queue.js';
 
 /** Squares of one degree, counted from -180, -90. */
@@ -88,9 +89,25 @@ export class Watchers<W> {
 export interface Watcher {
   readonly area: Area | undefined;
   readonly queue: Queue<MarkerChange>;
-  readonly collection: string;
+  readonly collection: Collection;
   /** See `earliestMarker`. */
   readonly earliest: string;
+}
+
+/** What the readings of a subscription are of. */
+interface Subject {
+  readonly collection: Collection;
+  readonly incarnation: string;
+}
+
+/** Does something for one subscription, which alone ends if it cannot be done. */
+function emitTo(queue: Queue<unknown>, emit: () => void): void {
+  try {
+    emit();
+  } catch (error) {
+    if (!(error instanceof CellportError)) throw error;
+    queue.end(error);
+  }
 }
 
 const markerKey = ({ scope, key }: { readonly scope: string; readonly key: string }) => `${scope}\n${key}`;
@@ -100,8 +117,8 @@ export class Listeners {
   readonly #keys: Keyspace;
   readonly #now: () => number;
   readonly #markers = new Map<string, Watchers<Watcher>>();
-  /** Those that wait for readings of a marker, with its incarnation. */
-  readonly #readings = new Map<string, Map<Queue<RecordedReading>, string>>();
+  /** Those that wait for readings of a marker. */
+  readonly #readings = new Map<string, Map<Queue<RecordedReading>, Subject>>();
   /** With the collections that they follow. */
   readonly #queues = new Map<Queue<unknown>, Collection>();
 
@@ -112,8 +129,18 @@ export class Listeners {
 
   emitMarker(event: MarkerEvent, bytes: number): void {
     for (const { area, queue, collection, earliest } of this.#markers.get(event.scope)?.near(event) ?? []) {
-      const kind = isSince(event, earliest) ? changeKind(event, area) : undefined;
-      if (kind !== undefined) queue.push(markerChange(this.#keys, event, kind, collection), bytes);
+      emitTo(queue, () => {
+        const change = isSince(event, earliest) ? markerChange(this.#keys, event, collection, area) : undefined;
+        if (change !== undefined) queue.push(change, bytes);
+      });
+    }
+    for (const [queue, { collection }] of this.#readings.get(markerKey(event)) ?? []) {
+      if (collection.grant?.rows === undefined) continue;
+      emitTo(queue, () => {
+        const stays = event.after !== undefined && hasInRows(this.#keys, event.image, collection);
+        // The same error for a marker that is gone and for one that is in the rows of others now.
+        if (!stays) throw notFound('marker', markerId(collection.key, event.key));
+      });
     }
   }
 
@@ -122,7 +149,7 @@ export class Listeners {
     const reading = watching && recordedReading(event, this.#now());
     if (reading === undefined) return;
     const of = incarnationOf(event);
-    for (const [queue, incarnation] of watching ?? []) {
+    for (const [queue, { incarnation }] of watching ?? []) {
       if (of === undefined || of === incarnation) queue.push(reading, bytes);
     }
   }
@@ -155,11 +182,11 @@ export class Listeners {
   }
 
   /** The same for the readings of one marker. */
-  watchReadings(scope: string, { key, incarnation }: Marker, queue: Queue<RecordedReading>): () => void {
-    const name = markerKey({ scope, key });
-    const watching = this.#readings.get(name) ?? new Map<Queue<RecordedReading>, string>();
+  watchReadings(collection: Collection, { key, incarnation }: Marker, queue: Queue<RecordedReading>): () => void {
+    const name = markerKey({ scope: this.#keys.scope(collection), key });
+    const watching = this.#readings.get(name) ?? new Map<Queue<RecordedReading>, Subject>();
     this.#readings.set(name, watching);
-    watching.set(queue, incarnation);
+    watching.set(queue, { collection, incarnation });
     return () => {
       watching.delete(queue);
       if (watching.size === 0) this.#readings.delete(name);

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 
+import { limitExceeded } from '../errors.js';
 import type { Key } from '../keys/document-id.js';
 import { isCollectionKey } from '../keys/validate.js';
 import type { Collection } from '../model/collection.js';
@@ -14,6 +15,8 @@ import { remembered } from './remembered.js';
 
 /** Items by key, undefined for those that do not exist: those of one tick are read in one batch. */
 export type ItemLoader = DataLoader<Key, Item | undefined, string>;
+
+const LISTED_AT_ONCE = 100;
 
 export interface CollectionsWanted {
   readonly first: number;
@@ -77,6 +80,34 @@ export class CollectionLoader {
       if (isEnough || !list.more) return { collections: collections.slice(0, first), more: isEnough };
       from = list.collections.at(-1)?.key;
     }
+  }
+
+  /**
+   * The collections that the principal may read; undefined if it may read all of them whole. Throws LIMIT_EXCEEDED naming
+   * `field` if there are more than `most`, of which only those with certain beginnings of keys are read.
+   */
+  async readable(field: string, most: number): Promise<readonly Collection[] | undefined> {
+    const patterns = this.#grants?.readable;
+    if (patterns === undefined) return undefined;
+    const found = new Map<string, Collection>();
+    const check = (count: number) => {
+      if (count > most) throw limitExceeded(field, `more than ${most} collections`, most, 'name those that matter');
+    };
+    check(patterns.length);
+    const beginnings = patterns.map((pattern) => pattern.replace('*', ''));
+    for (const one of await Promise.all(beginnings.map((key) => this.get(key)))) if (one) found.set(one.key, one);
+    for (const [index, beginning] of beginnings.entries()) {
+      if (!patterns[index]?.endsWith('*') || (beginning !== '' && !isCollectionKey(beginning))) continue;
+      for (let after = beginning === '' ? undefined : beginning, more = true; more;) {
+        const list = await this.#lists.load({ first: LISTED_AT_ONCE, after });
+        const within = list.collections.filter(({ key }) => key.startsWith(beginning));
+        for (const one of within) found.set(one.key, this.#granted(one, 'read'));
+        check(found.size);
+        more = list.more && within.length === list.collections.length;
+        after = within.at(-1)?.key;
+      }
+    }
+    return [...found.values()];
   }
 
   #granted(collection: Collection, action: Action): Collection {

@@ -84,17 +84,16 @@ export interface ConnectionRequest {
 }
 
 /**
- * The validated arguments for the list with this definition; `isPosition` recognizes positions in the list. Throws
+ * The validated arguments for the list with these cursors; `isPosition` recognizes positions in the list. Throws
  * BAD_USER_INPUT naming `first` or `after`.
  */
 export function readArguments(
   { maxFirst }: Limits,
-  list: readonly unknown[],
+  cursors: Cursors,
   input: ConnectionArguments,
   isPosition = isCursorPosition,
 ): ConnectionRequest {
   const first = readWhole('first', input.first, 1, maxFirst);
-  const cursors = new Cursors(list);
   const { after = null } = input;
   return { first, wanted: first + 1, after: after === null ? undefined : cursors.read(after, isPosition), cursors };
 }
@@ -112,7 +111,8 @@ export async function readConnection(
   await context.turn();
   const filter = readFilter(list.filter);
   const { collection, cover, accept } = list;
-  const request = readArguments(context.limits, [...list.of, collection.key, list.filter ?? null], input);
+  const cursors = new Cursors([...list.of, collection.key, list.filter ?? null], collection.grant);
+  const request = readArguments(context.limits, cursors, input);
   const { after, wanted } = request;
   const query = { collection, cover, budget: Budget.of(context.limits), after, accept, filter, wanted };
   const { found, resumeAfter } = await findMarkers(context, query);

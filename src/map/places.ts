@@ -8,6 +8,7 @@ import { isCounted, withinRows, withoutHidden } from '../model/grant.js';
 import type { PlaceCount } from '../model/place.js';
 import type { OrderedMarker } from '../pages/ordered-marker.js';
 import type { MapContext } from '../read/context.js';
+import { Cursors } from '../read/cursor.js';
 import { passing } from '../read/passing.js';
 import { tooMuch } from '../read/read-all.js';
 import {
@@ -72,7 +73,8 @@ export async function markersInPlace(
   const inRange = (sortKey: string) =>
     keys.parsePlaceSort(sortKey) !== undefined &&
     (range === undefined || (compareBytes(range.from, sortKey) <= 0 && compareBytes(sortKey, range.to) <= 0));
-  const request = readArguments(limits, ['place', collection.key, names], input, inRange);
+  const cursors = new Cursors(['place', collection.key, names], collection.grant);
+  const request = readArguments(limits, cursors, input, inRange);
   const { found, resumeAfter } = await walk(context, collection, at, request, Budget.of(limits));
   return markerConnection(request, found, resumeAfter);
 }

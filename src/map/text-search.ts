@@ -1,20 +1,26 @@
-import { badInput } from '../errors.js';
+import { badInput, limitExceeded } from '../errors.js';
 import { areaContains, normalizeBounds, type Bounds } from '../geo/bounds.js';
 import { readPoint, type Point } from '../geo/point.js';
 import type { NodeId } from '../keys/ids.js';
 import type { Collection } from '../model/collection.js';
+import { isPartial, shownProperties } from '../model/grant.js';
 import type { Marker } from '../model/marker.js';
 import type { Zone } from '../model/zone.js';
 import type { MapContext } from '../read/context.js';
+import { Cursors } from '../read/cursor.js';
+import { hasWords, textBesides } from '../search/document.js';
 import type { SearchHit, SearchQuery, SearchReader } from '../search/engine.js';
+import { isTypo } from '../search/score.js';
 import { wordsOf } from '../search/words.js';
 import { connectionOf, readArguments, type Connection, type ConnectionArguments } from './connection.js';
 
 /** A client's search. */
 export interface TextSearchInput extends ConnectionArguments {
   readonly text: string;
-  /** Undefined to search all. */
+  /** Undefined to search all that may be read. */
   readonly collections: readonly Collection[] | undefined;
+  /** Those that may be read; undefined for all, whole. */
+  readonly readable?: readonly Collection[] | undefined;
   readonly bounds?: Bounds | null | undefined;
   readonly near?: Point | null | undefined;
 }
@@ -30,13 +36,15 @@ export interface FoundEdge {
 }
 
 export interface SearchConnection extends Connection<FoundEdge> {
-  /** Counts all hits in the index. */
+  /** Counts all hits in the index; of collections that are seen in part, those that are seen. Throws LIMIT_EXCEEDED. */
   readonly count: () => Promise<number>;
 }
 
 const LONGEST_TEXT = 256;
 /** Hits that are read together: thousands would take long to ask for at once. */
 const READ_AT_ONCE = 500;
+/** Hits that are checked together at least, if some of them may not be shown. */
+const LEAST_CHECKED = 100;
 /**
  * How often a connection is refilled to replace hits that no longer exist; after that it may be short, and continues
  * with its cursor.
@@ -58,21 +66,34 @@ function readWords(text: string, isBounded: boolean): string[] {
 export async function searchText(
   context: MapContext,
   engine: SearchReader,
-  { text, collections, bounds, near, ...input }: TextSearchInput,
+  { text, collections, readable, bounds, near, ...input }: TextSearchInput,
   signal: AbortSignal,
 ): Promise<SearchConnection> {
+  const scopesOf = (some: readonly Collection[]) => some.map((collection) => context.keys.scope(collection));
+  const searched = collections ?? readable;
+  const partial = searched?.filter(isPartial) ?? [];
   const query: SearchQuery = {
     words: readWords(text, bounds !== undefined && bounds !== null),
-    scopes: collections?.map((collection) => context.keys.scope(collection)),
+    scopes: searched && scopesOf(searched),
+    // Whether few documents match must not depend on those that are not seen.
+    typos: partial.length > 0,
     area: bounds ? normalizeBounds('bounds', bounds) : undefined,
     near: near ? readPoint('near', near.lng, near.lat) : undefined,
   };
-  const list = ['search', query.words, query.scopes ?? null, query.area?.bounds ?? null, query.near ?? null];
-  const request = readArguments(context.limits, list, input, (position) => engine.isPosition(position));
+  const list = [
+    'search',
+    query.words,
+    collections ? scopesOf(collections) : null,
+    query.area?.bounds ?? null,
+    query.near ?? null,
+  ];
+  const request = readArguments(context.limits, new Cursors(list, partial[0]?.grant), input, (position) =>
+    engine.isPosition(position),
+  );
   let { after } = request;
   const edges: FoundEdge[] = [];
   for (let refills = 0; edges.length < request.wanted && refills <= MOST_REFILLS; refills++) {
-    const limit = request.wanted - edges.length;
+    const limit = Math.max(request.wanted - edges.length, partial.length > 0 ? LEAST_CHECKED : 0);
     await context.turn();
     const hits = await engine.search(query, { after, limit }, signal);
     for (let from = 0; from < hits.length; from += READ_AT_ONCE) {
@@ -90,11 +111,44 @@ export async function searchText(
     after = last?.position;
     if (last === undefined) break;
   }
-  return { ...connectionOf(request, edges, after), count: () => engine.count(query, signal) };
+  async function count(): Promise<number> {
+    if (partial.length === 0) return engine.count(query, signal);
+    const whole = scopesOf(searched?.filter((one) => !isPartial(one)) ?? []);
+    const own = { ...query, scopes: scopesOf(partial) };
+    const counts = [engine.count({ ...query, scopes: whole }, signal), countSeen(context, engine, own, signal)];
+    return (await Promise.all(counts)).reduce((sum, some) => sum + some, 0);
+  }
+  return { ...connectionOf(request, edges, after), count };
 }
 
-/** The node of a hit as of its last write; null if it no longer exists or has left the search's bounds. */
-async function foundNode(context: MapContext, { key }: SearchHit, { area }: SearchQuery): Promise<Found | null> {
+/** The number of hits that the principal sees. Throws LIMIT_EXCEEDED if more hits would have to be checked than a page may have. */
+async function countSeen(
+  context: MapContext,
+  engine: SearchReader,
+  query: SearchQuery,
+  signal: AbortSignal,
+): Promise<number> {
+  const most = context.limits.maxFirst;
+  const hits = await engine.search(query, { after: undefined, limit: most + 1 }, signal);
+  if (hits.length > most) {
+    const advice = 'search for more words, or in bounds';
+    throw limitExceeded('totalCount', `that of more than ${most} hits to check`, most, advice);
+  }
+  let count = 0;
+  for (let from = 0; from < hits.length; from += READ_AT_ONCE) {
+    await context.turn();
+    const nodes = await Promise.all(hits.slice(from, from + READ_AT_ONCE).map((hit) => foundNode(context, hit, query)));
+    count += nodes.filter((node) => node !== null).length;
+  }
+  return count;
+}
+
+/**
+ * The node of a hit as of its last write; null if it no longer exists, has left the search's bounds, or if the principal
+ * does not see it, or not what it matches by.
+ */
+async function foundNode(context: MapContext, hit: SearchHit, { words, area }: SearchQuery): Promise<Found | null> {
+  const { key, score } = hit;
   const { keys, loaders } = context;
   const collection = keys.parseCollection(key);
   const marker = keys.parseMarker(key);
@@ -105,5 +159,11 @@ async function foundNode(context: MapContext, { key }: SearchHit, { area }: Sear
     if (owner !== undefined) name = { type: marker ? 'marker' : 'zone', collection: owner, key: entity.key };
   }
   const node = name ? await loaders.entities.node(name) : null;
-  return area && node && 'position' in node && !areaContains(area, node.position) ? null : node;
+  if (area && node && 'position' in node && !areaContains(area, node.position)) return null;
+  if (!node || !('properties' in node)) return node;
+  const { grant } = (await loaders.collections.get(node.collection)) ?? {};
+  if (grant === undefined || grant.hidden.size === 0 || words.length === 0) return node;
+  const text = `${node.name ?? ''}\n${textBesides(node, shownProperties(grant, node.properties))}`;
+  // Which names with typos are found depends on what is hidden, too: those that match as typed are not among them.
+  return !isTypo(score) && hasWords(words, text) ? node : null;
 }

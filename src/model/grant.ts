@@ -23,6 +23,8 @@ export interface Grant {
   readonly rows: MarkerFilter | undefined;
   /** Names of properties that do not exist for the principal. */
   readonly hidden: ReadonlySet<string>;
+  /** What encrypts cursors that may tell of markers that the principal does not see. The same for all. */
+  readonly cursorSecret: Uint8Array;
 }
 
 /** Those of some properties that exist for the principal. */
@@ -50,6 +52,8 @@ export function withoutHidden<M extends MapMarker>({ grant }: Granted, marker: M
 export interface Grants {
   /** The part of the collection with this key that the action is allowed on; undefined if it is not. */
   grant(action: Action, key: string): Grant | undefined;
+  /** Keys of the collections that may be read, or beginnings of keys and `*`; undefined if all of them may be, whole. */
+  readonly readable: readonly string[] | undefined;
 }
 
 /** Whether the principal's rows have a marker. */
@@ -62,6 +66,10 @@ export const seen = (collection: Granted, marker: Marker | null): Marker | null 
 /** Whether stored counts, which are of all markers, are those of a question. */
 export const isCounted = ({ grant }: Granted, filter?: MarkerFilter): boolean =>
   filter === undefined && grant?.rows === undefined;
+
+/** Whether a principal sees less than all of a collection. */
+export const isPartial = ({ grant }: Granted): boolean =>
+  grant !== undefined && (grant.rows !== undefined || grant.hidden.size > 0);
 
 /**
  * The filter of a question, for the principal's rows. `passes` leaves them to what reads base items, which returns only

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 
 import { badInput } from '../errors.js';
 import { fromZ, GEOHASH_ALPHABET, LONGEST_Z } from '../geo/geohash.js';
+import { isPartial, type Grant } from '../model/grant.js';
+import { sealed, unsealed } from './sealed.js';
 
 /**
  * A position in the order of a collection's markers: the geohash of length 10, `::` and the key as in sort keys; or the
@@ -26,14 +28,21 @@ export function isCursorPosition(text: string): boolean {
 export class Cursors {
   /** A short name derived from the definition of the list. */
   readonly #list: string;
+  readonly #secret: Uint8Array | undefined;
 
-  constructor(list: readonly unknown[]) {
+  /**
+   * With a grant of a part of the markers, cursors are encrypted: a page may end at one that the principal does not see.
+   * They stay the same for the same position.
+   */
+  constructor(list: readonly unknown[], grant?: Grant) {
+    this.#secret = isPartial({ grant }) ? grant?.cursorSecret : undefined;
     this.#list = createHash('sha256').update(JSON.stringify(list)).digest('base64url').slice(0, 12);
   }
 
   /** The cursor for the page after a position. */
   write(position: CursorPosition): string {
-    return Buffer.from(JSON.stringify([VERSION, this.#list, position])).toString('base64url');
+    const text = JSON.stringify([VERSION, this.#list, position]);
+    return (this.#secret ? sealed(text, this.#secret) : Buffer.from(text)).toString('base64url');
   }
 
   /**
@@ -41,17 +50,18 @@ export class Cursors {
    * geohash order. Throws BAD_USER_INPUT for anything but a cursor of this list.
    */
   read(cursor: unknown, isPosition = isCursorPosition): CursorPosition {
-    const position = typeof cursor === 'string' && cursor.length <= LONGEST ? positionIn(cursor) : undefined;
+    const position = typeof cursor === 'string' && cursor.length <= LONGEST ? this.#positionIn(cursor) : undefined;
     // A cursor of another list or version, or another encoding of this one, was not produced for this list.
     if (typeof position === 'string' && isPosition(position) && this.write(position) === cursor) return position;
     throw badInput('after', cursor, 'a cursor from a page of the same list');
   }
-}
 
-/** What a cursor has as its position, whatever its list. */
-function positionIn(cursor: string): unknown {
-  const parts = jsonIn(Buffer.from(cursor, 'base64url').toString('utf8'));
-  return Array.isArray(parts) ? parts[2] : undefined;
+  /** What a cursor has as its position, whatever its list. */
+  #positionIn(cursor: string): unknown {
+    const bytes = Buffer.from(cursor, 'base64url');
+    const parts = jsonIn((this.#secret ? unsealed(bytes, this.#secret) : bytes)?.toString('utf8') ?? '');
+    return Array.isArray(parts) ? parts[2] : undefined;
+  }
 }
 
 /** The value of a JSON text from a client; undefined for any other text. */

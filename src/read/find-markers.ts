@@ -3,7 +3,7 @@ import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 import { withinRows, withoutHidden, type MarkerFilter } from '../model/grant.js';
 import type { MapMarker } from '../model/marker.js';
 import { firstIndex } from '../pages/bisect.js';
-import { firstFrom, type OrderedMarker } from '../pages/ordered-marker.js';
+import { firstFrom, orderedMarker, type OrderedMarker } from '../pages/ordered-marker.js';
 import { eachInTurns } from '../scheduling/turns.js';
 import { BEGIN, type CursorPosition } from './cursor.js';
 import { IndexedSearch } from './from-index/index-source.js';
@@ -42,9 +42,8 @@ export async function findMarkers(context: SearchContext, given: MarkerQuery): P
     new Finding(context, query).run(new PageMarkers(pages, cover, budget)),
   );
   const result = fromPages ?? (await new Finding(context, query).run(new IndexedSearch(context, query, after)));
-  if (collection.grant === undefined) return result;
-  const found = result.found.map((one) => ({ ...one, marker: withoutHidden(collection, one.marker) }));
-  return { ...result, found };
+  if (!collection.grant?.hidden.size) return result;
+  return { ...result, found: result.found.map(({ marker }) => orderedMarker(withoutHidden(collection, marker))) };
 }
 
 /** The state of one search: what it has found, and up to where. */

@@ -1,4 +1,6 @@
 import type { Key, Keyspace } from '../keys/keyspace.js';
+import type { Marker, Properties } from '../model/marker.js';
+import type { Zone } from '../model/zone.js';
 import { collectionFromItem } from '../store/collection/collection-item.js';
 import type { Item } from '../store/database.js';
 import { markerFromBase } from '../store/marker/marker-item.js';
@@ -6,6 +8,7 @@ import { itemOfImage } from '../store/request/wire.js';
 import { zoneFromItem } from '../store/zone/zone-item.js';
 import type { StreamRecord, WireImage } from '../stream/change.js';
 import type { SearchChange, SearchDocument } from './engine.js';
+import { wordsOf } from './words.js';
 
 /** The property that orders the markers and zones of each collection, by scope. */
 export type RankBy = ReadonlyMap<string, string | null>;
@@ -33,6 +36,17 @@ function restOf(parts: readonly unknown[]): string {
   return rest.slice(0, MOST_CHARACTERS);
 }
 
+/** Whether a text has all the words of a search, the last of which may be incomplete. */
+export function hasWords(words: readonly string[], text: string): boolean {
+  const own = new Set(wordsOf(text));
+  const last = words.at(-1) ?? '';
+  return words.slice(0, -1).every((word) => own.has(word)) && [...own].some((word) => word.startsWith(last));
+}
+
+/** The text of a marker or zone with these properties, apart from its name. */
+export const textBesides = (found: Marker | Zone, properties: Properties): string =>
+  restOf('place' in found ? [found.category, found.place, properties] : [properties]);
+
 /** The search document for an item; undefined for an invalid item, or one that is not a marker, zone or collection. */
 export function documentOf(keys: Keyspace, item: Item, rankBy: RankBy): SearchDocument | undefined {
   const key = keyOf(item);
@@ -56,7 +70,7 @@ export function documentOf(keys: Keyspace, item: Item, rankBy: RankBy): SearchDo
     incarnation,
     version,
     name: name ?? '',
-    rest: restOf([marker?.category, marker?.place, properties]),
+    rest: textBesides(found, properties),
     ...('geometry' in found ? { geometry: found.geometry } : {}),
     bounds: 'bounds' in found ? found.bounds : { west: lng, south: lat, east: lng, north: lat },
     rank: typeof rank === 'number' || typeof rank === 'bigint' ? Number(rank) : undefined,

@@ -39,6 +39,8 @@ export interface SearchQuery {
   readonly area: Area | undefined;
   /** Orders by distance from here instead of by relevance and rank. */
   readonly near: Point | undefined;
+  /** Whether names with typos are found even if many documents match, of which not all may be shown. */
+  readonly typos?: boolean;
 }
 
 export interface SearchHit {

@@ -16,6 +16,9 @@ export function relevance(tier: number, edits: number): number {
   return SCORES[TIERS[tier] ?? 'typo'] / Math.max(1, edits);
 }
 
+/** Whether a score is that of a name with a typo. */
+export const isTypo = (score: number): boolean => score <= SCORES.typo;
+
 /** The score of a distance in meters, half of the maximum at 10 km; typos score below all others. */
 export function closeness(tier: number, meters: number): number {
   const close = 1 / (1 + meters / 10_000);

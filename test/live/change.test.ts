@@ -3,12 +3,16 @@ import { expect, test } from 'vitest';
 
 import { areaContains, normalizeBounds, type Area } from '../../src/geo/bounds.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
-import { changeKind, eventOf, markerChange } from '../../src/live/change.js';
+import { changeKind, eventBytes, eventOf, markerChange } from '../../src/live/change.js';
 import { Watchers } from '../../src/live/listeners.js';
+import type { Collection } from '../../src/model/collection.js';
+import { readFilter } from '../../src/read/filter.js';
+import type { WireImage } from '../../src/stream/change.js';
 import { anArea, aPoint, pointsNear } from '../geo/arbitraries.js';
 import { markerRecord } from './records.js';
 
 const keys = createKeyspace('readable');
+const parks = { key: 'parks', code: null, mapProperties: [] as readonly string[] } as Collection;
 /** Positions at the edges of an area and anywhere; undefined if there was no marker. */
 const somewhere = (area: Area) => fc.option(fc.oneof(aPoint, pointsNear(area)), { nil: undefined });
 const anAreaWithChange = anArea.chain((area) =>
@@ -84,19 +88,19 @@ test('a change carries the marker after the change and does not modify its image
   const after = { ...record.after, version: { N: '2' }, m: { M: { color: { S: 'red' }, empty: {} } } };
   const event = eventOf(keys, { ...record, at: 1_795_000_000_000, after });
   if (event?.type !== 'marker') throw new Error('no event');
-  const change = markerChange(keys, event, 'MOVED', 'parks');
+  const change = markerChange(keys, event, parks);
   expect(change).toMatchObject({
     kind: 'MOVED',
     id: 'marker::parks::a',
     previous: { lng: 1, lat: 2 },
     at: '2026-11-18T11:06:40.000Z',
   });
-  expect(change.marker).toMatchObject({
+  expect(change?.marker).toMatchObject({
     key: 'a',
     position: { lng: 3, lat: 4 },
     properties: { color: 'red', empty: {} },
   });
-  expect(markerChange(keys, event, 'LEFT', 'parks').marker).toBe(change.marker);
+  expect(markerChange(keys, event, parks)?.marker).toBe(change?.marker);
   expect(after.m).toEqual({ M: { color: { S: 'red' }, empty: {} } });
 });
 
@@ -112,4 +116,74 @@ test('a change of the geo index alone is no event, and any other change is one',
   }
   expect(eventOf(keys, { ...record, before: undefined, after: entered })).toBeDefined();
   expect(eventOf(keys, { ...record, before: entered, after: undefined })).toBeDefined();
+});
+
+const northRows: Collection = {
+  ...parks,
+  grant: {
+    rows: readFilter({ properties: [{ name: 'fleet', eq: 'north' }] }),
+    hidden: new Set(['margin']),
+    cursorSecret: new Uint8Array(32),
+  },
+};
+const aState = (area: Area) =>
+  fc.option(fc.record({ at: somewhere(area), fleet: fc.constantFrom('north', 'south') }), { nil: undefined });
+
+test('under rows, a change tells what it would of a collection with only these, and nothing of a marker outside', () => {
+  const aChange = anArea.chain((area) =>
+    fc.record({ area: fc.option(fc.constant(area), { nil: undefined }), before: aState(area), after: aState(area) }),
+  );
+  fc.assert(
+    fc.property(aChange, fc.boolean(), fc.boolean(), ({ area, before, after }, isBase, isOther) => {
+      const eventOfStates = (was: typeof before, is: typeof after) => {
+        const record = markerRecord(keys, {
+          sequence: '1',
+          key: 'a',
+          former: { fleet: was?.fleet ?? '', margin: 'secret' },
+          properties: { fleet: is?.fleet ?? '', margin: 'secret' },
+          ...(was?.at && { before: [was.at.lng, was.at.lat] }),
+          ...(is?.at && { after: [is.at.lng, is.at.lat] }),
+        });
+        const versioned = (image: WireImage | undefined, version: string) =>
+          image && isBase ? { ...image, version: { N: version } } : image;
+        const event = eventOf(keys, {
+          ...record,
+          before: versioned(record.before, '1'),
+          after: versioned(record.after && (isOther ? { ...record.after, name: { S: 'x' } } : record.after), '2'),
+        });
+        if (event?.type !== 'marker') return undefined;
+        return event;
+      };
+      const event = eventOfStates(before, after);
+      const inRows = (state: typeof before) => (state?.fleet === 'north' ? state : undefined);
+      const own = eventOfStates(inRows(before), inRows(after));
+      const expected = own && markerChange(keys, own, parks, area);
+      const change = event && markerChange(keys, event, northRows, area);
+      // A marker that others know before or after is not created or deleted.
+      const exists = before?.at !== undefined && after?.at !== undefined;
+      const kinds = { CREATED: 'ENTERED', DELETED: 'LEFT' } as Readonly<Record<string, string>>;
+      const kind = expected && (exists ? (kinds[expected.kind] ?? expected.kind) : expected.kind);
+      expect(change?.kind).toBe(kind);
+      expect(change?.previous).toEqual(expected?.previous);
+      expect(change?.marker?.position).toEqual(expected?.marker?.position);
+      expect(JSON.stringify(change ?? null)).not.toMatch(/south|secret/);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('an event keeps of the former image only what rules test, and only if that has changed', () => {
+  const formerOf = (input: Partial<Parameters<typeof markerRecord>[1]>, name = 'x') => {
+    const record = markerRecord(keys, { sequence: '1', key: 'a', before: [1, 2], properties: { a: 'b' }, ...input });
+    const before = { ...record.before, name: { S: 'y'.repeat(1_000) }, updatedAt: { S: 'then' } };
+    const event = eventOf(keys, { ...record, before, after: record.after && { ...record.after, name: { S: name } } });
+    if (event?.type !== 'marker') throw new Error('no event');
+    return { former: event.former, bytes: eventBytes(event) };
+  };
+  const moved = formerOf({ after: [3, 4] });
+  const changed = formerOf({ after: [3, 4], former: { a: 'c' } });
+  expect(moved.former).toBeUndefined();
+  expect(Object.keys(changed.former ?? {})).toEqual(['pk', 'sk', 'lng', 'lat', 'm', 'mc']);
+  expect(changed.bytes).toBeGreaterThan(moved.bytes + 100);
+  expect(formerOf({}).former).toMatchObject({ m: { M: { a: { S: 'b' } } } });
 });

@@ -9,6 +9,7 @@ import { Queue } from '../../src/live/queue.js';
 import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Marker } from '../../src/model/marker.js';
+import { readFilter } from '../../src/read/filter.js';
 import type { StreamRecord } from '../../src/stream/change.js';
 import { markerRecord } from './records.js';
 
@@ -273,6 +274,75 @@ test('readings are emitted to the subscribers of their marker, except expired on
   reading('a', 5, { ttl: { N: String(START + 1_000) } });
   expect((await emitted.next()).value).toEqual({ at: '2026-11-21T10:00:01.000Z', values: { n: 1 } });
   expect((await emitted.next()).value).toEqual({ at: '2026-11-21T10:00:05.000Z', values: { n: 5 } });
+});
+
+test('under rows, readings end with the marker, and what was missed tells of no other marker', async () => {
+  const { hub, clock } = world();
+  hub.connected();
+  clock.seconds += 100;
+  const rows = readFilter({ properties: [{ name: 'fleet', eq: 'north' }] });
+  const collection: Collection = {
+    ...parks,
+    mapProperties: ['fleet'],
+    grant: { rows, hidden: new Set(), cursorSecret: new Uint8Array(32) },
+  };
+  let sequence = 0;
+  const take = (key: string, former: string, fleet: string) =>
+    hub.take(
+      markerRecord(keys, {
+        sequence: String((sequence += 1)),
+        key,
+        at: clock.seconds,
+        before: [1, 1],
+        after: [2, 2],
+        former: { fleet: former },
+        properties: { fleet },
+      }),
+    );
+  const marker = { key: 'a', incarnation: 'made' } as Marker;
+  const ofRows = await hub.readings({ collection, marker, since: undefined });
+  const ofAll = await hub.readings({ collection: parks, marker, since: undefined });
+  const waiting = ofRows.next();
+  const others = ofAll.next();
+  take('b', 'north', 'south');
+  take('a', 'south', 'north');
+  take('c', 'south', 'south');
+  take('a', 'north', 'south');
+  await expect(waiting).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect(await Promise.race([others, Promise.resolve('open')])).toBe('open');
+  const missed = await hub.markerChanges({ collection, area: undefined, since: (START + 50) * 1_000 });
+  const told: unknown[] = [];
+  for (let n = 0; n < 3; n += 1) {
+    const { value } = await missed.next();
+    told.push([value?.id, value?.kind, value?.previous?.lng ?? null, value?.marker?.position.lng ?? null]);
+  }
+  expect(told).toEqual([
+    ['marker::parks::b', 'LEFT', 1, null],
+    ['marker::parks::a', 'ENTERED', null, 2],
+    ['marker::parks::a', 'LEFT', 1, null],
+  ]);
+  expect(await Promise.race([missed.next(), Promise.resolve('open')])).toBe('open');
+});
+
+test('a change whose rows cannot be told ends the subscription of that principal alone', async () => {
+  const { hub, clock, record, open } = world();
+  hub.connected();
+  clock.seconds += 100;
+  const rows = readFilter({ properties: [{ name: 'detail', eq: 'x' }] });
+  const collection: Collection = {
+    ...parks,
+    mapProperties: [],
+    grant: { rows, hidden: new Set(), cursorSecret: new Uint8Array(32) },
+  };
+  const mine = await hub.markerChanges({ collection, area: undefined, since: undefined });
+  const theirs = await open();
+  const drawn = record('drawn');
+  hub.take({ ...drawn, after: { ...drawn.after, mc: { BOOL: false } } });
+  await expect(mine.next()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(await present(theirs, 1)).toEqual(['drawn']);
+  // The same of what was missed.
+  const again = await hub.markerChanges({ collection, area: undefined, since: (START + 50) * 1_000 });
+  await expect(again.next()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
 test('a reader that leaves, even while it waits, is forgotten', async () => {

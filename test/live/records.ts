@@ -10,6 +10,8 @@ interface RecordInput {
   readonly before?: readonly [lng: number, lat: number];
   readonly after?: readonly [lng: number, lat: number];
   readonly properties?: Readonly<Record<string, string>>;
+  /** Those before the change, unless they are the same. */
+  readonly former?: Readonly<Record<string, string>>;
   /** Of the marker. */
   readonly createdAt?: string;
 }
@@ -22,14 +24,18 @@ export function markerRecord(keys: Keyspace, input: RecordInput): StreamRecord {
   const { sequence, key, scope = 'parks', at = Math.floor(Date.now() / 1_000), properties = {} } = input;
   const { createdAt = '2026-11-21T10:00:00.000Z' } = input;
   const named = texts({ ...keys.marker(scope, key) });
-  const image = (position: readonly [lng: number, lat: number] | undefined): WireImage | undefined =>
+  const image = (
+    position: readonly [lng: number, lat: number] | undefined,
+    shown = properties,
+  ): WireImage | undefined =>
     position && {
       ...named,
       lng: { N: String(position[0]) },
       lat: { N: String(position[1]) },
       mc: { BOOL: true },
-      m: { M: texts(properties) },
+      m: { M: texts(shown) },
       createdAt: { S: createdAt },
     };
-  return { sequence, event: '', at: at * 1_000, keys: named, before: image(input.before), after: image(input.after) };
+  const before = image(input.before, input.former);
+  return { sequence, event: '', at: at * 1_000, keys: named, before, after: image(input.after) };
 }

@@ -35,9 +35,10 @@ export async function until(holds: () => boolean | Promise<boolean>, everyMs = 1
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, everyMs));
 }
 
-/** A client over a WebSocket; `connected` resolves when it is. */
-export function websocketClient(url: string): Client {
-  return createClient({ url: `${url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0 });
+/** A client over a WebSocket with these headers in its first message; `connected` resolves when it is. */
+export function websocketClient(url: string, connectionParams: Record<string, string> = {}): Client {
+  const address = `${url.replace('http', 'ws')}/graphql`;
+  return createClient({ url: address, webSocketImpl: WebSocket, retryAttempts: 0, connectionParams });
 }
 
 /** The data of one response. Tests read responses of every shape; their assertions state what they expect. */

@@ -75,11 +75,11 @@ export function describeEngine(
       await fc.assert(
         fc.asyncProperty(
           documents,
-          fc.record({ text: phrase, ...filters }),
+          fc.record({ text: phrase, typos: fc.boolean(), ...filters }),
           fc.integer({ min: 1, max: 7 }),
           async (given, wanted, limit) => {
             const own = await filled(given.map(put));
-            const query = typed(wanted.text, { scopes: wanted.scopes, area: wanted.area });
+            const query = typed(wanted.text, { scopes: wanted.scopes, area: wanted.area, typos: wanted.typos });
             const hits = await all(own, query, limit);
             const expected = scan(given, wanted);
             const exact = hits.filter(({ score }) => score > 0.4);
@@ -88,8 +88,8 @@ export function describeEngine(
             );
             expect(await own.count(query)).toBe(hits.length);
             expect(new Set(keysOf(hits)).size).toBe(hits.length);
-            // Typos follow only if little is found.
-            if (expected.length >= 10) expect(exact).toEqual(hits);
+            // Typos follow only if little is found, unless they are wanted.
+            if (expected.length >= 10 && !wanted.typos) expect(exact).toEqual(hits);
           },
         ),
         { numRuns: numRuns(240) },

@@ -37,7 +37,7 @@ const storedForm = (key: string, of: Omit<StoredKey, 'hash' | 'id' | 'usedAt'>):
 
 /** Throws BAD_USER_INPUT for a role without rules. */
 async function checkRoles({ database, signal }: CommandSession, roles: readonly string[]): Promise<void> {
-  const json = await storedRules(database, newCall(signal));
+  const { json } = (await storedRules(database, newCall(signal))) ?? {};
   const known = json === undefined ? [] : Object.keys(readRules(JSON.parse(json)).roles);
   const unknown = roles.find((role) => !known.includes(role));
   if (unknown === undefined) return;

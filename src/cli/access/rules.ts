@@ -31,7 +31,7 @@ export async function setRules(
 ): Promise<void> {
   const { json, value } = await readJsonFile(path, readRules);
   const call = newCall(signal);
-  const before = linesOf(parsed(await storedRules(database, call)));
+  const before = linesOf(parsed((await storedRules(database, call))?.json));
   const after = linesOf(value);
   for (const line of before) if (!after.includes(line)) console.log(printable(`- ${line}`));
   for (const line of after) if (!before.includes(line)) console.log(printable(`+ ${line}`));
@@ -45,7 +45,7 @@ export async function setRules(
 
 /** Prints the rules as they were set. */
 export async function showRules({ database, signal }: CommandSession): Promise<void> {
-  const json = await storedRules(database, newCall(signal));
+  const { json } = (await storedRules(database, newCall(signal))) ?? {};
   if (json === undefined)
     console.error('There are no rules yet: write them, see docs/access.md, and run `cellport access set FILE`.');
   else console.log(JSON.stringify(JSON.parse(json), null, 2));

@@ -19,6 +19,8 @@ import { storedCollection } from './references.js';
 const FOUND_FIRST = 20;
 /** Maximum number of collections named in one search. */
 const MOST_COLLECTIONS = 50;
+/** Maximum number of collections of a search that names none, by a client that may not read all. */
+const MOST_SEARCHED = 1_000;
 
 /** The object with this ID, null if there is none. All IDs requested in one tick are read together. */
 async function nodeById(
@@ -89,6 +91,7 @@ export const query: QueryResolvers = {
       );
     }
     const wanted = keys && (await Promise.all(keys.map((key) => storedCollection(context, key, 'search'))));
+    const readable = wanted ? undefined : await context.map.loaders.collections.readable('collections', MOST_SEARCHED);
     const { search } = context.services;
     if (!search)
       throw new CellportError(
@@ -96,7 +99,7 @@ export const query: QueryResolvers = {
         'search is turned off on this server; set CELLPORT_SEARCH_MB to turn it on',
       );
     const engine = search.open();
-    const input = { text, collections: wanted, bounds, near, first: first ?? FOUND_FIRST, after };
+    const input = { text, collections: wanted, readable, bounds, near, first: first ?? FOUND_FIRST, after };
     return searchText(context.map, engine, input, context.work.signal);
   },
 

@@ -43,7 +43,12 @@ export const subscription: SubscriptionResolvers = {
       const marker = await context.map.loaders.markers.load(reference);
       if (!marker) throw notFound('marker', args.marker);
       const { collection } = reference;
-      return requireLive(context).readings({ collection, marker, since: moment(args.since) });
+      const readings = await requireLive(context).readings({ collection, marker, since: moment(args.since) });
+      // It may have left the principal's rows before its changes were followed.
+      const isThere = async () => (await context.map.loaders.entities.marker(collection.key, marker.key)) !== null;
+      if (collection.grant?.rows === undefined || (await isThere())) return readings;
+      await readings.return?.();
+      throw notFound('marker', args.marker);
     },
     resolve: (reading: unknown) => reading as never,
   },

@@ -70,11 +70,11 @@ interface NearRequest extends ConnectionRequest {
  */
 export function readNearArguments(
   limits: Limits,
-  list: readonly unknown[],
+  cursors: Cursors,
   input: ConnectionArguments,
   isPosition: (text: string) => boolean,
 ): NearRequest {
-  const request = readArguments(limits, list, input, (text) => parseNearCursor(text, isPosition) !== undefined);
+  const request = readArguments(limits, cursors, input, (text) => parseNearCursor(text, isPosition) !== undefined);
   const start = request.after === undefined ? undefined : parseNearCursor(request.after, isPosition);
   return { ...request, start: start ?? { resumeAfter: BEGIN } };
 }
@@ -89,12 +89,8 @@ export function nearbyConnection(request: ConnectionRequest, { found, rest, widt
 }
 
 /** The radius does not identify the list: a further connection, or one after `nearest`, may use a larger one. */
-const listOf = (collection: Collection, center: Point, filter: MarkerFilterInput | null | undefined) => [
-  'near',
-  center,
-  collection.key,
-  filter ?? null,
-];
+const cursorsOf = (collection: Collection, center: Point, filter: MarkerFilterInput | null | undefined) =>
+  new Cursors(['near', center, collection.key, filter ?? null], collection.grant);
 
 /**
  * A connection of the markers within a radius in meters (0 to half the circumference of the globe) of a center, both
@@ -111,8 +107,8 @@ export async function markersWithin(
   const center = readPoint('center', circle.center.lng, circle.center.lat);
   const radius = readMeters('radius', circle.radius);
   const filter = readFilter(filterInput);
-  const list = listOf(collection, center, filterInput);
-  const request = readNearArguments(context.limits, list, input, isCursorPosition);
+  const cursors = cursorsOf(collection, center, filterInput);
+  const request = readNearArguments(context.limits, cursors, input, isCursorPosition);
   const { start: cursor, wanted } = request;
   const query = { collection, center, radius, cursor, filter, wanted, budget: Budget.of(context.limits) };
   return nearbyConnection(request, await walkOutward(context, query));
@@ -136,7 +132,8 @@ async function walkOutward(context: SearchContext, given: NearQuery): Promise<Ne
     const upTo = { distance: Math.min(HALF_AROUND, resumeAfter.distance + CROWD), key: null };
     return { found, rest: { resumeAfter, scan: { upTo, scanned: '', pending: [] } } };
   }
-  const { found, rest } = await walkRings(query, sourceOf(context, query), FIRST_RING, GROWTH);
+  // These are found by `findMarkers`, which itself leaves out what the principal does not see.
+  const { found, rest } = await walkRings(given, sourceOf(context, given), FIRST_RING, GROWTH);
   return { found, rest };
 }
 
@@ -168,7 +165,7 @@ export async function nearestMarkers(
   if (rest !== undefined && found.length < wanted) {
     throw tooMuch('nearest', limits, 'pass maxRadius, or page through within');
   }
-  const cursors = new Cursors(listOf(collection, center, filterInput));
+  const cursors = cursorsOf(collection, center, filterInput);
   return found.slice(0, wanted).map((near) => new NearbyEdge(cursors, near));
 }
 

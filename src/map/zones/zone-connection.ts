@@ -10,6 +10,7 @@ import type { Collection } from '../../model/collection.js';
 import type { Zone } from '../../model/zone.js';
 import { byPartition, joinPieces } from '../../plan/join.js';
 import { requireCollection, type MapContext } from '../../read/context.js';
+import { Cursors } from '../../read/cursor.js';
 import {
   connectionOf,
   Edge,
@@ -127,7 +128,7 @@ export async function collectionZones(
   collection: Collection,
   input: ConnectionArguments,
 ): Promise<ZoneConnection> {
-  const request = readArguments(context.limits, ['zones', collection.key], input, isKey);
+  const request = readArguments(context.limits, new Cursors(['zones', collection.key]), input, isKey);
   return zoneConnection(request, await walkKeys(context, collection, request));
 }
 
@@ -142,7 +143,8 @@ export async function viewportZones(
   input: ConnectionArguments,
 ): Promise<ZoneConnection> {
   const collection = await requireCollection(context, collectionKey);
-  const request = readArguments(context.limits, ['viewport zones', area.bounds, collection.key], input, isKey);
+  const cursors = new Cursors(['viewport zones', area.bounds, collection.key]);
+  const request = readArguments(context.limits, cursors, input, isKey);
   const accept = (zone: Zone) => isZoneIn(context, zone, area);
   const found =
     (await readCovers(context, collection, area, request, accept)) ??

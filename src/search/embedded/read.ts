@@ -20,6 +20,8 @@ interface Found {
   readonly row: SqlRow;
 }
 
+const idOf = ({ order: [, , id] }: Found) => id;
+
 const compare = (a: EmbeddedOrder, b: EmbeddedOrder) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
 
 /** Parses a position returned by `search`; undefined for other texts. */
@@ -71,7 +73,8 @@ class IndexReader {
   /** See `SearchEngine.count`. */
   async count(query: SearchQuery): Promise<number> {
     const exact = await this.#countExact(query, undefined);
-    return exact < ENOUGH ? exact + (await this.#typos(query, undefined)).length : exact;
+    const isEnough = exact >= ENOUGH && query.typos !== true;
+    return isEnough ? exact : exact + (await this.#typos(query, undefined)).length;
   }
 
   async #countExact(query: SearchQuery, most: number | undefined): Promise<number> {
@@ -82,7 +85,8 @@ class IndexReader {
   }
 
   async #needsTypos(query: SearchQuery): Promise<boolean> {
-    return query.words.length > 0 && (await this.#countExact(query, ENOUGH)) < ENOUGH;
+    const { words, typos = false } = query;
+    return words.length > 0 && (typos || (await this.#countExact(query, ENOUGH)) < ENOUGH);
   }
 
   /** Documents with all the words, tier by tier, each in rank order. */
@@ -128,8 +132,6 @@ class IndexReader {
     const typed = query.words.join(' ');
     const trigrams = trigramsOf(typed);
     if (editsAllowed(typed.length) === 0 || trigrams.length === 0) return [];
-    const { sql, values } = select('d.id', query, matching(query.words));
-    const exact = new Set((await this.#all({ sql: `${sql} LIMIT ${ENOUGH}`, values })).map(({ id }) => id));
     const near = query.near && vectorOf(query.near);
     // bm25 would have nothing to count in an index that stores neither texts nor positions.
     const alike = join(
@@ -148,12 +150,16 @@ class IndexReader {
         `GROUP BY f.id ORDER BY count(*) DESC, f.id LIMIT ${CANDIDATES})`,
       values: [...alike.values, ...where.values],
     });
-    return candidates
-      .flatMap((row): Found[] => {
-        const edits = editsBetween(typed, String(row['folded']));
-        if (edits === Infinity || exact.has(row['id'])) return [];
-        return [{ order: [TYPO, near ? chordBetween(near, row) : edits, Number(row['id'])], row }];
-      })
+    const found = candidates.flatMap((row): Found[] => {
+      const edits = editsBetween(typed, String(row['folded']));
+      if (edits === Infinity) return [];
+      return [{ order: [TYPO, near ? chordBetween(near, row) : edits, Number(row['id'])], row }];
+    });
+    const among = { sql: 'd.id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(found.map(idOf))] };
+    const { sql, values } = select('d.id', query, matching(query.words), undefined, [among]);
+    const exact = new Set((await this.#all({ sql, values })).map(({ id }) => Number(id)));
+    return found
+      .filter((one) => !exact.has(idOf(one)))
       .toSorted((a, b) => compare(a.order, b.order))
       .filter(({ order }) => after === undefined || compare(order, after) > 0);
   }

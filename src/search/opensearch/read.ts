@@ -60,7 +60,8 @@ export class IndexReader {
     const found = hits.flatMap(({ _source: source, sort = [] }): Found[] =>
       source ? [{ order: orderOfHit(sort, query), pk: source.pk, sk: source.sk }] : [],
     );
-    if (found.length < limit && query.words.length > 0 && (total?.value ?? 0) < ENOUGH)
+    const isEnough = (total?.value ?? 0) >= ENOUGH && query.typos !== true;
+    if (found.length < limit && query.words.length > 0 && !isEnough)
       found.push(...(await this.#typos(query, after)).slice(0, limit - found.length));
     return found.map(({ order, pk, sk }) => ({
       key: { pk, sk },
@@ -73,7 +74,8 @@ export class IndexReader {
   async count(query: SearchQuery): Promise<number> {
     const { total } = await this.#ask({ query: matching(query), size: 0, track_total_hits: true });
     const exact = total?.value ?? 0;
-    return exact < ENOUGH && query.words.length > 0 ? exact + (await this.#typos(query, undefined)).length : exact;
+    const isEnough = exact >= ENOUGH && query.typos !== true;
+    return isEnough || query.words.length === 0 ? exact : exact + (await this.#typos(query, undefined)).length;
   }
 
   /** Documents whose names differ by a few letters, without those that match the words as typed. */

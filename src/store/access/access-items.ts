@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 
 import type { Database, Item } from '../database.js';
 import { readItem } from '../request/conditional-change.js';
@@ -6,7 +6,7 @@ import { isFailure } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
-import { transact } from '../request/transact.js';
+import { transact, type Write } from '../request/transact.js';
 import { queryResponses } from '../table/query-responses.js';
 
 /** An API key as it is stored: of the key itself, only its hash. */
@@ -32,30 +32,42 @@ export async function accessVersion(database: Database, call: Call): Promise<num
   return typeof item?.['n'] === 'number' ? item['n'] : 0;
 }
 
-/** The stored rules as JSON text; undefined if there are none. */
-export async function storedRules(database: Database, call: Call): Promise<string | undefined> {
-  const item = await readItem(database, database.keys.access('rules'), call);
-  return typeof item?.['json'] === 'string' ? item['json'] : undefined;
+export interface StoredRules {
+  /** As they were set. */
+  readonly json: string;
+  /** 256 random bits in Base64, made when rules are set for the first time: all servers encrypt cursors with it. */
+  readonly secret: string;
+}
+
+/** The stored rules; undefined if there are none. */
+export async function storedRules(database: Database, call: Call): Promise<StoredRules | undefined> {
+  const { json, secret } = (await readItem(database, database.keys.access('rules'), call)) ?? {};
+  return typeof json === 'string' && typeof secret === 'string' ? { json, secret } : undefined;
 }
 
 /** One write, and the version raised, both or neither. */
-async function change(database: Database, write: { Put: Item } | { Delete: Item }, call: Call): Promise<void> {
-  const { keys, tables } = database;
-  const TableName = tables.entities;
-  const at = keys.access('version');
+async function change(database: Database, write: Write, call: Call): Promise<void> {
   const raise = {
-    TableName,
-    Key: { pk: at.pk, sk: at.sk },
+    TableName: database.tables.entities,
+    Key: { ...database.keys.access('version') },
     UpdateExpression: 'ADD #n :one',
     ExpressionAttributeNames: { '#n': 'n' },
     ExpressionAttributeValues: { ':one': 1 },
   };
-  const own = 'Put' in write ? { Put: { TableName, Item: write.Put } } : { Delete: { TableName, Key: write.Delete } };
-  await transact(database, [own, { Update: raise }], call);
+  await transact(database, [write, { Update: raise }], call);
 }
 
+const putOf = ({ tables }: Database, item: Item): Write => ({ Put: { TableName: tables.entities, Item: item } });
+
 export async function storeRules(database: Database, json: string, call: Call): Promise<void> {
-  await change(database, { Put: { ...database.keys.access('rules'), json } }, call);
+  const update = {
+    TableName: database.tables.entities,
+    Key: { ...database.keys.access('rules') },
+    UpdateExpression: 'SET #json = :json, #secret = if_not_exists(#secret, :secret)',
+    ExpressionAttributeNames: { '#json': 'json', '#secret': 'secret' },
+    ExpressionAttributeValues: { ':json': json, ':secret': randomBytes(32).toString('base64') },
+  };
+  await change(database, { Update: update }, call);
 }
 
 function keyFromItem(item: Item | undefined): StoredKey | undefined {
@@ -77,12 +89,12 @@ export async function storeKey(database: Database, { usedAt, ...key }: StoredKey
     key: JSON.stringify(key),
     ...(usedAt === null ? {} : { usedAt }),
   };
-  await change(database, { Put: item }, call);
+  await change(database, putOf(database, item), call);
 }
 
 export async function removeKey(database: Database, { hash }: StoredKey, call: Call): Promise<void> {
   const { pk, sk } = database.keys.access('key', hash);
-  await change(database, { Delete: { pk, sk } }, call);
+  await change(database, { Delete: { TableName: database.tables.entities, Key: { pk, sk } } }, call);
 }
 
 /** All API keys, in no order. */
@@ -133,5 +145,5 @@ export async function revokedSubjects(database: Database, call: Call): Promise<R
 /** From now on, tokens of a subject that were issued before a time (milliseconds since 1970) do not count. */
 export async function revokeSubject(database: Database, subject: string, before: number, call: Call): Promise<void> {
   const hash = subjectHash(subject);
-  await change(database, { Put: { ...database.keys.access('subject', hash), hash, subject, before } }, call);
+  await change(database, putOf(database, { ...database.keys.access('subject', hash), hash, subject, before }), call);
 }
