@@ -140,6 +140,10 @@ function readInstant(field: string, value: unknown): number {
   return instant;
 }
 
+/** Whether a copy may be one of a source that did not fit a page, and was cut to its key and position. */
+const isCut = ({ complete, name, category, mapProperties }: MapMarker) =>
+  !complete && name === null && category === null && Object.keys(mapProperties).length === 0;
+
 /** Validates a client's filter; undefined if it filters nothing. Throws BAD_USER_INPUT naming the invalid part. */
 export function readFilter(input: MarkerFilterInput | null | undefined): MarkerFilter | undefined {
   const { category, updatedAfter, properties } = input ?? {};
@@ -159,6 +163,7 @@ export function readFilter(input: MarkerFilterInput | null | undefined): MarkerF
     !categories || (marker.category !== null && categories.has(marker.category));
   return {
     verdict(marker, { mapProperties }) {
+      if (isCut(marker)) return 'unknown';
       if (!inCategory(marker)) return 'fail';
       const drawn = ({ name }: Comparison) => marker.complete || mapProperties.includes(name);
       if (comparisons.some((one) => drawn(one) && !one.test(marker.mapProperties))) return 'fail';
