@@ -14,6 +14,7 @@ export interface Viewer {
 }
 
 export const VIEWER_FIELDS = 'viewer { name roles may { collections actions filtered } }';
+export const VIEWER = `query Viewer { ${VIEWER_FIELDS} }`;
 
 /** Whether the server asks who its clients are. */
 export const isAsked = ({ name, roles }: Viewer): boolean => name !== null || roles.length > 0;

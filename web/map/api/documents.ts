@@ -3,6 +3,8 @@ import { VIEWER_FIELDS } from '../../access/viewer.js';
 
 // The operations of the page, in addition to those of the client. test/web/map.browser.test.ts validates them against the schema.
 
+export { VIEWER } from '../../access/viewer.js';
+
 /** A collection as the list of layers shows it. */
 export interface Collection {
   readonly key: string;
