@@ -10,8 +10,8 @@ COPY . .
 RUN npm run build && npm prune --omit=dev
 
 FROM $NODE
-# The progress of interrupted imports is all that is written here. Cellport has no authentication, so a container that
-# others may reach changes nothing unless CELLPORT_READ_ONLY is set to off; names by which it is reached go into
+# The progress of interrupted imports is all that is written here. A container that others may reach changes nothing unless
+# CELLPORT_READ_ONLY is set to off, which needs CELLPORT_AUTH (docs/access.md). Names by which it is reached go into
 # CELLPORT_ALLOWED_HOSTS.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 CELLPORT_READ_ONLY=on CELLPORT_DRAIN_MS=5000 CELLPORT_DATA_DIR=/tmp/cellport
 WORKDIR /app

@@ -25,14 +25,14 @@ const parts = [
     name: 'the map page',
     stamp: 'dist/.built-map',
     result: 'dist/page/index.html',
-    sources: ['web/map', 'src/client', 'src/ingest', 'src/geo', 'src/errors.ts', 'package-lock.json'],
+    sources: ['web/map', 'web/access', 'src/client', 'src/ingest', 'src/geo', 'src/errors.ts', 'package-lock.json'],
     command: ['node_modules/vite/bin/vite.js', 'build', '--config', 'web/map/build/vite.config.ts'],
   },
   {
     name: 'GraphiQL',
     stamp: 'dist/.built-graphiql',
     result: 'dist/graphiql/index.html',
-    sources: ['web/graphiql', 'examples/sensors', 'package-lock.json'],
+    sources: ['web/graphiql', 'web/access', 'web/map/dom', 'src/client', 'examples/sensors', 'package-lock.json'],
     command: ['node_modules/vite/bin/vite.js', 'build', '--config', 'web/graphiql/vite.config.ts'],
   },
 ];

@@ -3,19 +3,20 @@ import { backoffMs } from '../retry.js';
 import { CHANGES_SUBSCRIPTION } from './documents.js';
 import type { ClientChangesSubscription } from './generated.js';
 import type { ServerOptions, ViewportOptions } from './options.js';
-import { codeOf, errorOf, headersOf, ViewportError, type GraphqlResponse } from './request.js';
+import { codeOf, errorOf, headersOf, isRefusal, RETRIES, ViewportError, type GraphqlResponse } from './request.js';
 import type { Bounds } from './tiles.js';
-
-const RECONNECT = { firstMs: 1_000, longestMs: 30_000 };
 
 export type MarkerChange = ClientChangesSubscription['markerChanged'];
 
 /** Who is told what a feed receives. */
 export interface ChangeListener {
   readonly onChange: (change: MarkerChange) => void;
-  /** Called when a connection is up, with the time in ms since which no change is missing. */
+  /** Called when a connection is up, with the time in ms since 1970 from which no change is missing. */
   readonly onConnect: (completeFrom: number) => void;
-  /** Called when a connection or a subscription ends, with its error if known: the feed connects again unless closed. */
+  /**
+   * Called when a connection or a subscription ends, with its error if known: the feed connects again unless closed. The
+   * error of a refusal is passed on once the next connection is refused, too.
+   */
   readonly onFailure: (error: ViewportError | null) => void;
 }
 
@@ -31,9 +32,9 @@ function socketAddress(url: string): URL {
   return address;
 }
 
-async function greet(socket: WebSocket, headers: ServerOptions['headers']): Promise<void> {
+async function greet(socket: WebSocket, headers: ServerOptions['headers'], isRefused: boolean): Promise<void> {
   try {
-    socket.send(JSON.stringify({ type: 'connection_init', payload: await headersOf(headers) }));
+    socket.send(JSON.stringify({ type: 'connection_init', payload: await headersOf(headers, isRefused) }));
   } catch {
     // Requests report why there are no headers.
     socket.close();
@@ -57,6 +58,8 @@ export class ChangeFeed {
   #watched: Bounds | undefined;
   #subscription = 0;
   #failures = 0;
+  /** Whether a connection was refused or ended by the rules, and none has been up since. */
+  #isRefused = false;
   /** Not in wall-clock time, which may be set: too late a moment would skip changes. */
   #openedAt = 0;
   #changesFrom = Number.NaN;
@@ -90,16 +93,23 @@ export class ChangeFeed {
   #connect(): void {
     const opened = new WebSocket(socketAddress(this.#options.url), 'graphql-transport-ws');
     this.#socket = opened;
-    opened.onopen = () => void greet(opened, this.#options.headers);
+    const { headers } = this.#options;
+    opened.onopen = () => void greet(opened, headers, this.#isRefused);
     opened.onmessage = ({ data }) => this.#receive(JSON.parse(String(data)) as Message);
     opened.onclose = (event) => {
       this.#settle();
-      if (this.#socket === opened) this.#listener.onFailure(failureIn(event));
+      if (this.#socket !== opened) return;
+      const error = failureIn(event);
+      // Other headers may be accepted, and the same under other rules.
+      const isWorthAnother = error.code === 'FORBIDDEN' || typeof headers === 'function';
+      const isNews = isRefusal(error) && isWorthAnother && !this.#isRefused;
+      this.#isRefused ||= isNews;
+      this.#listener.onFailure(isNews ? null : error);
       if (this.#socket !== opened) return;
       // A connection that drops soon after it opens counts as a failed attempt.
-      if (this.#isOpen && systemClock.now() - this.#openedAt > RECONNECT.longestMs) this.#failures = 0;
+      if (this.#isOpen && systemClock.now() - this.#openedAt > RETRIES.longestMs) this.#failures = 0;
       this.#isOpen = false;
-      this.#retry = setTimeout(() => this.#connect(), backoffMs(this.#failures++, RECONNECT));
+      this.#retry = setTimeout(() => this.#connect(), backoffMs(this.#failures++, RETRIES));
     };
   }
 
@@ -114,7 +124,9 @@ export class ChangeFeed {
       const age = Date.parse(message.payload?.now ?? '') - this.#changesFrom;
       this.#subscription = 0;
       this.#subscribe();
-      this.#listener.onConnect(this.#openedAt - (age || 0));
+      // Under other rules, all of it may be different.
+      this.#listener.onConnect(this.#isRefused ? Infinity : systemClock.wall() - (age || 0));
+      this.#isRefused = false;
     } else if ((message.type === 'error' || message.type === 'complete') && message.id === String(this.#subscription)) {
       this.#listener.onFailure(errorOf(message.payload, 'UNAVAILABLE'));
       // The server currently cannot deliver all changes: another server took over, or records were lost. Reconnect.

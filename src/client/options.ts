@@ -28,9 +28,10 @@ export interface ServerOptions {
   readonly explain?: boolean | undefined;
   /**
    * Headers to send with each request and as the payload of `connection_init`, or a function that returns them each time,
-   * for tokens that expire.
+   * for tokens that expire. It is called once more, with `true`, when the server has refused what it returned: a token that
+   * was kept is then to be replaced.
    */
-  readonly headers?: Headers | (() => Headers | Promise<Headers>) | undefined;
+  readonly headers?: Headers | ((isRefused: boolean) => Headers | Promise<Headers>) | undefined;
 }
 
 export interface ViewportOptions extends ServerOptions {

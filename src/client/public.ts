@@ -1,4 +1,5 @@
 /** The exports of `cellport/client`: Cellport viewports for web pages, without dependencies. */
+export { subscribe } from './event-stream.js';
 export { type Features, toFeatures } from './geojson.js';
 export { type MapLibreMap, type ViewportSource, viewportSource } from './maplibre.js';
 export type {
@@ -10,6 +11,7 @@ export type {
   MapMarker,
   MapZone,
   RangeRead as Read,
+  ServerOptions,
   ViewportOptions,
   ViewportState,
 } from './options.js';

@@ -43,6 +43,12 @@ export const codeOf = (status: number): string => REFUSALS[status] ?? 'UNAVAILAB
 export const isRefusal = (error: ViewportError | null): boolean =>
   error !== null && Object.values(REFUSALS).includes(error.code);
 
+/** Whether a request that fails with this error may succeed later. */
+export const isPassing = ({ code }: ViewportError): boolean => code === 'UNAVAILABLE' || code === 'THROTTLED';
+
+/** Between attempts. */
+export const RETRIES = { firstMs: 1_000, longestMs: 30_000 };
+
 /** The first error of a response; `code` if it has none. */
 export function errorOf([first]: GraphqlResponse['errors'] = [], code: string): ViewportError | null {
   return first
@@ -51,42 +57,61 @@ export function errorOf([first]: GraphqlResponse['errors'] = [], code: string): 
 }
 
 /** The headers to send now. Rejects with ViewportError if the application cannot provide them. */
-export async function headersOf(headers: ServerOptions['headers']) {
+export async function headersOf(headers: ServerOptions['headers'], isRefused = false) {
   try {
-    return typeof headers === 'function' ? await headers() : headers;
+    return typeof headers === 'function' ? await headers(isRefused) : headers;
   } catch (error) {
     throw new ViewportError(error instanceof Error ? error.message : String(error), 'UNAVAILABLE');
   }
 }
 
-/** Sends an operation. Rejects with ViewportError if the response has no data, and with AbortError if aborted. */
-export async function send(
+/** Returns a handler that throws ViewportError, or the reason of an abort. */
+const failed = (signal: AbortSignal | undefined, message: string, code: string) => (error: unknown) => {
+  throw signal?.aborted === true ? error : new ViewportError(message, code);
+};
+
+/**
+ * Posts an operation; once more if its headers are refused with 401 and a function may have others. Rejects with
+ * ViewportError if there is no response, and with AbortError if aborted.
+ */
+export async function post(
   { url, headers, explain }: ServerOptions,
   query: string,
   variables: object,
   signal?: AbortSignal,
-): Promise<Reply> {
-  let code = 'UNAVAILABLE';
-  const failed = (how: string) => (error: unknown) => {
-    if (signal?.aborted === true) throw error;
-    throw new ViewportError(`${url} ${how}`, code);
-  };
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(explain === true ? { 'x-cellport-cost': '1', 'x-cellport-explain': '1' } : {}),
-      ...(await headersOf(headers)),
-    },
-    body: JSON.stringify({ query, variables }),
-    ...(signal ? { signal } : {}),
-  }).catch(failed('does not respond'));
-  code = codeOf(response.status);
+  path = '',
+): Promise<Response> {
+  const ask = async (isRefused: boolean) =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(explain === true ? { 'x-cellport-cost': '1', 'x-cellport-explain': '1' } : {}),
+        ...(await headersOf(headers, isRefused)),
+      },
+      body: JSON.stringify({ query, variables }),
+      ...(signal ? { signal } : {}),
+    }).catch(failed(signal, `${url} does not respond`, 'UNAVAILABLE'));
+  const response = await ask(false);
+  return response.status === 401 && typeof headers === 'function' ? ask(true) : response;
+}
+
+/** Reads a response. Rejects with ViewportError if it has no data, and with AbortError if aborted. */
+export async function replyOf(response: Response, url: string, signal?: AbortSignal): Promise<Reply> {
+  const code = codeOf(response.status);
   const body = await (response.json() as Promise<GraphqlResponse>).catch(
-    failed(`responded with status ${response.status} and no JSON`),
+    failed(signal, `${url} responded with status ${response.status} and no JSON`, code),
   );
   const { data, errors, extensions: { cost = null, reads = [], readsLeftOut = 0, pages = [] } = {} } = body;
   const error = errorOf(errors, code);
   if (!data) throw error ?? new ViewportError(`${url} responded with neither data nor errors`, code);
   return { data, error, cost, reads, readsLeftOut, pages };
 }
+
+/** Sends an operation. Rejects with ViewportError if the response has no data, and with AbortError if aborted. */
+export const send = async (
+  options: ServerOptions,
+  query: string,
+  variables: object,
+  signal?: AbortSignal,
+): Promise<Reply> => replyOf(await post(options, query, variables, signal), options.url, signal);

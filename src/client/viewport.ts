@@ -5,7 +5,7 @@ import { EXPAND_QUERY } from './documents.js';
 import type { ClientExpandQuery } from './generated.js';
 import { loadTiles } from './load-tiles.js';
 import type { MapCluster, MapMarker, ViewportOptions, ViewportState } from './options.js';
-import { isRefusal, send, ViewportError } from './request.js';
+import { isPassing, isRefusal, RETRIES, send, ViewportError } from './request.js';
 import { COUNTS_LAG, createMerge, EMPTY, TileCache } from './tile-cache.js';
 import {
   joinTiles,
@@ -34,8 +34,6 @@ const MAX_AGE = 60_000;
 const FEED_WAIT = 300;
 /** The copy of the world that is drawn moves in such steps, in degrees: views of up to 300 degrees are inside it. */
 const COPY = 30;
-const RETRIES = { firstMs: 1_000, longestMs: 30_000 };
-const RETRIED_CODES = new Set(['UNAVAILABLE', 'THROTTLED']);
 
 /** What a map shows of one collection, kept up to date. */
 export interface Viewport {
@@ -268,7 +266,7 @@ class TiledViewport implements Viewport {
     const keys = this.#view?.keys ?? [];
     if (error) {
       if (isRefusal(error)) this.#stopFeed();
-      if (!RETRIED_CODES.has(error.code)) return;
+      if (!isPassing(error)) return;
       this.#loadTimer.within(error.retryAfterMs ?? backoffMs(this.#failures, RETRIES));
       this.#failures += 1;
       return;

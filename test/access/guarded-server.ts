@@ -71,9 +71,9 @@ export interface Answer {
   readonly extensions?: any;
 }
 
-/** A whole server that asks who its clients are, under these rules, with its consumer. */
-export async function guardedServer(database: Database, rules: object, env: Record<string, string> = {}) {
-  await setRules(database, rules);
+/** A whole server that asks who its clients are, under these rules if there are any, with its consumer. */
+export async function guardedServer(database: Database, rules: object | undefined, env: Record<string, string> = {}) {
+  if (rules !== undefined) await setRules(database, rules);
   const streams = createStreamsClient(engine());
   const storageFault = () => Promise.resolve(undefined);
   const backend = { database, streams, where: '', storageFault, close: () => Promise.resolve() };

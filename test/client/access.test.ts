@@ -82,6 +82,35 @@ describe('headers', () => {
     expect(asked.map(({ authorization }) => authorization)).toEqual(['Bearer 2', 'Bearer 3']);
   });
 
+  test('are asked for once more when they are refused, also over a WebSocket', async () => {
+    let isExpired = true;
+    const asked = serve(() => (isExpired ? new Response('{}', { status: 401 }) : answered()));
+    const greetings: unknown[] = [];
+    serveSockets((message, socket) => {
+      greetings.push((message as { payload?: unknown }).payload);
+      if (isExpired) socket.close(4401, 'the token has expired');
+    });
+    const headers = vi.fn(async (isRefused: boolean) => {
+      if (isRefused) isExpired = false;
+      return { authorization: isExpired ? 'old' : 'new' };
+    });
+    const viewport = open({ live: true, headers });
+    viewport.view(HERE, 9);
+    await expect.poll(() => greetings.length, WAIT).toBe(2);
+    expect(asked.at(-1)?.['authorization']).toBe('new');
+    expect(greetings).toEqual([{ authorization: 'old' }, { authorization: 'new' }]);
+    expect(headers.mock.calls.filter(([isRefused]) => isRefused)).not.toEqual([]);
+    expect(viewport.state.error).toBeNull();
+  });
+
+  test('that are refused twice are not sent a third time', async () => {
+    const asked = serve(() => new Response('{}', { status: 401 }));
+    const viewport = open({ headers: () => ({ authorization: 'Bearer x' }) });
+    viewport.view(HERE, 9);
+    await expect.poll(() => viewport.state.error, WAIT).toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(asked).toHaveLength(2);
+  });
+
   test('that cannot be had are reported', async () => {
     const asked = serve(() => answered());
     const viewport = open({ headers: () => Promise.reject(new Error('signed out')) });
@@ -117,10 +146,12 @@ describe('a refusal', () => {
   });
 
   test.each([
-    ['connection', 'connection_init', (socket: FakeSocket) => socket.close(4403, 'Forbidden')],
+    // Rules change: the next connection may be accepted.
+    ['connection', 'connection_init', 2, (socket: FakeSocket) => socket.close(4403, 'Forbidden')],
     [
       'subscription',
       'subscribe',
+      1,
       (socket: FakeSocket) =>
         socket.onmessage({
           data: JSON.stringify({
@@ -130,7 +161,7 @@ describe('a refusal', () => {
           }),
         }),
     ],
-  ])('of the %s for changes is reported and not repeated', async (_what, type, refuse) => {
+  ])('of the %s for changes is reported in the end', async (_what, type, connections, refuse) => {
     vi.useFakeTimers({ shouldAdvanceTime: true });
     try {
       serve(() => answered());
@@ -144,11 +175,57 @@ describe('a refusal', () => {
       viewport.view(HERE, 9);
       await vi.advanceTimersByTimeAsync(120_000);
       expect(errors).toContainEqual(expect.objectContaining({ code: 'FORBIDDEN' }));
-      expect(sockets).toHaveLength(1);
+      expect(sockets).toHaveLength(connections);
     } finally {
       vi.useRealTimers();
     }
   });
+
+  test('of a connection that was up lets it connect again, and load everything again', async () => {
+    const asked = serve(() => answered());
+    const sockets = serveSockets(({ type }, socket) => {
+      if (type === 'connection_init') socket.onmessage({ data: '{"type":"connection_ack"}' });
+    });
+    const viewport = open({ live: true });
+    const errors = new Set<unknown>();
+    viewport.subscribe(({ error }) => void errors.add(error));
+    viewport.view(HERE, 9);
+    // Those of before the connection are loaded again, too.
+    await expect.poll(() => asked.length > 0 && !viewport.state.loading, WAIT).toBe(true);
+    const before = asked.length;
+    sockets[0]?.close(4403, 'the rules of access have changed: connect again');
+    await expect.poll(() => [sockets.length, asked.length > before], WAIT).toEqual([2, true]);
+    expect([...errors]).toEqual([null]);
+  });
+
+  test('that only a sign-in ends is reported at once', async () => {
+    serve(() => answered());
+    const sockets = serveSockets((_message, socket) => socket.close(4401, 'the API key has expired'));
+    const viewport = open({ live: true, headers: { 'x-api-key': 'cpk_' } });
+    const errors: unknown[] = [];
+    viewport.subscribe(({ error }) => void errors.push(error));
+    viewport.view(HERE, 9);
+    const error = { code: 'UNAUTHENTICATED', message: 'the API key has expired' };
+    await expect.poll(() => errors, WAIT).toContainEqual(expect.objectContaining(error));
+    expect(sockets).toHaveLength(1);
+  });
+});
+
+test('what was loaded before the changes that a new connection knows of is loaded again', async () => {
+  const asked = serve(() => answered());
+  const now = Date.now();
+  const lost = { changesFrom: new Date(now).toISOString(), now: new Date(now).toISOString() };
+  let payload: object = { ...lost, changesFrom: new Date(now - 60_000).toISOString() };
+  const sockets = serveSockets(({ type }, socket) => {
+    if (type === 'connection_init') socket.onmessage({ data: JSON.stringify({ type: 'connection_ack', payload }) });
+  });
+  const viewport = open({ live: true });
+  viewport.view(HERE, 9);
+  await expect.poll(() => asked.length === 1 && !viewport.state.loading, WAIT).toBe(true);
+  // The server has started again, and knows nothing of what changed before.
+  payload = lost;
+  sockets[0]?.close(1006);
+  await expect.poll(() => [sockets.length, asked.length], WAIT).toEqual([2, 2]);
 });
 
 test('view() opens a viewport again that was closed, as an effect of React does in strict mode', async () => {

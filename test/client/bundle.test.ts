@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { expect, test } from 'vitest';
 
-test('the client is under 7.2 KB gzipped, in one file that imports nothing', async () => {
+test('the client is under 7.7 KB gzipped, in one file that imports nothing', async () => {
   const result = await build({
     configFile: false,
     logLevel: 'silent',
@@ -23,5 +23,5 @@ test('the client is under 7.2 KB gzipped, in one file that imports nothing', asy
   if (bundle?.type !== 'chunk') throw new Error('the bundle is code');
   expect([...bundle.imports, ...bundle.dynamicImports]).toEqual([]);
   expect(bundle.exports).toEqual(expect.arrayContaining(['createViewport', 'viewportSource', 'toFeatures']));
-  expect(gzipSync(bundle.code, { level: 9 }).length).toBeLessThan(7_200);
+  expect(gzipSync(bundle.code, { level: 9 }).length).toBeLessThan(7_700);
 });

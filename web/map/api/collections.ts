@@ -1,6 +1,8 @@
 import type { Bounds } from '../../../src/client/public.js';
+import type { Viewer } from '../../access/viewer.js';
 import { BOUNDS, COLLECTION_DETAILS, COLLECTIONS, COUNTS, type Collection } from './documents.js';
 import { request } from './graphql.js';
+import { learnViewer } from './permissions.js';
 
 /** How often the next page of collections is read again while the page is visible. */
 const EVERY_MS = 10_000;
@@ -11,6 +13,7 @@ const SOON_MS = 2_000;
 const MAX_EMPTY = 5;
 
 interface Page<C> {
+  readonly viewer: Viewer;
   readonly collections: {
     readonly nodes: readonly C[];
     readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
@@ -40,6 +43,7 @@ export interface FirstCollections {
 
 export async function readFirstCollections(): Promise<FirstCollections> {
   const page = await request<Page<Collection>>(COLLECTIONS);
+  learnViewer(page.viewer);
   return { collections: page.collections.nodes, next: cursorAfter(page) };
 }
 
@@ -68,7 +72,7 @@ export async function keysWithout(keys: readonly string[]): Promise<readonly str
 }
 
 /**
- * Keeps the collections up to date: reads those after the first page, then one page every ten seconds in rotation, so
+ * Keeps the collections, and what may be done with them, up to date: reads those after the first page, then one page every ten seconds in rotation, so
  * that the cost does not grow with their number. Rereads only names and counts, and nothing while the page is hidden.
  */
 export class CollectionFeed {
@@ -125,13 +129,14 @@ export class CollectionFeed {
     const page = await request<Page<Pick<Collection, 'key' | 'name' | 'count'>>>(COUNTS, variables);
     const { nodes } = page.collections;
     const next = cursorAfter(page);
+    const isOther = learnViewer(page.viewer);
     const read = await this.#details(nodes.map(({ key }) => key));
 
     const inPage = (key: string) => (!from || key > from.key) && (!next || key <= next.key);
     const found = new Set(nodes.map(({ key }) => key));
     const missing = new Set([...this.#known.keys()].filter((key) => inPage(key) && !found.has(key)));
     const known = new Map(this.#known);
-    for (const key of missing) if (this.#missing.has(key)) known.delete(key);
+    for (const key of missing) if (isOther || this.#missing.has(key)) known.delete(key);
     for (const each of read) known.set(each.key, each);
     for (const { key, name, count } of nodes) {
       const before = known.get(key);
@@ -139,7 +144,7 @@ export class CollectionFeed {
     }
     this.#missing = new Set([...[...this.#missing].filter((key) => !inPage(key)), ...missing]);
     this.#from = next;
-    this.#set(known);
+    this.#set(known, isOther);
     return next !== undefined && ![...known.keys()].some((key) => key > next.key);
   }
 
@@ -156,9 +161,9 @@ export class CollectionFeed {
     return nodes.flatMap((each) => (each !== null && (isNew(each.key) || !hasNothing(each)) ? [each] : []));
   }
 
-  #set(known: ReadonlyMap<string, Collection>): void {
+  #set(known: ReadonlyMap<string, Collection>, isOther = false): void {
     const isSame = known.size === this.#known.size && [...known].every(([key, each]) => this.#known.get(key) === each);
     this.#known = known;
-    if (!isSame) this.#onChange([...known.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1)));
+    if (!isSame || isOther) this.#onChange([...known.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1)));
   }
 }

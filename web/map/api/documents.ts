@@ -1,6 +1,9 @@
 import type { Bounds } from '../../../src/client/public.js';
+import { VIEWER_FIELDS } from '../../access/viewer.js';
 
 // The operations of the page, in addition to those of the client. test/web/map.browser.test.ts validates them against the schema.
+
+export { VIEWER } from '../../access/viewer.js';
 
 /** A collection as the list of layers shows it. */
 export interface Collection {
@@ -17,13 +20,15 @@ export interface Collection {
 const COLLECTION = `key name description idStrategy createdAt count
   zones(first: 1) { nodes { id } }`;
 
-/** A page of collections. */
+/** A page of collections, and who asks. */
 export const COLLECTIONS = `query Collections($after: String) {
+  ${VIEWER_FIELDS}
   collections(first: 50, after: $after) { nodes { ${COLLECTION} } pageInfo { hasNextPage endCursor } }
 }`;
 
 /** The same page with only the cheap fields. */
 export const COUNTS = `query Counts($after: String) {
+  ${VIEWER_FIELDS}
   collections(first: 50, after: $after) { nodes { key name count } pageInfo { hasNextPage endCursor } }
 }`;
 

@@ -34,13 +34,17 @@ export function createLoadText(): (load: Load, at: number) => string {
 }
 
 /** If the server is loading the demo, says how far it is and calls `refresh` after each step. */
-export async function followLoad(say: (text: string) => void, refresh: () => void): Promise<void> {
+export async function followLoad(
+  say: (text: string) => void,
+  refresh: () => void,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
   const textOf = createLoadText();
   let last = '';
   // Messages disappear, and a busy server takes long to answer.
   const saying = setInterval(() => last !== '' && say(last), EVERY_MS);
   for (;;) {
-    const load = await fetch('/readyz')
+    const load = await fetch('/readyz', { headers })
       .then(async (response) => ((await response.json()) as { readonly load: Load | null }).load)
       .catch(() => undefined);
     if (load === null || (last === '' && load?.state === 'complete')) break;

@@ -1,4 +1,8 @@
 import { send, ViewportError } from '../../../src/client/request.js';
+import { credentialHeaders } from '../../access/credential.js';
+
+/** The page's server, and who is signed in: the page is loaded again when that changes. */
+export const SERVER = { url: '/graphql', headers: credentialHeaders() } as const;
 
 /** The server answers or refuses within seconds: after this time, the connection must be dead. */
 const DEAD_MS = 60_000;
@@ -8,7 +12,7 @@ const DEAD_MS = 60_000;
  */
 export async function request<T>(query: string, variables: object = {}, signal?: AbortSignal): Promise<T> {
   const deadline = AbortSignal.timeout(DEAD_MS);
-  const answer = send({ url: '/graphql' }, query, variables, signal ?? deadline);
+  const answer = send(SERVER, query, variables, signal ?? deadline);
   const { data, error } = await answer.catch((failure: unknown) => {
     throw deadline.aborted ? new ViewportError('/graphql does not respond', 'UNAVAILABLE') : failure;
   });

@@ -1,12 +1,15 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
 import type { Answer, ViewportState } from '../../../src/client/public.js';
+import { showSignIn } from '../../access/sign-in.js';
+import { isAdmin, isAsked } from '../../access/viewer.js';
 import { keepAddress } from '../address/address.js';
 import { shareLink } from '../address/share.js';
 import type { PageState } from '../address/url-hash.js';
 import { CollectionFeed, keysWithout, type FirstCollections } from '../api/collections.js';
 import { isPassing, type Connection } from '../api/connection.js';
 import type { Collection } from '../api/documents.js';
+import { currentViewer, mayWrite } from '../api/permissions.js';
 import { byId } from '../dom/element.js';
 import type { Status } from '../dom/status.js';
 import { createExplain } from '../explain/explain.js';
@@ -27,6 +30,7 @@ import { repaintBase } from './open-map.js';
 import { createPageSheets } from './page-sheets.js';
 import type { ThemeSwitch } from './theme.js';
 import { createTools } from './tools.js';
+import { createWho } from './who.js';
 
 export interface PageOptions {
   readonly map: MapLibre;
@@ -56,6 +60,8 @@ export class Page {
   readonly #feed;
   readonly #importing;
   readonly #sheets;
+  readonly #drawWho = createWho();
+  #isSignInOffered = false;
 
   constructor({ map, collections, status, connection, theme, fade }: PageOptions) {
     this.#map = map;
@@ -143,6 +149,7 @@ export class Page {
     this.#layers.show(state);
     this.#layers.update(collections);
     this.#importing.setFirstScreen(collections.length === 0);
+    this.#allow();
     this.go(state);
   }
 
@@ -188,16 +195,34 @@ export class Page {
       this.#filters.update();
     }
     this.#watchEmpty();
+    if (error && 'code' in error && error.code === 'UNAUTHENTICATED') return this.#offerSignIn(error.message);
+    if (error && !isPassing(error)) this.#feed.refresh();
     const message = `Could not update the map: ${error?.message}`;
     if (error && !isPassing(error)) this.#status.show(message, { label: 'Retry', act: () => this.#layers.refresh() });
     else this.#status.clear();
+  }
+
+  /** Asks to sign in again, the first time in a dialog. */
+  #offerSignIn(why: string): void {
+    const signIn = () => showSignIn(undefined, why);
+    if (!this.#isSignInOffered) signIn();
+    this.#isSignInOffered = true;
+    this.#status.show(`Could not update the map: ${why}`, { label: 'Sign in', act: signIn });
+  }
+
+  /** Offers only what the server would accept. */
+  #allow(): void {
+    const viewer = currentViewer();
+    this.#tools.allow({ edit: mayWrite(), explain: !isAsked(viewer) || isAdmin(viewer) });
+    this.#interaction.edit.redraw();
+    this.#drawWho();
   }
 
   /** Handles new, deleted and changed collections. */
   #update(collections: readonly Collection[]): void {
     this.#layers.update(collections);
     this.#importing.setFirstScreen(collections.length === 0);
-    this.#interaction.edit.redraw();
+    this.#allow();
     this.#drawPanels();
   }
 

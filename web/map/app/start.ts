@@ -1,10 +1,14 @@
 import { ViewportError, type Bounds } from '../../../src/client/public.js';
 import { retry } from '../../../src/retry.js';
+import { showSignIn } from '../../access/sign-in.js';
 import { readHash, type PageState } from '../address/url-hash.js';
 import { readBounds, readFirstCollections, type FirstCollections } from '../api/collections.js';
 import { createConnection, isPassing, type Connection } from '../api/connection.js';
 import { followLoad } from '../api/follow-load.js';
+import { SERVER } from '../api/graphql.js';
+import { byId } from '../dom/element.js';
 import { createOfflineNotice, createStatus, type Status } from '../dom/status.js';
+import { drawRefusal } from '../import/first-screen.js';
 import { fitWithoutAnimation } from '../view/fly.js';
 import { openMap } from './open-map.js';
 import { Page } from './page.js';
@@ -15,18 +19,38 @@ const RETRIES = { firstMs: 1_000, longestMs: 30_000 };
 /** How long the map waits for what it shows first. */
 const BOUNDS_MS = 3_000;
 
-/** Reads the collections, again and again until the server answers. */
-function readCollections(status: Status, connection: Connection): Promise<FirstCollections> {
-  return retry(readFirstCollections, {
+/** How soon a server that has refused is asked again: its rules may have been written. */
+const REFUSED_MS = 3_000;
+
+const codeOf = (error: unknown) => (error instanceof ViewportError ? error.code : undefined);
+
+/** Reads the collections, again and again until the server answers. Asks to sign in once if that is why it does not. */
+async function readCollections(status: Status, connection: Connection): Promise<FirstCollections> {
+  let isAsked = false;
+  const found = await retry(readFirstCollections, {
     ...RETRIES,
     attempts: Infinity,
-    retryAfterMs: (error) => (error instanceof ViewportError ? error.retryAfterMs : undefined),
+    retryAfterMs(error) {
+      if (codeOf(error) === 'UNAUTHENTICATED' || codeOf(error) === 'FORBIDDEN') return REFUSED_MS;
+      return error instanceof ViewportError ? error.retryAfterMs : undefined;
+    },
     onRetry(failure) {
       const error = failure instanceof Error ? failure : new Error(String(failure));
       connection({ loading: false, error });
-      if (!isPassing(error)) status.show(`Could not load the collections: ${error.message}`);
+      status.loading(false);
+      const signIn = () => showSignIn(undefined, error.message);
+      if (codeOf(error) === 'FORBIDDEN') drawRefusal(byId('first'), error.message);
+      else if (codeOf(error) === 'UNAUTHENTICATED') {
+        if (!isAsked) signIn();
+        isAsked = true;
+        status.show('This server asks who you are.', { label: 'Sign in', act: signIn });
+      } else if (!isPassing(error)) status.show(`Could not load the collections: ${error.message}`);
     },
   });
+  byId('first').hidden = true;
+  document.querySelector<HTMLDialogElement>('dialog.sign-in')?.close();
+  status.clear();
+  return found;
 }
 
 /**
@@ -64,5 +88,6 @@ export async function startPage(): Promise<void> {
   void followLoad(
     (text) => status.show(text),
     () => page?.refresh(),
+    SERVER.headers,
   );
 }

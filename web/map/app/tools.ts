@@ -27,6 +27,8 @@ export interface Tools {
   readonly filter: Toggle;
   readonly edit: Toggle;
   readonly explain: Toggle | undefined;
+  /** Offers only what may be done. */
+  allow(may: { readonly edit: boolean; readonly explain: boolean }): void;
   /** Sets the current theme; the button offers the other one. */
   setTheme(theme: 'light' | 'dark'): void;
 }
@@ -82,6 +84,10 @@ export function createTools(place: HTMLElement, map: MapLibre, actions: ToolActi
     filter,
     edit,
     explain,
+    allow(may) {
+      edit.element.hidden = !may.edit;
+      if (explain) explain.element.hidden = !may.explain;
+    },
     setTheme(now) {
       const label = now === 'dark' ? 'Light theme' : 'Dark theme';
       theme.replaceChildren(icon(now === 'dark' ? 'sun' : 'moon'));

@@ -3,6 +3,7 @@ import type { Map as MapLibre } from 'maplibre-gl';
 import { ViewportError, type MapMarker } from '../../../src/client/public.js';
 import { DETAILS, type Marker, type MarkerDetails } from '../api/documents.js';
 import { request } from '../api/graphql.js';
+import { mayWrite } from '../api/permissions.js';
 import { button, element } from '../dom/element.js';
 import { icon } from '../dom/icons.js';
 import type { Status } from '../dom/status.js';
@@ -66,7 +67,7 @@ export class EditMode {
     this.#options = options;
     allowDrag({
       map: options.map,
-      layers: options.layers,
+      layers: () => options.layers().filter(({ collection }) => mayWrite(collection.key)),
       isOn: () => this.#on,
       onBegin: ({ id }) => {
         this.#dragged = readMarker(id);
@@ -97,14 +98,15 @@ export class EditMode {
 
   /** Updates the list of collections. */
   redraw(): void {
-    if (this.#on) this.#draw();
+    if (this.#on && !mayWrite()) this.set(false);
+    else if (this.#on) this.#draw();
   }
 
   /** Asks for the name of a new marker at a position. */
   clickedAt({ lng, lat }: Position): void {
     const { showCard, status } = this.#options;
     const layer = this.#targetLayer();
-    if (!layer) return status.show('To add a place, turn on a layer and show it as places.');
+    if (!layer) return status.show('To add a place, turn on a layer that you may write, and show it as places.');
     const position = { lng: Number(lng.toFixed(6)), lat: Number(lat.toFixed(6)) };
     const add = (name: string) => {
       showCard(undefined);
@@ -142,7 +144,7 @@ export class EditMode {
   buttonsFor(marker: MarkerDetails): readonly Node[] {
     const { map, layers, showCard } = this.#options;
     const layer = layers().find(({ collection }) => collection.key === marker.collection.key);
-    if (!this.#on || !layer) return [];
+    if (!this.#on || !layer || !mayWrite(layer.collection.key)) return [];
     const act = (write: () => Promise<Step>) => {
       showCard(undefined);
       void this.#attempt(write);
@@ -158,12 +160,13 @@ export class EditMode {
     return [element('div', { class: 'buttons' }, edit, move, bin)];
   }
 
-  /** Layers that draw places individually. */
+  /** Layers that draw places individually, and may be written. */
   #editable(): readonly CollectionLayer[] {
     return this.#options
       .layers()
       .filter(
-        ({ drawn, collection }) => drawn === 'points' && (collection.count > 0 || collection.zones.nodes.length === 0),
+        ({ drawn, collection: { key, count, zones } }) =>
+          drawn === 'points' && mayWrite(key) && (count > 0 || zones.nodes.length === 0),
       );
   }
 

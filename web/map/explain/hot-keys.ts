@@ -2,6 +2,7 @@ import type { Map as MapLibre } from 'maplibre-gl';
 
 import { ringOf } from '../../../src/client/geojson.js';
 import type { Bounds } from '../../../src/client/public.js';
+import { SERVER } from '../api/graphql.js';
 import { element } from '../dom/element.js';
 import { formatNumber } from '../text/numbers.js';
 
@@ -29,7 +30,7 @@ const percent = (share: number) => `${formatNumber(100 * share)}%`;
 
 /** None if the server does not answer or does not show them. */
 async function fetchHotKeys(): Promise<readonly HotKey[]> {
-  const answer = await fetch('/hot-keys').catch(() => undefined);
+  const answer = await fetch('/hot-keys', { headers: SERVER.headers }).catch(() => undefined);
   return answer?.ok === true ? ((await answer.json()) as { readonly keys: readonly HotKey[] }).keys : [];
 }
 

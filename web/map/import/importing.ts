@@ -1,6 +1,8 @@
+import { isAsked } from '../../access/viewer.js';
+import { currentViewer, mayCreate, mayWrite } from '../api/permissions.js';
 import { byId, element } from '../dom/element.js';
 import type { Sheet } from '../dom/sheets.js';
-import { drawFirstScreen } from './first-screen.js';
+import { drawFirstScreen, drawNothingScreen } from './first-screen.js';
 import { createImportPanel, type ImportOptions } from './import-panel.js';
 
 /** File extensions accepted by the file dialog. */
@@ -18,7 +20,7 @@ export interface ImportingOptions extends Omit<ImportOptions, 'place' | 'onClose
   readonly onOpen: () => void;
 }
 
-const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') === true;
+const hasFiles = ({ dataTransfer }: DragEvent) => mayWrite() && dataTransfer?.types.includes('Files') === true;
 
 /** Calls `onFile` with a file dropped anywhere on the page, and highlights the drop target. */
 function followDrops(onFile: (file: File) => void): void {
@@ -93,7 +95,8 @@ export function createImporting({ onOpen, ...options }: ImportingOptions): Impor
     setFirstScreen(on) {
       if (on === wantsFirst) return;
       wantsFirst = on;
-      if (on && first.childElementCount === 0) drawFirstScreen(first, choose, newCollection);
+      if (on && (mayCreate() || !isAsked(currentViewer()))) drawFirstScreen(first, choose, newCollection);
+      else if (on) drawNothingScreen(first);
       showFirst();
     },
   };

@@ -1,4 +1,5 @@
 import type { Collection } from '../api/documents.js';
+import { mayCreate, mayWrite } from '../api/permissions.js';
 import { element } from '../dom/element.js';
 import { collectionFields, createCollection, nameOf } from './collection-fields.js';
 
@@ -16,10 +17,11 @@ export const keyFor = (file: File): string => collectionFields(nameOf(file.name)
 export function targetFields(file: File, collections: readonly Collection[]): TargetFields {
   const fields = collectionFields(nameOf(file.name));
   const fresh = element('div', {}, ...fields.elements);
-  const existing = collections.filter(({ idStrategy }) => idStrategy === 'GIVEN');
+  const existing = collections.filter(({ key, idStrategy }) => idStrategy === 'GIVEN' && mayWrite(key));
   const choices = existing.map(({ key, name }) => element('option', { value: key }, name));
-  const select = element('select', { name: 'target' }, element('option', { value: '' }, 'A new collection'), ...choices); // prettier-ignore
-  select.value = existing.find(({ key }) => key === fields.value.key)?.key ?? '';
+  const isNew = mayCreate() || choices.length === 0 ? [element('option', { value: '' }, 'A new collection')] : [];
+  const select = element('select', { name: 'target' }, ...isNew, ...choices);
+  select.value = existing.find(({ key }) => key === fields.value.key)?.key ?? (isNew.length > 0 ? '' : select.value);
   const follow = () => {
     fresh.hidden = select.value !== '';
     for (const input of fresh.querySelectorAll('input')) input.disabled = fresh.hidden;

@@ -3,6 +3,7 @@ import { send } from '../../../src/client/request.js';
 import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
 import { retry } from '../../../src/retry.js';
 import { UPSERT } from '../api/documents.js';
+import { SERVER } from '../api/graphql.js';
 import type { ImportRow } from './row.js';
 import { readRows } from './rows.js';
 import type { Rejects, Survey } from './survey.js';
@@ -54,7 +55,7 @@ const retryAfterMs = (error: unknown) => (error instanceof ViewportError ? error
 function upsert(collection: string, entries: readonly Entry[], signal: AbortSignal): Promise<Result> {
   const variables = { collection, markers: entries.map(({ input }) => input) };
   const write = async () => {
-    const { data, error } = await send({ url: '/graphql' }, UPSERT, variables, signal);
+    const { data, error } = await send(SERVER, UPSERT, variables, signal);
     if (error) throw error;
     return (data as { readonly upsertMarkers: Result }).upsertMarkers;
   };

@@ -9,6 +9,7 @@ import {
   type ViewportState,
 } from '../../../src/client/public.js';
 import type { Collection } from '../api/documents.js';
+import { SERVER } from '../api/graphql.js';
 import type { Theme } from '../base-map/palette.js';
 import type { Sketch } from '../base-map/sketch.js';
 import { cellSketches, heatSketches } from '../heat/draw.js';
@@ -193,7 +194,7 @@ export class CollectionLayer {
   #connect(part: Part, fader: Crossfade): Viewport {
     const { onState, onChange } = this.#options;
     const viewport = createViewport({
-      url: '/graphql',
+      ...SERVER,
       collection: this.collection.key,
       content: CONTENT[part],
       explain: this.#explain,

@@ -1,3 +1,4 @@
+import { mayCreate, mayWrite } from '../api/permissions.js';
 import { accentOf, type Theme } from '../base-map/palette.js';
 import { button, element } from '../dom/element.js';
 import { icon } from '../dom/icons.js';
@@ -55,10 +56,13 @@ export function drawLayerList(
   const more = element(
     'div',
     { class: 'more' },
-    button({ 'data-key': 'import' }, onImport, icon('upload'), 'Import a file'),
-    button({ 'data-key': 'new' }, onNew, icon('plus'), 'New collection'),
+    ...(mayWrite() ? [button({ 'data-key': 'import' }, onImport, icon('upload'), 'Import a file')] : []),
+    ...(mayCreate() ? [button({ 'data-key': 'new' }, onNew, icon('plus'), 'New collection')] : []),
   );
-  place.replaceChildren(...(rows.length > 0 ? [element('ul', {}, ...rows)] : []), more);
+  place.replaceChildren(
+    ...(rows.length > 0 ? [element('ul', {}, ...rows)] : []),
+    ...(more.hasChildNodes() ? [more] : []),
+  );
   if (focused < 0) return;
   (all().find((each) => key !== undefined && each.dataset['key'] === key) ?? all()[focused])?.focus();
 }

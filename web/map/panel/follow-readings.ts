@@ -1,24 +1,26 @@
+import { subscribe } from '../../../src/client/public.js';
 import { READINGS } from '../api/documents.js';
+import { SERVER } from '../api/graphql.js';
 
 /** Readings that arrive within this time are drawn together: sensors send several at once. */
 const BATCH_MS = 300;
 
 /** Calls `onNew` when readings of a marker are recorded. Returns a function that stops this. */
 export function followReadings(id: string, onNew: () => void): () => void {
-  const search = new URLSearchParams({ query: READINGS, variables: JSON.stringify({ id }) });
-  const events = new EventSource(`/graphql/stream?${search}`);
+  const stopping = new AbortController();
   let due: ReturnType<typeof setTimeout> | undefined;
-  const stop = () => {
-    clearTimeout(due);
-    events.close();
+  const follow = async () => {
+    for await (const _ of subscribe(SERVER, READINGS, { id }, stopping.signal)) {
+      due ??= setTimeout(() => {
+        due = undefined;
+        onNew();
+      }, BATCH_MS);
+    }
   };
-  events.addEventListener('next', () => {
-    due ??= setTimeout(() => {
-      due = undefined;
-      onNew();
-    }, BATCH_MS);
-  });
-  // Otherwise the browser would keep reconnecting to a server that has no stream.
-  events.addEventListener('complete', stop);
-  return stop;
+  // A server without a stream refuses; the card then shows what it has read.
+  follow().catch(() => undefined);
+  return () => {
+    clearTimeout(due);
+    stopping.abort();
+  };
 }

@@ -3,7 +3,7 @@ import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl';
 import type { Bounds } from '../../../src/client/public.js';
 import { send } from '../../../src/client/request.js';
 import { ZONE, ZONE_COUNTS, type Collection, type ZoneDetails } from '../api/documents.js';
-import { request } from '../api/graphql.js';
+import { request, SERVER } from '../api/graphql.js';
 import { element } from '../dom/element.js';
 import type { CollectionLayer } from '../layers/collection-layer.js';
 import { countOf } from '../text/numbers.js';
@@ -57,7 +57,7 @@ export function createZoneSelection(map: MapLibre, layers: () => readonly Collec
     if (most.length === 0) return;
     const [a, b, c] = most.map(({ key }) => key);
     // If some counts fail, the others are still shown.
-    const { data } = await send({ url: '/graphql' }, ZONE_COUNTS, { id, a, b, c, hasB: most.length > 1, hasC: most.length > 2 }); // prettier-ignore
+    const { data } = await send(SERVER, ZONE_COUNTS, { id, a, b, c, hasB: most.length > 1, hasC: most.length > 2 }); // prettier-ignore
     const { node } = data as { readonly node: Readonly<Record<string, number | null>> | null };
     for (const [at, { name }] of most.entries()) {
       const inside = node?.['abc'.charAt(at)];
