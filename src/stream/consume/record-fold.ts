@@ -47,9 +47,11 @@ export class RecordFold {
   readonly #pages = new PageFold();
   readonly #days: DayFold;
   readonly #contentions = new Map<string, Contention>();
+  readonly #ignoresMarkers: boolean;
 
-  constructor(keys: Keyspace) {
+  constructor(keys: Keyspace, ignoresMarkers = false) {
     this.#keys = keys;
+    this.#ignoresMarkers = ignoresMarkers;
     this.#days = new DayFold(keys);
   }
 
@@ -65,7 +67,7 @@ export class RecordFold {
     }
     const { scope, key, before, after, fault } = change;
     if (fault !== undefined) this.#setAside(shard, record, fault, 1);
-    if (scope === undefined || key === undefined) return;
+    if (scope === undefined || key === undefined || this.#ignoresMarkers) return;
     this.#pages.add(this.#keys, { scope, key, before: record.before, after: record.after });
     if (isDeepStrictEqual(before, after)) return;
     if (before !== undefined) this.#cells.add(scope, before, -1);
