@@ -1,7 +1,6 @@
 import { systemClock } from '../../clock.js';
 import type { Services } from '../../graphql/context.js';
 import { doJob, type OwnJob } from '../../jobs/job.js';
-import type { LiveHub } from '../../live/hub.js';
 import type { Log } from '../../log.js';
 import { loadStreamState } from '../../store/cell/stream-state.js';
 import { isHeld, type Sighting } from '../../store/lease.js';
@@ -14,8 +13,10 @@ import type { StreamBackend } from '../backend.js';
 import { inBackground, type Background } from '../background.js';
 import { noConsumer, notedPages } from '../consumer.js';
 import { keepExact } from '../exact-counts.js';
+import type { Live } from '../live.js';
 import { Failures } from './failures.js';
 import { fillSource, sourceParts } from './fill.js';
+import { openSourceLive } from './live.js';
 import { sourceConsumer } from './report.js';
 
 const REREAD_LOOK_MS = 5_000;
@@ -65,8 +66,8 @@ function rereadSource(backend: StreamBackend, collection: SourceCollection, log:
 export interface Followed {
   readonly collection: SourceCollection;
   status(): ConsumerStatus;
-  /** Since when every change has been passed on to subscribers, in milliseconds since 1970; undefined if none are. */
-  liveSince(): number | undefined;
+  /** See `SourceLive.since`; undefined if it has no live changes. */
+  liveSince(): Promise<number | undefined>;
   /** Why it cannot be read, as far as this process knows; null if it can. */
   failure(): string | null;
   /** Whether it cannot go on, because the stored state is that of another mapping. */
@@ -78,40 +79,41 @@ export interface Followed {
 
 export interface Following {
   readonly caches?: Pick<Services, 'cellCache' | 'pageServices'> | undefined;
-  readonly hub?: Pick<LiveHub, 'take' | 'missed'> | undefined;
+  readonly live?: Live | undefined;
+  /** Whether only live changes are needed. */
+  readonly liveOnly?: boolean | undefined;
 }
 
 export function followSource(
   backend: StreamBackend,
   collection: SourceCollection,
   log: Log,
-  { caches, hub }: Following,
+  { caches, live: streams, liveOnly = false }: Following,
   upgrade: boolean,
 ): Followed {
   const failures = new Failures(backend.database, collection, log);
+  const unknown = noConsumer();
+  const others = {
+    collection,
+    failure: () => failures.now,
+    hasEnded: () => false,
+    liveSince: () => Promise.resolve(undefined),
+    status: () => unknown.status(),
+    look: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+  };
   if (collection.source.everyMs !== undefined) {
+    if (liveOnly) return others;
     const rereading = rereadSource(backend, collection, log, failures);
-    const unknown = noConsumer();
-    const liveSince = () => undefined;
-    return {
-      collection,
-      failure: () => failures.now,
-      hasEnded: () => false,
-      liveSince,
-      status: () => unknown.status(),
-      look: () => Promise.resolve(),
-      stop: () => rereading.stop(),
-    };
+    return { ...others, stop: () => rereading.stop() };
   }
   const found = sourceParts(backend, collection, log);
+  const live = streams && openSourceLive(backend.database, streams, collection, found.stream);
+  const liveSince = async () => live?.since();
+  if (liveOnly) return { ...others, liveSince, stop: async () => live?.close() };
   const parts = { ...found, stream: failures.watched(found.stream) };
   const stopping = new AbortController();
   const { pageCache } = caches?.pageServices ?? {};
-  let liveSince: number | undefined;
-  function interrupt(owner: boolean, reason: string): void {
-    liveSince = owner ? parts.clock.wall() : undefined;
-    hub?.missed(collection, reason);
-  }
   const consumer = new Consumer({
     ...parts,
     pages: { ...parts.pages, open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache) },
@@ -123,13 +125,13 @@ export function followSource(
     ownerIsGone,
     upgrade,
     pollMs: POLL_MS,
-    onRecord: (record) => hub?.take(record),
-    onLoss: (reason) => interrupt(true, reason),
+    onRecord: (record) => live?.feed.onRecord(record),
+    onLoss: (reason) => live?.feed.onLoss(reason),
     onFailure: (error) => void failures.note(error),
     onApplied: (batch, changes) => caches?.cellCache.applied(batch, changes),
     // Entries cached before were not updated meanwhile.
     onOwnership(owner) {
-      interrupt(owner, 'another process reads its table');
+      live?.feed.onOwnership(owner);
       caches?.cellCache.clear();
       pageCache?.clear();
     },
@@ -151,12 +153,12 @@ export function followSource(
     collection,
     failure: () => failures.now,
     hasEnded: () => ended,
-    liveSince: () => liveSince,
+    liveSince,
     status: () => consumer.status(),
     look: () => failures.look(consumer.status()),
     async stop() {
       stopping.abort();
-      await Promise.all([running, exact.stop()]);
+      await Promise.all([running, exact.stop(), live?.close()]);
     },
   };
 }

@@ -45,7 +45,7 @@ export class SourceKeeper {
   }
 
   /** See `Followed.liveSince`, by the scope of its collection. */
-  liveSince(scope: string): number | undefined {
+  async liveSince(scope: string): Promise<number | undefined> {
     return this.#followed.get(scope)?.liveSince();
   }
 

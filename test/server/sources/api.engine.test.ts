@@ -157,24 +157,26 @@ test('two sources follow one table; a deleted one leaves nothing but the table',
   expect(left.length).toBeGreaterThan(0);
 });
 
-test('changes of its table are emitted live, as what maps draw, with details from the table', async () => {
+test('every server emits changes of its table live, as what maps draw, whichever follows it', async () => {
   const table = await make('live', [shop(1, 1, 1)]);
   await follow('live', { ...MAPPING, table });
-  const { url } = await serve(db);
-  const client = websocketClient(url);
+  const servers = [await serve(db), await serve(db), await serve(db, { CELLPORT_CONSUMER: 'off' })];
+  const clients = servers.map(({ url }) => websocketClient(url));
   const changed = `subscription { markerChanged(collection: "live") { kind id marker { name properties version } } }`;
-  let heard = collect(client, changed, {});
-  // Until the server follows the table, it refuses.
+  const heard = clients.map((client) => collect(client, changed));
   await vi.waitFor(async () => {
-    if (heard.ended !== undefined) heard = collect(client, changed, {});
+    for (const [index, client] of clients.entries())
+      if (heard[index]?.ended !== undefined) heard[index] = collect(client, changed);
     await putItem(db, table, shop('first', Math.random(), 1));
-    expect(heard.data.length).toBeGreaterThan(0);
+    for (const { data } of heard) expect(data.length).toBeGreaterThan(0);
   }, soon);
   await putItem(db, table, shop(1, 1, 1, { stars: 5 }));
   await putItem(db, table, shop(1, 2, 1, { stars: 5 }));
   await deleteItem(db, table, { PK: 'SHOP#1', SK: 'META' });
-  const mine = () => heard.data.map(({ markerChanged }) => markerChanged).filter(({ id }) => id === 'marker::live::1');
-  await vi.waitFor(() => expect(mine()).toHaveLength(3), soon);
-  expect(mine()).toMatchObject([{ kind: 'UPDATED' }, { kind: 'MOVED' }, { kind: 'DELETED', marker: null }]);
-  await client.dispose();
+  const ofShop = ({ data }: (typeof heard)[number]) =>
+    data.map(({ markerChanged }) => markerChanged).filter(({ id }) => id === 'marker::live::1');
+  await vi.waitFor(() => expect(heard.map((each) => ofShop(each).length)).toEqual([3, 3, 3]), soon);
+  for (const each of heard)
+    expect(ofShop(each)).toMatchObject([{ kind: 'UPDATED' }, { kind: 'MOVED' }, { kind: 'DELETED', marker: null }]);
+  for (const client of clients) await client.dispose();
 });
