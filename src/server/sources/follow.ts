@@ -8,6 +8,7 @@ import { newCall } from '../../store/request/meter.js';
 import { type SourceCollection } from '../../store/source/source-mapping.js';
 import { Consumer, type ConsumerStatus } from '../../stream/consume/consumer.js';
 import { ownerIsGone, ownName } from '../../stream/consume/owners.js';
+import { REREAD_JOB } from '../../stream/mapped/remove.js';
 import { unbuiltState, withGap } from '../../stream/state.js';
 import type { StreamBackend } from '../backend.js';
 import { inBackground, type Background } from '../background.js';
@@ -51,7 +52,7 @@ function rereadSource(backend: StreamBackend, collection: SourceCollection, log:
     const seen = {};
     while (!signal.aborted) {
       try {
-        if (await isDue()) await doJob(worker, database.keys.job(scope, 'reread'), seen, work, signal);
+        if (await isDue()) await doJob(worker, database.keys.job(scope, REREAD_JOB), seen, work, signal);
       } catch (err) {
         if (signal.aborted) return;
         log.warn({ err, collection: collection.key }, 'Cannot read the table of a source; retrying');

@@ -1,5 +1,7 @@
 import { expect, test, vi } from 'vitest';
 
+import { sourceConsumer } from '../../../src/server/sources/report.js';
+import { removeSource } from '../../../src/stream/mapped/remove.js';
 import { collect, websocketClient } from '../../live/support.js';
 import { deleteItem, putItem } from '../../sources/foreign-table.js';
 import { allItems } from '../../stream/support.js';
@@ -131,6 +133,13 @@ test('a table without a stream is read again and again, and its map says how old
   const later = vi.spyOn(db.clock, 'wall').mockImplementation(() => now() + 61_000);
   await vi.waitFor(async () => expect(await keysOf(server, 'every')).toEqual(['1', '2']), soon);
   later.mockRestore();
+  await server.close();
+  const ofJob = db.keys.job('every', 'reread');
+  const jobs = async () =>
+    (await allItems(db, db.tables.entities)).filter(({ pk, sk }) => pk === ofJob.pk && sk === ofJob.sk);
+  expect(await jobs()).toHaveLength(1);
+  await removeSource(db, 'every', sourceConsumer('every'), new AbortController().signal);
+  expect(await jobs()).toEqual([]);
 });
 
 test('two sources follow one table; a deleted one leaves nothing but the table', async () => {
