@@ -38,11 +38,7 @@ export function sourceCommand(): Command {
       .argument('<file>', 'the mapping')
       .option('--name <name>', 'name of the collection (its key)')
       .option('--code <code>', 'two-character code of the collection, for compact keys')
-      .option(
-        '--every <interval>',
-        'read the table again so often instead of following its stream, such as 1h',
-        interval,
-      )
+      .option('--every <interval>', 'read the table so often instead of following it, such as 1h', interval)
       .option('--max-rcu <n>', 'read units a second that reading the whole table may take', wholeNumber(1, 1_000_000))
       .action((key: string, file: string, options: SourceOptions) =>
         withDatabase(async (session) => (await import('./source/create.js')).createSource(session, key, file, options)),

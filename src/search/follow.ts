@@ -210,13 +210,7 @@ export class IndexFollower {
     const { stream, clock, keys, turn, pollMs = POLL_MS, isBusy = () => false } = this.#options;
     let records: StreamRecord[] = [];
     const onRecord = (record: StreamRecord) => void records.push(record);
-    const reader = new StreamReader(stream, begun.state, keys, {
-      clock,
-      signal,
-      pollMs,
-      onRecord,
-      ignoresMarkers: true,
-    });
+    const reader = new StreamReader(stream, begun.state, keys, { clock, signal, pollMs, onRecord });
     let progress = begun;
     let storedAt = clock.now();
     for (;;) {

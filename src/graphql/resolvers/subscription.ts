@@ -17,11 +17,7 @@ async function requireSourceLive({ db, sourceLiveSince }: Services, collection: 
   const since = await sourceLiveSince(db.keys.scope(collection));
   if (since !== undefined) return since;
   const { key, source } = collection;
-  const why =
-    source.everyMs === undefined
-      ? `this server does not receive those of table ${source.table}; where several of its items may be one marker, that needs CELLPORT_REDIS_URL, or the server that follows it`
-      : `table ${source.table} is read again and again, not followed`;
-  const message = `live changes of collection ${key} are not available: ${why}`;
+  const message = `live changes of collection ${key} are not available here: table ${source.table} is read again and again, cannot be read at present, or has several items for one marker and another server follows it, which needs CELLPORT_REDIS_URL`;
   throw new CellportError('UNAVAILABLE', message, { collection: key });
 }
 

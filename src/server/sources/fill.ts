@@ -58,8 +58,7 @@ export function sourceParts(
   { database, streams }: StreamBackend,
   collection: SourceCollection,
   log: Log,
-  mapping = () => collection.source.mapping,
-  since?: () => number,
+  { mapping = () => collection.source.mapping, since = () => -Infinity } = {},
 ) {
   const { keys, clock } = database;
   const { table, everyMs } = collection.source;
@@ -93,13 +92,7 @@ export async function fillSource(
   const { checkOnly = false, replaced } = options;
   let mapping = replaced?.mapping ?? collection.source.mapping;
   let since = -Infinity;
-  const parts = sourceParts(
-    backend,
-    collection,
-    log,
-    () => mapping,
-    () => since,
-  );
+  const parts = sourceParts(backend, collection, log, { mapping: () => mapping, since: () => since });
   // Fails otherwise than the next if there is no such table.
   await parts.stream.identify();
   const { table, tableKey } = collection.source;

@@ -22,8 +22,10 @@ import { sourceConsumer } from './report.js';
 
 const REREAD_LOOK_MS = 5_000;
 const REREAD_LEASE_MS = 20_000;
-/** A shard may be read five times a second, by all of its readers. */
+/** A shard may be read five times a second, by all of its readers. Several sources read it as often as one. */
 const POLL_MS = 500;
+/** Beyond, changes would show too late. */
+const LONGEST_POLL_MS = 1_500;
 /** The reason of the gap until a source is filled for the first time. */
 const NOT_FILLED = 'the table has not been read yet';
 
@@ -66,6 +68,8 @@ function rereadSource(backend: StreamBackend, collection: SourceCollection, log:
 /** One source that this process follows, or waits to follow. */
 export interface Followed {
   readonly collection: SourceCollection;
+  /** How many sources follow its table. */
+  readonly sharing: number;
   status(): ConsumerStatus;
   /** See `SourceLive.since`; undefined if it has no live changes. */
   liveSince(): Promise<number | undefined>;
@@ -90,12 +94,13 @@ export function followSource(
   collection: SourceCollection,
   log: Log,
   { caches, live: streams, liveOnly = false }: Following,
-  upgrade: boolean,
+  { sharing, upgrade }: { readonly sharing: number; readonly upgrade: boolean },
 ): Followed {
   const failures = new Failures(backend.database, collection, log);
   const unknown = noConsumer();
   const others = {
     collection,
+    sharing,
     failure: () => failures.now,
     hasEnded: () => false,
     liveSince: () => Promise.resolve(undefined),
@@ -125,7 +130,7 @@ export function followSource(
     },
     ownerIsGone,
     upgrade,
-    pollMs: POLL_MS,
+    pollMs: Math.min(POLL_MS * sharing, LONGEST_POLL_MS),
     onRecord: (record) => live?.feed.onRecord(record),
     onLoss: (reason) => live?.feed.onLoss(reason),
     onFailure: (error) => void failures.note(error),
@@ -152,6 +157,7 @@ export function followSource(
   );
   return {
     collection,
+    sharing,
     failure: () => failures.now,
     hasEnded: () => ended,
     liveSince,

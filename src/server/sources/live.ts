@@ -42,18 +42,15 @@ export function openSourceLive(
       hub.missed(collection, reason);
     },
   };
-  const stream: StreamPort = {
-    ...port,
-    async readRecords(iterator) {
-      const batch = await port.readRecords(iterator);
-      if (isOwner || batch.records.every(({ contentions }) => contentions === undefined)) return batch;
-      isContended = true;
-      receiver.disconnected('several items may be one marker');
-      return batch;
-    },
+  const readRecords: StreamPort['readRecords'] = async (iterator) => {
+    const batch = await port.readRecords(iterator);
+    if (isOwner || batch.records.every(({ contentions }) => contentions === undefined)) return batch;
+    isContended = true;
+    receiver.disconnected('several items may be one marker');
+    return batch;
   };
   const isWanted = () => !isContended && (hub.isHeard(collection) || clock.now() < wantedUntil);
-  const { feed, follow, close } = receive(keys.scope(collection), stream, receiver, isWanted);
+  const { feed, follow, close } = receive(keys.scope(collection), { ...port, readRecords }, receiver, isWanted);
   return {
     feed: {
       ...feed,

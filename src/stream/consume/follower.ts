@@ -31,7 +31,7 @@ function readerFrom(
   signal: AbortSignal,
   newOnly = false,
 ): StreamReader {
-  return new StreamReader(stream, state, keys, { clock, signal, pollMs, onRecord, newOnly, ignoresMarkers: true });
+  return new StreamReader(stream, state, keys, { clock, signal, pollMs, onRecord, newOnly });
 }
 
 /**

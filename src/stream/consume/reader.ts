@@ -32,8 +32,6 @@ export interface ReaderOptions {
   readonly pollMs: number;
   /** Called with every record read; the records of one item are in order. */
   readonly onRecord?: ((record: StreamRecord, shard: string) => void) | undefined;
-  /** Whether batches need not have the changes of cells and pages. */
-  readonly ignoresMarkers?: boolean | undefined;
   /** Whether to skip the existing records of the shards that are found first. Later shards are read from the start. */
   readonly newOnly?: boolean | undefined;
 }
@@ -81,8 +79,8 @@ export class StreamReader {
    * of records read within the last second and in total.
    */
   async gather(limits: BatchLimits, more: (lately: number, gathered: number) => boolean): Promise<Batch> {
-    const { clock, signal, pollMs, ignoresMarkers } = this.#options;
-    const gathering: Gathering = { fold: new RecordFold(this.#keys, ignoresMarkers), ranges: {} };
+    const { clock, signal, pollMs } = this.#options;
+    const gathering: Gathering = { fold: new RecordFold(this.#keys), ranges: {} };
     const { fold, ranges } = gathering;
     const recently = createRecently(clock);
     let endingSince: number | undefined;

@@ -47,11 +47,9 @@ export class RecordFold {
   readonly #pages = new PageFold();
   readonly #days: DayFold;
   readonly #contentions = new Map<string, Contention>();
-  readonly #ignoresMarkers: boolean;
 
-  constructor(keys: Keyspace, ignoresMarkers = false) {
+  constructor(keys: Keyspace) {
     this.#keys = keys;
-    this.#ignoresMarkers = ignoresMarkers;
     this.#days = new DayFold(keys);
   }
 
@@ -67,7 +65,7 @@ export class RecordFold {
     }
     const { scope, key, before, after, fault } = change;
     if (fault !== undefined) this.#setAside(shard, record, fault, 1);
-    if (scope === undefined || key === undefined || this.#ignoresMarkers) return;
+    if (scope === undefined || key === undefined) return;
     this.#pages.add(this.#keys, { scope, key, before: record.before, after: record.after });
     if (isDeepStrictEqual(before, after)) return;
     if (before !== undefined) this.#cells.add(scope, before, -1);

@@ -85,7 +85,7 @@ export function mappedStream(
   keys: Keyspace,
   collection: SourceCollection,
   port: StreamPort,
-  since = () => -Infinity,
+  since: () => number,
 ): StreamPort {
   const passed = { keys: NO_KEYS, before: undefined, after: undefined };
   const mapped = (record: StreamRecord) =>

@@ -144,13 +144,7 @@ export class Check {
     const { stream: port, keys, clock } = this.#options;
     const signal = this.#signal;
     const open = (state: StreamState) =>
-      new StreamReader(port, { ...state, plan: null }, keys, {
-        clock,
-        signal,
-        pollMs: POLL_MS,
-        onRecord,
-        ignoresMarkers: true,
-      });
+      new StreamReader(port, { ...state, plan: null }, keys, { clock, signal, pollMs: POLL_MS, onRecord });
     let reader = open(begun);
     return async (time = -Infinity): Promise<void> => {
       for (;;) {

@@ -8,7 +8,7 @@ import { packPages, type PackedPage, type PackOptions } from '../../pages/pack.j
 import { retry, type RetryOptions } from '../../retry.js';
 import { MOST_HINTS } from '../../store/page/page-directory.js';
 import { pageBytes, type NewPage, type StoredPage } from '../../store/page/pages.js';
-import { chunks, mapAhead, mapConcurrently } from '../../store/request/concurrency.js';
+import { chunks, mapAhead } from '../../store/request/concurrency.js';
 
 /** A partition of a collection's pages. */
 export interface Partition {
@@ -50,7 +50,6 @@ export interface PageName {
 }
 
 const PAGES_AT_A_TIME = 100;
-const WRITES_AT_A_TIME = 4;
 /** The next one is packed while the pages of one are written. */
 const PARTITIONS_AT_A_TIME = 2;
 /** Packing a page takes a millisecond or two, between which a server answers requests. */
@@ -72,9 +71,7 @@ export async function buildPages(options: BuildOptions, partitions: AsyncIterabl
     const name = { scope: entries.scope, partition: entries.partition, generation };
     const pages = await packed(options.pack, entries);
     // An attempt whose response was lost may have written them.
-    await mapConcurrently(chunks(pages, PAGES_AT_A_TIME), WRITES_AT_A_TIME, (some) =>
-      retry(() => store.insert(name, round, some), retries),
-    );
+    for (const some of chunks(pages, PAGES_AT_A_TIME)) await retry(() => store.insert(name, round, some), retries);
     const hints = pages.map(({ begin, markers, data }): PageHint => ({ begin, markers, bytes: pageBytes(data) }));
     for (const part of partsOfHints(hints, afterPartition(name.partition), MOST_HINTS))
       await retry(() => store.putDirectory(name, part), retries);

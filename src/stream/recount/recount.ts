@@ -114,7 +114,7 @@ class Recount {
   #newReader(): StreamReader {
     const onRecord = (record: StreamRecord) => this.#remember(record);
     const { stream, keys, clock } = this.#options;
-    const options = { clock, signal: this.#signal, pollMs: POLL_MS, onRecord, ignoresMarkers: true };
+    const options = { clock, signal: this.#signal, pollMs: POLL_MS, onRecord };
     return new StreamReader(stream, this.#lease.current, keys, options);
   }
 

@@ -13,6 +13,7 @@ import { MAPPING, mappingFile, shop, shopTables } from './shops.js';
 const db = await testDatabase('readable', { stream: true });
 const { cli, make, follow } = shopTables(db);
 const soon = { timeout: 20_000, interval: 100 };
+const slowly = { timeout: 40_000, interval: 1_000 };
 const keysOf = async ({ ask }: Awaited<ReturnType<typeof serve>>, collection: string) => {
   const query = `{ viewport(bounds: { west: -180, south: -90, east: 180, north: 90 }, zoom: 2) {
     markers(collection: "${collection}") { nodes { key } } } }`;
@@ -147,8 +148,9 @@ test('two sources follow one table; a deleted one leaves nothing but the table',
   const before = await allItems(db, table);
   const own = new Set((await allItems(db, db.tables.derived)).map(({ pk, sk }) => `${String(pk)}\n${String(sk)}`));
   await follow('shops', { ...MAPPING, table });
-  await follow('depots', { ...MAPPING, table, items: { PK: 'DEPOT#{key}', SK: 'META' } });
   const server = await serve(db);
+  await vi.waitFor(async () => expect(await keysOf(server, 'shops')).toEqual(['1']), soon);
+  await follow('depots', { ...MAPPING, table, items: { PK: 'DEPOT#{key}', SK: 'META' } });
   await vi.waitFor(async () => expect(await keysOf(server, 'depots')).toEqual(['2']), soon);
   expect(await keysOf(server, 'shops')).toEqual(['1']);
   await deleteItem(db, table, { PK: 'DEPOT#2', SK: 'META' });
@@ -178,7 +180,8 @@ test('every server emits changes of its table live, as what maps draw, whichever
       if (heard[index]?.ended !== undefined) heard[index] = collect(client, changed);
     await putItem(db, table, shop('first', Math.random(), 1));
     for (const { data } of heard) expect(data.length).toBeGreaterThan(0);
-  }, soon);
+    // A reader has to find the stream at rest once.
+  }, slowly);
   await putItem(db, table, shop(1, 1, 1, { stars: 5 }));
   await putItem(db, table, shop(1, 2, 1, { stars: 5 }));
   await deleteItem(db, table, { PK: 'SHOP#1', SK: 'META' });
