@@ -8,6 +8,7 @@ import { orderedMarker } from '../src/pages/ordered-marker.js';
 import { packPages } from '../src/pages/pack.js';
 import { openServer } from '../src/server/open-server.js';
 import { fillSource } from '../src/server/sources/fill.js';
+import { ABSENT_BLOCK, replaceBlocks } from '../src/store/cell/blocks.js';
 import { createCollection } from '../src/store/collection/collections.js';
 import type { Item } from '../src/store/database.js';
 import { PACKING } from '../src/store/page/page-data.js';
@@ -16,6 +17,9 @@ import { chunks, mapConcurrently } from '../src/store/request/concurrency.js';
 import { newCall } from '../src/store/request/meter.js';
 import { wireOf } from '../src/store/request/wire.js';
 import type { SourceCollection } from '../src/store/source/source-mapping.js';
+import { blockChanges } from '../src/stream/cells/apply.js';
+import { CellFold } from '../src/stream/cells/fold.js';
+import { contributionAt } from '../src/stream/change.js';
 import { scan } from '../src/stream/recount/reads.js';
 import { createStreamsClient } from '../src/stream/source/dynamodb.js';
 import { postQuery } from '../test/support/post-query.js';
@@ -86,8 +90,8 @@ function writing({ database: { client } }: FreshTables, places: readonly BenchMa
   };
 }
 
-/** What no fill can do without: reads the table by a parallel Scan, then packs and writes pages. */
-async function floorOf({ database }: FreshTables): Promise<number> {
+/** What no fill can do without: reads the table by a parallel Scan, then packs and writes pages, and then cells. */
+async function floorOf({ database }: FreshTables) {
   const began = performance.now();
   const entries: ReturnType<typeof orderedMarker>[] = [];
   for await (const page of scan(database, TABLE, ['PK', 'lng', 'lat', 'name'])) {
@@ -102,7 +106,14 @@ async function floorOf({ database }: FreshTables): Promise<number> {
   const items: Item[] = [];
   for (const { begin, data } of packPages('', entries, PACKING)) items.push({ pk: 'floor', sk: `-${begin}`, data });
   await putInBulk(database, database.tables.derived, items, newCall());
-  return performance.now() - began;
+  const pages = performance.now() - began;
+  const fold = new CellFold();
+  for (const { marker } of entries) fold.add('floor', contributionAt(marker.position.lng, marker.position.lat), 1);
+  const blocks = blockChanges(fold.changes()).map(({ deltas: children, ...name }) => {
+    return { ...name, found: ABSENT_BLOCK, next: { batch: 1, children } };
+  });
+  await mapConcurrently(chunks(blocks, 100), 4, (some) => replaceBlocks(database, some, newCall()));
+  return { pages, cells: performance.now() - began };
 }
 
 async function measure(tables: FreshTables, count: number, changes: number) {
@@ -116,6 +127,8 @@ async function measure(tables: FreshTables, count: number, changes: number) {
   const input = { key: 'shops', name: 'Shops', mapProperties: [], source };
   const collection: SourceCollection = { ...(await createCollection(database, input, NOW, newCall())), source };
   const never = new AbortController().signal;
+  // The minute before a fill is read more slowly, and no table that is put on a map was made in it.
+  if (count > 10_000) await sleep(75_000);
   const stop = writing(tables, places);
   const began = performance.now();
   await fillSource(backend, collection, silentLog, never);
@@ -174,7 +187,7 @@ export const sources: Benchmark = {
     const { floor, fillMs, delays, differing, markers } = await withFreshTables((tables) =>
       measure(tables, count, quick ? 5 : 100),
     );
-    const times = fillMs / floor;
+    const times = { pages: fillMs / floor.pages, cells: fillMs / floor.cells };
     const p99 = quantile(delays, 0.99);
     return {
       title: `A table of others: ${count.toLocaleString('en')} items of 400 B, while ${WRITES_A_SECOND} a second are moved or deleted`,
@@ -182,9 +195,16 @@ export const sources: Benchmark = {
         {
           what: 'fill',
           bar: `at most ${FILL_BAR} times`,
-          measured: `${shown(fillMs / 1_000)} s, ${shown(times)} times`,
-          against: `${shown(floor / 1_000)} s for a parallel Scan, and packing and writing pages; a fill also writes all cells`,
-          holds: quick ? undefined : times <= FILL_BAR,
+          measured: `${shown(fillMs / 1_000)} s, ${shown(times.cells)} times`,
+          against: `${shown(floor.cells / 1_000)} s for a parallel Scan, and writing the same pages and cells`,
+          holds: quick ? undefined : times.cells <= FILL_BAR,
+        },
+        {
+          what: 'fill, compared with one that would write no cells',
+          bar: `at most ${FILL_BAR} times`,
+          measured: `${shown(times.pages)} times`,
+          against: `${shown(floor.pages / 1_000)} s for a parallel Scan, and packing and writing pages`,
+          holds: quick ? undefined : times.pages <= FILL_BAR,
         },
         {
           what: 'a change by another client until a map shows it, p99',

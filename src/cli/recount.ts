@@ -33,7 +33,9 @@ async function recount(session: CommandSession, check: boolean): Promise<void> {
 
 export function recountCommand(): Command {
   return new Command('recount')
-    .description('Recount all markers, repair cells and rebuild pages, e.g. after a gap in the stream')
+    .description(
+      'Recount all markers, repair cells and rebuild pages, e.g. after a gap in the stream. Of a table of yours: see `cellport source verify`',
+    )
     .option('--check', 'change nothing, also not which server has the work; fail if a cell or page is wrong')
     .addHelpText('after', EXIT_CODES)
     .action(({ check = false }: { check?: boolean }) => withDatabase((session) => recount(session, check)));

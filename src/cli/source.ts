@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import type { DeleteOptions } from './delete.js';
 import { interval, subcommand, wholeNumber } from './options.js';
 import { withDatabase } from './session.js';
+import type { CheckOptions } from './source/check.js';
 import type { SourceOptions } from './source/create.js';
 
 export function sourceCommand(): Command {
@@ -26,8 +27,9 @@ export function sourceCommand(): Command {
     subcommand('check', 'Try a mapping on a sample of its table; writes nothing')
       .argument('<file>', 'the mapping')
       .option('--sample <n>', 'items to look at (500)', wholeNumber(1, 100_000))
-      .action((file: string, { sample }: { readonly sample?: number }) =>
-        withDatabase(async (session) => (await import('./source/check.js')).checkMapping(session, file, sample)),
+      .option('--every <interval>', 'see create', interval)
+      .action((file: string, options: CheckOptions) =>
+        withDatabase(async (session) => (await import('./source/check.js')).checkMapping(session, file, options)),
       ),
   );
   command.addCommand(
@@ -36,11 +38,7 @@ export function sourceCommand(): Command {
       .argument('<file>', 'the mapping')
       .option('--name <name>', 'name of the collection (its key)')
       .option('--code <code>', 'two-character code of the collection, for compact keys')
-      .option(
-        '--every <interval>',
-        'read the table again so often instead of following its stream, such as 1h',
-        interval,
-      )
+      .option('--every <interval>', 'read the table so often instead of following it, such as 1h', interval)
       .option('--max-rcu <n>', 'read units a second that reading the whole table may take', wholeNumber(1, 1_000_000))
       .action((key: string, file: string, options: SourceOptions) =>
         withDatabase(async (session) => (await import('./source/create.js')).createSource(session, key, file, options)),

@@ -31,7 +31,7 @@ export interface Services extends LoaderServices {
   /** How far the source with a scope is followed. */
   readonly sourceStatus: (scope: string, call: Call) => Promise<SourceStatus>;
   /** Since when this process passes on the changes of a source, in milliseconds since 1970; undefined if it does not. */
-  readonly sourceLiveSince: (scope: string) => number | undefined;
+  readonly sourceLiveSince: (scope: string) => Promise<number | undefined>;
   /** Source of changes for subscriptions; undefined if this process does not follow changes. */
   readonly live?: LiveChanges | undefined;
   /** Undefined if whoever reaches this server may do everything. */

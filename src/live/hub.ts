@@ -164,6 +164,11 @@ export class LiveHub implements LiveChanges {
     this.#listeners.end(missedError(reason));
   }
 
+  /** Whether anyone subscribes to a collection. */
+  isHeard(collection: Collection): boolean {
+    return this.#listeners.has(collection);
+  }
+
   /** Some changes of one collection may have been missed: ends its subscriptions with the reason. */
   missed(collection: Collection, reason: string): void {
     this.#listeners.end(missedError(reason), collection);

@@ -163,6 +163,11 @@ export class Listeners {
     this.#queues.delete(queue);
   }
 
+  /** Whether there is a queue of a collection. */
+  has({ key }: Collection): boolean {
+    return [...this.#queues.values()].some((collection) => collection.key === key);
+  }
+
   /** Ends the queues of one incarnation of a collection, or all. */
   end(reason: CellportError, only?: Collection): void {
     for (const [queue, { key, createdAt }] of this.#queues) {

@@ -35,7 +35,7 @@ export interface RelayOptions {
   /** Servers on the same channel receive each other's changes. */
   readonly channel: string;
   readonly keys: Keyspace;
-  readonly hub: LiveHub;
+  readonly hub: Pick<LiveHub, 'take' | 'connected' | 'disconnected'>;
   readonly log: Log;
 }
 

@@ -1,8 +1,9 @@
 import { LiveHub, type HubOptions } from '../live/hub.js';
-import { Relay } from '../live/redis.js';
+import { Relay, type RelayOptions } from '../live/redis.js';
 import type { Log } from '../log.js';
 import type { StreamRecord } from '../stream/change.js';
-import { followStream, readWholeStream } from '../stream/consume/follower.js';
+import { followStream, readWholeStream, type FollowerOptions } from '../stream/consume/follower.js';
+import type { StreamPort } from '../stream/ports.js';
 import { openStream } from '../stream/source/dynamodb.js';
 import type { StreamBackend } from './backend.js';
 
@@ -13,12 +14,25 @@ export interface LiveFeed {
   onOwnership(owner: boolean): void;
 }
 
-/** Changes for subscribers, received by this process. */
-export interface Live {
-  readonly hub: LiveHub;
+/** Where changes go: the hub, or what it has of one collection. */
+export type Receiver = Pick<LiveHub, 'take' | 'connected' | 'disconnected'>;
+
+/** How this process receives changes. */
+export interface Received {
   readonly feed: LiveFeed;
+  /** Begins to read the stream, if changes are wanted and do not arrive otherwise. */
+  readonly follow: () => void;
   /** Stops receiving; leaves no connection or timer behind. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Changes for subscribers, received by this process. */
+export interface Live extends Omit<Received, 'follow'> {
+  readonly hub: LiveHub;
+  /** Whether one server sends all others what it reads. */
+  readonly isRelayed: boolean;
+  /** Receives the changes of another table, named by `scope`, in the same way; reads its stream only while they are wanted. */
+  readonly receive: (scope: string, stream: StreamPort, receiver: Receiver, isWanted: () => boolean) => Received;
 }
 
 /** Maximum time to read back the stream for subscribers that resume. */
@@ -29,41 +43,45 @@ function streamOf({ database, streams }: StreamBackend, log: Log) {
 }
 
 /** Receives changes from Redis, where the server that runs the consumer publishes them. */
-function receiveFromRedis(url: string, backend: StreamBackend, hub: LiveHub, log: Log): Live {
-  const channel = `cellport:${backend.database.tables.entities}`;
-  const relay = new Relay({ url, channel, keys: backend.database.keys, hub, log });
+function receiveFromRedis(options: RelayOptions): Received {
+  const relay = new Relay(options);
   const feed: LiveFeed = {
     onRecord: (record) => relay.send(record),
     onLoss: () => relay.begin(),
     onOwnership: (owner) => (owner ? relay.begin() : relay.end()),
   };
-  return { hub, feed, close: async () => relay.close() };
+  return { feed, follow: () => undefined, close: async () => relay.close() };
 }
 
 /** Receives changes from this process's consumer while it holds the lease; otherwise reads the stream itself. */
-function receiveFromStream(backend: StreamBackend, hub: LiveHub, log: Log, stopping: AbortController): Live {
-  const parts = streamOf(backend, log);
+function receiveFromStream(
+  parts: Omit<FollowerOptions, 'onRecord'>,
+  hub: Receiver,
+  isWanted: () => boolean = () => true,
+): Received {
+  const stopping = new AbortController();
   let ownedSince: number | undefined;
   let following: Promise<void> | undefined;
 
   function follow(): void {
+    if (following !== undefined || ownedSince !== undefined || stopping.signal.aborted || !isWanted()) return;
     following = followStream(
       { ...parts, onRecord: (record) => hub.take(record) },
       {
         onEnd(at) {
           hub.connected();
           // Stop once every write from before the takeover has been read: the consumer passes on all later ones.
-          return ownedSince === undefined || at <= ownedSince;
+          return ownedSince === undefined ? isWanted() : at <= ownedSince;
         },
         onLoss: (reason) => hub.disconnected(reason),
       },
       stopping.signal,
     ).finally(() => {
       following = undefined;
+      if (ownedSince === undefined) hub.disconnected('this server no longer reads the stream');
     });
   }
 
-  follow();
   const feed: LiveFeed = {
     onRecord: (record) => hub.take(record),
     onLoss: (reason) => {
@@ -73,14 +91,15 @@ function receiveFromStream(backend: StreamBackend, hub: LiveHub, log: Log, stopp
     },
     onOwnership(owner) {
       ownedSince = owner ? parts.clock.now() : undefined;
-      if (owner || following !== undefined || stopping.signal.aborted) return;
+      if (following !== undefined) return;
+      if (owner) return hub.connected();
       hub.disconnected('this server no longer holds the lease of the stream consumer');
       follow();
     },
   };
   return {
-    hub,
     feed,
+    follow,
     close: async () => {
       stopping.abort();
       await following;
@@ -89,19 +108,30 @@ function receiveFromStream(backend: StreamBackend, hub: LiveHub, log: Log, stopp
 }
 
 /** Starts receiving changes: through Redis if a URL is given, otherwise from the stream. The tables must exist. */
-export function openLive(backend: StreamBackend, redisUrl: string | undefined, log: Log): Live {
+export function openLive(backend: StreamBackend, url: string | undefined, log: Log): Live {
   const { database } = backend;
+  const { clock, keys, tables } = database;
   const stopping = new AbortController();
   const readStream: NonNullable<HubOptions['readStream']> = (onRecord) =>
     readWholeStream({ ...streamOf(backend, log), onRecord }, READ_BACK_WITHIN_MS, stopping.signal);
-  const hub = new LiveHub({ keys: database.keys, log, now: () => database.clock.wall(), readStream });
-  if (redisUrl === undefined) return receiveFromStream(backend, hub, log, stopping);
-  const live = receiveFromRedis(redisUrl, backend, hub, log);
+  const hub = new LiveHub({ keys, log, now: () => clock.wall(), readStream });
+  const channel = `cellport:${tables.entities}`;
+  const { feed, follow, close } =
+    url === undefined
+      ? receiveFromStream(streamOf(backend, log), hub)
+      : receiveFromRedis({ url, channel, keys, hub, log });
+  follow();
   return {
-    ...live,
+    hub,
+    feed,
+    isRelayed: url !== undefined,
+    receive: (scope, stream, receiver, isWanted) =>
+      url === undefined
+        ? receiveFromStream({ stream, clock, keys, log }, receiver, isWanted)
+        : receiveFromRedis({ url, channel: `${channel}:${scope}`, keys, hub: receiver, log }),
     close: async () => {
       stopping.abort();
-      await live.close();
+      await close();
     },
   };
 }

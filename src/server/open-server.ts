@@ -82,9 +82,9 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
     authenticator,
     cacheBytes,
     consumerStatus: () => derived.status(),
-    sourceConsumerStatus: (scope) => sources?.status(scope),
-    sourceLiveSince: (scope) => sources?.liveSince(scope),
-    sources: () => sources?.list() ?? [],
+    sourceConsumerStatus: (scope) => (config.consumer ? sources?.status(scope) : undefined),
+    sourceLiveSince: async (scope) => sources?.liveSince(scope),
+    sources: () => (config.consumer && sources?.list()) || [],
     storedReport: () => storedReport(backend.database),
     live: live.hub,
     search,
@@ -120,7 +120,7 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
         const recountAll = (signal: AbortSignal) => recountDerived(backend, log, false, signal);
         exactCounts = keepExact(() => derived.status(), recountAll, log);
       }
-      if (config.consumer) sources = new SourceKeeper(backend, log, { caches: services, hub: live.hub });
+      sources = new SourceKeeper(backend, log, { caches: services, live, liveOnly: !config.consumer });
       const executor = config.graphqlJit ? compiling : interpreting;
       server = await createHttpServer(services, { ...config.http, metrics, executor, log });
       const url = await listen(server, config.http);

@@ -102,7 +102,7 @@ export function createServices(
       sourceTrusts.set(scope, trust);
       return trust;
     },
-    sourceLiveSince: () => undefined,
+    sourceLiveSince: () => Promise.resolve(undefined),
     sources: () => [],
     sourceStatus: (scope, call) => sourceStatus(database, scope, call),
     geometryCache: createGeometryCache({ maxBytes: Math.floor(cacheBytes / 4) }),

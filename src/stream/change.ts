@@ -3,7 +3,7 @@ import { sumsOf, type CellSums } from '../geo/cell-sums.js';
 import { encode } from '../geo/geohash.js';
 import { canonicalLng } from '../geo/point.js';
 import { SELF } from '../keys/declarations.js';
-import type { Keyspace } from '../keys/keyspace.js';
+import type { Key, Keyspace } from '../keys/keyspace.js';
 import { checkPlaceFits, readPlace } from '../keys/place.js';
 import { FINEST_STORED, LONGEST_BLOCK } from '../model/cell.js';
 import type { Place } from '../model/place.js';
@@ -120,17 +120,26 @@ export function contributionAt(lng: number, lat: number, place: Place = []): Con
   return { cell: encode({ lng: canonicalLng(lng), lat }, FINEST_STORED), sums: sumsOf({ lng, lat }), place };
 }
 
+function keyIn({ pk: { S: pk } = {}, sk: { S: sk } = {} }: WireImage): Key | undefined {
+  return typeof pk === 'string' && typeof sk === 'string' ? { pk, sk } : undefined;
+}
+
+/** The scope and key of the marker that an image's key names; undefined for other items. */
+export function markerNamed(keys: Keyspace, image: WireImage): ReturnType<Keyspace['parseMarker']> {
+  const key = keyIn(image);
+  return key && keys.parseMarker(key);
+}
+
 /**
  * The changes of a record to the counts; undefined for items other than markers (collections, readings, foreign ones).
  */
 export function changeOf(keys: Keyspace, record: StreamRecord): RecordChange | undefined {
-  const pk = textValue(record.keys['pk']);
-  const sk = textValue(record.keys['sk']);
-  if (pk === undefined || sk === undefined) return undefined;
-  const marker = keys.parseMarker({ pk, sk });
+  const key = keyIn(record.keys);
+  if (key === undefined) return undefined;
+  const marker = keys.parseMarker(key);
   if (marker === undefined) {
     // Readings and other items share a marker's partition; an item with a marker's sort key must be a marker.
-    if (sk !== SELF || !keys.isUnderMarker({ pk, sk })) return undefined;
+    if (key.sk !== SELF || !keys.isUnderMarker(key)) return undefined;
     return {
       scope: undefined,
       key: undefined,

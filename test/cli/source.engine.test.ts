@@ -46,11 +46,13 @@ test('a mapping is proposed from a sample of a table, and passes the check but f
   const mapping = proposed.output.slice(proposed.output.indexOf('{'));
   expect(JSON.parse(mapping)).toMatchObject({ table: shops, items: { PK: 'SHOP#{key}' }, name: 'title' });
   expect(proposed.output).toMatch(/41 items looked at/);
-  const checked = await cli('source', 'check', await mappingFile('proposed', mapping));
+  const file = await mappingFile('proposed', mapping);
+  const checked = await cli('source', 'check', file);
   expect(checked.output).toMatch(/20 are markers,\n1 match but have no valid key or position, 20 do not match/);
   expect(checked.output).toContain('a latitude in degrees from -90 to 90; got 91');
   expect(checked.output).toContain('aws dynamodb update-table');
   expect(checked.code).toBe(2);
+  expect(await cli('source', 'check', file, '--every', '1h')).toMatchObject({ code: 0 });
   expect(await allItems(db, shops)).toEqual(before);
 });
 

@@ -1,6 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import type { Client } from 'graphql-ws';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -9,9 +10,12 @@ import type { Collection } from '../../src/model/collection.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
+import { serve } from '../server/sources/server.js';
+import { MAPPING, shop, shopTables } from '../server/sources/shops.js';
+import { putItem } from '../sources/foreign-table.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
-import { followChanges, until } from './support.js';
+import { collect, followChanges, until, websocketClient } from './support.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 
@@ -157,4 +161,42 @@ describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () =
     for (const { keys } of again) expect([...new Set(keys)]).toEqual(expected);
     await Promise.all(others.map((each) => each.stop()));
   });
+
+  test('every server emits who won among several items of a source, and still does when another server follows it', async () => {
+    const { make, follow } = shopTables(db);
+    const visit = (day: number, lng: number) => shop(`7-${day}`, lng, 1, { shop: '7', day });
+    const table = await make('visits', [visit(1, 1)]);
+    await follow('visits', { table, key: '{shop}', position: MAPPING.position, newest: 'day' });
+    const env = { CELLPORT_REDIS_URL: `redis://127.0.0.1:${port}` };
+    const servers = [await serve(db, env), await serve(db, env)];
+    const clients = servers.map(({ url }) => websocketClient(url));
+    const changed = 'subscription { markerChanged(collection: "visits") { kind marker { position { lng } } } }';
+    let lng = 1;
+    /** Moves the marker until each of these clients has heard of a move, and then once more. */
+    async function allHear(listening: readonly Client[]): Promise<void> {
+      const heard = listening.map((client) => collect(client, changed));
+      const kinds = () =>
+        heard.map(({ data }) => data.filter(({ markerChanged: { marker } }) => marker.position.lng === lng));
+      await until(async () => {
+        for (const [index, client] of listening.entries())
+          if (heard[index]?.ended !== undefined) heard[index] = collect(client, changed);
+        lng += 1;
+        await putItem(db, table, visit(lng, lng));
+        return heard.every(({ data }) => data.length > 0);
+      }, 300);
+      lng += 1;
+      await putItem(db, table, visit(lng, lng));
+      await putItem(db, table, visit(0, 99));
+      await until(() => kinds().every(({ length }) => length > 0));
+      expect(kinds().flat()).toEqual(
+        listening.map(() => ({ markerChanged: { kind: 'MOVED', marker: { position: { lng } } } })),
+      );
+    }
+    await allHear(clients);
+    const [first, second] = servers;
+    await first?.close();
+    await allHear(clients.slice(1));
+    await second?.close();
+    for (const client of clients) await client.dispose();
+  }, 60_000);
 });

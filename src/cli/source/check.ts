@@ -9,9 +9,15 @@ import { grouped, printable } from '../progress.js';
 import type { CommandSession } from '../session.js';
 import { readMappingFile } from './mapping-file.js';
 
-const SAMPLE = 500;
 const MOST_SHOWN = 3;
 const READ_BYTES = 4_096;
+
+export interface CheckOptions {
+  /** Items to look at. */
+  readonly sample?: number;
+  /** In milliseconds, if the table is to be read again so often. */
+  readonly every?: number;
+}
 
 /** The keys of an item, for people. */
 const nameOfItem = ({ key }: SourceTable, item: Item) =>
@@ -34,7 +40,11 @@ function reasonsFor(table: SourceTable, items: readonly Item[], found: readonly 
 }
 
 /** Tries a mapping on a sample, and says what a fill would cost. Fails if nothing matches, or the table cannot be followed. */
-export async function checkMapping({ database, signal }: CommandSession, path: string, sample = SAMPLE): Promise<void> {
+export async function checkMapping(
+  { database, signal }: CommandSession,
+  path: string,
+  { sample = 500, every }: CheckOptions,
+): Promise<void> {
   const { mapping } = await readMappingFile(path);
   const table = await describeSource(database, mapping.table);
   const items = await sampleItems(database, table.name, sample, newCall(signal));
@@ -50,8 +60,8 @@ export async function checkMapping({ database, signal }: CommandSession, path: s
   }
   const units = Math.ceil(table.bytes / READ_BYTES);
   const usd = (units * PRICE_LIST.prices.onDemandRead) / 1e6;
-  say(`a fill reads the table once: ${grouped(units)} read units, ${usd.toFixed(2)} USD on demand`);
-  const faults = [streamFault(table)].filter((fault) => fault !== undefined);
+  say(`reading the table once takes ${grouped(units)} read units, ${usd.toFixed(2)} USD on demand`);
+  const faults = [every === undefined ? streamFault(table) : undefined].filter((fault) => fault !== undefined);
   if (items.length > 0 && markers === 0) faults.push('no item of the sample is a marker');
   if (faults.length > 0) throw new CellportError('BAD_USER_INPUT', faults.join('\n'), { faults });
 }

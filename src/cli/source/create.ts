@@ -30,8 +30,8 @@ export interface SourceOptions {
   readonly name?: string;
   readonly code?: string;
   /** In milliseconds. */
-  readonly every?: number;
-  readonly maxRcu?: number;
+  readonly every?: number | undefined;
+  readonly maxRcu?: number | undefined;
 }
 
 /** Throws BAD_USER_INPUT if the table cannot be followed. */
@@ -151,8 +151,7 @@ export async function changeSource(
   const file = await readMappingFile(path);
   const table = await describeSource(database, file.mapping.table);
   const { everyMs, maxRcu } = before.source;
-  const kept = { ...(everyMs === undefined ? {} : { every: everyMs }), ...(maxRcu === undefined ? {} : { maxRcu }) };
-  const source = sourceOf(table, file, { ...kept, ...options });
+  const source = sourceOf(table, file, { every: everyMs, maxRcu, ...options });
   checkTable(table, source.everyMs);
   if (isDeepStrictEqual(source, before.source)) return console.log(`collection ${key} has this mapping already`);
   const next = { ...before, source, mapProperties: mapProperties(file) };

@@ -12,12 +12,12 @@ function requireLive({ services: { live } }: RequestContext): LiveChanges {
   throw new CellportError('UNAVAILABLE', 'this server does not follow changes; subscribe to one that does');
 }
 
-/** Since when changes of a source are known here. Throws UNAVAILABLE if another server, or none, follows it. */
-function requireSourceLive({ db, sourceLiveSince }: Services, collection: SourceCollection): number {
-  const since = sourceLiveSince(db.keys.scope(collection));
+/** Since when changes of a source are known here. Throws UNAVAILABLE if they are not. */
+async function requireSourceLive({ db, sourceLiveSince }: Services, collection: SourceCollection): Promise<number> {
+  const since = await sourceLiveSince(db.keys.scope(collection));
   if (since !== undefined) return since;
   const { key, source } = collection;
-  const message = `live changes of collection ${key} come from the server that follows table ${source.table}, which this one does not`;
+  const message = `live changes of collection ${key} are not available here: table ${source.table} is read again and again, cannot be read at present, or has several items for one marker and another server follows it, which needs CELLPORT_REDIS_URL`;
   throw new CellportError('UNAVAILABLE', message, { collection: key });
 }
 
@@ -31,7 +31,7 @@ export const subscription: SubscriptionResolvers = {
       const { services, map } = context;
       const collection = await requireCollection(map, args.collection);
       const live = requireLive(context);
-      const knownSince = hasSource(collection) ? requireSourceLive(services, collection) : undefined;
+      const knownSince = hasSource(collection) ? await requireSourceLive(services, collection) : undefined;
       return live.markerChanges({ collection, area, since: moment(args.since), knownSince });
     },
     resolve: (change: unknown) => change as never,

@@ -17,8 +17,7 @@ const FAILING_MS = 5_000;
 /** Notes in the database why a source cannot be read, so that every process can tell, until it can again. */
 export class Failures {
   readonly #database: Database;
-  readonly #table: string;
-  readonly #consumer: string;
+  readonly #collection: SourceCollection;
   readonly #log: Log;
   /** Undefined before the first look: an earlier process may have noted one. */
   #noted: string | null | undefined;
@@ -27,8 +26,7 @@ export class Failures {
 
   constructor(database: Database, collection: SourceCollection, log: Log) {
     this.#database = database;
-    this.#table = collection.source.table;
-    this.#consumer = sourceConsumer(database.keys.scope(collection));
+    this.#collection = collection;
     this.#log = log;
   }
 
@@ -64,9 +62,9 @@ export class Failures {
 
   async note(error: unknown): Promise<void> {
     if (error instanceof LeaseLost) return;
-    const advice = `see \`cellport iam --role source --table ${this.#table}\``;
-    const isDenied = isFailure(error, 'AccessDeniedException');
-    await this.#set(isDenied ? `this server may not read table ${this.#table}: ${advice}` : reasonFor(error));
+    const { table } = this.#collection.source;
+    const denied = `this server may not read table ${table}: see \`cellport iam --role source --table ${table}\``;
+    await this.#set(isFailure(error, 'AccessDeniedException') ? denied : reasonFor(error));
   }
 
   async look({ owner, gap, behindMs = Infinity }: ConsumerStatus): Promise<void> {
@@ -82,7 +80,8 @@ export class Failures {
     this.#noted = reason;
     const since = new Date(this.#database.clock.wall()).toISOString();
     const failure = reason === null ? null : { reason, since };
-    await noteFailure(this.#database, this.#consumer, failure, newCall()).catch((err: unknown) => {
+    const consumer = sourceConsumer(this.#database.keys.scope(this.#collection));
+    await noteFailure(this.#database, consumer, failure, newCall()).catch((err: unknown) => {
       this.#noted = undefined;
       this.#log.warn({ err }, 'Cannot note the state of a source');
     });

@@ -8,7 +8,7 @@ import type { Database } from '../../store/database.js';
 import { newCall } from '../../store/request/meter.js';
 import { describeSource } from '../../store/source/describe-source.js';
 import { noteRejected, RejectedItems } from '../../store/source/rejected-items.js';
-import { type SourceCollection } from '../../store/source/source-mapping.js';
+import { isOrderedByRecords, type SourceCollection } from '../../store/source/source-mapping.js';
 import { DERIVED_FORMAT } from '../../stream/change.js';
 import { openBlocks, openPages, openState } from '../../stream/consume/derived-ports.js';
 import { ownName } from '../../stream/consume/owners.js';
@@ -21,6 +21,12 @@ import type { RecountResult } from '../../stream/recount/scan.js';
 import { openTableStream } from '../../stream/source/dynamodb.js';
 import type { StreamBackend } from '../backend.js';
 import { sourceConsumer } from './report.js';
+
+/**
+ * A scan has what was recorded so long before. Records have approximate times, truncated to the second, in DynamoDB Local to the
+ * minute.
+ */
+const RECORDED_WITHIN_MS = 75_000;
 
 /** The stream of a table that is read again and again instead. */
 const NO_STREAM: StreamPort = {
@@ -52,14 +58,14 @@ export function sourceParts(
   { database, streams }: StreamBackend,
   collection: SourceCollection,
   log: Log,
-  mapping = () => collection.source.mapping,
+  { mapping = () => collection.source.mapping, since = () => -Infinity } = {},
 ) {
   const { keys, clock } = database;
   const { table, everyMs } = collection.source;
   const consumer = sourceConsumer(keys.scope(collection));
   const stream = everyMs === undefined ? openTableStream(database, table, streams) : NO_STREAM;
   return {
-    stream: mappedStream(keys, collection, stream),
+    stream: mappedStream(keys, collection, stream, since),
     state: openSourceState(database, consumer, mapping),
     cells: openBlocks(database),
     pages: { ...openPages(database), versionsByBatch: true },
@@ -85,7 +91,8 @@ export async function fillSource(
   const { database } = backend;
   const { checkOnly = false, replaced } = options;
   let mapping = replaced?.mapping ?? collection.source.mapping;
-  const parts = sourceParts(backend, collection, log, () => mapping);
+  let since = -Infinity;
+  const parts = sourceParts(backend, collection, log, { mapping: () => mapping, since: () => since });
   // Fails otherwise than the next if there is no such table.
   await parts.stream.identify();
   const { table, tableKey } = collection.source;
@@ -104,5 +111,11 @@ export async function fillSource(
     ({ mapping } = collection.source);
     return { deadLetters: rejected.count };
   };
-  return recount({ ...parts, state, days: { port: NO_DAYS }, tables: { ...fill, built }, checkOnly }, signal);
+  const scanMarkers = () => {
+    // Where records alone tell an order, all of them count.
+    if (!checkOnly && !isOrderedByRecords(collection.source)) since = database.clock.wall() - RECORDED_WITHIN_MS;
+    return fill.scanMarkers();
+  };
+  const tables = { ...fill, scanMarkers, built };
+  return recount({ ...parts, state, days: { port: NO_DAYS }, tables, checkOnly }, signal);
 }

@@ -1,7 +1,6 @@
 import { systemClock } from '../../clock.js';
 import type { Services } from '../../graphql/context.js';
 import { doJob, type OwnJob } from '../../jobs/job.js';
-import type { LiveHub } from '../../live/hub.js';
 import type { Log } from '../../log.js';
 import { loadStreamState } from '../../store/cell/stream-state.js';
 import { isHeld, type Sighting } from '../../store/lease.js';
@@ -9,19 +8,24 @@ import { newCall } from '../../store/request/meter.js';
 import { type SourceCollection } from '../../store/source/source-mapping.js';
 import { Consumer, type ConsumerStatus } from '../../stream/consume/consumer.js';
 import { ownerIsGone, ownName } from '../../stream/consume/owners.js';
+import { REREAD_JOB } from '../../stream/mapped/remove.js';
 import { unbuiltState, withGap } from '../../stream/state.js';
 import type { StreamBackend } from '../backend.js';
 import { inBackground, type Background } from '../background.js';
 import { noConsumer, notedPages } from '../consumer.js';
 import { keepExact } from '../exact-counts.js';
+import type { Live } from '../live.js';
 import { Failures } from './failures.js';
 import { fillSource, sourceParts } from './fill.js';
+import { openSourceLive } from './live.js';
 import { sourceConsumer } from './report.js';
 
 const REREAD_LOOK_MS = 5_000;
 const REREAD_LEASE_MS = 20_000;
-/** A shard may be read five times a second, by all of its readers. */
+/** A shard may be read five times a second, by all of its readers. Several sources read it as often as one. */
 const POLL_MS = 500;
+/** Beyond, changes would show too late. */
+const LONGEST_POLL_MS = 1_500;
 /** The reason of the gap until a source is filled for the first time. */
 const NOT_FILLED = 'the table has not been read yet';
 
@@ -50,7 +54,7 @@ function rereadSource(backend: StreamBackend, collection: SourceCollection, log:
     const seen = {};
     while (!signal.aborted) {
       try {
-        if (await isDue()) await doJob(worker, database.keys.job(scope, 'reread'), seen, work, signal);
+        if (await isDue()) await doJob(worker, database.keys.job(scope, REREAD_JOB), seen, work, signal);
       } catch (err) {
         if (signal.aborted) return;
         log.warn({ err, collection: collection.key }, 'Cannot read the table of a source; retrying');
@@ -64,9 +68,11 @@ function rereadSource(backend: StreamBackend, collection: SourceCollection, log:
 /** One source that this process follows, or waits to follow. */
 export interface Followed {
   readonly collection: SourceCollection;
+  /** How many sources follow its table. */
+  readonly sharing: number;
   status(): ConsumerStatus;
-  /** Since when every change has been passed on to subscribers, in milliseconds since 1970; undefined if none are. */
-  liveSince(): number | undefined;
+  /** See `SourceLive.since`; undefined if it has no live changes. */
+  liveSince(): Promise<number | undefined>;
   /** Why it cannot be read, as far as this process knows; null if it can. */
   failure(): string | null;
   /** Whether it cannot go on, because the stored state is that of another mapping. */
@@ -78,40 +84,42 @@ export interface Followed {
 
 export interface Following {
   readonly caches?: Pick<Services, 'cellCache' | 'pageServices'> | undefined;
-  readonly hub?: Pick<LiveHub, 'take' | 'missed'> | undefined;
+  readonly live?: Live | undefined;
+  /** Whether only live changes are needed. */
+  readonly liveOnly?: boolean | undefined;
 }
 
 export function followSource(
   backend: StreamBackend,
   collection: SourceCollection,
   log: Log,
-  { caches, hub }: Following,
-  upgrade: boolean,
+  { caches, live: streams, liveOnly = false }: Following,
+  { sharing, upgrade }: { readonly sharing: number; readonly upgrade: boolean },
 ): Followed {
   const failures = new Failures(backend.database, collection, log);
+  const unknown = noConsumer();
+  const others = {
+    collection,
+    sharing,
+    failure: () => failures.now,
+    hasEnded: () => false,
+    liveSince: () => Promise.resolve(undefined),
+    status: () => unknown.status(),
+    look: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+  };
   if (collection.source.everyMs !== undefined) {
+    if (liveOnly) return others;
     const rereading = rereadSource(backend, collection, log, failures);
-    const unknown = noConsumer();
-    const liveSince = () => undefined;
-    return {
-      collection,
-      failure: () => failures.now,
-      hasEnded: () => false,
-      liveSince,
-      status: () => unknown.status(),
-      look: () => Promise.resolve(),
-      stop: () => rereading.stop(),
-    };
+    return { ...others, stop: () => rereading.stop() };
   }
   const found = sourceParts(backend, collection, log);
+  const live = streams && openSourceLive(backend.database, streams, collection, found.stream);
+  const liveSince = async () => live?.since();
+  if (liveOnly) return { ...others, liveSince, stop: async () => live?.close() };
   const parts = { ...found, stream: failures.watched(found.stream) };
   const stopping = new AbortController();
   const { pageCache } = caches?.pageServices ?? {};
-  let liveSince: number | undefined;
-  function interrupt(owner: boolean, reason: string): void {
-    liveSince = owner ? parts.clock.wall() : undefined;
-    hub?.missed(collection, reason);
-  }
   const consumer = new Consumer({
     ...parts,
     pages: { ...parts.pages, open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache) },
@@ -122,14 +130,14 @@ export function followSource(
     },
     ownerIsGone,
     upgrade,
-    pollMs: POLL_MS,
-    onRecord: (record) => hub?.take(record),
-    onLoss: (reason) => interrupt(true, reason),
+    pollMs: Math.min(POLL_MS * sharing, LONGEST_POLL_MS),
+    onRecord: (record) => live?.feed.onRecord(record),
+    onLoss: (reason) => live?.feed.onLoss(reason),
     onFailure: (error) => void failures.note(error),
     onApplied: (batch, changes) => caches?.cellCache.applied(batch, changes),
     // Entries cached before were not updated meanwhile.
     onOwnership(owner) {
-      interrupt(owner, 'another process reads its table');
+      live?.feed.onOwnership(owner);
       caches?.cellCache.clear();
       pageCache?.clear();
     },
@@ -149,14 +157,15 @@ export function followSource(
   );
   return {
     collection,
+    sharing,
     failure: () => failures.now,
     hasEnded: () => ended,
-    liveSince: () => liveSince,
+    liveSince,
     status: () => consumer.status(),
     look: () => failures.look(consumer.status()),
     async stop() {
       stopping.abort();
-      await Promise.all([running, exact.stop()]);
+      await Promise.all([running, exact.stop(), live?.close()]);
     },
   };
 }

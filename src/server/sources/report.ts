@@ -27,15 +27,9 @@ export async function sourceStatus(database: Database, scope: string, call: Call
   ]);
   const { pages = null, formerPages = null, gap = null, endAt = null, deadLetters = 0 } = stored ?? {};
   const asOf = pages === null ? (formerPages?.endAt ?? null) : endAt;
+  const isFilling = (pages ?? formerPages) === null;
   return {
-    state:
-      failure !== undefined
-        ? 'FAILED'
-        : (pages ?? formerPages) === null
-          ? 'FILLING'
-          : gap === null
-            ? 'FOLLOWING'
-            : 'GAP',
+    state: failure !== undefined ? 'FAILED' : isFilling ? 'FILLING' : gap === null ? 'FOLLOWING' : 'GAP',
     reason: failure ?? gap?.reason ?? null,
     asOf,
     behindMs: asOf === null ? null : Math.min(LARGEST_INT, Math.max(0, Math.floor(database.clock.wall() - asOf))),

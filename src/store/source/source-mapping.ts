@@ -40,11 +40,19 @@ export function ownCollection(collection: Collection, field: string): Collection
  */
 export function onlyItemOf(source: CollectionSource, key: string): Item | undefined {
   const mapping = mappingOf(source);
-  const { items = {}, key: template, newest } = mapping;
-  const names = template?.paths.map(([first]) => first) ?? Object.keys(items);
-  const isFixed = names.every((name) => source.tableKey.some((attribute) => attribute.name === name));
-  return newest === undefined && isFixed ? primaryKeyOf(mapping, source.tableKey, key) : undefined;
+  return mapping.newest === undefined && isFixed(source) ? primaryKeyOf(mapping, source.tableKey, key) : undefined;
 }
+
+/** Whether the key of a marker consists of what its item cannot change. */
+function isFixed(source: CollectionSource): boolean {
+  const { items = {}, key: template } = mappingOf(source);
+  const names = template?.paths.map(([first]) => first) ?? Object.keys(items);
+  return names.every((name) => source.tableKey.some((attribute) => attribute.name === name));
+}
+
+/** Whether nothing but the order of their records tells which of several items is the marker. */
+export const isOrderedByRecords = (source: CollectionSource): boolean =>
+  mappingOf(source).newest === undefined && !isFixed(source);
 
 /** The attributes that tell which marker an item of a source is, and what maps draw of it. */
 export function attributesRead(source: CollectionSource): string[] {

@@ -52,8 +52,8 @@ export const isImpossible = (sums: CellSums): boolean => sums.count < 0 || (sums
 
 export interface ApplyOptions extends LeasedWork {
   readonly port: CellsPort;
-  /** Blocks remembered by this process; omitted to read all of them. */
-  readonly memory?: CellMemory | undefined;
+  /** Blocks that this process knows; omitted to read all of them. */
+  readonly memory?: Pick<CellMemory, 'take' | 'put'> | undefined;
   /** Whether the first read of a block must be consistent. */
   readonly consistent?: boolean;
 }

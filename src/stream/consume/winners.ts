@@ -18,14 +18,14 @@ const ASKED_AT_A_TIME = 16;
 const compared = (a: Contender, b: Contender) =>
   compareNewest(a.order, b.order) || Number(a.image !== undefined) - Number(b.image !== undefined);
 
-/** A ranking after a change of one item, undefined if it contends no more. Of those that are equal, the first stays so. */
-export function ranked({ best, others }: Ranking, item: string, after: Contender | undefined): Ranking {
+/** A ranking after a change of one item, undefined if it contends no more. Of those that are equal, the first stays so, or the new one is. */
+export function ranked({ best, others }: Ranking, item: string, after: Contender | undefined, first = false): Ranking {
   const at = best.findIndex((one) => one.item === item);
   const known = best[at];
   if (known && after && compared(known, after) === 0) return { best: best.with(at, after), others };
   const rest = best.filter((one) => one !== known);
   if (after === undefined) return { best: rest, others };
-  const place = rest.findIndex((one) => compared(after, one) > 0);
+  const place = rest.findIndex((one) => compared(after, one) > (first ? -1 : 0));
   const all = rest.toSpliced(place < 0 ? rest.length : place, 0, after);
   const cut = all[MOST_KEPT];
   const isGreatest = cut !== undefined && (others === null || compareNewest(cut.order, others) > 0);

@@ -1,6 +1,7 @@
 import type { Database } from '../../store/database.js';
 import type { Rejected, RejectedItems } from '../../store/source/rejected-items.js';
 import { attributesRead, keysOf, type SourceCollection } from '../../store/source/source-mapping.js';
+import type { Contender } from '../../store/source/winners.js';
 import type { WireImage } from '../change.js';
 import { versioned } from '../pages/apply.js';
 import type { DaysPort } from '../ports.js';
@@ -69,13 +70,15 @@ export function openFill(
       for await (const page of scan(database, source.table, attributesRead(source), source.maxRcu)) {
         const images: WireImage[] = [];
         const faults: Rejected[] = [];
+        const contenders: (Contender & { readonly key: string })[] = [];
         for (const item of page) {
           const { key, image, fault, contender } = mappedImage(keys, collection, item);
-          if (key !== undefined && contender) contest.put(key, contender.item, contender);
+          if (key !== undefined && contender) contenders.push({ key, ...contender });
           else if (image) images.push(image);
           if (fault === undefined) continue;
           faults.push({ reason: fault, event: 'SCAN', item: JSON.stringify(keysOf(source, item)) });
         }
+        await contest.add(contenders);
         rejected.add(faults);
         items += page.length;
         onProgress?.(items);

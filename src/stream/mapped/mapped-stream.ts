@@ -77,13 +77,24 @@ export function mappedRecord(keys: Keyspace, collection: SourceCollection, recor
   return { ...record, keys: NO_KEYS, before: undefined, after: undefined, fault, contentions };
 }
 
-/** The stream of a table of others, as if its markers were in Cellport's own table. */
-export function mappedStream(keys: Keyspace, collection: SourceCollection, port: StreamPort): StreamPort {
+/**
+ * The stream of a table of others, as if its markers were in Cellport's own table. Of records from before `since`, in
+ * milliseconds since 1970, only the position counts.
+ */
+export function mappedStream(
+  keys: Keyspace,
+  collection: SourceCollection,
+  port: StreamPort,
+  since: () => number,
+): StreamPort {
+  const passed = { keys: NO_KEYS, before: undefined, after: undefined };
+  const mapped = (record: StreamRecord) =>
+    record.at < since() ? { ...record, ...passed } : mappedRecord(keys, collection, record);
   return {
     ...port,
     async readRecords(iterator) {
       const { records, next } = await port.readRecords(iterator);
-      return { records: records.map((record) => mappedRecord(keys, collection, record)), next };
+      return { records: records.map(mapped), next };
     },
   };
 }

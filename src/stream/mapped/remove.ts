@@ -6,6 +6,9 @@ import { noteFailure } from '../../store/source/failure.js';
 import { forgetRejected } from '../../store/source/rejected-items.js';
 import { scan } from '../recount/reads.js';
 
+/** Reads the table of a source without a stream again. */
+export const REREAD_JOB = 'reread';
+
 /** The scope of the collection that an item was derived from; undefined for other items. */
 function scopeOf(keys: Keyspace, key: Key): string | undefined {
   const parsed =
@@ -38,4 +41,5 @@ export async function removeSource(
   await forgetRejected(database, consumer, call);
   await noteFailure(database, consumer, null, call);
   await deleteInBulk(database, tables.derived, [keys.streamState(consumer)], call);
+  await deleteInBulk(database, tables.entities, [keys.job(scope, REREAD_JOB)], call);
 }

@@ -2,7 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { NO_SUMS } from '../../geo/cell-sums.js';
 import type { CellChanges } from '../../model/cell.js';
-import type { BlockDelta, BlockName, BlockWrite, StoredBlock } from '../../store/cell/blocks.js';
+import {
+  ABSENT_BLOCK,
+  type BlockDelta,
+  type BlockName,
+  type BlockWrite,
+  type StoredBlock,
+} from '../../store/cell/blocks.js';
 import { blockChanges, writeBlocks, type ApplyOptions } from '../cells/apply.js';
 
 /** The result of comparing all blocks. */
@@ -33,6 +39,7 @@ export function countedBlocks({ counted, stored }: CountedCells): Map<string, Bl
 /** Brings every block, including those without markers, to the counted sums and to a batch. */
 export async function replaceCells(options: ApplyOptions, cells: CountedCells, batch: number): Promise<ComparedBlocks> {
   const wanted = countedBlocks(cells);
+  const listed = new Set(cells.stored.map(nameOfBlock));
   const drifted = new Map<string, BlockName>();
   const replace = (block: BlockDelta, found: StoredBlock): BlockWrite | undefined => {
     if ((found.batch ?? 0) >= batch) return undefined;
@@ -41,7 +48,10 @@ export async function replaceCells(options: ApplyOptions, cells: CountedCells, b
     // The block has the counted sums then, and nothing else.
     return { scope, parent, found, next: { batch, children: deltas } };
   };
-  await writeBlocks({ ...options, consistent: true }, [...wanted.values()], replace);
+  // Others need not be read: the write of a block that exists after all is rejected.
+  const take = (name: BlockName) => (listed.has(nameOfBlock(name)) ? undefined : ABSENT_BLOCK);
+  const memory = { take, put: () => undefined };
+  await writeBlocks({ ...options, consistent: true, memory }, [...wanted.values()], replace);
   return { blocks: wanted.size, drifted: [...drifted.values()] };
 }
 

@@ -18,6 +18,8 @@ export class Contest {
   readonly #port: WinnersPort;
   readonly #checkOnly: boolean;
   readonly #rankings = new Map<string, Ranking>();
+  /** The stored winners of keys with three or more items that a scan cannot order. */
+  readonly #tied = new Map<string, string | undefined>();
   /** Keys with items of which a record is known. */
   readonly #begun = new Set<string>();
 
@@ -30,6 +32,23 @@ export class Contest {
   /** Adds a key, perhaps without contenders. */
   expect(key: string): void {
     this.#rankings.set(key, this.#rankings.get(key) ?? NO_CONTENDER);
+  }
+
+  /** Adds what a scan finds. Of several that it cannot order, the stored winner is among those that are kept. */
+  async add(found: readonly (Contender & { readonly key: string })[]): Promise<void> {
+    const cut = new Set<string>();
+    for (const { key, ...one } of found) {
+      this.put(key, one.item, one);
+      const { best = [] } = this.#rankings.get(key) ?? {};
+      const isKept = best.some(({ item }) => item === one.item);
+      if (!isKept && compareNewest(one.order, best[0]?.order) === 0 && !this.#tied.has(key)) cut.add(key);
+    }
+    const stored = cut.size === 0 ? [] : await this.#port.read([...cut]);
+    for (const [at, key] of [...cut].entries()) this.#tied.set(key, stored[at]?.ranking.best[0]?.item);
+    for (const { key, ...one } of found) {
+      if (this.#tied.get(key) !== one.item) continue;
+      this.#rankings.set(key, ranked(this.#rankings.get(key) ?? NO_CONTENDER, one.item, one, true));
+    }
   }
 
   /** Sets what an item is for a key; undefined if it does not contend. */

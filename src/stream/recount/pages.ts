@@ -8,7 +8,7 @@ import { packPages, type PackedPage, type PackOptions } from '../../pages/pack.j
 import { retry, type RetryOptions } from '../../retry.js';
 import { MOST_HINTS } from '../../store/page/page-directory.js';
 import { pageBytes, type NewPage, type StoredPage } from '../../store/page/pages.js';
-import { chunks } from '../../store/request/concurrency.js';
+import { chunks, mapAhead } from '../../store/request/concurrency.js';
 
 /** A partition of a collection's pages. */
 export interface Partition {
@@ -50,6 +50,8 @@ export interface PageName {
 }
 
 const PAGES_AT_A_TIME = 100;
+/** The next one is packed while the pages of one are written. */
+const PARTITIONS_AT_A_TIME = 2;
 /** Packing a page takes a millisecond or two, between which a server answers requests. */
 const PACKED_AT_A_TIME = 10;
 
@@ -65,8 +67,7 @@ export interface BuildOptions {
 /** Builds the pages and the directory of a generation; returns the number of pages. */
 export async function buildPages(options: BuildOptions, partitions: AsyncIterable<PartitionEntries>): Promise<number> {
   const { pages: store, generation, round, retries } = options;
-  let count = 0;
-  for await (const entries of partitions) {
+  const build = async (entries: PartitionEntries): Promise<number> => {
     const name = { scope: entries.scope, partition: entries.partition, generation };
     const pages = await packed(options.pack, entries);
     // An attempt whose response was lost may have written them.
@@ -74,8 +75,10 @@ export async function buildPages(options: BuildOptions, partitions: AsyncIterabl
     const hints = pages.map(({ begin, markers, data }): PageHint => ({ begin, markers, bytes: pageBytes(data) }));
     for (const part of partsOfHints(hints, afterPartition(name.partition), MOST_HINTS))
       await retry(() => store.putDirectory(name, part), retries);
-    count += pages.length;
-  }
+    return pages.length;
+  };
+  let count = 0;
+  for await (const pages of mapAhead(partitions, PARTITIONS_AT_A_TIME, build)) count += pages;
   return count;
 }
 

@@ -2,7 +2,7 @@ import type { RetryOptions } from '../../retry.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
 import { whileLeased, type Lease } from '../../store/lease.js';
 import { CellFold } from '../cells/fold.js';
-import { changeOf, type StreamRecord, type WireImage } from '../change.js';
+import { markerNamed, type StreamRecord, type WireImage } from '../change.js';
 import { takeOwnership } from '../consume/ownership.js';
 import { StreamReader, type Batch } from '../consume/reader.js';
 import { applyFolded, finishPlan, noteLoss, noteSwitch } from '../consume/takeover.js';
@@ -21,8 +21,8 @@ import { addDecided, counting, listDerived, scanMarkers, type RecountOptions, ty
 const SETTLE_MS = 3_000;
 const POLL_MS = 200;
 /**
- * Without a fence, the end of all shards must be reached so often in a row. All reads begin after the pause of `SETTLE_MS`. They
- * need not be empty: others may write without a pause.
+ * Without a fence, the end of all shards must be reached so often, by reads that begin after `SETTLE_MS`. They need not be empty:
+ * others may write without a pause.
  */
 const ENDS_WITHOUT_FENCE = 2;
 const LIMITS = { records: 100_000, cells: 1_000_000 };
@@ -60,8 +60,6 @@ class Recount {
   #fenceSeen = false;
   /** A time in milliseconds since 1970 up to which everything has been read. */
   #endAt: number | null = null;
-  /** How often in a row everything in the stream had been read. */
-  #ends = 0;
 
   constructor(options: RecountOptions, lease: Lease<StreamState>, signal: AbortSignal) {
     this.#options = options;
@@ -76,16 +74,13 @@ class Recount {
   }
 
   async run(): Promise<RecountResult> {
-    const { stream, tables, clock } = this.#options;
+    const { stream, clock } = this.#options;
     await noteSwitch(this.#lease, await stream.identify());
     await this.#finishPlan();
     await this.#lease.update((state) => recounting(state, clock.wall()));
 
     await scanMarkers(this.#options, this.#collecting);
-    await clock.sleep(SETTLE_MS, this.#signal);
-    const fence = await tables.writeFence?.();
-    this.#fence = fence && `${fence.pk}#${fence.sk}`;
-    await this.#readToFence();
+    await this.#readPast(clock.now() + SETTLE_MS);
     return this.#replace();
   }
 
@@ -126,8 +121,8 @@ class Recount {
   #remember(record: StreamRecord): void {
     if (itemKey(record.keys) === this.#fence) this.#fenceSeen = true;
     for (const { key, item, after } of record.contentions ?? []) this.#options.tables.contest?.put(key, item, after);
-    const { scope, key } = changeOf(this.#options.keys, record) ?? {};
-    if (scope !== undefined && key !== undefined) this.#markers.override(scope, key, record.after);
+    const marker = markerNamed(this.#options.keys, record.keys);
+    if (marker) this.#markers.override(marker.scope, marker.key, record.after);
   }
 
   async #finishPlan(): Promise<void> {
@@ -145,13 +140,18 @@ class Recount {
     }
   }
 
-  /** Reads what changed since the scan began, and everything before that the cells did not have yet. */
-  async #readToFence(): Promise<void> {
-    const { state, clock } = this.#options;
+  /** Reads what changed since the scan began, and everything before that the cells did not have yet, up to a time. */
+  async #readPast(time: number): Promise<void> {
+    const { state, tables, clock } = this.#options;
     const signal = this.#signal;
     let reader = this.#newReader();
+    let ends = 0;
     for (;;) {
       signal.throwIfAborted();
+      if (this.#fence === undefined && clock.now() >= time) {
+        const fence = await tables.writeFence?.();
+        this.#fence = fence && `${fence.pk}#${fence.sk}`;
+      }
       let batch: Batch;
       try {
         batch = await reader.gather(LIMITS, () => false);
@@ -165,10 +165,12 @@ class Recount {
       if (batch.deadLetters.length > 0) await state.putDeadLetters(batch.deadLetters);
       await this.#lease.update((now) => passedBy(now, batch, clock.wall()));
       this.#endAt = batch.endWall ?? this.#endAt;
-      this.#ends = batch.endAt === undefined ? 0 : this.#ends + 1;
-      const isPast = this.#fence === undefined ? this.#ends >= ENDS_WITHOUT_FENCE : this.#fenceSeen;
-      if (isPast && batch.endAt !== undefined) return;
-      await clock.sleep(POLL_MS, signal);
+      if (batch.endAt !== undefined && batch.endAt >= time) {
+        ends += 1;
+        if (tables.writeFence ? this.#fenceSeen : ends >= ENDS_WITHOUT_FENCE) return;
+      }
+      const early = batch.endAt === undefined ? 0 : time - clock.now();
+      await clock.sleep(Math.max(POLL_MS, early), signal);
     }
   }
 }

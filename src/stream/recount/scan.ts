@@ -5,7 +5,7 @@ import type { Log } from '../../log.js';
 import type { BlockName } from '../../store/cell/blocks.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
 import type { CellFold } from '../cells/fold.js';
-import { changeOf, contributionAt, type WireImage } from '../change.js';
+import { contributionAt, markerNamed, type WireImage } from '../change.js';
 import type { DaysOptions } from '../days/apply.js';
 import type { PagesOptions } from '../pages/kept-pages.js';
 import type { CellsPort, LeasedWork, StatePort, StreamPort, WinnersPort } from '../ports.js';
@@ -87,9 +87,8 @@ export async function scanMarkers(
 
 function addMarkers(keys: Keyspace, markers: HeldMarkers, page: readonly WireImage[]): void {
   for (const image of page) {
-    const made = { sequence: '0', event: '', at: 0, keys: image, before: undefined, after: image };
-    const scope = changeOf(keys, made)?.scope;
-    if (scope !== undefined) markers.add(scope, image);
+    const marker = markerNamed(keys, image);
+    if (marker) markers.add(marker.scope, image);
   }
 }
 

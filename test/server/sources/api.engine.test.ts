@@ -1,5 +1,7 @@
 import { expect, test, vi } from 'vitest';
 
+import { sourceConsumer } from '../../../src/server/sources/report.js';
+import { removeSource } from '../../../src/stream/mapped/remove.js';
 import { collect, websocketClient } from '../../live/support.js';
 import { deleteItem, putItem } from '../../sources/foreign-table.js';
 import { allItems } from '../../stream/support.js';
@@ -11,6 +13,7 @@ import { MAPPING, mappingFile, shop, shopTables } from './shops.js';
 const db = await testDatabase('readable', { stream: true });
 const { cli, make, follow } = shopTables(db);
 const soon = { timeout: 20_000, interval: 100 };
+const slowly = { timeout: 40_000, interval: 1_000 };
 const keysOf = async ({ ask }: Awaited<ReturnType<typeof serve>>, collection: string) => {
   const query = `{ viewport(bounds: { west: -180, south: -90, east: 180, north: 90 }, zoom: 2) {
     markers(collection: "${collection}") { nodes { key } } } }`;
@@ -131,6 +134,13 @@ test('a table without a stream is read again and again, and its map says how old
   const later = vi.spyOn(db.clock, 'wall').mockImplementation(() => now() + 61_000);
   await vi.waitFor(async () => expect(await keysOf(server, 'every')).toEqual(['1', '2']), soon);
   later.mockRestore();
+  await server.close();
+  const ofJob = db.keys.job('every', 'reread');
+  const jobs = async () =>
+    (await allItems(db, db.tables.entities)).filter(({ pk, sk }) => pk === ofJob.pk && sk === ofJob.sk);
+  expect(await jobs()).toHaveLength(1);
+  await removeSource(db, 'every', sourceConsumer('every'), new AbortController().signal);
+  expect(await jobs()).toEqual([]);
 });
 
 test('two sources follow one table; a deleted one leaves nothing but the table', async () => {
@@ -138,8 +148,9 @@ test('two sources follow one table; a deleted one leaves nothing but the table',
   const before = await allItems(db, table);
   const own = new Set((await allItems(db, db.tables.derived)).map(({ pk, sk }) => `${String(pk)}\n${String(sk)}`));
   await follow('shops', { ...MAPPING, table });
-  await follow('depots', { ...MAPPING, table, items: { PK: 'DEPOT#{key}', SK: 'META' } });
   const server = await serve(db);
+  await vi.waitFor(async () => expect(await keysOf(server, 'shops')).toEqual(['1']), soon);
+  await follow('depots', { ...MAPPING, table, items: { PK: 'DEPOT#{key}', SK: 'META' } });
   await vi.waitFor(async () => expect(await keysOf(server, 'depots')).toEqual(['2']), soon);
   expect(await keysOf(server, 'shops')).toEqual(['1']);
   await deleteItem(db, table, { PK: 'DEPOT#2', SK: 'META' });
@@ -157,24 +168,27 @@ test('two sources follow one table; a deleted one leaves nothing but the table',
   expect(left.length).toBeGreaterThan(0);
 });
 
-test('changes of its table are emitted live, as what maps draw, with details from the table', async () => {
+test('every server emits changes of its table live, as what maps draw, whichever follows it', async () => {
   const table = await make('live', [shop(1, 1, 1)]);
   await follow('live', { ...MAPPING, table });
-  const { url } = await serve(db);
-  const client = websocketClient(url);
+  const servers = [await serve(db), await serve(db), await serve(db, { CELLPORT_CONSUMER: 'off' })];
+  const clients = servers.map(({ url }) => websocketClient(url));
   const changed = `subscription { markerChanged(collection: "live") { kind id marker { name properties version } } }`;
-  let heard = collect(client, changed, {});
-  // Until the server follows the table, it refuses.
+  const heard = clients.map((client) => collect(client, changed));
   await vi.waitFor(async () => {
-    if (heard.ended !== undefined) heard = collect(client, changed, {});
+    for (const [index, client] of clients.entries())
+      if (heard[index]?.ended !== undefined) heard[index] = collect(client, changed);
     await putItem(db, table, shop('first', Math.random(), 1));
-    expect(heard.data.length).toBeGreaterThan(0);
-  }, soon);
+    for (const { data } of heard) expect(data.length).toBeGreaterThan(0);
+    // A reader has to find the stream at rest once.
+  }, slowly);
   await putItem(db, table, shop(1, 1, 1, { stars: 5 }));
   await putItem(db, table, shop(1, 2, 1, { stars: 5 }));
   await deleteItem(db, table, { PK: 'SHOP#1', SK: 'META' });
-  const mine = () => heard.data.map(({ markerChanged }) => markerChanged).filter(({ id }) => id === 'marker::live::1');
-  await vi.waitFor(() => expect(mine()).toHaveLength(3), soon);
-  expect(mine()).toMatchObject([{ kind: 'UPDATED' }, { kind: 'MOVED' }, { kind: 'DELETED', marker: null }]);
-  await client.dispose();
+  const ofShop = ({ data }: (typeof heard)[number]) =>
+    data.map(({ markerChanged }) => markerChanged).filter(({ id }) => id === 'marker::live::1');
+  await vi.waitFor(() => expect(heard.map((each) => ofShop(each).length)).toEqual([3, 3, 3]), soon);
+  for (const each of heard)
+    expect(ofShop(each)).toMatchObject([{ kind: 'UPDATED' }, { kind: 'MOVED' }, { kind: 'DELETED', marker: null }]);
+  for (const client of clients) await client.dispose();
 });

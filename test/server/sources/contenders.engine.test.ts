@@ -222,3 +222,29 @@ test('a batch that is applied again after a crash changes nothing, although the 
   const { output } = await cli('source', 'verify', 'trackers');
   expect(output).toMatch(/0 of [\d,]+ blocks of counts and 0 of [\d,]+ pages differ/);
 });
+
+test('of several equal items, the one that is the marker is right, wherever a scan meets it', async () => {
+  const table = `${db.tables.entities}-ties`;
+  await createTable(
+    db,
+    table,
+    [
+      { name: 'device', type: 'S' },
+      { name: 'n', type: 'N' },
+    ],
+    'NEW_AND_OLD_IMAGES',
+  );
+  const put = (n: number) => putItem(db, table, { device: 'd', n, day: 1, lng: n, lat: 0 });
+  await put(3);
+  await put(4);
+  const file = join(folder, 'ties.json');
+  const position = { lng: 'lng', lat: 'lat' };
+  await writeFile(file, JSON.stringify({ table, key: '{device}', position, newest: 'day', properties: ['n'] }));
+  expect((await cli('source', 'create', 'ties', file)).code).toBe(0);
+  const { ask } = await serve(db);
+  for (const n of [1, 2, 5]) await put(n);
+  await putItem(db, table, { device: 'last', n: 1, day: 1, lng: 0, lat: 0 });
+  await vi.waitFor(async () => expect(await shown(ask, 'ties')).toHaveLength(2), catchUp);
+  expect((await shown(ask, 'ties'))[0]).toMatchObject({ key: 'd', properties: { n: 3 } });
+  expect((await cli('source', 'verify', 'ties')).output).toMatch(/0 of [\d,]+ blocks of counts and 0 of [\d,]+ pages/);
+});
