@@ -21,6 +21,8 @@ export interface Config {
   readonly readOnly: boolean;
   /** Whether the server asks who its clients are; undefined if nothing is said about that. */
   readonly auth: boolean | undefined;
+  /** Whether operations beyond a budget are refused, or only reported. */
+  readonly budgets: 'enforce' | 'measure';
   /** Whether this process may run the stream consumer; false if an AWS Lambda does. */
   readonly consumer: boolean;
   /** Redis through which servers share changes; undefined if each server reads the stream itself. */
@@ -183,6 +185,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
     },
     readOnly: values.CELLPORT_READ_ONLY,
     auth: values.CELLPORT_AUTH && ['on', '1'].includes(values.CELLPORT_AUTH),
+    budgets: values.CELLPORT_BUDGETS,
     consumer: values.CELLPORT_CONSUMER,
     redisUrl: values.CELLPORT_REDIS_URL,
     cacheBytes: values.CELLPORT_CACHE_MB * 1024 * 1024,

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
+import { PERIODS, type Budget } from '../model/budget.js';
 import type { KeyOptions } from './access/keys.js';
 import { interval, subcommand } from './options.js';
 import { withDatabase } from './session.js';
@@ -9,6 +10,13 @@ function variable(text: string, before: Readonly<Record<string, string>> = {}): 
   const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError('Expected name=value.');
   return { ...before, [name]: value };
+}
+
+function budget(text: string): Budget {
+  const [, units, name] = /^([1-9]\d{0,8})\/(\w+)$/.exec(text) ?? [];
+  const per = PERIODS.find((period) => period === name);
+  if (per !== undefined) return { units: Number(units), per };
+  throw new InvalidArgumentError('Expected read units and a period, such as 5000/minute, 100000/hour or 1000000/day.');
 }
 
 const collect = (text: string, before: readonly string[] | undefined) => [...(before ?? []), text];
@@ -24,6 +32,7 @@ function keyCommand(): Command {
       .option('--name <name>', 'what it is called (its roles)')
       .option('--var <name=value>', 'what $name stands for in the rules; may be repeated', variable)
       .option('--expires <interval>', 'how long it counts, such as 90d (for ever)', interval)
+      .option('--budget <units/period>', 'what it may use, such as 5000/minute (as its roles)', budget)
       .addOption(jsonOption())
       .action((options: KeyOptions) =>
         withDatabase(async (session) => (await import('./access/keys.js')).createKey(session, options)),

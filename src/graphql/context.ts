@@ -1,5 +1,6 @@
 import type { Access } from '../access/access.js';
 import type { Authenticator } from '../access/authenticator.js';
+import type { Budgets } from '../access/budgets.js';
 import { CellportError } from '../errors.js';
 import type { LiveChanges } from '../live/hub.js';
 import { remembered } from '../loaders/remembered.js';
@@ -36,6 +37,8 @@ export interface Services extends LoaderServices {
   readonly live?: LiveChanges | undefined;
   /** Undefined if whoever reaches this server may do everything. */
   readonly authenticator?: Authenticator | undefined;
+  /** Undefined if nobody has a budget. */
+  readonly budgets?: Budgets | undefined;
   /** Undefined if search is off. */
   readonly search?: TextSearch | undefined;
   /** Whether clients may introspect the schema; true by default. */
@@ -54,6 +57,8 @@ export interface RequestContext {
   readonly work: Work;
   /** Who asks, and what they may do; undefined for everything. */
   readonly access: Access | undefined;
+  /** The address of the client, if it is known. */
+  readonly address?: string | undefined;
   /** The error with which mutations of this request are refused; undefined if they are allowed. */
   readonly forbidsWrites?: CellportError | undefined;
   /** The address of the client, if it is known. */

@@ -11,6 +11,7 @@ import { documentReader, type Verdict } from './documents.js';
 import type { Execution, Executor } from './executor.js';
 import { PersistedDocuments } from './persisted.js';
 import { variableErrors, withAnyPositions } from './variables.js';
+import { withinBudget } from './within-budget.js';
 
 /** What a client sends to start an operation, unchecked. */
 export interface OperationRequest {
@@ -129,19 +130,24 @@ export class Pipeline {
     }
   }
 
+  /** Executes an operation within the budget of its principal. */
   async execute(execution: Execution): Promise<OperationResult> {
-    const { operation, context } = execution;
     try {
-      // Megabytes of variables take some 30 ms to check, and as long to be read by resolvers.
-      await context.work.turn();
-      if (operation?.operation === 'mutation') context.work.startWriting();
-      const { data, errors } = await this.#executor(execution);
-      const { refusal } = context.work;
-      if (refusal) return this.#failed(refusal);
-      return { ...(data === undefined ? {} : { data }), ...(errors && { errors: listed(errors, this.format) }) };
+      return await withinBudget(execution.context, execution.units ?? 0, () => this.#run(execution));
     } catch (error) {
       return this.#failed(error);
     }
+  }
+
+  async #run(execution: Execution): Promise<OperationResult> {
+    const { operation, context } = execution;
+    // Megabytes of variables take some 30 ms to check, and as long to be read by resolvers.
+    await context.work.turn();
+    if (operation?.operation === 'mutation') context.work.startWriting();
+    const { data, errors } = await this.#executor(execution);
+    const { refusal } = context.work;
+    if (refusal) return this.#failed(refusal);
+    return { ...(data === undefined ? {} : { data }), ...(errors && { errors: listed(errors, this.format) }) };
   }
 
   async answer(given: Execution): Promise<OperationResult> {
@@ -168,8 +174,8 @@ export class Pipeline {
       if (operation.operation === 'mutation' && context.access) {
         checkMutation(schema, operation, variables, context.access);
       }
-      checkAnswerSize(schema, document, operation, variables, this.#limits);
-      return { ...given, variables };
+      const units = checkAnswerSize(schema, document, operation, variables, this.#limits);
+      return { ...given, variables, units };
     } catch (error) {
       return this.#failed(error);
     }
