@@ -9,6 +9,7 @@ import { STALE_AFTER_MS } from '../model/limits.js';
 import type { MapContext } from '../read/context.js';
 import { Loaders, type LoaderServices } from '../read/loaders.js';
 import type { TextSearch } from '../search/engine.js';
+import type { Audit } from '../store/access/audit.js';
 import type { Call } from '../store/request/meter.js';
 import type { AnswerWriter } from './execution/json-text.js';
 import type { DocumentsByHash } from './execution/persisted.js';
@@ -39,6 +40,8 @@ export interface Services extends LoaderServices {
   readonly authenticator?: Authenticator | undefined;
   /** Undefined if nobody has a budget. */
   readonly budgets?: Budgets | undefined;
+  /** Undefined if changes are not audited. */
+  readonly audit?: Audit | undefined;
   /** Undefined if search is off. */
   readonly search?: TextSearch | undefined;
   /** Whether clients may introspect the schema; true by default. */
@@ -57,8 +60,6 @@ export interface RequestContext {
   readonly work: Work;
   /** Who asks, and what they may do; undefined for everything. */
   readonly access: Access | undefined;
-  /** The address of the client, if it is known. */
-  readonly address?: string | undefined;
   /** The error with which mutations of this request are refused; undefined if they are allowed. */
   readonly forbidsWrites?: CellportError | undefined;
   /** The address of the client, if it is known. */

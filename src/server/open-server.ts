@@ -9,6 +9,7 @@ import { compiling, interpreting } from '../graphql/execution/executor.js';
 import type { HotKey } from '../http/metrics.js';
 import type { Log } from '../log.js';
 import { urlOf } from '../loopback.js';
+import { openAudit } from './audit.js';
 import type { Backend } from './backend.js';
 import type { Background } from './background.js';
 import { watchClock } from './clock-watch.js';
@@ -90,6 +91,7 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
   const services = createServices(backend.database, {
     authenticator,
     budgets,
+    audit: openAudit(config, backend.database, log),
     cacheBytes,
     consumerStatus: () => derived.status(),
     sourceConsumerStatus: (scope) => sources?.status(scope),

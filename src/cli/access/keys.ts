@@ -50,10 +50,11 @@ async function checkRoles({ database, signal }: CommandSession, roles: readonly 
   );
 }
 
+/** Creates and prints a key; returns its ID. */
 export async function createKey(
   session: CommandSession,
   { role, name, var: variables = {}, expires, budget, json }: KeyOptions,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { database, signal } = session;
   await checkRoles(session, role);
   const called = name ?? role.join('-');
@@ -70,6 +71,7 @@ export async function createKey(
   });
   await storeKey(database, stored, newCall(signal));
   print(key, stored, json);
+  return [stored.id];
 }
 
 export async function printKeys({ database, signal }: CommandSession, json: boolean): Promise<void> {
@@ -104,12 +106,12 @@ async function findKey({ database, signal }: CommandSession, wanted: string): Pr
   throw new CellportError('CONFLICT', message, { name: wanted });
 }
 
-/** Replaces a key by a new one that may do the same; the old one counts for a while longer. */
+/** Replaces a key by a new one that may do the same; the old one counts for a while longer. Returns the IDs of both. */
 export async function rotateKey(
   session: CommandSession,
   wanted: string,
   { overlap, json }: { readonly overlap: number; readonly json?: boolean },
-): Promise<void> {
+): Promise<readonly string[]> {
   const { database, signal } = session;
   const old = await findKey(session, wanted);
   const now = database.clock.wall();
@@ -123,10 +125,13 @@ export async function rotateKey(
   await storeKey(database, stored, newCall(signal));
   await storeKey(database, { ...old, expiresAt: new Date(left).toISOString() }, newCall(signal));
   print(key, stored, json);
+  return [old.id, stored.id];
 }
 
-export async function revokeKey(session: CommandSession, wanted: string): Promise<void> {
+/** Returns the ID of the key that no longer counts. */
+export async function revokeKey(session: CommandSession, wanted: string): Promise<readonly string[]> {
   const key = await findKey(session, wanted);
   await removeKey(session.database, key, newCall(session.signal));
   console.error(`Key ${key.id} (${key.name}) counts on no server within a second.`);
+  return [key.id];
 }

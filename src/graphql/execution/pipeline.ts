@@ -4,6 +4,7 @@ import { badInput, CellportError, limitExceeded } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { Limits } from '../../model/limits.js';
 import { checkMutation } from '../actions.js';
+import { changesIn } from '../audited.js';
 import type { RequestContext, Services } from '../context.js';
 import { errorFormatter, type FormatError } from '../error-format.js';
 import { checkAnswerSize } from '../limits/answer-size.js';
@@ -124,7 +125,7 @@ export class Pipeline {
       if (errors) return { errors };
       const { variables, operationName } = readRequest(request);
       const operation = getOperationAST(document, operationName) ?? undefined;
-      return this.#checked({ document, operation, operationName, variables, context });
+      return await this.#checked({ document, operation, operationName, variables, context });
     } catch (error) {
       return this.#failed(error);
     }
@@ -132,11 +133,22 @@ export class Pipeline {
 
   /** Executes an operation within the budget of its principal. */
   async execute(execution: Execution): Promise<OperationResult> {
-    try {
-      return await withinBudget(execution.context, execution.units ?? 0, () => this.#run(execution));
-    } catch (error) {
-      return this.#failed(error);
-    }
+    const { context, units = 0 } = execution;
+    const run = withinBudget(context, units, () => this.#run(execution));
+    return this.#audited(execution, await run.catch((error: unknown) => this.#failed(error)));
+  }
+
+  /** The result, once it has been noted who has changed what. */
+  async #audited<T extends OperationResult>(execution: Execution, result: T): Promise<T> {
+    const { operation, operationName, context } = execution;
+    const { services, access, address: from } = context;
+    if (operation?.operation !== 'mutation' || services.audit === undefined) return result;
+    // Those are reported by the minute.
+    if (result.data === undefined && result.errors?.[0]?.extensions?.['code'] === 'THROTTLED') return result;
+    const { id: who, name } = access?.principal ?? { id: 'anyone', name: null };
+    const changes = changesIn(execution, result);
+    await services.audit({ at: services.now().toISOString(), who, name, from, operation: operationName, changes });
+    return result;
   }
 
   async #run(execution: Execution): Promise<OperationResult> {
@@ -152,7 +164,7 @@ export class Pipeline {
 
   async answer(given: Execution): Promise<OperationResult> {
     if (given.operation?.operation === 'subscription') return this.#failed(NEEDS_STREAM);
-    const execution = this.#checked(given);
+    const execution = await this.#checked(given);
     return 'errors' in execution ? execution : this.execute(execution);
   }
 
@@ -161,7 +173,12 @@ export class Pipeline {
   }
 
   /** The operation, or the errors for which it is refused and that can be found without executing it. */
-  #checked(given: Execution): Execution | Failed {
+  async #checked(given: Execution): Promise<Execution | Failed> {
+    const checked = this.#check(given);
+    return 'errors' in checked ? this.#audited(given, checked) : checked;
+  }
+
+  #check(given: Execution): Execution | Failed {
     const { schema } = this;
     const { document, operation, context } = given;
     // graphql-js reports an unknown operation name.
