@@ -4,6 +4,7 @@ import type { Clock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import { periodMs, type Budget } from '../model/budget.js';
+import { networkOf } from '../model/network.js';
 import { ANONYMOUS, type Access } from './access.js';
 
 /** What a bucket holds after something was asked of it, in read units. Below zero, it must fill up first. */
@@ -155,7 +156,7 @@ export class Budgets {
   async reserve({ budget, principal }: Access, address: string, bound: number): Promise<Reservation | undefined> {
     if (budget === undefined) return undefined;
     const { buckets, enforced, maxRequestUnits, log } = this.#options;
-    const name = principal.id === ANONYMOUS ? `${ANONYMOUS} ${address}` : principal.id;
+    const name = principal.id === ANONYMOUS ? `${ANONYMOUS} ${networkOf(address)}` : principal.id;
     const most = Math.min(budget.units, maxRequestUnits || Math.max(1, budget.units * SHARE));
     const requested = Math.min(bound, most);
     const level = await buckets.take(name, budget, requested);

@@ -184,7 +184,7 @@ export class Subscriptions {
         return { args, answers };
       }
       onEnd();
-      return { errors: (events.errors ?? []).map(format) };
+      return { errors: (events.errors ?? []).map((error) => (error instanceof Error ? format(error) : error)) };
     } catch (error) {
       onEnd();
       throw error;
