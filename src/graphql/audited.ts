@@ -49,7 +49,8 @@ export function changesIn({ document, operation, variables }: Execution, result:
   const outcomeOf = (field: FieldNode, index: number) => {
     const error = errors.find(({ path }) => data === undefined || path?.[0] === keyOf(field));
     const isOver = last >= 0 && index > last;
-    return String(error?.extensions?.['code'] ?? (isOver ? 'NOT_EXECUTED' : 'OK'));
+    const code = error?.extensions?.['code'];
+    return typeof code === 'string' ? code : isOver ? 'NOT_EXECUTED' : 'OK';
   };
   let left = MOST_KEYS_IN_ALL;
   return fields.map((field, index) => {
