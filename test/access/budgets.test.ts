@@ -14,6 +14,7 @@ import type { Budget } from '../../src/model/budget.js';
 import { READS_OF_A_WRITE } from '../../src/model/read-cost.js';
 
 const MINUTELY: Budget = { units: 60, per: 'minute' };
+const SECRET = new Uint8Array(32);
 let now = 0;
 const clock = { now: () => now };
 const rules = readRules({
@@ -31,7 +32,7 @@ const principal = (roles: readonly string[], id = 'key:one'): Principal => ({
   variables: {},
   expiresAt: undefined,
 });
-const anonymous = new Access(principal([ANONYMOUS], ANONYMOUS), rules);
+const anonymous = new Access(principal([ANONYMOUS], ANONYMOUS), rules, SECRET);
 const log = { ...silentLog, warn: vi.fn<(fields: object, message: string) => void>() };
 
 function open(more: { readonly enforced?: boolean; readonly maxRequestUnits?: number } = {}): Budgets {
@@ -56,10 +57,10 @@ test('a write unit counts as many read units as it costs', () => {
 });
 
 test('the budget of a principal is its own, or the largest of its roles; roles without one have no say', () => {
-  const budgetOf = (...roles: string[]) => new Access(principal(roles), rules).budget;
+  const budgetOf = (...roles: string[]) => new Access(principal(roles), rules, SECRET).budget;
   expect(budgetOf('small', 'large', 'free')).toEqual({ units: 10_000, per: 'hour' });
   expect(budgetOf('free')).toBeUndefined();
-  expect(new Access({ ...principal(['large']), budget: MINUTELY }, rules).budget).toEqual(MINUTELY);
+  expect(new Access({ ...principal(['large']), budget: MINUTELY }, rules, SECRET).budget).toEqual(MINUTELY);
 });
 
 test('a budget is refused once it is used up, says when to retry, and fills up evenly', async () => {
