@@ -21,6 +21,10 @@ export interface Config {
   readonly readOnly: boolean;
   /** Whether the server asks who its clients are; undefined if nothing is said about that. */
   readonly auth: boolean | undefined;
+  /** Where it is noted who has changed what. */
+  readonly audit: 'log' | 'table' | 'off';
+  /** Whether operations beyond a budget are refused, or only reported. */
+  readonly budgets: 'enforce' | 'measure';
   /** Whether this process may run the stream consumer; false if an AWS Lambda does. */
   readonly consumer: boolean;
   /** Redis through which servers share changes; undefined if each server reads the stream itself. */
@@ -163,6 +167,7 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
   const values = parsed.data;
   const database = databaseOf(values, demo);
   const isLocal = isLoopback(values.HOST);
+  const auth = values.CELLPORT_AUTH && ['on', '1'].includes(values.CELLPORT_AUTH);
   return {
     tables: { entities: values.CELLPORT_TABLE, derived: `${values.CELLPORT_TABLE}-derived` },
     keyStyle: values.CELLPORT_KEY_STYLE,
@@ -182,7 +187,9 @@ export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, e
       drainMs: values.CELLPORT_DRAIN_MS,
     },
     readOnly: values.CELLPORT_READ_ONLY,
-    auth: values.CELLPORT_AUTH && ['on', '1'].includes(values.CELLPORT_AUTH),
+    auth,
+    audit: values.CELLPORT_AUDIT ?? (auth === true ? 'log' : 'off'),
+    budgets: values.CELLPORT_BUDGETS,
     consumer: values.CELLPORT_CONSUMER,
     redisUrl: values.CELLPORT_REDIS_URL,
     cacheBytes: values.CELLPORT_CACHE_MB * 1024 * 1024,

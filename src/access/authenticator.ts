@@ -197,12 +197,13 @@ export class Authenticator {
         this.#log.warn({ err }, 'Cannot note the use of a key'),
       );
     }
-    const { id, name, roles, variables, expiresAt } = key;
+    const { id, name, roles, variables, expiresAt, budget } = key;
     return {
       id: `key:${id}`,
       name,
       roles,
       variables,
+      budget,
       expiresAt: expiresAt === null ? undefined : Date.parse(expiresAt),
     };
   }

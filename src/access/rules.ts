@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { CellportError } from '../errors.js';
+import { MOST_UNITS, PERIODS, type Budget } from '../model/budget.js';
 import { ACTIONS } from '../model/grant.js';
 import { fields, list, readShape } from '../model/shape.js';
 import { readFilter, type MarkerFilterInput } from '../read/filter.js';
@@ -38,8 +39,8 @@ const rules = list(rule, MOST.rules, 'rules');
 const UNITS = 'must be a whole number of read units from 1 to 1,000,000,000';
 const budget = fields(
   {
-    units: z.int(UNITS).min(1, UNITS).max(1e9, UNITS),
-    per: z.enum(['minute', 'hour', 'day'], 'must be minute, hour or day'),
+    units: z.int(UNITS).min(1, UNITS).max(MOST_UNITS, UNITS),
+    per: z.enum(PERIODS, 'must be minute, hour or day'),
   },
   'must be an object with units and per',
 );
@@ -74,7 +75,6 @@ const document = fields(
 );
 
 export type Rule = z.output<typeof rule>;
-export type Budget = z.output<typeof budget>;
 export type TokenRules = z.output<typeof jwt>;
 /** Who may do what, as in its file. See docs/access.md. */
 export type AccessRules = z.output<typeof document>;

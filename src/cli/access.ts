@@ -1,8 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
+import { PERIODS, type Budget } from '../model/budget.js';
 import type { KeyOptions } from './access/keys.js';
 import { interval, subcommand } from './options.js';
-import { withDatabase } from './session.js';
+import { withDatabase, type CommandSession } from './session.js';
 
 /** Collects `name=value` pairs. */
 function variable(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
@@ -11,8 +12,19 @@ function variable(text: string, before: Readonly<Record<string, string>> = {}): 
   return { ...before, [name]: value };
 }
 
+function budget(text: string): Budget {
+  const [, units, name] = /^([1-9]\d{0,8})\/(\w+)$/.exec(text) ?? [];
+  const per = PERIODS.find((period) => period === name);
+  if (per !== undefined) return { units: Number(units), per };
+  throw new InvalidArgumentError('Expected read units and a period, such as 5000/minute, 100000/hour or 1000000/day.');
+}
+
 const collect = (text: string, before: readonly string[] | undefined) => [...(before ?? []), text];
 const jsonOption = () => new Option('--json', 'print JSON');
+
+/** A command that changes who may do what, and returns what it has changed. */
+const changing = (what: string, command: (session: CommandSession) => Promise<readonly string[]>) =>
+  withDatabase(async (session) => (await import('./access/audited.js')).audited(session, what, () => command(session)));
 
 function keyCommand(): Command {
   const command = new Command('key').description('Create, list, replace and revoke API keys');
@@ -24,9 +36,12 @@ function keyCommand(): Command {
       .option('--name <name>', 'what it is called (its roles)')
       .option('--var <name=value>', 'what $name stands for in the rules; may be repeated', variable)
       .option('--expires <interval>', 'how long it counts, such as 90d (for ever)', interval)
+      .option('--budget <units/period>', 'what it may use, such as 5000/minute (as its roles)', budget)
       .addOption(jsonOption())
       .action((options: KeyOptions) =>
-        withDatabase(async (session) => (await import('./access/keys.js')).createKey(session, options)),
+        changing('access key create', async (session) =>
+          (await import('./access/keys.js')).createKey(session, options),
+        ),
       ),
   );
   command.addCommand(
@@ -47,14 +62,16 @@ function keyCommand(): Command {
       )
       .addOption(jsonOption())
       .action((key: string, options: { readonly overlap: number; readonly json?: boolean }) =>
-        withDatabase(async (session) => (await import('./access/keys.js')).rotateKey(session, key, options)),
+        changing('access key rotate', async (session) =>
+          (await import('./access/keys.js')).rotateKey(session, key, options),
+        ),
       ),
   );
   command.addCommand(
     subcommand('revoke', 'Revoke an API key: open streams end, too')
       .argument('<key>', 'its name, its ID or the key itself')
       .action((key: string) =>
-        withDatabase(async (session) => (await import('./access/keys.js')).revokeKey(session, key)),
+        changing('access key revoke', async (session) => (await import('./access/keys.js')).revokeKey(session, key)),
       ),
   );
   return command;
@@ -69,7 +86,12 @@ export function accessCommand(): Command {
       .argument('<file>', 'the rules')
       .option('--dry-run', 'only print what would change')
       .action((file: string, options: { readonly dryRun?: boolean }) =>
-        withDatabase(async (session) => (await import('./access/rules.js')).setRules(session, file, options)),
+        options.dryRun === true
+          ? withDatabase(async (session) => (await import('./access/rules.js')).setRules(session, file, options))
+          : changing('access set', async (session) => {
+              await (await import('./access/rules.js')).setRules(session, file, options);
+              return [];
+            }),
       ),
   );
   command.addCommand(
@@ -82,10 +104,11 @@ export function accessCommand(): Command {
     subcommand('revoke', 'From now on, count no token of a subject that was issued before')
       .requiredOption('--subject <subject>', 'the claim sub of the tokens')
       .action(({ subject }: { readonly subject: string }) =>
-        withDatabase(async ({ database, signal }) => {
+        changing('access revoke', async ({ database, signal }) => {
           const { revokeSubject } = await import('../store/access/access-items.js');
           const { newCall } = await import('../store/request/meter.js');
           await revokeSubject(database, subject, database.clock.wall(), newCall(signal));
+          return [subject];
         }),
       ),
   );

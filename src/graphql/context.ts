@@ -1,5 +1,6 @@
 import type { Access } from '../access/access.js';
 import type { Authenticator } from '../access/authenticator.js';
+import type { Budgets } from '../access/budgets.js';
 import { CellportError } from '../errors.js';
 import type { LiveChanges } from '../live/hub.js';
 import { remembered } from '../loaders/remembered.js';
@@ -8,6 +9,7 @@ import { STALE_AFTER_MS } from '../model/limits.js';
 import type { MapContext } from '../read/context.js';
 import { Loaders, type LoaderServices } from '../read/loaders.js';
 import type { TextSearch } from '../search/engine.js';
+import type { Audit } from '../store/access/audit.js';
 import type { Call } from '../store/request/meter.js';
 import type { AnswerWriter } from './execution/json-text.js';
 import type { DocumentsByHash } from './execution/persisted.js';
@@ -36,6 +38,10 @@ export interface Services extends LoaderServices {
   readonly live?: LiveChanges | undefined;
   /** Undefined if whoever reaches this server may do everything. */
   readonly authenticator?: Authenticator | undefined;
+  /** Undefined if nobody has a budget. */
+  readonly budgets?: Budgets | undefined;
+  /** Undefined if changes are not audited. */
+  readonly audit?: Audit | undefined;
   /** Undefined if search is off. */
   readonly search?: TextSearch | undefined;
   /** Whether clients may introspect the schema; true by default. */

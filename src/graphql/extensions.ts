@@ -118,6 +118,10 @@ export function asksForNothing(headers: Record<string, unknown>): void {
 /** A request that was executed, and the key convention of what it read. */
 interface Executed {
   readonly call: Call;
+  /** What it took from the budget of its principal, in read units. */
+  readonly budget?: Readonly<Record<'requested' | 'actual' | 'available', number>> | undefined;
+  /** Whether the client may know nothing else. */
+  readonly budgetOnly?: boolean;
   readonly keys: Keyspace;
 }
 
@@ -136,9 +140,11 @@ function readsOf(done: Executed | undefined) {
  * `pages` the pages of markers that it used. `done` is undefined for a request that failed before it was executed.
  */
 export function withExtensions(body: string, headers: Headers, done?: Executed): string {
+  const { budget, budgetOnly = false } = done ?? {};
   const { cost, reads } = reportedBy(headers);
-  if (!cost && !reads) return body;
-  const extensions = { ...(cost && { cost: done?.call.meter ?? newMeter() }), ...(reads && readsOf(done)) };
+  if (!cost && (budgetOnly || !reads)) return body;
+  const meter = budgetOnly ? {} : (done?.call.meter ?? newMeter());
+  const extensions = { ...(cost && { cost: { ...meter, ...budget } }), ...(reads && !budgetOnly && readsOf(done)) };
   // Spliced in without parsing: a map requests the cost of each response, and some responses are long.
   return `${body.slice(0, body.lastIndexOf('}'))},"extensions":${JSON.stringify(extensions)}}\n`;
 }

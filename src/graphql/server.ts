@@ -192,14 +192,17 @@ export class GraphqlServer {
       },
     });
     if (answer.body.kind !== 'complete') throw new Error('incremental answers are not supported');
-    const { status = 200, headers } = answer;
+    const { status = 200 } = answer;
+    const headers = [...answer.headers, ...(work.reservation?.headers ?? [])];
     const text = refused ? JSON.stringify({ errors: refused }) : answer.body.string;
     return { status, headers, body: this.#services.answerWriter.spliced(this.#extended(text, request, work, access)) };
   }
 
   #extended(body: string, { headers }: GraphqlRequest, call: Work, access?: Access): string {
     // What was read, and its cost, tell of markers that the rules hide.
-    const told = this.#services.authenticator === undefined || access?.isAdmin === true ? headers : {};
-    return withExtensions(body, told, { call, keys: this.#services.db.keys });
+    const isTold = this.#services.authenticator === undefined || access?.isAdmin === true;
+    const budget = call.reservation?.cost;
+    if (!isTold && budget === undefined) return body;
+    return withExtensions(body, headers, { call, keys: this.#services.db.keys, budget, budgetOnly: !isTold });
   }
 }

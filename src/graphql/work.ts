@@ -1,5 +1,7 @@
+import type { Reservation } from '../access/budgets.js';
 import { CellportError, limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
+import { READS_OF_A_WRITE } from '../model/read-cost.js';
 import type { Scheduler } from '../scheduling/scheduler.js';
 import type { Turn } from '../scheduling/turns.js';
 import { newMeter, type Call } from '../store/request/meter.js';
@@ -25,7 +27,9 @@ export interface Reported {
 /** One request from arrival to response: its cost, and the signal to stop. */
 export class Work implements Call {
   readonly meter = newMeter();
-  readonly unpriced: boolean;
+  /** What it has taken from the budget of its principal. */
+  reservation: Reservation | undefined;
+  unpriced: boolean;
   readonly reads: RangeRead[] | undefined;
   readonly pages: PageRead[] | undefined;
   readonly signal: AbortSignal;
@@ -38,6 +42,9 @@ export class Work implements Call {
   readonly #deadline: NodeJS.Timeout;
   #lastCall: NodeJS.Timeout | undefined;
   #writing = false;
+  /** The most read units that it may use, and what commands claim that are under way or have failed. */
+  #ceiling = Infinity;
+  #claimed = 0;
   #objects = 0;
   #refusal: CellportError | undefined;
 
@@ -51,8 +58,9 @@ export class Work implements Call {
     { cost, reads }: Reported = { cost: true, reads: false },
     waitedMs = 0,
   ) {
-    const { deadlineMs } = limits;
+    const { deadlineMs, maxRequestUnits } = limits;
     this.unpriced = !cost && !reads;
+    if (maxRequestUnits > 0) this.limitTo(maxRequestUnits);
     this.reads = reads ? [] : undefined;
     this.pages = reads ? [] : undefined;
     this.signal = this.#stop.signal;
@@ -88,6 +96,32 @@ export class Work implements Call {
   startWriting(): void {
     this.#writing = true;
   }
+
+  /** From now on, lets it use at most so many read units, a write unit counting as five. */
+  limitTo(units: number): void {
+    this.#ceiling = Math.min(this.#ceiling, units);
+    this.unpriced = false;
+  }
+
+  /** What it has used, in read units. */
+  get spent(): number {
+    return this.meter.readUnits + READS_OF_A_WRITE * this.meter.writeUnits + this.#claimed;
+  }
+
+  /** See `Call`. What is read too much ends the whole request; what was written before stays. */
+  readonly claim = (units: number): (() => void) => {
+    if (this.spent + units > this.#ceiling) {
+      const field = 'number of read units of the request, with five for a write unit,';
+      const advice = 'ask for less at a time, or let its operator raise CELLPORT_MAX_REQUEST_UNITS or the budget';
+      const refusal = limitExceeded(field, `more than ${this.#ceiling}`, this.#ceiling, advice);
+      if (!this.#writing) this.#stop.abort((this.#refusal ??= refusal));
+      throw refusal;
+    }
+    this.#claimed += units;
+    return () => {
+      this.#claimed -= units;
+    };
+  };
 
   /** Counts objects of the answer. Throws LIMIT_EXCEEDED above the limit, and then stops all reads of the request. */
   charge(objects: number): void {

@@ -9,7 +9,8 @@ import { formatted } from '../graphql/error-format.js';
 import type { Log } from '../log.js';
 import { isLoopback } from '../loopback.js';
 import type { Limits } from '../model/limits.js';
-import { networkOf, type Addresses } from './addresses.js';
+import { networkOf } from '../model/network.js';
+import type { Addresses } from './addresses.js';
 
 export const LATER_S = 5;
 /** The error for clients with too many connections. */

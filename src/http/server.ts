@@ -105,6 +105,7 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
   void server.register(cors, {
     origin: origins.includes('*') ? '*' : [...origins],
     methods: ['GET', 'POST'],
+    exposedHeaders: ['ratelimit', 'ratelimit-policy', 'retry-after'],
     maxAge: PREFLIGHT_MAX_AGE_S,
   });
 }

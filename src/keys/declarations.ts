@@ -133,6 +133,15 @@ export const DOCUMENT = {
   key: { pk: { readable: 'document', compact: '--Do#' }, sk: '{hash}' },
 } as const satisfies EntityDeclaration;
 
+/** Partitions of one day: changes are seldom more than a thousand a second in each. */
+export const AUDIT_SHARDS = 16;
+
+/** What somebody has changed, or tried to, at an instant. */
+export const AUDIT = {
+  name: 'audit',
+  key: { pk: { readable: 'audit::{day}::{shard}', compact: '--Au#{day}::{shard}' }, sk: '{instant}::{token}' },
+} as const satisfies EntityDeclaration;
+
 export const CELL = {
   name: 'cell',
   key: {
@@ -238,4 +247,5 @@ export const ENTITIES: readonly EntityDeclaration[] = [
   WINNER,
   STREAM_STATE,
   DEAD_LETTER,
+  AUDIT,
 ];

@@ -1,6 +1,8 @@
 import type { Place } from '../model/place.js';
 import {
   APPLIED,
+  AUDIT,
+  AUDIT_SHARDS,
   CELL,
   DAY_SUMMARY,
   DEAD_LETTER,
@@ -108,12 +110,13 @@ function dayKeys(style: KeyStyle) {
   };
 }
 
-/** Keys of what consumers of the stream remember. */
+/** Keys of what consumers of the stream remember, and of what people have changed. */
 function streamKeys(style: KeyStyle) {
   const applied = defineEntity(APPLIED, style);
   const states = defineEntity(STREAM_STATE, style);
   const deadLetters = defineEntity(DEAD_LETTER, style);
   const winners = defineEntity(WINNER, style);
+  const audits = defineEntity(AUDIT, style);
   return {
     /** The item that holds the last record of a marker that was applied to the cells. */
     applied: (scope: string, key: string): Key => applied.format({ scope, key }),
@@ -127,6 +130,9 @@ function streamKeys(style: KeyStyle) {
       pk: deadLetters.pk.format({ consumer }),
       ...deadLetters.sk.rangeUnder({}),
     }),
+    /** The item of what was changed at an instant (RFC 3339, UTC); `token` tells it from others of the same instant. */
+    audit: (instant: string, token: string): Key =>
+      audits.format({ day: instant.slice(0, 10), shard: String(shardOf(token, AUDIT_SHARDS)), instant, token }),
   };
 }
 

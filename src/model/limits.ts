@@ -26,6 +26,8 @@ export const DEFAULT_LIMITS = {
   inlineGeometryBytes: 32 * 1024,
   /** Query calls for readings in one request: one per marker, or per bucket. */
   readingQueries: 1_000,
+  /** Read units of one operation, a write unit counting as five; 0 for a quarter of the budget of its principal. */
+  maxRequestUnits: 0,
   /** Maximum number of concurrent subscriptions of all clients of a server, and of connections. */
   subscriptions: 10_000,
   subscriptionsPerConnection: 100,

@@ -29,3 +29,6 @@ export const HEAVY_BLOCKS = 128;
  * in it.
  */
 export const HEAVY_SHARE = 0.8;
+
+/** How many read units cost as much as a write unit, in the on-demand prices of AWS. */
+export const READS_OF_A_WRITE = 5;

@@ -1,12 +1,15 @@
 import { createServer } from 'node:net';
 
 import { Authenticator } from '../access/authenticator.js';
+import { Budgets, OwnBuckets } from '../access/budgets.js';
+import { RedisBuckets } from '../access/redis-buckets.js';
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import { compiling, interpreting } from '../graphql/execution/executor.js';
 import type { HotKey } from '../http/metrics.js';
 import type { Log } from '../log.js';
 import { urlOf } from '../loopback.js';
+import { openAudit } from './audit.js';
 import type { Backend } from './backend.js';
 import type { Background } from './background.js';
 import { watchClock } from './clock-watch.js';
@@ -65,6 +68,12 @@ function openSearch(config: Config, backend: Backend, log: Log, isBusy: () => bo
   return config.searchBytes === 0 ? undefined : new OwnSearch(config, backend, log, isBusy);
 }
 
+function openBudgets({ budgets, limits, redisUrl }: Config, { database }: Backend, log: Log): Budgets {
+  const own = new OwnBuckets(database.clock);
+  const buckets = redisUrl === undefined ? own : new RedisBuckets(redisUrl, database.tables.entities, own, log);
+  return new Budgets({ buckets, enforced: budgets === 'enforce', maxRequestUnits: limits.maxRequestUnits, log });
+}
+
 export interface ServerParts {
   readonly demo?: Demo | undefined;
 }
@@ -78,8 +87,11 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
   const live = openLive(backend, config.redisUrl, log);
   const search = openSearch(config, backend, log, () => demo?.readiness().state === 'loading');
   const authenticator = config.auth === true ? new Authenticator(backend.database, log) : undefined;
+  const budgets = authenticator && openBudgets(config, backend, log);
   const services = createServices(backend.database, {
     authenticator,
+    budgets,
+    audit: openAudit(config, backend.database, log),
     cacheBytes,
     consumerStatus: () => derived.status(),
     sourceConsumerStatus: (scope) => (config.consumer ? sources?.status(scope) : undefined),
@@ -132,6 +144,7 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
       stopWatchingClock();
       await server?.close().catch((err: unknown) => log.error({ err }, 'The server did not close cleanly'));
       await authenticator?.stop();
+      budgets?.close();
       await sources?.stop();
       await exactCounts?.stop();
       await jobs?.stop();

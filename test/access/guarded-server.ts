@@ -77,7 +77,7 @@ export async function guardedServer(database: Database, rules: object | undefine
   const streams = createStreamsClient(engine());
   const storageFault = () => Promise.resolve(undefined);
   const backend = { database, streams, where: '', storageFault, close: () => Promise.resolve() };
-  const config = readConfig({}, { ...engineSettings(), PORT: '0', CELLPORT_AUTH: 'on', ...env });
+  const config = readConfig({}, { ...engineSettings(), PORT: '0', CELLPORT_AUTH: 'on', CELLPORT_AUDIT: 'off', ...env });
   const server = openServer(config, backend, {}, silentLog);
   const url = await server.listen();
   return {

@@ -2,10 +2,11 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 
-import { networkOf, readAddresses } from '../../src/http/addresses.js';
+import { readAddresses } from '../../src/http/addresses.js';
 import { createClientLimits } from '../../src/http/client-limits.js';
 import { silentLog } from '../../src/log.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
+import { networkOf } from '../../src/model/network.js';
 
 const requestFrom = (remoteAddress: string, forwarded?: string) => ({
   socket: { remoteAddress } as Socket,

@@ -1,6 +1,7 @@
 import { hashOfKey, idOf, newApiKey } from '../../access/api-key.js';
 import { readRules } from '../../access/rules.js';
 import { badInput, CellportError, notFound } from '../../errors.js';
+import type { Budget } from '../../model/budget.js';
 import { listKeys, removeKey, storedRules, storeKey, type StoredKey } from '../../store/access/access-items.js';
 import { newCall } from '../../store/request/meter.js';
 import { grouped, printable } from '../progress.js';
@@ -13,6 +14,7 @@ export interface KeyOptions {
   readonly var?: Readonly<Record<string, string>>;
   /** In milliseconds. */
   readonly expires?: number;
+  readonly budget?: Budget;
   readonly json?: boolean;
 }
 
@@ -48,10 +50,11 @@ async function checkRoles({ database, signal }: CommandSession, roles: readonly 
   );
 }
 
+/** Creates and prints a key; returns its ID. */
 export async function createKey(
   session: CommandSession,
-  { role, name, var: variables = {}, expires, json }: KeyOptions,
-): Promise<void> {
+  { role, name, var: variables = {}, expires, budget, json }: KeyOptions,
+): Promise<readonly string[]> {
   const { database, signal } = session;
   await checkRoles(session, role);
   const called = name ?? role.join('-');
@@ -62,11 +65,13 @@ export async function createKey(
     name: called,
     roles: role,
     variables,
+    budget,
     createdAt: new Date(now).toISOString(),
     expiresAt: expires === undefined ? null : new Date(now + expires).toISOString(),
   });
   await storeKey(database, stored, newCall(signal));
   print(key, stored, json);
+  return [stored.id];
 }
 
 export async function printKeys({ database, signal }: CommandSession, json: boolean): Promise<void> {
@@ -77,8 +82,9 @@ export async function printKeys({ database, signal }: CommandSession, json: bool
     console.log(JSON.stringify(keys.map(shown), null, 2));
     return;
   }
-  for (const { id, name, roles, variables, createdAt, expiresAt, usedAt } of keys) {
+  for (const { id, name, roles, variables, budget, createdAt, expiresAt, usedAt } of keys) {
     const of = Object.entries(variables).map(([variable, value]) => `${variable}=${String(value)}`);
+    if (budget !== undefined) of.push(`${budget.units}/${budget.per}`);
     const times = `created ${createdAt}, ${expiresAt === null ? 'does not expire' : `expires ${expiresAt}`}`;
     const use = usedAt === null ? 'never used' : `last used ${usedAt.slice(0, 13)}h`;
     console.log(printable(`${id}  ${name}  ${[...roles, ...of].join(' ')}  ${times}, ${use}`));
@@ -100,29 +106,32 @@ async function findKey({ database, signal }: CommandSession, wanted: string): Pr
   throw new CellportError('CONFLICT', message, { name: wanted });
 }
 
-/** Replaces a key by a new one that may do the same; the old one counts for a while longer. */
+/** Replaces a key by a new one that may do the same; the old one counts for a while longer. Returns the IDs of both. */
 export async function rotateKey(
   session: CommandSession,
   wanted: string,
   { overlap, json }: { readonly overlap: number; readonly json?: boolean },
-): Promise<void> {
+): Promise<readonly string[]> {
   const { database, signal } = session;
   const old = await findKey(session, wanted);
   const now = database.clock.wall();
   const left = Math.min(now + overlap, old.expiresAt === null ? Infinity : Date.parse(old.expiresAt));
   const key = newApiKey();
   const lifetime = old.expiresAt === null ? null : Date.parse(old.expiresAt) - Date.parse(old.createdAt);
-  const { name, roles, variables } = old;
+  const { name, roles, variables, budget } = old;
   const createdAt = new Date(now).toISOString();
   const expiresAt = lifetime === null ? null : new Date(now + lifetime).toISOString();
-  const stored = storedForm(key, { name, roles, variables, createdAt, expiresAt });
+  const stored = storedForm(key, { name, roles, variables, budget, createdAt, expiresAt });
   await storeKey(database, stored, newCall(signal));
   await storeKey(database, { ...old, expiresAt: new Date(left).toISOString() }, newCall(signal));
   print(key, stored, json);
+  return [old.id, stored.id];
 }
 
-export async function revokeKey(session: CommandSession, wanted: string): Promise<void> {
+/** Returns the ID of the key that no longer counts. */
+export async function revokeKey(session: CommandSession, wanted: string): Promise<readonly string[]> {
   const key = await findKey(session, wanted);
   await removeKey(session.database, key, newCall(session.signal));
   console.error(`Key ${key.id} (${key.name}) counts on no server within a second.`);
+  return [key.id];
 }

@@ -20,6 +20,7 @@ export function statusOf({ data, errors = [] }: OperationResult): number {
   if (codes.includes('UNAUTHENTICATED')) return 401;
   // As Apollo Server answers it: no failure, but a question.
   if (codes.includes('PERSISTED_QUERY_NOT_FOUND')) return 200;
+  if (codes.includes('THROTTLED')) return 429;
   return codes.includes('FORBIDDEN') ? 403 : 400;
 }
 

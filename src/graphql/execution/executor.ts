@@ -18,6 +18,8 @@ export interface Execution {
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: RequestContext;
+  /** A bound of the read units that it takes. */
+  readonly units?: number;
   /** The event that a subscription is answering. */
   readonly root?: unknown;
 }

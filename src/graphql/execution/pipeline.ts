@@ -4,6 +4,7 @@ import { badInput, CellportError, limitExceeded } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { Limits } from '../../model/limits.js';
 import { checkMutation } from '../actions.js';
+import { changesIn } from '../audited.js';
 import type { RequestContext, Services } from '../context.js';
 import { errorFormatter, type FormatError } from '../error-format.js';
 import { checkAnswerSize } from '../limits/answer-size.js';
@@ -11,6 +12,7 @@ import { documentReader, type Verdict } from './documents.js';
 import type { Execution, Executor } from './executor.js';
 import { PersistedDocuments } from './persisted.js';
 import { variableErrors, withAnyPositions } from './variables.js';
+import { withinBudget } from './within-budget.js';
 
 /** What a client sends to start an operation, unchecked. */
 export interface OperationRequest {
@@ -123,30 +125,46 @@ export class Pipeline {
       if (errors) return { errors };
       const { variables, operationName } = readRequest(request);
       const operation = getOperationAST(document, operationName) ?? undefined;
-      return this.#checked({ document, operation, operationName, variables, context });
+      return await this.#checked({ document, operation, operationName, variables, context });
     } catch (error) {
       return this.#failed(error);
     }
   }
 
+  /** Executes an operation within the budget of its principal. */
   async execute(execution: Execution): Promise<OperationResult> {
+    const { context, units = 0 } = execution;
+    const run = withinBudget(context, units, () => this.#run(execution));
+    return this.#audited(execution, await run.catch((error: unknown) => this.#failed(error)));
+  }
+
+  /** The result, once it has been noted who has changed what. */
+  async #audited<T extends OperationResult>(execution: Execution, result: T): Promise<T> {
+    const { operation, operationName, context } = execution;
+    const { services, access, address: from } = context;
+    if (operation?.operation !== 'mutation' || services.audit === undefined) return result;
+    // Those are reported by the minute.
+    if (result.data === undefined && result.errors?.[0]?.extensions?.['code'] === 'THROTTLED') return result;
+    const { id: who, name } = access?.principal ?? { id: 'anyone', name: null };
+    const changes = changesIn(execution, result);
+    await services.audit({ at: services.now().toISOString(), who, name, from, operation: operationName, changes });
+    return result;
+  }
+
+  async #run(execution: Execution): Promise<OperationResult> {
     const { operation, context } = execution;
-    try {
-      // Megabytes of variables take some 30 ms to check, and as long to be read by resolvers.
-      await context.work.turn();
-      if (operation?.operation === 'mutation') context.work.startWriting();
-      const { data, errors } = await this.#executor(execution);
-      const { refusal } = context.work;
-      if (refusal) return this.#failed(refusal);
-      return { ...(data === undefined ? {} : { data }), ...(errors && { errors: listed(errors, this.format) }) };
-    } catch (error) {
-      return this.#failed(error);
-    }
+    // Megabytes of variables take some 30 ms to check, and as long to be read by resolvers.
+    await context.work.turn();
+    if (operation?.operation === 'mutation') context.work.startWriting();
+    const { data, errors } = await this.#executor(execution);
+    const { refusal } = context.work;
+    if (refusal) return this.#failed(refusal);
+    return { ...(data === undefined ? {} : { data }), ...(errors && { errors: listed(errors, this.format) }) };
   }
 
   async answer(given: Execution): Promise<OperationResult> {
     if (given.operation?.operation === 'subscription') return this.#failed(NEEDS_STREAM);
-    const execution = this.#checked(given);
+    const execution = await this.#checked(given);
     return 'errors' in execution ? execution : this.execute(execution);
   }
 
@@ -155,7 +173,12 @@ export class Pipeline {
   }
 
   /** The operation, or the errors for which it is refused and that can be found without executing it. */
-  #checked(given: Execution): Execution | Failed {
+  async #checked(given: Execution): Promise<Execution | Failed> {
+    const checked = this.#check(given);
+    return 'errors' in checked ? this.#audited(given, checked) : checked;
+  }
+
+  #check(given: Execution): Execution | Failed {
     const { schema } = this;
     const { document, operation, context } = given;
     // graphql-js reports an unknown operation name.
@@ -168,8 +191,8 @@ export class Pipeline {
       if (operation.operation === 'mutation' && context.access) {
         checkMutation(schema, operation, variables, context.access);
       }
-      checkAnswerSize(schema, document, operation, variables, this.#limits);
-      return { ...given, variables };
+      const units = checkAnswerSize(schema, document, operation, variables, this.#limits);
+      return { ...given, variables, units };
     } catch (error) {
       return this.#failed(error);
     }

@@ -9,6 +9,7 @@ import { documentBytes } from '../limits/document-limits.js';
 import { Work } from '../work.js';
 import type { Execution } from './executor.js';
 import type { Failed, OperationRequest, OperationResult, Pipeline } from './pipeline.js';
+import { withinBudget } from './within-budget.js';
 
 /** Memory for the requests of all subscriptions of a server, with their documents. */
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -167,7 +168,10 @@ export class Subscriptions {
       release();
     };
     try {
-      const events = await createSourceEventStream({ ...args, contextValue: execution.context });
+      const { context, units = 0 } = execution;
+      const events = await withinBudget(context, units, async () =>
+        createSourceEventStream({ ...args, contextValue: context }),
+      );
       if (isStream(events)) {
         const each = (event: unknown) => this.#answer(execution, event);
         const answers = answersTo(events[Symbol.asyncIterator](), each, format, () => {
@@ -180,7 +184,7 @@ export class Subscriptions {
         return { args, answers };
       }
       onEnd();
-      return { errors: (events.errors ?? []).map(format) };
+      return { errors: (events.errors ?? []).map((error) => (error instanceof Error ? format(error) : error)) };
     } catch (error) {
       onEnd();
       throw error;
@@ -190,10 +194,9 @@ export class Subscriptions {
   /** Answers one event in its own context: data read for the previous event may have changed. */
   #answer(execution: Execution, root: unknown): Promise<OperationResult> {
     const work = new Work(this.#services.limits, this.#services.db.scheduler);
-    return this.#execute(
-      { ...execution, context: createContext(this.#services, work, execution.context.access), root },
-      work,
-    );
+    const { access, address } = execution.context;
+    const context = { ...createContext(this.#services, work, access), address };
+    return this.#execute({ ...execution, context, root }, work);
   }
 
   /** Executes an operation, which has its own deadline. One event may concern thousands of subscriptions: each takes a turn. */

@@ -19,6 +19,7 @@ import { limitExceeded } from '../../errors.js';
 import type { Limits } from '../../model/limits.js';
 import { SHORTER } from '../work.js';
 import { fragmentsOf } from './document-limits.js';
+import { UNIT_BOUNDS } from './unit-bounds.js';
 
 type Arguments = Readonly<Record<string, unknown>>;
 type Estimate = (args: Arguments, limits: Limits) => number;
@@ -94,32 +95,44 @@ function argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode, { v
   }
 }
 
-/** The number of objects under one object of `type`; nested lists multiply. */
-function objectsUnder(type: GraphQLNamedType | undefined, set: SelectionSetNode, scope: Scope): number {
-  let sum = 0;
+/** What an operation may return, and read units that it may take. */
+interface Extent {
+  objects: number;
+  units: number;
+}
+
+/** The extent of the fields under one object of `type`; nested lists multiply. */
+function extentUnder(type: GraphQLNamedType | undefined, set: SelectionSetNode, scope: Scope): Extent {
+  const sum: Extent = { objects: 0, units: 0 };
+  const add = ({ objects, units }: Extent, times = 1) => {
+    sum.objects += objects * times;
+    sum.units += units * times;
+  };
   for (const selection of set.selections) {
     if (selection.kind === Kind.FRAGMENT_SPREAD) {
       const fragment = scope.fragments.get(selection.name.value);
       const on = fragment && scope.schema.getType(fragment.typeCondition.name.value);
-      if (fragment) sum += objectsUnder(on, fragment.selectionSet, scope);
+      if (fragment) add(extentUnder(on, fragment.selectionSet, scope));
     } else if (selection.kind === Kind.INLINE_FRAGMENT) {
       const on = selection.typeCondition ? scope.schema.getType(selection.typeCondition.name.value) : type;
-      sum += objectsUnder(on, selection.selectionSet, scope);
+      add(extentUnder(on, selection.selectionSet, scope));
     } else {
       const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[selection.name.value] : undefined;
       if (type === undefined || field === undefined) continue;
-      const size = SIZES[`${type.name}.${field.name}`];
-      const own = size === undefined ? 0 : size(argumentsOf(field, selection, scope), scope.limits);
-      const under = selection.selectionSet ? objectsUnder(getNamedType(field.type), selection.selectionSet, scope) : 0;
-      sum += own + under * (size === undefined ? 1 : own);
+      const name = `${type.name}.${field.name}`;
+      const [size, bound] = [SIZES[name], UNIT_BOUNDS[name]];
+      const args = size || bound ? argumentsOf(field, selection, scope) : {};
+      const objects = size?.(args, scope.limits);
+      add({ objects: objects ?? 0, units: bound?.(args, scope.limits) ?? 0 });
+      if (selection.selectionSet) add(extentUnder(getNamedType(field.type), selection.selectionSet, scope), objects);
     }
   }
   return sum;
 }
 
 /**
- * Throws LIMIT_EXCEEDED if the lists of an operation may add up to more than `maxNodes` objects. The document has been
- * validated, so its fragments do not contain themselves.
+ * A bound of the read units that an operation takes. Throws LIMIT_EXCEEDED if its lists may add up to more than `maxNodes`
+ * objects. The document has been validated, so its fragments do not contain themselves.
  */
 export function checkAnswerSize(
   schema: GraphQLSchema,
@@ -127,14 +140,15 @@ export function checkAnswerSize(
   operation: OperationDefinitionNode,
   variables: Arguments,
   limits: Limits,
-): void {
+): number {
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
   // The executor reports invalid variables.
-  if (coerced === undefined) return;
+  if (coerced === undefined) return 0;
   const root = schema.getRootType(operation.operation) ?? undefined;
   const scope = { schema, limits, fragments: fragmentsOf(document), variables: coerced };
-  const objects = objectsUnder(root, operation.selectionSet, scope);
+  const { objects, units } = extentUnder(root, operation.selectionSet, scope);
   if (objects > limits.maxNodes) {
     throw limitExceeded('number of objects that the lists of the query can return', objects, limits.maxNodes, SHORTER);
   }
+  return units;
 }

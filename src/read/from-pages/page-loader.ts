@@ -138,8 +138,8 @@ class OpenPages implements SearchedPages {
     this.#of = of;
     this.#trusted = trusted;
     const { db, services, call, slots, blocks } = parts;
-    // Other requests wait for these reads, too: the end of this one must not abort them.
-    const shared: Call = { ...call, signal: undefined };
+    // Other requests wait for these reads, too: neither the end of this one nor its budget may stop them.
+    const shared: Call = { ...call, signal: undefined, claim: undefined };
     const source = {
       at: (position: string) => slots(() => findDirectoryPart(db, of, position, false, shared)),
       between: (from: string, to: string, limit: number) =>

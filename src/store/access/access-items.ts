@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
+import type { Budget } from '../../model/budget.js';
 import type { Database, Item } from '../database.js';
 import { readItem } from '../request/conditional-change.js';
 import { isFailure } from '../request/failures.js';
@@ -18,6 +19,8 @@ export interface StoredKey {
   readonly name: string;
   readonly roles: readonly string[];
   readonly variables: Readonly<Record<string, unknown>>;
+  /** Its own; that of its roles if omitted. */
+  readonly budget?: Budget | undefined;
   /** RFC 3339, UTC. */
   readonly createdAt: string;
   /** RFC 3339, UTC; null for never. */

@@ -52,6 +52,11 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
   /** Whether half of the time for it has passed; never if omitted. */
   readonly isLate?: (() => boolean) | undefined;
+  /**
+   * Claims the read units that a command is expected to take, before it is sent; returns the function that ends the claim once
+   * the meter has what it took. Throws LIMIT_EXCEEDED if the work may not use so much.
+   */
+  readonly claim?: ((units: number) => () => void) | undefined;
   /** The meter's units are not needed. AWS reports them for free, but reporting slows DynamoDB Local's writes by a fifth. */
   readonly unpriced?: boolean | undefined;
   /** Collects each range that was read or served from a cache, for explanations; omitted if not requested. */

@@ -42,7 +42,7 @@ import {
   type UpdateCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
 
-import { unitsOf as readUnitsOf } from '../../model/read-cost.js';
+import { READS_OF_A_WRITE, unitsOf as readUnitsOf } from '../../model/read-cost.js';
 import type { Database } from '../database.js';
 import { exact } from './exact-values.js';
 import { mapFailure } from './failures.js';
@@ -199,6 +199,9 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
   },
 };
 
+/** What a call may expect of a write, in read units: most items are in an index, too. */
+const LEAST_WRITE = 2 * READS_OF_A_WRITE;
+
 interface Answer {
   readonly ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] | undefined;
   readonly ScannedCount?: number | undefined;
@@ -234,17 +237,19 @@ function capacityWanted({ consumption, waitsForDisk }: Database, writing: boolea
 /**
  * Sends one command: the only place where items of DynamoDB are read or written. Counts the response in the call's
  * meter, passes it to the database's sampler, and lists a Query among its reads. Throws THROTTLED or
- * UNAVAILABLE when the SDK's retries did not succeed in time, the reason of the call's signal when it is aborted, and
+ * UNAVAILABLE when the SDK's retries did not succeed in time, LIMIT_EXCEEDED before it sends more than the call may use, the reason of the call's signal when it is aborted, and
  * the SDK's error if it is about the request itself.
  */
 export async function send<K extends Operation>(
   database: Database,
   operation: K,
   input: Operations[K]['input'],
-  { meter, reads, signal, unpriced = false }: Call,
+  { meter, reads, signal, claim, unpriced = false }: Call,
 ): Promise<Operations[K]['output']> {
-  const { run, range, writes, leastUnits } = DISPATCH[operation] as Dispatch<K>;
+  const { run, range, writes, leastUnits, keysRead } = DISPATCH[operation] as Dispatch<K>;
   const writing = writes !== undefined;
+  // A command that fails may have cost as much: DynamoDB charges for conditions that do not hold.
+  const endClaim = claim?.(writing ? LEAST_WRITE * writes(input) : Math.max(1, keysRead?.(input) ?? 0) / 2);
   const capacity = capacityWanted(database, writing, unpriced);
   const priced: Operations[K]['input'] =
     capacity === undefined ? input : { ...input, ReturnConsumedCapacity: capacity };
@@ -252,6 +257,7 @@ export async function send<K extends Operation>(
   const output = await withinTime(database, (options) => run(database, priced, options), ends);
   const units = capacity === undefined ? 0 : Math.max(unitsOf(output), leastUnits?.(input, output) ?? 0);
   count(meter, operation, input, output, units);
+  endClaim?.();
   database.consumption?.note(input, output, writing);
   if (reads && range) reads.push(range(database, input, output, units));
   return output;

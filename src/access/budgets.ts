@@ -1,0 +1,191 @@
+import { LRUCache } from 'lru-cache';
+
+import type { Clock } from '../clock.js';
+import { CellportError } from '../errors.js';
+import type { Log } from '../log.js';
+import { periodMs, type Budget } from '../model/budget.js';
+import { networkOf } from '../model/network.js';
+import { ANONYMOUS, type Access } from './access.js';
+
+/** What a bucket holds after something was asked of it, in read units. Below zero, it must fill up first. */
+export interface Level {
+  readonly taken: boolean;
+  readonly left: number;
+}
+
+/** Buckets by name. Each fills up evenly to the units of its budget, in one period. */
+export interface Buckets {
+  /** Takes units if they are there, or in any case if `always`; a negative number gives back. */
+  take(name: string, budget: Budget, units: number, always?: boolean): Promise<Level>;
+  close(): void;
+}
+
+const BUCKETS_BYTES = 16 * 1024 * 1024;
+const BYTES_OF_BUCKET = 200;
+
+/** The buckets of one process. Of too many, those that were not used for longest are forgotten, and are full again. */
+export class OwnBuckets implements Buckets {
+  readonly #now: Clock['now'];
+  readonly #levels = new LRUCache<string, { readonly left: number; readonly at: number }>({
+    maxSize: BUCKETS_BYTES,
+    sizeCalculation: (_, name) => BYTES_OF_BUCKET + 2 * name.length,
+  });
+
+  constructor({ now }: Pick<Clock, 'now'>) {
+    this.#now = now;
+  }
+
+  async take(name: string, budget: Budget, wanted: number, always = false): Promise<Level> {
+    const { units } = budget;
+    const at = this.#now();
+    const before = this.#levels.get(name) ?? { left: units, at };
+    const filled = Math.min(units, before.left + ((at - before.at) * units) / periodMs(budget));
+    const taken = always || wanted === 0 || wanted <= filled;
+    const left = taken ? Math.min(units, filled - wanted) : filled;
+    this.#levels.set(name, { left, at });
+    return { taken, left };
+  }
+
+  close(): void {}
+}
+
+export interface BudgetOptions {
+  readonly buckets: Buckets;
+  /** Whether operations are refused, or only reported. */
+  readonly enforced: boolean;
+  /** The most read units of one operation; 0 for a part of the budget. */
+  readonly maxRequestUnits: number;
+  readonly log: Log;
+}
+
+/** The part of a budget that one operation may use: others of the same principal are to go on meanwhile. */
+const SHARE = 1 / 4;
+const REPORT_EVERY_MS = 60_000;
+/** Principals that are named in one report. */
+const MOST_NAMED = 20;
+const MOST_COUNTED = 1_000;
+
+interface Taken {
+  readonly budget: Budget;
+  /** What the operation may need, and the most that it may use, in read units. */
+  readonly requested: number;
+  readonly ceiling: number;
+  readonly level: Level;
+  readonly enforced: boolean;
+  readonly giveBack: (units: number) => void;
+}
+
+/** What one operation has taken from its principal's budget. */
+export class Reservation {
+  readonly #taken: Taken;
+  #actual = 0;
+
+  constructor(taken: Taken) {
+    this.#taken = taken;
+  }
+
+  /** The most that the operation may use, in read units. */
+  get ceiling(): number {
+    return this.#taken.ceiling;
+  }
+
+  /** THROTTLED if the operation is refused. */
+  get refusal(): CellportError | undefined {
+    const { budget, requested, level, enforced } = this.#taken;
+    if (level.taken || !enforced) return undefined;
+    const retryAfterMs = Math.max(1, this.#fillsMs(requested - level.left));
+    const left = `${Math.floor(this.available)} of ${budget.units} read units a ${budget.per} are left`;
+    return new CellportError('THROTTLED', `${left}, and this may take ${Math.ceil(requested)}; retry later`, {
+      retryAfterMs,
+    });
+  }
+
+  /** What is left of the budget, in read units. */
+  get available(): number {
+    const { budget, requested, level } = this.#taken;
+    const left = level.taken ? level.left + requested - this.#actual : level.left;
+    return Math.max(0, Math.min(budget.units, left));
+  }
+
+  /** For `extensions.cost`, in read units. */
+  get cost() {
+    return { requested: this.#taken.requested, actual: this.#actual, available: this.available };
+  }
+
+  /** As in draft-ietf-httpapi-ratelimit-headers-10: what the budget is, and what is left of it. */
+  get headers(): (readonly [name: string, value: string])[] {
+    const { budget, level, enforced } = this.#taken;
+    const seconds = Math.ceil(this.#fillsMs(budget.units - this.available) / 1_000);
+    const retryAfterMs = this.refusal?.details['retryAfterMs'];
+    const policy = `"budget";q=${budget.units};w=${periodMs(budget) / 1_000};qu="read-units"`;
+    return [
+      ['ratelimit-policy', enforced ? policy : `${policy};measured`],
+      ['ratelimit', `"budget";r=${Math.floor(this.available)};t=${seconds}${level.taken ? '' : ';throttled'}`],
+      ...(retryAfterMs === undefined
+        ? []
+        : [['retry-after', String(Math.ceil(Number(retryAfterMs) / 1_000))] as const]),
+    ];
+  }
+
+  /** Gives back what the operation did not use; what it used in addition is missing from the budget. Call once. */
+  settle(actual: number): void {
+    const { requested, level, giveBack } = this.#taken;
+    this.#actual = actual;
+    if (level.taken && actual !== requested) giveBack(requested - actual);
+  }
+
+  /** Milliseconds in which the budget gets so many units. */
+  #fillsMs(units: number): number {
+    const { budget } = this.#taken;
+    return Math.ceil((Math.max(0, units) * periodMs(budget)) / budget.units);
+  }
+}
+
+/** The budgets of principals. */
+export class Budgets {
+  readonly #options: BudgetOptions;
+  /** How many operations of whom were refused since the last report, or would have been. */
+  readonly #refused = new Map<string, number>();
+  #report: NodeJS.Timeout | undefined;
+
+  constructor(options: BudgetOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the read units that an operation may need, see `Reservation`; undefined if its principal has no budget. */
+  async reserve({ budget, principal }: Access, address: string, bound: number): Promise<Reservation | undefined> {
+    if (budget === undefined) return undefined;
+    const { buckets, enforced, maxRequestUnits, log } = this.#options;
+    const name = principal.id === ANONYMOUS ? `${ANONYMOUS} ${networkOf(address)}` : principal.id;
+    const most = Math.min(budget.units, maxRequestUnits || Math.max(1, budget.units * SHARE));
+    const requested = Math.min(bound, most);
+    const level = await buckets.take(name, budget, requested);
+    if (!level.taken) this.#note(name);
+    const giveBack = (units: number) => {
+      buckets.take(name, budget, -units, true).catch((err: unknown) => log.warn({ err }, 'Cannot settle a budget'));
+    };
+    return new Reservation({ budget, requested, ceiling: enforced ? most : Infinity, level, enforced, giveBack });
+  }
+
+  close(): void {
+    clearTimeout(this.#report);
+    if (this.#refused.size > 0) this.#write();
+    this.#options.buckets.close();
+  }
+
+  #note(name: string): void {
+    this.#report ??= setTimeout(() => this.#write(), REPORT_EVERY_MS).unref();
+    if (this.#refused.has(name) || this.#refused.size < MOST_COUNTED)
+      this.#refused.set(name, (this.#refused.get(name) ?? 0) + 1);
+  }
+
+  #write(): void {
+    const { enforced, log } = this.#options;
+    const most = [...this.#refused].sort(([, a], [, b]) => b - a).slice(0, MOST_NAMED);
+    this.#refused.clear();
+    this.#report = undefined;
+    const were = enforced ? 'were' : 'would have been';
+    const who = most.map(([name, times]) => `${name} (${times})`).join(', ');
+    log.warn({ refused: Object.fromEntries(most) }, `Operations ${were} refused in the last minute: budgets of ${who}`);
+  }
+}

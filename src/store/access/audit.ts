@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Log } from '../../log.js';
+import type { Audited } from '../../model/audit.js';
+import type { Database } from '../database.js';
+import { newCall } from '../request/meter.js';
+import { send } from '../request/send.js';
+
+/** Notes what somebody has changed; never rejects. */
+export type Audit = (audited: Audited) => Promise<void>;
+
+const KEPT_DAYS = 90;
+const DAY_S = 86_400;
+
+/**
+ * An audit with a line in the log for each change and each attempt, and, if `stored`, an item for each operation that has
+ * changed something, kept for 90 days: whoever may change nothing must not cost writes.
+ */
+export function auditTo(write: Log['info'], database: Database, stored: boolean, log: Log): Audit {
+  return async (audited) => {
+    const { changes, ...by } = audited;
+    for (const change of changes) {
+      const { what, collection, keys, more, outcome } = change;
+      const who = `${by.who}${by.name === null ? '' : ` (${by.name})`}${by.from === undefined ? '' : ` at ${by.from}`}`;
+      const which = [collection === undefined ? '' : `in ${collection}`, keys.join(', '), more > 0 ? `and ${more} more` : '']; // prettier-ignore
+      write({ audit: { ...by, ...change } }, `${outcome}: ${what} by ${who} ${which.filter(Boolean).join(' ')}`.trim());
+    }
+    if (!stored || changes.every(({ outcome }) => outcome !== 'OK')) return;
+    const key = database.keys.audit(by.at, randomUUID());
+    const ttl = Math.floor(Date.parse(by.at) / 1_000) + KEPT_DAYS * DAY_S;
+    const item = { ...key, ...by, changes: JSON.stringify(changes), ttl };
+    const call = { ...newCall(), unpriced: true };
+    await send(database, 'put', { TableName: database.tables.derived, Item: item }, call).catch((err: unknown) =>
+      log.error({ err, audit: audited }, 'Cannot store what was changed'),
+    );
+  };
+}

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+import { AUDIT_SHARDS } from '../../src/keys/declarations.js';
+import { silentLog } from '../../src/log.js';
+import { auditTo } from '../../src/store/access/audit.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { allItems } from '../stream/support.js';
+import { runCliHere } from '../support/run-cli.js';
+import { engineSettings, testDatabase } from '../support/test-database.js';
+import { bearer, createKey, guardedServer, type GuardedServer } from './guarded-server.js';
+
+const db = await testDatabase('readable', { stream: true });
+const RULES = {
+  roles: {
+    anonymous: [{ collections: ['parks'], may: ['read'] }],
+    admin: [{ collections: ['*'], may: ['read', 'write', 'record', 'admin'] }],
+  },
+};
+let server: GuardedServer;
+
+const now = new Date().toISOString();
+beforeAll(async () => {
+  await createCollection(db, { key: 'parks', name: 'Parks' }, now, newCall());
+  server = await guardedServer(db, RULES, { CELLPORT_AUDIT: 'table' });
+});
+afterAll(() => server.close());
+
+/** What the table has of one principal, oldest first. */
+async function storedOf(who: string) {
+  const items = await allItems(db, db.tables.derived);
+  return items
+    .filter((item) => String(item['pk']).startsWith('audit::') && String(item['who']).startsWith(who))
+    .sort((a, b) => (String(a['sk']) < String(b['sk']) ? -1 : 1));
+}
+
+test('each change is kept with who, what and its outcome, never with values', async () => {
+  const admin = bearer(await createKey(db, { roles: ['admin'], name: 'Ann', id: 'anns' }));
+  const markers = Array.from({ length: 30 }, (_, n) => ({
+    key: `m${n}`,
+    position: { lng: 1, lat: n },
+    name: 'secret',
+  }));
+  await server.ask(
+    `mutation Fill($markers: [MarkerInput!]!) {
+      ...Both
+      again: createMarker(input: { collection: "parks", key: "m1", position: { lng: 1, lat: 1 }, name: "secret" }) { id }
+    }
+    fragment Both on Mutation { createMarkers(collection: "parks", markers: $markers) { failures { code } } }`,
+    { markers },
+    admin,
+  );
+  await server.ask('mutation { deleteMarker(id: "marker::parks::m2") { id } }', {}, admin);
+  const [fill, removal, ...more] = await storedOf('key:anns');
+  expect(more).toEqual([]);
+  expect(fill).toMatchObject({ who: 'key:anns', name: 'Ann' });
+  expect(JSON.parse(String(fill?.['changes']))).toEqual([
+    {
+      what: 'createMarkers',
+      collection: 'parks',
+      keys: markers.slice(0, 20).map(({ key }) => key),
+      more: 10,
+      outcome: 'OK',
+    },
+    { what: 'createMarker', collection: 'parks', keys: ['m1'], more: 0, outcome: 'CONFLICT' },
+  ]);
+  expect(JSON.parse(String(removal?.['changes']))).toEqual([
+    { what: 'deleteMarker', collection: 'parks', keys: ['marker::parks::m2'], more: 0, outcome: 'OK' },
+  ]);
+  expect(JSON.stringify([fill, removal])).not.toMatch(/secret|lng/);
+  const kept = Number(fill?.['ttl']) - Date.parse(now) / 1_000;
+  expect(Math.round(kept / 86_400)).toBe(90);
+});
+
+test('whoever may change nothing costs no write, but is in the log', async () => {
+  const { status } = await server.ask('mutation { deleteCollection(key: "parks") { key } }');
+  expect(status).toBe(403);
+  expect(await storedOf('anonymous')).toEqual([]);
+  const write = vi.fn<(fields: object, message: string) => void>();
+  const audited = {
+    at: now,
+    who: 'anonymous',
+    name: null,
+    from: '192.0.2.1',
+    operation: 'Gone',
+    changes: [{ what: 'deleteCollection', collection: undefined, keys: ['parks'], more: 0, outcome: 'FORBIDDEN' }],
+  };
+  await auditTo(write, db, true, silentLog)(audited);
+  const { changes, ...by } = audited;
+  expect(write.mock.calls).toEqual([
+    [{ audit: { ...by, ...changes[0] } }, 'FORBIDDEN: deleteCollection by anonymous at 192.0.2.1 parks'],
+  ]);
+  expect(await storedOf('anonymous')).toEqual([]);
+});
+
+test('commands that change rules and keys are kept, too', async () => {
+  const settings = { ...engineSettings(), CELLPORT_TABLE: db.tables.entities, CELLPORT_AUDIT: 'table' };
+  const created = await runCliHere(
+    ['access', 'key', 'create', '--role', 'admin', '--budget', '500/hour', '--json'],
+    settings,
+  );
+  const key = JSON.parse(/^\{.*?^\}/ms.exec(created.output)?.[0] ?? '') as {
+    readonly id: string;
+    readonly key: string;
+    readonly budget: object;
+  };
+  expect(key.budget).toEqual({ units: 500, per: 'hour' });
+  await runCliHere(['access', 'key', 'revoke', key.key], settings);
+  const stored = await storedOf('cli:');
+  expect(stored.map(({ changes }) => JSON.parse(String(changes)) as unknown)).toEqual(
+    ['access key create', 'access key revoke'].map((what) => [{ what, keys: [key.id], more: 0, outcome: 'OK' }]),
+  );
+  expect(JSON.stringify(stored)).not.toContain(key.key);
+  const partitions = new Set(Array.from({ length: 500 }, (_, n) => db.keys.audit(now, `token ${n}`).pk));
+  expect(partitions.size).toBe(AUDIT_SHARDS);
+});
