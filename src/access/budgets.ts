@@ -75,6 +75,10 @@ interface Taken {
   readonly giveBack: (units: number) => void;
 }
 
+/** The name of a principal's bucket. */
+const nameOf = ({ id }: Access['principal'], address: string) =>
+  id === ANONYMOUS ? `${ANONYMOUS} ${networkOf(address)}` : id;
+
 /** What one operation has taken from its principal's budget. */
 export class Reservation {
   readonly #taken: Taken;
@@ -141,11 +145,20 @@ export class Reservation {
   }
 }
 
+/** A principal that is refused so often within a second is told so, for as long, before its requests are read. */
+const REFUSALS = 20;
+const SECOND_MS = 1_000;
+const FLOOD = new CellportError('THROTTLED', 'too many requests beyond your budget; retry later', {
+  retryAfterMs: SECOND_MS,
+});
+
 /** The budgets of principals. */
 export class Budgets {
   readonly #options: BudgetOptions;
   /** How many operations of whom were refused since the last report, or would have been. */
   readonly #refused = new Map<string, number>();
+  /** Refusals in the last second, by name. */
+  readonly #floods = new LRUCache<string, { count: number }>({ max: MOST_COUNTED, ttl: SECOND_MS });
   #report: NodeJS.Timeout | undefined;
 
   constructor(options: BudgetOptions) {
@@ -156,7 +169,7 @@ export class Budgets {
   async reserve({ budget, principal }: Access, address: string, bound: number): Promise<Reservation | undefined> {
     if (budget === undefined) return undefined;
     const { buckets, enforced, maxRequestUnits, log } = this.#options;
-    const name = principal.id === ANONYMOUS ? `${ANONYMOUS} ${networkOf(address)}` : principal.id;
+    const name = nameOf(principal, address);
     const most = Math.min(budget.units, maxRequestUnits || Math.max(1, budget.units * SHARE));
     const requested = Math.min(bound, most);
     const level = await buckets.take(name, budget, requested);
@@ -167,6 +180,11 @@ export class Budgets {
     return new Reservation({ budget, requested, ceiling: enforced ? most : Infinity, level, enforced, giveBack });
   }
 
+  /** THROTTLED for a principal that goes on although it is refused: reading its requests would cost others their turn. */
+  floodOf({ principal }: Access, address: string): CellportError | undefined {
+    return (this.#floods.get(nameOf(principal, address))?.count ?? 0) >= REFUSALS ? FLOOD : undefined;
+  }
+
   close(): void {
     clearTimeout(this.#report);
     if (this.#refused.size > 0) this.#write();
@@ -174,6 +192,9 @@ export class Budgets {
   }
 
   #note(name: string): void {
+    const flood = this.#floods.get(name);
+    if (flood) flood.count += 1;
+    else if (this.#options.enforced) this.#floods.set(name, { count: 1 });
     this.#report ??= setTimeout(() => this.#write(), REPORT_EVERY_MS).unref();
     if (this.#refused.has(name) || this.#refused.size < MOST_COUNTED)
       this.#refused.set(name, (this.#refused.get(name) ?? 0) + 1);

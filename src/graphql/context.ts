@@ -86,7 +86,8 @@ const READ_ONLY = new CellportError(
 
 /** The context of one request. */
 export function createContext(services: Services, work: Work, access: Access | undefined): RequestContext {
-  const { db, limits, readOnly = false } = services;
+  const { db, limits, authenticator, readOnly = false } = services;
+  if (authenticator !== undefined && access === undefined) throw new Error('an operation without a principal');
   const loaders = new Loaders(services, work, access);
   const { turn } = work;
   const map = { loaders, keys: db.keys, limits, turn, scheduler: db.scheduler };

@@ -42,12 +42,15 @@ export interface GraphqlAnswer {
   readonly body: string | Buffer;
 }
 
-const REFUSED: Readonly<Record<string, number>> = { UNAUTHENTICATED: 401, FORBIDDEN: 403 };
+const REFUSED: Readonly<Record<string, number>> = { UNAUTHENTICATED: 401, FORBIDDEN: 403, THROTTLED: 429 };
+
+/** The status of a request from someone who may not ask anything, or nothing now. */
+export const statusOfRefusal = ({ code }: CellportError): number => REFUSED[code] ?? 503;
 
 /** The status, headers and errors of a request from someone who may not ask anything. */
 function refusalOf(error: unknown): Pick<GraphqlAnswer, 'status' | 'headers'> & { readonly body: string } {
   if (!(error instanceof CellportError)) throw error;
-  const status = REFUSED[error.code] ?? 503;
+  const status = statusOfRefusal(error);
   const challenge = status === 401 ? ([['www-authenticate', 'Bearer realm="cellport"']] as const) : [];
   return {
     status,
@@ -137,13 +140,20 @@ export class GraphqlServer {
     return this.#services.authenticator?.access(credential);
   }
 
+  /** THROTTLED for a request that need not be read: see `Budgets.floodOf`. */
+  async floodOf(headers: GraphqlRequest['headers'], address: string): Promise<CellportError | undefined> {
+    const { budgets } = this.#services;
+    const access = budgets && (await this.accessOf(credentialIn(headers)).catch(() => undefined));
+    return access && budgets?.floodOf(access, address);
+  }
+
   /** See `Authenticator.hold`; without rules, nothing ends. */
   hold(credential: Credential, access: Access | undefined, end: (reason: CellportError) => void): () => void {
     return (access && this.#services.authenticator?.hold(credential, access, end)) ?? (() => undefined);
   }
 
   /** Starts an operation of a WebSocket or an event stream. */
-  subscribe(request: OperationRequest, caller?: Caller): Promise<Subscription | Failed> {
+  subscribe(request: OperationRequest, caller: Caller): Promise<Subscription | Failed> {
     return this.#subscriptions.start(request, caller);
   }
 

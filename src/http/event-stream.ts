@@ -8,7 +8,7 @@ import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import { operationIn, type OperationRequest, type OperationResult } from '../graphql/execution/pipeline.js';
 import { only } from '../graphql/execution/subscriptions.js';
-import type { GraphqlServer } from '../graphql/server.js';
+import { statusOfRefusal, type GraphqlServer } from '../graphql/server.js';
 import type { Admit } from './admit.js';
 import { foreignPage, isForeignPage } from './origins.js';
 import type { SubscriptionsOptions } from './socket-protocol.js';
@@ -100,14 +100,14 @@ export function addEventStreams(
         access = await graphql.accessOf(credential);
       } catch (error) {
         if (!(error instanceof CellportError)) throw error;
-        const status = error.code === 'UNAUTHENTICATED' ? 401 : error.code === 'FORBIDDEN' ? 403 : 503;
-        return reply.code(status).send({ errors: [formatted(error)] });
+        return reply.code(statusOfRefusal(error)).send({ errors: [formatted(error)] });
       }
       // A subscription holds its place until it has started; others do not wait for its end.
       const started = await admit(request, reply, async ({ body, ...caller }) =>
         method === 'GET'
           ? graphql.subscribe(operationIn(query as Readonly<Record<string, string | undefined>>), {
               ...caller,
+              access,
               forbidsWrites: NEEDS_POST,
             })
           : graphql.subscribe((body ?? {}) as OperationRequest, { ...caller, access }),

@@ -4,14 +4,15 @@ import cors from '@fastify/cors';
 import { fastify, type FastifyInstance } from 'fastify';
 
 import { credentialIn } from '../access/authenticator.js';
+import { formatted } from '../graphql/error-format.js';
 import { asksForNothing } from '../graphql/extensions.js';
-import type { GraphqlServer } from '../graphql/server.js';
+import { statusOfRefusal, type GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
 import { createAdmission } from '../scheduling/admission.js';
 import type { Scheduler } from '../scheduling/scheduler.js';
 import { readAddresses, type TrustedProxies } from './addresses.js';
-import { admitRequests } from './admit.js';
+import { admitRequests, RETRY_AFTER_S } from './admit.js';
 import { createClientLimits, limitClients } from './client-limits.js';
 import { compressText } from './compression.js';
 import { handleErrors } from './errors.js';
@@ -138,6 +139,15 @@ export function buildHttp(
   // Only JSON is accepted: any page on the web can send forms and plain text without a preflight request.
   server.removeContentTypeParser('text/plain');
   const admission = createAdmission(scheduler, limits.deadlineMs);
+  server.addHook('onRequest', async ({ url, headers, raw }, reply) => {
+    if (!/^\/graphql(\/stream)?(\?|$)/.test(url)) return undefined;
+    const flood = await graphql.floodOf(headers, clients.addressOf(raw));
+    if (flood === undefined) return undefined;
+    return reply
+      .code(statusOfRefusal(flood))
+      .header('retry-after', RETRY_AFTER_S)
+      .send({ errors: [formatted(flood)] });
+  });
   const admit = admitRequests(server, admission, clients, limits, log);
   server.addHook('onSend', async (_request, reply) => {
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });

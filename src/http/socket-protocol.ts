@@ -147,6 +147,7 @@ export function createProtocol(
         extra.close(closeCode(reason), reason.message),
       );
       extra.gone.addEventListener('abort', release);
+      if (extra.gone.aborted) release();
       // Megabytes that graphql-ws would keep for each connection, and nothing reads.
       Object.assign(context, { connectionParams: undefined });
       return (await graphql.recent()) ?? true;

@@ -56,6 +56,16 @@ test('a write unit counts as many read units as it costs', () => {
   expect(READS_OF_A_WRITE).toBe(onDemandWrite / onDemandRead);
 });
 
+test('a principal that goes on although it is refused is refused before its requests are read, and no other one', async () => {
+  const budgets = open();
+  await take(budgets, 60);
+  for (let n = 0; n < 19; n += 1) await take(budgets, 60);
+  expect(budgets.floodOf(anonymous, '192.0.2.1')).toBeUndefined();
+  await take(budgets, 60);
+  expect(budgets.floodOf(anonymous, '192.0.2.1')).toMatchObject({ code: 'THROTTLED' });
+  expect(budgets.floodOf(anonymous, '198.51.100.1')).toBeUndefined();
+});
+
 test('the budget of a principal is its own, or the largest of its roles; roles without one have no say', () => {
   const budgetOf = (...roles: string[]) => new Access(principal(roles), rules, SECRET).budget;
   expect(budgetOf('small', 'large', 'free')).toEqual({ units: 10_000, per: 'hour' });

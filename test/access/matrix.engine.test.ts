@@ -19,7 +19,7 @@ const RULES = {
         collections: ['guarded'],
         may: ['read'],
         where: { properties: [{ name: 'fleet', eq: '$fleet' }] },
-        hide: ['secret'],
+        hide: ['canary'],
       },
     ],
     admin: [{ collections: ['*'], may: ['read', 'write', 'record', 'admin'] }],
@@ -32,14 +32,14 @@ const headers: Partial<Record<Role, Record<string, string>>> = {};
 const now = new Date().toISOString();
 
 beforeAll(async () => {
-  const input = { key: 'guarded', name: 'Guarded', mapProperties: ['fleet', 'secret'], globalIds: true };
+  const input = { key: 'guarded', name: 'Guarded', mapProperties: ['fleet', 'canary'], globalIds: true };
   const collection = await createCollection(db, input, now, newCall());
   const markers = Array.from({ length: 40 }, (_, n) => ({
     key: n === 0 ? 'canary' : n % 2 === 0 ? `canary-${n}` : `seen-${n}`,
     position: { lng: 10 + n / 50, lat: 50 + n / 50 },
     name: n % 2 === 0 ? `Canary ${n}` : `Seen ${n}`,
     place: ['Town', n % 2 === 0 ? 'Canary' : 'Seen'],
-    properties: { fleet: n % 2 === 0 ? 'south' : 'north', secret: 'canary' },
+    properties: { fleet: n % 2 === 0 ? 'south' : 'north', canary: 'canary' },
   }));
   const { written } = await createMarkers(db, collection, markers, now, newCall());
   globalId = written[0]?.marker.globalId ?? '';
@@ -75,7 +75,7 @@ async function same(query: string, role: Role, transports: readonly (keyof typeo
   return [...texts][0] ?? '';
 }
 
-const READING = ['POST', 'GET', 'events', 'WebSocket'] as const;
+const READING = ['POST', 'GET', 'events', 'events by GET', 'WebSocket'] as const;
 const WRITING = ['POST', 'events', 'WebSocket'] as const;
 
 describe.each(everyQuery('guarded', '00000000-0000-4000-8000-000000000000').map(([type]) => type))(

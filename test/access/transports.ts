@@ -42,13 +42,18 @@ async function byStream(url: string, query: string, headers: Readonly<Record<str
     headers: { ...JSON_TYPE, ...headers },
     body,
   });
+  return answerIn(response);
+}
+
+/** The answer in an event stream, or in what was sent in place of one. */
+async function answerIn(response: Response): Promise<Plain> {
   const text = await response.text();
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return JSON.parse(text) as Plain;
   return JSON.parse(/^data: (\{.*\})$/m.exec(text)?.[1] ?? 'null') as Plain;
 }
 
 /** The ways in which an operation reaches a server. */
-export const TRANSPORTS: Readonly<Record<'POST' | 'GET' | 'events' | 'WebSocket', Ask>> = {
+export const TRANSPORTS: Readonly<Record<'POST' | 'GET' | 'events' | 'events by GET' | 'WebSocket', Ask>> = {
   POST: async (url, query, headers) => {
     const sent = { method: 'POST', headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify({ query }) };
     return (await (await fetch(`${url}/graphql`, sent)).json()) as Plain;
@@ -59,5 +64,9 @@ export const TRANSPORTS: Readonly<Record<'POST' | 'GET' | 'events' | 'WebSocket'
     return (await (await fetch(`${url}/graphql?query=${encodeURIComponent(query)}`, sent)).json()) as Plain;
   },
   events: byStream,
+  'events by GET': async (url, query, headers) => {
+    const response = await fetch(`${url}/graphql/stream?query=${encodeURIComponent(query)}`, { headers });
+    return answerIn(response);
+  },
   WebSocket: bySocket,
 };

@@ -58,7 +58,7 @@ export interface Caller {
   /** The error with which mutations are refused, see `GraphqlRequest`. */
   readonly forbidsWrites?: CellportError | undefined;
   /** What it may do; undefined for everything. */
-  readonly access?: Access | undefined;
+  readonly access: Access | undefined;
   /** The address of the client. */
   readonly address?: string | undefined;
 }
@@ -125,7 +125,7 @@ export class Subscriptions {
   /** Starts a subscription, or answers a query or a mutation. */
   async start(
     request: OperationRequest,
-    { waitedMs = 0, gone, forbidsWrites, access, address }: Caller = {},
+    { waitedMs = 0, gone, forbidsWrites, access, address }: Caller,
   ): Promise<Subscription | Failed> {
     const { limits, db } = this.#services;
     const work = new Work(limits, db.scheduler, undefined, waitedMs);

@@ -102,6 +102,8 @@ export const resolvers: Resolvers = {
   SearchConnection: { totalCount: ({ count }) => count() },
   Collection: {
     id: ({ key }) => collectionId(key),
+    mapProperties: ({ mapProperties, grant }) => mapProperties.filter((name) => grant?.hidden.has(name) !== true),
+    rankBy: ({ rankBy, grant }) => (rankBy !== null && grant?.hidden.has(rankBy) === true ? null : rankBy),
     count: (parent, _args, { map }) => collectionCount(map, parent),
     countsExact: async (parent, _args, { services, sourceStatus }) => {
       if (parent.source !== undefined) return (await sourceStatus(parent)).state === 'FOLLOWING';
