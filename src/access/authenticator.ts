@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 
 import { CellportError } from '../errors.js';
@@ -30,6 +31,8 @@ const LOOK_EVERY_MS = 400;
 /** Rules that could not be read for this long may be others by now. */
 const TRUSTED_FOR_MS = 5_000;
 const KNOWN_BYTES = 16 * 1024 * 1024;
+/** An issuer's new key makes a token count that did not before; an item of a key may be deleted by other means than ours. */
+const KNOWN_FOR_MS = 30_000;
 const HOUR_MS = 3_600_000;
 /** How long a read for all requests may take. */
 const READ_WITHIN_MS = 5_000;
@@ -52,15 +55,22 @@ const NO_RULES = new CellportError(
 );
 const RULES_CHANGED = new CellportError('FORBIDDEN', 'the rules of access have changed: connect again');
 const EXPIRED = unauthenticated('the credential has expired');
+const UNKNOWN = new CellportError('UNAVAILABLE', 'what you may do cannot be read; connect again later');
+/** Whether an error is about the credential: otherwise it is not known what that allows. */
+const isRefusal = (error: unknown): error is CellportError =>
+  error instanceof CellportError && error.code !== 'UNAVAILABLE' && error.code !== 'THROTTLED';
 /** What setTimeout can wait. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 /** Open streams that are told of a change between two turns. */
 const TOLD_IN_A_TURN = 200;
 const NO_CREDENTIAL = unauthenticated('this server asks who you are: send an API key or a token, see docs/access.md');
 
-/** The credential in headers, by lower-case name. */
+/** The credential in headers, by lower-case name. One that is no text is one that does not verify. */
 export function credentialIn(headers: Readonly<Record<string, unknown>>): Credential {
-  const text = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
+  const text = (name: string) => {
+    const value = headers[name] ?? undefined;
+    return value === undefined || typeof value === 'string' ? value : '';
+  };
   return { authorization: text('authorization'), apiKey: text('x-api-key') };
 }
 
@@ -113,9 +123,8 @@ export class Authenticator {
     const loaded = await this.#current();
     if (loaded.rules === undefined) throw NO_RULES;
     const secret = secretIn(credential);
-    const name = createHash('sha256')
-      .update(secret ?? '')
-      .digest('base64');
+    // An empty secret is not the same as none.
+    const name = secret === undefined ? ANONYMOUS : createHash('sha256').update(secret).digest('base64');
     let found = loaded.known.get(name);
     if (found === undefined) {
       const call = newCall(AbortSignal.timeout(READ_WITHIN_MS));
@@ -133,16 +142,23 @@ export class Authenticator {
 
   /**
    * Follows what the sender of a credential may do while a stream is open: calls `end` with the reason once that is no
-   * longer what it was. Returns the function that stops it.
+   * longer what it was, or has not been known for as long as rules are trusted. Returns the function that stops it.
    */
   hold(credential: Credential, access: Access, end: (reason: CellportError) => void): () => void {
     let timer: NodeJS.Timeout | undefined;
-    const check = async () => {
+    let again: NodeJS.Timeout | undefined;
+    let isHeld = true;
+    const check = async (since = this.#db.clock.now()) => {
       try {
         const { fingerprint } = await this.access(credential);
         if (fingerprint !== access.fingerprint) end(RULES_CHANGED);
       } catch (error) {
-        if (!(error instanceof CellportError) || error.code === 'UNAVAILABLE' || error.code === 'THROTTLED') return;
+        if (!isRefusal(error)) {
+          clearTimeout(again);
+          if (this.#db.clock.now() - since > TRUSTED_FOR_MS) end(UNKNOWN);
+          else if (isHeld) again = setTimeout(() => void check(since), LOOK_EVERY_MS);
+          return;
+        }
         const isExpired = (access.principal.expiresAt ?? Infinity) <= this.#db.clock.wall();
         end(isExpired ? error : new CellportError('FORBIDDEN', error.message));
       }
@@ -158,8 +174,10 @@ export class Authenticator {
     // It may have changed since the credential was read.
     void check();
     return () => {
+      isHeld = false;
       release();
       clearTimeout(timer);
+      clearTimeout(again);
     };
   }
 
@@ -181,7 +199,7 @@ export class Authenticator {
       return new Access(principal, loaded.rules ?? { roles: {} }, loaded.cursorSecret);
     } catch (error) {
       // A variable may have a value that no rule can compare with; that of DynamoDB must be tried again.
-      if (!(error instanceof CellportError) || error.code === 'UNAVAILABLE' || error.code === 'THROTTLED') throw error;
+      if (!isRefusal(error)) throw error;
       return error.code === 'UNAUTHENTICATED'
         ? error
         : unauthenticated(`the credential fits no rule: ${error.message}`);
@@ -240,13 +258,16 @@ export class Authenticator {
       const cursorSecret = Buffer.from(stored?.secret ?? '', 'base64');
       const known = new LRUCache<string, Access | CellportError>({
         maxSize: KNOWN_BYTES,
+        ttl: KNOWN_FOR_MS,
         sizeCalculation: (one) => (one instanceof Access ? 1_000 + 2 * one.fingerprint.length : 500),
       });
       const isFirst = this.#loaded === undefined;
+      // Its keys are not read again for each change.
+      const isSameIssuer = isDeepStrictEqual(rules?.jwt, this.#loaded?.rules?.jwt);
       this.#loaded = {
         version,
         rules,
-        tokens: rules?.jwt && new Tokens(rules.jwt),
+        tokens: isSameIssuer ? this.#loaded?.tokens : rules?.jwt && new Tokens(rules.jwt),
         revokedBefore,
         cursorSecret,
         known,
@@ -267,13 +288,19 @@ export class Authenticator {
     const { clock } = this.#db;
     const { signal } = this.#stopping;
     let failed = false;
+    let isTold = false;
     while (!signal.aborted) {
       try {
         await this.#look();
-        failed = false;
+        failed = isTold = false;
       } catch (err) {
         if (!failed && !signal.aborted) this.#log.error({ err }, 'Cannot read the rules of access');
         failed = true;
+        // Nor do open streams outlive what is known of the rules.
+        if (!isTold && clock.now() - this.#readAt > TRUSTED_FOR_MS) {
+          isTold = true;
+          await this.#tell();
+        }
       }
       await clock.sleep(LOOK_EVERY_MS, signal);
     }

@@ -110,7 +110,7 @@ export class Tokens {
     const { sub: subject = '', exp = 0, iat = 0, name } = payload;
     const filled = Object.entries(variables).flatMap(([variable, path]) => {
       const value = claimAt(payload, path);
-      return value === undefined ? [] : [[variable, value] as const];
+      return value === undefined || value === null ? [] : [[variable, value] as const];
     });
     return {
       subject,

@@ -18,8 +18,8 @@ interface Need {
 /** A mutation that is missing here does not compile. */
 export const MUTATIONS: Readonly<Record<Exclude<keyof Required<MutationResolvers>, '__isTypeOf'>, Need>> = {
   createCollection: { action: 'admin', names: ['input', 'key'] },
-  updateCollection: { action: 'admin', names: ['input', 'key'] },
-  deleteCollection: { action: 'admin', names: ['key'] },
+  updateCollection: { action: 'admin', names: ['input', 'key'], shows: true },
+  deleteCollection: { action: 'admin', names: ['key'], shows: true },
   createMarker: { action: 'write', names: ['input', 'collection'] },
   createMarkers: { action: 'write', names: ['collection'] },
   upsertMarkers: { action: 'write', names: ['collection'] },

@@ -177,6 +177,8 @@ class Sockets {
       });
     const close = (code: number, reason?: string) => socket.close(code, shortReason(reason));
     const isReading = () => {
+      // Nothing is done for one that is closing: its client may go on sending for half a minute.
+      if (socket.readyState !== socket.OPEN) return false;
       if (socket.bufferedAmount <= MAX_UNREAD_BYTES) return true;
       socket.terminate();
       return false;

@@ -58,7 +58,7 @@ export class CollectionLoader {
   async get(key: string, items = this.lagging, action: Action = 'read'): Promise<Collection | null> {
     if (!this.allows(key, action)) return null;
     const found = await remembered(this.#known, key, () => this.#read(key, items));
-    return found && this.#granted(found, action);
+    return found && this.granted(found, action);
   }
 
   /** Whether the principal may do this with the collection of a key, which may not exist. */
@@ -73,7 +73,7 @@ export class CollectionLoader {
       const list = await this.#lists.load({ first, after: from });
       for (const collection of list.collections) {
         if (!this.#known.has(collection.key)) this.#known.set(collection.key, Promise.resolve(collection));
-        if (this.allows(collection.key, 'read')) collections.push(this.#granted(collection, 'read'));
+        if (this.allows(collection.key, 'read')) collections.push(this.granted(collection, 'read'));
       }
       // One more than wanted, as the next ones may be unknown to the principal.
       const isEnough = collections.length > first || (this.#grants === undefined && list.more);
@@ -101,7 +101,7 @@ export class CollectionLoader {
       for (let after = beginning === '' ? undefined : beginning, more = true; more;) {
         const list = await this.#lists.load({ first: LISTED_AT_ONCE, after });
         const within = list.collections.filter(({ key }) => key.startsWith(beginning));
-        for (const one of within) found.set(one.key, this.#granted(one, 'read'));
+        for (const one of within) found.set(one.key, this.granted(one, 'read'));
         check(found.size);
         more = list.more && within.length === list.collections.length;
         after = within.at(-1)?.key;
@@ -110,7 +110,8 @@ export class CollectionLoader {
     return [...found.values()];
   }
 
-  #granted(collection: Collection, action: Action): Collection {
+  /** A collection as far as the principal may do this with it. */
+  granted(collection: Collection, action: Action): Collection {
     const grant = this.#grants?.grant(action, collection.key);
     // The same object each time, by which reads are joined.
     return grant === undefined

@@ -53,7 +53,7 @@ export const resolvers: Resolvers = {
       const collection = await createCollection(services.db, input, services.now().toISOString(), work);
       map.loaders.collections.forget(collection.key);
       services.collectionCache.set(collection.key, collection);
-      return collection;
+      return map.loaders.collections.granted(collection, 'read');
     },
 
     updateCollection: async (
@@ -66,14 +66,14 @@ export const resolvers: Resolvers = {
       const { collection } = await updateCollection(services.db, key, update, options, work);
       map.loaders.collections.forget(key);
       services.collectionCache.set(collection.key, collection);
-      return collection;
+      return map.loaders.collections.granted(collection, 'read');
     },
 
     deleteCollection: async (_root, { key }, { services, map, work, access }) => {
       requireAction(access, 'deleteCollection', key);
       const { collection } = await deleteCollection(services.db, key, services.now().toISOString(), work);
       map.loaders.collections.forget(key);
-      return collection;
+      return map.loaders.collections.granted(collection, 'read');
     },
 
     createZone: async (_root, { input: { collection: key, ...input } }, context) => {
@@ -194,6 +194,8 @@ export const resolvers: Resolvers = {
   CollectionSource: {
     table: ({ collection, table }, _args, { access }) => forAdmins(access, collection, table),
     mapping: ({ collection, mapping }, _args, { access }) => forAdmins(access, collection, mapping),
+    // It names the table, and what is in its items.
+    reason: ({ collection, reason }, _args, { access }) => reason && forAdmins(access, collection, reason),
   },
   ZoneConnection: { nodes: ({ edges }) => edges.map(({ node }) => node) },
 };

@@ -16,8 +16,9 @@ function requireLive({ services: { live } }: RequestContext): LiveChanges {
 async function requireSourceLive({ db, sourceLiveSince }: Services, collection: SourceCollection): Promise<number> {
   const since = await sourceLiveSince(db.keys.scope(collection));
   if (since !== undefined) return since;
-  const { key, source } = collection;
-  const message = `live changes of collection ${key} are not available here: table ${source.table} is read again and again, cannot be read at present, or has several items for one marker and another server follows it, which needs CELLPORT_REDIS_URL`;
+  const { key } = collection;
+  // Whoever reads the collection need not know the name of its table.
+  const message = `live changes of collection ${key} are not available here: its table is read again and again, cannot be read at present, or has several items for one marker and another server follows it, which needs CELLPORT_REDIS_URL`;
   throw new CellportError('UNAVAILABLE', message, { collection: key });
 }
 

@@ -93,7 +93,7 @@ export class PageLoader {
     if (trusted !== undefined) return trusted;
     const { key, source } = collection;
     const message = source
-      ? `collection ${key} is being filled from table ${source.table}; try again later`
+      ? `collection ${key} is being filled from its table; try again later`
       : `collection ${key} has no geo index, and there are no pages of markers yet: a server must keep them (CELLPORT_CONSUMER), and a table of an earlier release needs \`cellport recount\` once`;
     throw new CellportError('UNAVAILABLE', message, { collection: key });
   }

@@ -26,11 +26,12 @@ export function mappingOf(source: CollectionSource): Mapping {
 /** The collection, if its markers are Cellport's own; errors name `field`. Throws BAD_USER_INPUT for one that follows a table. */
 export function ownCollection(collection: Collection, field: string): Collection {
   if (!hasSource(collection)) return collection;
-  const { key, source } = collection;
+  const { key } = collection;
+  // Whoever reads the collection need not know the name of its table.
   throw new CellportError(
     'BAD_USER_INPUT',
-    `${field}: collection ${key} follows table ${source.table}, which Cellport only reads; so it takes no writes, and has no search index and no index of places`,
-    { collection: key, table: source.table },
+    `${field}: collection ${key} follows a table, which Cellport only reads; so it takes no writes, and has no search index and no index of places`,
+    { collection: key },
   );
 }
 

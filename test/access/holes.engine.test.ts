@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+
+import { hashOfKey } from '../../src/access/api-key.js';
+import { Authenticator } from '../../src/access/authenticator.js';
+import type { CellportError } from '../../src/errors.js';
+import { silentLog } from '../../src/log.js';
+import { removeKey, storedKey } from '../../src/store/access/access-items.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { createMarkers } from '../../src/store/marker/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { testDatabase } from '../support/test-database.js';
+import { bearer, createKey, guardedServer, JWT, setRules, token, type GuardedServer } from './guarded-server.js';
+
+const db = await testDatabase('readable', { stream: true });
+const NORTH = { properties: [{ name: 'fleet', eq: '$fleet' }] };
+const all = ['read', 'write', 'record', 'admin'];
+const RULES = {
+  roles: {
+    anonymous: [{ collections: ['cars'], may: ['read'], where: { properties: [{ name: 'fleet', eq: 'north' }] } }],
+    writer: [{ collections: ['cars'], may: ['read', 'write'] }],
+    driver: [{ collections: ['cars'], may: ['read'], where: NORTH }],
+    keeper: [{ collections: ['cars'], may: ['admin'] }],
+    chief: [
+      { collections: ['cars'], may: ['admin'] },
+      { collections: ['cars'], may: ['read'], where: NORTH, hide: ['margin'] },
+    ],
+    admin: [{ collections: ['*'], may: all }],
+  },
+  jwt: JWT,
+};
+let server: GuardedServer;
+
+beforeAll(async () => {
+  const now = new Date().toISOString();
+  const made = { key: 'cars', name: 'Cars', mapProperties: ['fleet', 'margin'] };
+  const collection = await createCollection(db, made, now, newCall());
+  const markers = ['north', 'south', null].map((fleet) => ({
+    key: String(fleet),
+    position: { lng: 10, lat: 50 },
+    properties: { fleet, margin: 7 },
+  }));
+  await createMarkers(db, collection, markers, now, newCall());
+  server = await guardedServer(db, RULES);
+});
+afterAll(() => server.close());
+
+const CARS = '{ collection(key: "cars") { markers { nodes { key properties } } } }';
+
+test('an empty credential is not the same as none, whichever is known first', async () => {
+  expect((await server.ask(CARS, {}, { 'x-api-key': '' })).status).toBe(401);
+  expect((await server.ask(CARS)).data.collection.markers.nodes).toHaveLength(1);
+  expect((await server.ask(CARS, {}, { 'x-api-key': '' })).status).toBe(401);
+});
+
+/** A WebSocket that has been opened with a payload, and the first message or the code with which it is closed. */
+async function opened(payload: object): Promise<{ socket: WebSocket; first: unknown }> {
+  const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  await once(socket, 'open');
+  const message = once(socket, 'message').then(([data]) => (JSON.parse(String(data)) as { readonly type: string }).type);
+  const closed = once(socket, 'close').then(([code]) => code as number);
+  socket.send(JSON.stringify({ type: 'connection_init', payload }));
+  return { socket, first: await Promise.race([message, closed]) };
+}
+
+test('a credential that is no text is refused, as one that does not verify', async () => {
+  for (const payload of [{ authorization: ['Bearer x'] }, { 'x-api-key': 1 }, { headers: { Authorization: {} } }]) {
+    expect([payload, (await opened(payload)).first]).toEqual([payload, 4401]);
+  }
+  const { socket, first } = await opened({ authorization: null });
+  expect(first).toBe('connection_ack');
+  socket.terminate();
+});
+
+test('a WebSocket that does not close when its key is revoked executes nothing more', async () => {
+  const key = await createKey(db, { roles: ['writer'] });
+  const { socket, first } = await opened(bearer(key));
+  expect(first).toBe('connection_ack');
+  // It does not see that it is to close, and so does not answer.
+  (socket as unknown as { readonly _socket: { pause(): void } })._socket.pause();
+  const stored = await storedKey(db, hashOfKey(key) ?? '', newCall());
+  if (stored) await removeKey(db, stored, newCall());
+  const admin = bearer(await createKey(db, { roles: ['admin'] }));
+  await vi.waitFor(async () => expect((await server.ask(CARS, {}, bearer(key))).status).toBe(401));
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const query = 'mutation { createMarker(input: { collection: "cars", key: "late", position: { lng: 1, lat: 1 } }) { key } }';
+  socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const { data } = await server.ask('{ collection(key: "cars") { marker(key: "late") { key } } }', {}, admin);
+  socket.terminate();
+  expect(data).toEqual({ collection: { marker: null } });
+});
+
+test('the answer to a change of a collection shows what its principal may read', async () => {
+  const change = 'mutation { updateCollection(input: { key: "cars", description: "x" }) { count mapProperties markers { nodes { key properties } } } }';
+  const keeper = await server.ask(change, {}, bearer(await createKey(db, { roles: ['keeper'] })));
+  expect(JSON.stringify(keeper)).not.toMatch(/north|south/);
+  const chief = bearer(await createKey(db, { roles: ['chief'], variables: { fleet: 'north' } }));
+  expect((await server.ask(change, {}, chief)).data.updateCollection).toEqual({
+    count: 1,
+    mapProperties: ['fleet'],
+    markers: { nodes: [{ key: 'north', properties: { fleet: 'north' } }] },
+  });
+});
+
+test('a claim that is null is one that is missing', async () => {
+  const driver = async (fleet: unknown) => server.ask(CARS, {}, bearer(await token({ roles: ['driver'], fleet })));
+  expect((await driver('south')).data.collection.markers.nodes).toHaveLength(1);
+  expect((await driver(null)).data).toEqual({ collection: null });
+});
+
+test('a stream ends if the keys of the issuer could not be read when the rules changed', async () => {
+  let isDown = false;
+  const issuer = createServer((_request, response) =>
+    isDown ? response.destroy() : response.setHeader('content-type', 'application/json').end(JSON.stringify(JWT.jwks)),
+  ).listen(0, '127.0.0.1');
+  await once(issuer, 'listening');
+  const jwt = { ...JWT, jwks: `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/jwks` };
+  await setRules(db, { ...RULES, jwt });
+  const authenticator = new Authenticator(db, silentLog);
+  authenticator.start();
+  try {
+    const credential = bearer(await token({ roles: ['driver'], fleet: 'north' }));
+    const access = await authenticator.access(credential);
+    const end = vi.fn<(reason: CellportError) => void>();
+    const release = authenticator.hold(credential, access, end);
+    isDown = true;
+    await setRules(db, { ...RULES, jwt: { ...jwt, audience: 'others' } });
+    await vi.waitFor(() => expect(authenticator.access(credential)).rejects.toMatchObject({ code: 'UNAVAILABLE' }));
+    expect(end).not.toHaveBeenCalled();
+    isDown = false;
+    await vi.waitFor(() => expect(end.mock.lastCall?.[0].code).toBe('FORBIDDEN'), { timeout: 3_000 });
+    release();
+  } finally {
+    await authenticator.stop();
+    issuer.close();
+    await setRules(db, RULES);
+  }
+});
