@@ -69,8 +69,10 @@ export class CollectionLoader {
   /** Some of all collections, by key. */
   async page({ first, after }: CollectionsWanted): Promise<CollectionList> {
     const collections: Collection[] = [];
+    // Thousands may be unknown to the principal: they are not read one by one.
+    const atOnce = this.#grants === undefined ? first : Math.max(first, LISTED_AT_ONCE);
     for (let from = after; ;) {
-      const list = await this.#lists.load({ first, after: from });
+      const list = await this.#lists.load({ first: atOnce, after: from });
       for (const collection of list.collections) {
         if (!this.#known.has(collection.key)) this.#known.set(collection.key, Promise.resolve(collection));
         if (this.allows(collection.key, 'read')) collections.push(this.granted(collection, 'read'));

@@ -23,6 +23,7 @@ const RULES = {
     anonymous: [{ collections: ['cars'], may: ['read'], where: { properties: [{ name: 'fleet', eq: 'north' }] } }],
     writer: [{ collections: ['cars'], may: ['read', 'write'] }],
     driver: [{ collections: ['cars'], may: ['read'], where: NORTH }],
+    editor: [{ collections: ['cars'], may: ['read', 'write'], hide: ['margin'] }],
     keeper: [{ collections: ['cars'], may: ['admin'] }],
     chief: [
       { collections: ['cars'], may: ['admin'] },
@@ -106,9 +107,18 @@ test('the answer to a change of a collection shows what its principal may read',
   });
 });
 
+test('the answer to a change of a marker shows no hidden property', async () => {
+  const editor = bearer(await createKey(db, { roles: ['editor'] }));
+  for (const change of ['updateMarker(input: { id: "marker::cars::south", name: "x" })', 'deleteMarker(id: "marker::cars::south")']) {
+    const { data } = await server.ask(`mutation { changed: ${change} { properties geojson } }`, {}, editor);
+    expect(data.changed.properties).toEqual({ fleet: 'south' });
+    expect(JSON.stringify(data)).not.toContain('margin');
+  }
+});
+
 test('a claim that is null is one that is missing', async () => {
   const driver = async (fleet: unknown) => server.ask(CARS, {}, bearer(await token({ roles: ['driver'], fleet })));
-  expect((await driver('south')).data.collection.markers.nodes).toHaveLength(1);
+  expect((await driver('north')).data.collection.markers.nodes).toHaveLength(1);
   expect((await driver(null)).data).toEqual({ collection: null });
 });
 

@@ -1,6 +1,7 @@
 import { badInput, CellportError, notFound } from '../../errors.js';
 import { parseId } from '../../keys/ids.js';
 import type { Collection } from '../../model/collection.js';
+import { withoutHidden } from '../../model/grant.js';
 import { ownWrite } from '../../read/from-pages/own-writes.js';
 import { createMarker, createMarkers, MAX_MARKERS_A_CALL } from '../../store/marker/markers.js';
 import { updateMarker } from '../../store/marker/update-marker.js';
@@ -60,7 +61,7 @@ export const markerMutations = {
     const options = { now: services.now().toISOString(), expectedVersion };
     const write = await updateMarker(services.db, reference, update, options, work);
     noteWrites(context, reference.collection, [write]);
-    return write.marker;
+    return withoutHidden(reference.collection, write.marker);
   },
 
   deleteMarker: async (_root, { id, expectedVersion }, context) => {
@@ -69,7 +70,7 @@ export const markerMutations = {
     const options = { now: services.now().toISOString(), expectedVersion };
     const write = await deleteMarker(services.db, reference, options, work);
     noteWrites(context, reference.collection, [write]);
-    return write.marker;
+    return withoutHidden(reference.collection, write.marker);
   },
 
   deleteMarkers: async (_root, { ids }, context) => {
