@@ -234,8 +234,13 @@ export class Authenticator {
   }
 
   async #current(): Promise<Loaded> {
-    if (this.#loaded === undefined || this.#db.clock.now() - this.#readAt > TRUSTED_FOR_MS) await this.#look();
-    if (this.#loaded === undefined) throw new CellportError('UNAVAILABLE', 'the rules of access cannot be read');
+    try {
+      if (this.#loaded === undefined || this.#db.clock.now() - this.#readAt > TRUSTED_FOR_MS) await this.#look();
+    } catch (cause) {
+      // What is wrong with them is nobody else's business.
+      throw new CellportError('UNAVAILABLE', 'the rules of access cannot be read', {}, { cause });
+    }
+    if (this.#loaded === undefined) throw new Error('rules that were read are not there');
     return this.#loaded;
   }
 

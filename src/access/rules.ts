@@ -50,6 +50,9 @@ const role = z
     Array.isArray(written) ? { rules: written } : written,
   );
 
+const VARIABLE = 'must be named by letters, digits and "_"';
+const variableName = z.string(VARIABLE).regex(/^[A-Za-z_]\w*$/, VARIABLE);
+
 const JWKS = 'must be an https URL (http on the loopback only), or an object with keys';
 const isSafe = (url: string) =>
   URL.canParse(url) && /^(https:|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/.test(new URL(url).href);
@@ -63,7 +66,11 @@ const jwt = fields(
     audience: text('the audience of tokens'),
     roles: text('the path of a claim').default('roles'),
     variables: z
-      .record(z.string(), text('the path of a claim'), 'must be an object with the path of a claim for each variable')
+      .record(
+        variableName,
+        text('the path of a claim'),
+        `must be an object with the path of a claim for each variable, which ${VARIABLE}`,
+      )
       .default({}),
   },
   'must be an object with jwks, issuer and audience',
@@ -97,12 +104,17 @@ export function filled(where: NonNullable<Rule['where']>, variables: Variables):
     const { name, ...compared } = comparison as { readonly name: string };
     return { name, ...Object.fromEntries(Object.entries(compared).map(([how, what]) => [how, value(what)])) };
   });
-  return isComplete ? { category: where.category, properties } : undefined;
+  const category = where.category?.map(value) as readonly string[] | undefined;
+  return isComplete ? { category, properties } : undefined;
 }
 
 /** Throws BAD_USER_INPUT if no values of variables make a rule's filter valid. */
 function checkWhere(name: string, at: number, { where: written }: Rule): void {
   if (written === undefined) return;
+  // Compared as it is, it would be unequal to everything.
+  const [, typo] = /"(\$(?![A-Za-z_]\w*")[^"]*)"/.exec(JSON.stringify(written)) ?? [];
+  if (typo !== undefined)
+    throw new CellportError('BAD_USER_INPUT', `roles.${name}[${at}].where: ${typo} is no variable, which ${VARIABLE}`);
   const names = JSON.stringify(written).matchAll(/"\$([A-Za-z_]\w*)"/g);
   const isList = (variable: string) => JSON.stringify(written).includes(`"in":"$${variable}"`);
   const sample = Array.from(names, ([, variable = '']) => [variable, isList(variable) ? [] : ''] as const);

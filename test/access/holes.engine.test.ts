@@ -61,7 +61,9 @@ test('an empty credential is not the same as none, whichever is known first', as
 async function opened(payload: object): Promise<{ socket: WebSocket; first: unknown }> {
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
   await once(socket, 'open');
-  const message = once(socket, 'message').then(([data]) => (JSON.parse(String(data)) as { readonly type: string }).type);
+  const message = once(socket, 'message').then(
+    ([data]) => (JSON.parse(String(data)) as { readonly type: string }).type,
+  );
   const closed = once(socket, 'close').then(([code]) => code as number);
   socket.send(JSON.stringify({ type: 'connection_init', payload }));
   return { socket, first: await Promise.race([message, closed]) };
@@ -87,7 +89,8 @@ test('a WebSocket that does not close when its key is revoked executes nothing m
   const admin = bearer(await createKey(db, { roles: ['admin'] }));
   await vi.waitFor(async () => expect((await server.ask(CARS, {}, bearer(key))).status).toBe(401));
   await new Promise((resolve) => setTimeout(resolve, 500));
-  const query = 'mutation { createMarker(input: { collection: "cars", key: "late", position: { lng: 1, lat: 1 } }) { key } }';
+  const query =
+    'mutation { createMarker(input: { collection: "cars", key: "late", position: { lng: 1, lat: 1 } }) { key } }';
   socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   const { data } = await server.ask('{ collection(key: "cars") { marker(key: "late") { key } } }', {}, admin);
@@ -96,7 +99,8 @@ test('a WebSocket that does not close when its key is revoked executes nothing m
 });
 
 test('the answer to a change of a collection shows what its principal may read', async () => {
-  const change = 'mutation { updateCollection(input: { key: "cars", description: "x" }) { count mapProperties markers { nodes { key properties } } } }';
+  const change =
+    'mutation { updateCollection(input: { key: "cars", description: "x" }) { count mapProperties markers { nodes { key properties } } } }';
   const keeper = await server.ask(change, {}, bearer(await createKey(db, { roles: ['keeper'] })));
   expect(JSON.stringify(keeper)).not.toMatch(/north|south/);
   const chief = bearer(await createKey(db, { roles: ['chief'], variables: { fleet: 'north' } }));
@@ -109,7 +113,10 @@ test('the answer to a change of a collection shows what its principal may read',
 
 test('the answer to a change of a marker shows no hidden property', async () => {
   const editor = bearer(await createKey(db, { roles: ['editor'] }));
-  for (const change of ['updateMarker(input: { id: "marker::cars::south", name: "x" })', 'deleteMarker(id: "marker::cars::south")']) {
+  for (const change of [
+    'updateMarker(input: { id: "marker::cars::south", name: "x" })',
+    'deleteMarker(id: "marker::cars::south")',
+  ]) {
     const { data } = await server.ask(`mutation { changed: ${change} { properties geojson } }`, {}, editor);
     expect(data.changed.properties).toEqual({ fleet: 'south' });
     expect(JSON.stringify(data)).not.toContain('margin');
@@ -120,6 +127,16 @@ test('a claim that is null is one that is missing', async () => {
   const driver = async (fleet: unknown) => server.ask(CARS, {}, bearer(await token({ roles: ['driver'], fleet })));
   expect((await driver('north')).data.collection.markers.nodes).toHaveLength(1);
   expect((await driver(null)).data).toEqual({ collection: null });
+});
+
+test('rules that cannot be read allow nothing, and are not quoted', async () => {
+  await setRules(db, { roles: { secretive: 1 } });
+  const authenticator = new Authenticator(db, silentLog);
+  await expect(authenticator.access({})).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: 'the rules of access cannot be read',
+  });
+  await setRules(db, RULES);
 });
 
 test('a stream ends if the keys of the issuer could not be read when the rules changed', async () => {
