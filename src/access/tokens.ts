@@ -107,7 +107,9 @@ export class Tokens {
     const { payload } = await jwtVerify(token, this.#keys, options).catch((error: unknown) => {
       throw reasonOf(error);
     });
-    const { sub: subject = '', exp = 0, iat = 0, name } = payload;
+    const { sub: subject, exp = 0, iat = 0, name } = payload;
+    // By which tokens are revoked.
+    if (typeof subject !== 'string') throw unauthenticated('the token\'s claim "sub" is no text');
     const filled = Object.entries(variables).flatMap(([variable, path]) => {
       const value = claimAt(payload, path);
       return value === undefined || value === null ? [] : [[variable, value] as const];
