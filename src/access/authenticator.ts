@@ -148,15 +148,18 @@ export class Authenticator {
     let timer: NodeJS.Timeout | undefined;
     let again: NodeJS.Timeout | undefined;
     let isHeld = true;
-    const check = async (since = this.#db.clock.now()) => {
+    let unknownSince: number | undefined;
+    const check = async () => {
       try {
         const { fingerprint } = await this.access(credential);
+        unknownSince = undefined;
         if (fingerprint !== access.fingerprint) end(RULES_CHANGED);
       } catch (error) {
         if (!isRefusal(error)) {
           clearTimeout(again);
-          if (this.#db.clock.now() - since > TRUSTED_FOR_MS) end(UNKNOWN);
-          else if (isHeld) again = setTimeout(() => void check(since), LOOK_EVERY_MS);
+          unknownSince ??= this.#db.clock.now();
+          if (this.#db.clock.now() - unknownSince > TRUSTED_FOR_MS) end(UNKNOWN);
+          else if (isHeld) again = setTimeout(() => void check(), LOOK_EVERY_MS);
           return;
         }
         const isExpired = (access.principal.expiresAt ?? Infinity) <= this.#db.clock.wall();
