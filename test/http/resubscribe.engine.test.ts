@@ -88,7 +88,9 @@ test('one event for many of them is answered in turns, and others are served mea
       return { data: {} };
     },
   });
-  const all = await Promise.all(Array.from({ length: 50 }, () => answering.graphql.subscribe({ query: QUERY }, { access: undefined })));
+  const all = await Promise.all(
+    Array.from({ length: 50 }, () => answering.graphql.subscribe({ query: QUERY }, { access: undefined })),
+  );
   const answers = all.flatMap((started) => ('answers' in started ? [started.answers] : []));
   expect(answers).toHaveLength(50);
   const first = Promise.all(answers.map((each) => each.next()));
