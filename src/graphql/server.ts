@@ -9,6 +9,7 @@ import { createContext, type RequestContext, type Services } from './context.js'
 import { formatted } from './error-format.js';
 import { startApollo, statusOf } from './execution/apollo.js';
 import { compiling, type Executor } from './execution/executor.js';
+import { hasHash } from './execution/persisted.js';
 import {
   operationIn,
   Pipeline,
@@ -196,7 +197,7 @@ export class GraphqlServer {
           const http = { status: statusOf({ errors }) };
           throw new GraphQLError('the document is refused', { extensions: { code: 'BAD_REQUEST', http } });
         }
-        const isAsSent = text === operation.query && (operation.extensions ?? undefined) === undefined;
+        const isAsSent = text === operation.query && !hasHash(operation);
         if (text !== undefined && !isAsSent) Object.assign(httpGraphQLRequest, withText(request, text));
         return { ...createContext(this.#services, work, access), address, ...(forbidsWrites && { forbidsWrites }) };
       },

@@ -75,6 +75,7 @@ const around = (vary: number) => ({ lng: 10 + vary / 100, lat: 50 });
 
 /** Every field that takes arguments or is a root, and those without arguments that read. */
 const FIELDS: Readonly<Record<string, Heavy>> = {
+  'Query.viewer': { args: () => ({}), select: 'name roles may { collections actions }' },
   'Query.node': { args: (vary) => ({ id: `marker::cities::crowd-${vary % 30}` }), select: 'id' },
   'Query.nodes': { args: () => ({ ids: numbers(5_000).map((index) => `marker::cities::n${index}`) }), select: 'id' },
   'Query.collection': { args: () => ({ key: 'cities' }), select: 'id count bounds { west }' },

@@ -21,6 +21,10 @@ const CACHE_BYTES = 8 * 1024 * 1024;
 /** The text that a request sends, if it does: messages of graphql-ws have one that is empty beside a hash. */
 const sent = (query: unknown): unknown => (query === '' || query === null ? undefined : query);
 
+/** Whether a request has a hash, right or wrong. */
+export const hasHash = ({ extensions }: Asked): boolean =>
+  typeof extensions === 'object' && extensions !== null && 'persistedQuery' in extensions;
+
 /** The hash in a request, as Apollo's persisted queries have it. Throws BAD_USER_INPUT. */
 function hashIn({ query, extensions }: Asked): string | undefined {
   const named = ((extensions ?? {}) as Readonly<Record<string, unknown>>)['persistedQuery'] ?? undefined;
