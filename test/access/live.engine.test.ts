@@ -65,6 +65,7 @@ test('two principals are told of their own markers, and since a time of the same
     await create(`begin-north-${n}`, 'north', 1);
     await create(`begin-south-${n}`, 'south', 1);
     await new Promise((resolve) => setTimeout(resolve, 200));
+    if (n > 100) throw new Error(`no subscription has begun: ${JSON.stringify([ofNorth, ofSouth])}`);
   }
   await create('moving', 'north', 11);
   await update('moving', 'position: { lng: 12, lat: 1 }');
