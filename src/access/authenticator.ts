@@ -16,15 +16,9 @@ import type { Database } from '../store/database.js';
 import { newCall, type Call } from '../store/request/meter.js';
 import { Access, ANONYMOUS, type Principal } from './access.js';
 import { hashOfKey, isSameHash } from './api-key.js';
+import { secretIn, unauthenticated, type Credential } from './credential.js';
 import { readRules, type AccessRules } from './rules.js';
-import { CLOCK_SKEW_MS, Tokens, unauthenticated } from './tokens.js';
-
-/** What a request says about who sends it. */
-export interface Credential {
-  /** `Bearer …`, with a token or an API key. */
-  readonly authorization?: string | undefined;
-  readonly apiKey?: string | undefined;
-}
+import { CLOCK_SKEW_MS, Tokens } from './tokens.js';
 
 /** A change is in force within this time and that of one read. */
 const LOOK_EVERY_MS = 400;
@@ -64,24 +58,6 @@ const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 /** Open streams that are told of a change between two turns. */
 const TOLD_IN_A_TURN = 200;
 const NO_CREDENTIAL = unauthenticated('this server asks who you are: send an API key or a token, see docs/access.md');
-
-/** The credential in headers, by lower-case name. One that is no text is one that does not verify. */
-export function credentialIn(headers: Readonly<Record<string, unknown>>): Credential {
-  const text = (name: string) => {
-    const value = headers[name] ?? undefined;
-    return value === undefined || typeof value === 'string' ? value : '';
-  };
-  return { authorization: text('authorization'), apiKey: text('x-api-key') };
-}
-
-/** The key or token itself; undefined for a request that has none. Throws UNAUTHENTICATED for two, or another scheme. */
-function secretIn({ authorization, apiKey }: Credential): string | undefined {
-  if (authorization === undefined) return apiKey;
-  if (apiKey !== undefined) throw unauthenticated('send either Authorization or x-api-key');
-  const [, secret] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
-  if (secret === undefined) throw unauthenticated('Authorization must be `Bearer` and an API key or a token');
-  return secret;
-}
 
 /** Tells who asks and what they may do. All of it follows what is stored: a change is in force within half a second. */
 export class Authenticator {

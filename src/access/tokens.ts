@@ -10,6 +10,7 @@ import {
 
 import { CellportError } from '../errors.js';
 import type { Principal } from './access.js';
+import { unauthenticated } from './credential.js';
 import type { TokenRules } from './rules.js';
 
 /** Signatures that only the issuer can make. A secret that both sides know, or no signature, is none of them. */
@@ -52,8 +53,6 @@ export interface VerifiedToken {
   readonly subject: string;
   readonly issuedAt: number;
 }
-
-export const unauthenticated = (reason: string) => new CellportError('UNAUTHENTICATED', reason);
 
 /** Why a token does not verify, without what it holds. */
 function reasonOf(error: unknown): CellportError {

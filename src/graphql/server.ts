@@ -2,7 +2,7 @@ import { HeaderMap, type ApolloServer } from '@apollo/server';
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 
 import type { Access } from '../access/access.js';
-import { credentialIn, type Credential } from '../access/authenticator.js';
+import { credentialIn, type Credential } from '../access/credential.js';
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import { createContext, type RequestContext, type Services } from './context.js';

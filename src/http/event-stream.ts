@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 
 import type { Access } from '../access/access.js';
-import { credentialIn } from '../access/authenticator.js';
+import { credentialIn } from '../access/credential.js';
 import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import { operationIn, type OperationRequest, type OperationResult } from '../graphql/execution/pipeline.js';

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import { fastify, type FastifyInstance } from 'fastify';
 
-import { credentialIn } from '../access/authenticator.js';
+import { credentialIn } from '../access/credential.js';
 import { formatted } from '../graphql/error-format.js';
 import { asksForNothing } from '../graphql/extensions.js';
 import { statusOfRefusal, type GraphqlServer } from '../graphql/server.js';

@@ -5,7 +5,7 @@ import { CloseCode, makeServer, type Server } from 'graphql-ws';
 import type { LimitFunction } from 'p-limit';
 
 import type { Access } from '../access/access.js';
-import { credentialIn, type Credential } from '../access/authenticator.js';
+import { credentialIn, type Credential } from '../access/credential.js';
 import { CellportError, limitExceeded } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import type { OperationResult } from '../graphql/execution/pipeline.js';

@@ -1,0 +1,28 @@
+import { CellportError } from '../errors.js';
+
+/** What a request says about who sends it. */
+export interface Credential {
+  /** `Bearer …`, with a token or an API key. */
+  readonly authorization?: string | undefined;
+  readonly apiKey?: string | undefined;
+}
+
+export const unauthenticated = (reason: string) => new CellportError('UNAUTHENTICATED', reason);
+
+/** The credential in headers, by lower-case name. One that is no text is one that does not verify. */
+export function credentialIn(headers: Readonly<Record<string, unknown>>): Credential {
+  const text = (name: string) => {
+    const value = headers[name] ?? undefined;
+    return value === undefined || typeof value === 'string' ? value : '';
+  };
+  return { authorization: text('authorization'), apiKey: text('x-api-key') };
+}
+
+/** The key or token itself; undefined for a request that has none. Throws UNAUTHENTICATED for two, or another scheme. */
+export function secretIn({ authorization, apiKey }: Credential): string | undefined {
+  if (authorization === undefined) return apiKey;
+  if (apiKey !== undefined) throw unauthenticated('send either Authorization or x-api-key');
+  const [, secret] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
+  if (secret === undefined) throw unauthenticated('Authorization must be `Bearer` and an API key or a token');
+  return secret;
+}
