@@ -248,7 +248,7 @@ afterAll(() => server.close());
 
 describe('random questions of a principal with rows are answered as of a collection with only these', () => {
   const expected = new Map<string, string>();
-  const rounds = Array.from({ length: someOf(8) }, (_, n) => n);
+  const rounds = Array.from({ length: Math.max(2, someOf(8)) }, (_, n) => n);
 
   test('from pages', async () => {
     expect(await compare(rounds, expected)).toBeGreaterThan(90);
