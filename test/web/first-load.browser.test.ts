@@ -26,6 +26,27 @@ function recordViews(page: Page): string[] {
   return views;
 }
 
+/**
+ * How many times a page loads its first view: again if it connected so late that the server could not tell it all changes
+ * since, which happens on a machine that is busy with other tests.
+ */
+function recordLoads(page: Page): () => number {
+  let [requestedAt, knownFrom] = [Infinity, 0];
+  page.on('request', (request) => {
+    if (request.postData()?.includes('content: auto')) requestedAt = Math.min(requestedAt, Date.now());
+  });
+  page.on('websocket', (socket) =>
+    socket.on('framereceived', ({ payload }) => {
+      const { type, payload: known } = JSON.parse(String(payload)) as {
+        type: string;
+        payload: { changesFrom: string };
+      };
+      if (type === 'connection_ack') knownFrom = Date.parse(known.changesFrom);
+    }),
+  );
+  return () => (requestedAt > knownFrom ? 1 : 2);
+}
+
 /** Waits until the map shows its first view. */
 async function drawn(page: Page): Promise<void> {
   await expectSoon(page, 'globalThis.cellport?.layers.some(({ states }) => states.length > 0)');
@@ -92,6 +113,7 @@ describe.skipIf(!hasChromium)('the first load of a built page', async () => {
     const before = server.bytesSent();
     const page = await browser.newPage(VIEW);
     const views = recordViews(page);
+    const loads = recordLoads(page);
     // Like a slow network: the subscription to changes starts after the first request.
     await page.addInitScript(`{
       const { send } = WebSocket.prototype;
@@ -101,7 +123,7 @@ describe.skipIf(!hasChromium)('the first load of a built page', async () => {
     await drawn(page);
     await quiet();
     // Both at once: the zones do not wait for the subscription to changes.
-    expect(views.toSorted()).toEqual(['auto of cities', 'zones of cities']);
+    expect(views.toSorted()).toEqual([...Array<string>(loads()).fill('auto of cities'), 'zones of cities']);
     expect(server.bytesSent() - before).toBeLessThan(600_000);
     await page.close();
   });
