@@ -195,6 +195,12 @@ export const PAGE_DIRECTORY = {
   key: { pk: { readable: 'pages::{scope}::{generation}', compact: '{scope:2}Pd#{generation}' }, sk: '{begin}' },
 } as const satisfies EntityDeclaration;
 
+/** Some writes to markers that pages may lack, by the version of the consumer's state that they follow. */
+export const RECENT_WRITES = {
+  name: 'recentWrites',
+  key: { pk: { readable: 'recent::{scope}', compact: '{scope:2}Re#' }, sk: '{version}::{part}' },
+} as const satisfies EntityDeclaration;
+
 /** The summaries of a marker's readings of one day. */
 export const DAY_SUMMARY = {
   name: 'daySummary',
@@ -242,6 +248,7 @@ export const ENTITIES: readonly EntityDeclaration[] = [
   PLACES,
   PAGE,
   PAGE_DIRECTORY,
+  RECENT_WRITES,
   DAY_SUMMARY,
   DUE_DAY,
   WINNER,

@@ -11,6 +11,7 @@ import {
   PAGE,
   PAGE_DIRECTORY,
   PLACES,
+  RECENT_WRITES,
   STREAM_STATE,
   TOTAL,
   WINNER,
@@ -60,10 +61,15 @@ function countKeys(style: KeyStyle) {
   };
 }
 
-/** Keys of pages and of their directories. */
+/** Enough for a write each millisecond for as long as safe integers last. */
+const VERSION_DIGITS = 16;
+
+/** Keys of pages, of their directories, and of what they lack. */
 function pageKeys(style: KeyStyle) {
   const pages = defineEntity(PAGE, style);
   const directories = defineEntity(PAGE_DIRECTORY, style);
+  const recent = defineEntity(RECENT_WRITES, style);
+  const versioned = (version: number) => String(version).padStart(VERSION_DIGITS, '0');
   return {
     /** A page of markers by its begin, which is not escaped: pages have the order of their begins. */
     page: (scope: string, generation: string, begin: string): Key => ({
@@ -77,6 +83,16 @@ function pageKeys(style: KeyStyle) {
       sk: begin,
     }),
     parsePageDirectory: ({ pk }: Key) => directories.pk.parse(pk),
+    /** The item of some writes that were published after a version of the consumer's state. */
+    recentWrites: (scope: string, version: number, part: number): Key =>
+      recent.format({ scope, version: versioned(version), part: String(part) }),
+    /** Bounds of those that were published after one version or a later one, up to another, both included. */
+    recentWritesRange: (scope: string, from: number, to: number): PartitionRange => ({
+      pk: recent.pk.format({ scope }),
+      from: versioned(from),
+      to: recent.sk.rangeUnder({ version: versioned(to) }).to,
+    }),
+    parseRecentWrites: (key: Key) => recent.parse(key),
   };
 }
 

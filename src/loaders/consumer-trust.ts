@@ -1,11 +1,12 @@
 import { STALE_AFTER_MS } from '../model/limits.js';
-import type { StreamState } from '../store/cell/stream-state.js';
+import type { PublishedWrites, StreamState } from '../store/cell/stream-state.js';
 import type { KeptTrust } from '../store/reading/kept-summaries.js';
 import { LAG_MS } from './followed-cache.js';
 
 /** The consumer's progress, as far as readers depend on it. */
 export interface ConsumerReport extends Pick<StreamState, 'pages' | 'gap' | 'summariesSince'> {
   readonly formerPages?: StreamState['formerPages'];
+  readonly published?: StreamState['published'];
   /** The last batch that all pages are known to include. */
   readonly complete: number;
   /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if unknown. */
@@ -19,6 +20,8 @@ export interface TrustedPages {
   readonly complete: number;
   /** Pages include everything written by this time, in milliseconds since 1970; 0 if it is unknown. */
   readonly endAt: number;
+  /** What must be laid over the pages for that; omitted if nothing must. */
+  readonly published?: PublishedWrites;
   /** The same, but before a gap; omitted for pages that are current. */
   readonly asOf?: number;
 }
@@ -37,6 +40,16 @@ export interface ConsumerTrustOptions {
   /** DynamoDB's time in milliseconds since 1970, by which the owner of the report goes, too. */
   readonly wall: () => number;
 }
+
+/** A report, and when it was current. */
+interface Look {
+  readonly report: ConsumerReport;
+  readonly at: number;
+  /** Whether everything written until a moment before was applied. */
+  readonly current: boolean;
+}
+
+const isCurrent = (endAt: number, at: number) => Math.abs(at - endAt) <= STALE_AFTER_MS;
 
 /** Minimum interval between reads of the stored report. */
 const READ_EVERY_MS = 1_000;
@@ -60,10 +73,12 @@ export class ConsumerTrust {
   async pages(): Promise<TrustedPages | undefined> {
     const found = await this.#look();
     if (found === undefined) return undefined;
-    const { pages, endAt } = found.report;
+    const { pages, endAt, published, gap } = found.report;
     const complete = this.#aged(found.report.complete);
-    if (pages === null || endAt === null || !found.current) return undefined;
-    return { generation: pages.generation, complete, endAt };
+    if (pages === null || gap !== null) return undefined;
+    if (endAt !== null && found.current) return { generation: pages.generation, complete, endAt };
+    if (!published || !isCurrent(published.endAt, found.at)) return undefined;
+    return { generation: pages.generation, complete, endAt: published.endAt, published };
   }
 
   /** The pages, however far they are behind, for collections without an index; undefined if there have never been any. */
@@ -74,8 +89,10 @@ export class ConsumerTrust {
     const { pages, formerPages, complete, gap } = report;
     const { generation, endAt } = pages ? { ...pages, endAt: report.endAt } : (formerPages ?? {});
     if (generation === undefined) return undefined;
-    const asOf = Math.min(endAt ?? 0, gap ? Date.parse(gap.since) : Infinity);
-    return { generation, complete: this.#aged(complete), endAt: endAt ?? 0, asOf };
+    const later = report.published && report.published.endAt > (endAt ?? 0) ? report.published : undefined;
+    const end = later?.endAt ?? endAt ?? 0;
+    const asOf = Math.min(end, gap ? Date.parse(gap.since) : Infinity);
+    return { generation, complete: this.#aged(complete), endAt: end, asOf, ...(later && { published: later }) };
   }
 
   /** A time, in milliseconds since 1970, up to which pages include everything; null before there are any. */
@@ -92,8 +109,7 @@ export class ConsumerTrust {
     return { since: summariesSince, current: found.current, finalBefore };
   }
 
-  /** The report, and whether everything written until a moment ago was applied. */
-  async #look(): Promise<{ readonly report: ConsumerReport; readonly current: boolean } | undefined> {
+  async #look(): Promise<Look | undefined> {
     const own = this.#options.own();
     // Without a report, nothing that the consumer keeps is read.
     const report = own ?? (await this.#stored().catch(() => undefined));
@@ -101,7 +117,7 @@ export class ConsumerTrust {
     const { gap, endAt } = report;
     // A stored report was current when it was read, and is used until the next read is due.
     const at = own ? this.#options.wall() : (this.#report?.at ?? -Infinity);
-    return { report, current: gap === null && endAt !== null && Math.abs(at - endAt) <= STALE_AFTER_MS };
+    return { report, at, current: gap === null && endAt !== null && isCurrent(endAt, at) };
   }
 
   /** Forces the next call to read the report again, because it may be outdated. */

@@ -8,13 +8,13 @@ import type { Limits } from '../model/limits.js';
 import type { Marker } from '../model/marker.js';
 import type { OrderedMarker } from '../pages/ordered-marker.js';
 import type { PlannedRead } from '../pages/plan-reads.js';
+import type { RecentWrites } from '../pages/recent-writes.js';
 import type { ScopedCollection } from '../plan/explain.js';
 import type { Turn } from '../scheduling/turns.js';
 import type { MarkerReference } from '../store/marker/markers.js';
 import type { CursorPosition } from './cursor.js';
 import type { IndexedMarkers } from './from-index/index-loader.js';
 import type { KnownDirectory } from './from-pages/directory-reader.js';
-import type { OwnWrite } from './from-pages/own-writes.js';
 
 /** A search of a geo index. */
 export interface IndexSearch {
@@ -31,8 +31,8 @@ export interface MarkerSearch extends IndexSearch {
 
 /** The pages of one collection, as one request sees them. Their reads throw PagesGone or UnknownPageFormat. */
 export interface SearchedPages {
-  /** Recent writes of this process that pages may lack. */
-  readonly ownWrites: readonly OwnWrite[];
+  /** Writes that pages may lack: those of this process, and those that the consumer has published. */
+  readonly recent: RecentWrites;
   /** The key of the page with a begin. */
   keyOf(begin: string): Key;
   /** The directory for sorted, disjoint ranges of Z-order at length 10, as far as it takes for so many markers. */

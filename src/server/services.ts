@@ -24,6 +24,7 @@ import { DEFAULT_CACHE_MB, DEFAULT_LIMITS } from '../model/limits.js';
 import { DirectoryCache } from '../read/from-pages/directory-cache.js';
 import { OwnWrites } from '../read/from-pages/own-writes.js';
 import { PageCache } from '../read/from-pages/page-cache.js';
+import { RecentCache } from '../read/from-pages/recent-cache.js';
 import { listCollections } from '../store/collection/collections.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
@@ -93,6 +94,7 @@ export function createServices(
       directories: new DirectoryCache(),
       pageCache: new PageCache({ maxBytes, trusted, now }),
       ownWrites: new OwnWrites(wall),
+      recent: new RecentCache(),
     },
     trust: new ConsumerTrust({ own: () => ownReport(consumerStatus()), stored: storedReport, wall }),
     sourceTrust(scope) {
@@ -118,8 +120,8 @@ export function createServices(
 /** The report of this process's consumer; undefined if another one maintains the pages. */
 function ownReport(status: Partial<Status> = {}): ConsumerReport | undefined {
   const { owner = false, pages = null, gap = null, complete = 0, endAt = null, summariesSince = null } = status;
-  const { formerPages = null } = status;
-  return owner ? { pages, formerPages, gap, complete, endAt, summariesSince } : undefined;
+  const { formerPages = null, published = null } = status;
+  return owner ? { pages, formerPages, published, gap, complete, endAt, summariesSince } : undefined;
 }
 
 /** The files built by `npm run build`. */

@@ -4,6 +4,7 @@ import type { MarkerDay } from '../keys/derived-keyspace.js';
 import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import type { DirectoryPart } from '../pages/directory.js';
+import type { RecentPart } from '../pages/recent-writes.js';
 import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../store/cell/blocks.js';
 import type { DeadLetter } from '../store/cell/dead-letters.js';
 import type { StreamState } from '../store/cell/stream-state.js';
@@ -119,6 +120,12 @@ export interface DaysPort {
   close(day: MarkerDay, seen: OpenDay, kept: KeptDay | undefined): Promise<boolean>;
   forget(due: DueDay): Promise<void>;
   remove(days: readonly MarkerDay[]): Promise<void>;
+}
+
+/** Where writes that pages may lack are published. */
+export interface RecentPort {
+  /** What is put again under the same version of the state is what was put before, and more. */
+  put(scope: string, version: number, part: RecentPart): Promise<void>;
 }
 
 /** Where pages of markers are stored. */

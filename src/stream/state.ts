@@ -130,7 +130,7 @@ export function withGap(state: StreamState, reason: string, wall: number, loss?:
 /** The state in which pages get no more records. */
 export function withoutPages(state: StreamState): StreamState {
   const { pages, formerPages = null, endAt } = state;
-  return { ...state, pages: null, formerPages: pages ? { ...pages, endAt } : formerPages };
+  return { ...state, pages: null, published: null, formerPages: pages ? { ...pages, endAt } : formerPages };
 }
 
 /** The state during a recount, which is a batch without records. Pages get no more records. */

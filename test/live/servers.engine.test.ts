@@ -124,7 +124,11 @@ describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () =
     let clients = all.map(({ hub }) => listen(hub, parks));
     await Promise.all(clients.map((each) => each.begun));
     await write(written('a', 30));
-    await until(() => clients.every(({ keys }) => keys.includes('a29')));
+    await until(
+      () => clients.every(({ keys }) => keys.includes('a29')),
+      100,
+      () => clients,
+    );
     for (const { keys } of clients) expect(keys).toEqual(written('a', 30));
 
     // Whoever else uses the channel.
@@ -133,30 +137,50 @@ describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () =
     for (const text of foreign) expect(await somebody.publish(`cellport:${db.tables.entities}`, text)).toBe(3);
     somebody.disconnect();
     await write(['a30']);
-    await until(() => clients.every(({ keys }) => keys.includes('a30')));
+    await until(
+      () => clients.every(({ keys }) => keys.includes('a30')),
+      100,
+      () => clients,
+    );
     expect(clients.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
 
     // Another sender may have skipped some changes.
     await one.stop();
-    await until(() => clients.slice(1).every(({ error }) => error !== undefined));
+    await until(
+      () => clients.slice(1).every(({ error }) => error !== undefined),
+      100,
+      () => clients,
+    );
     expect(clients.slice(1).map(({ error }) => error)).toMatchObject([
       { code: 'UNAVAILABLE' },
       { code: 'UNAVAILABLE' },
     ]);
     await write(written('b', 5));
     clients = others.map(({ hub }) => listen(hub, parks, begun + 1_000));
-    await until(() => clients.every(({ keys }) => keys.includes('b4')));
+    await until(
+      () => clients.every(({ keys }) => keys.includes('b4')),
+      100,
+      () => clients,
+    );
     for (const { keys } of clients) expect([...new Set(keys)]).toEqual([...written('a', 31), ...written('b', 5)]);
 
     // And after an outage of Redis.
     await stopRedis();
-    await until(() => clients.every(({ error }) => error !== undefined));
+    await until(
+      () => clients.every(({ error }) => error !== undefined),
+      100,
+      () => clients,
+    );
     await write(written('c', 5));
     await startRedis();
     let again = others.map(({ hub }) => listen(hub, parks, begun + 1_000));
     await Promise.all(again.map((each) => each.begun));
     await write(written('d', 5));
-    await until(() => again.every(({ keys }) => keys.includes('d4')));
+    await until(
+      () => again.every(({ keys }) => keys.includes('d4')),
+      100,
+      () => again,
+    );
     const expected = ['a', 'b', 'c', 'd'].flatMap((prefix) => written(prefix, prefix === 'a' ? 31 : 5));
     for (const { keys } of again) expect([...new Set(keys)]).toEqual(expected);
     await Promise.all(others.map((each) => each.stop()));

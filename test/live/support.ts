@@ -30,9 +30,20 @@ export function followChanges(
   };
 }
 
-/** Waits until a condition is true, at most until the test times out. */
-export async function until(holds: () => boolean | Promise<boolean>, everyMs = 100): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, everyMs));
+/** Far longer than anything takes on a busy machine, and sooner than a test times out. */
+const NEVER_MS = 240_000;
+
+/** Waits until a condition is true; fails with its text and what `shown` returns if that takes minutes. */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  everyMs = 100,
+  shown: () => unknown = () => '',
+): Promise<void> {
+  const end = Date.now() + NEVER_MS;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`${holds.toString()} is still not true ${JSON.stringify(shown())}`);
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
 }
 
 /** A client over a WebSocket with these headers in its first message; `connected` resolves when it is. */

@@ -9,8 +9,8 @@ import type { Collection } from '../../src/model/collection.js';
 import type { MapMarker } from '../../src/model/marker.js';
 import { overlaps, PartitionPages } from '../../src/pages/directory.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
+import { RecentWrites, type RecentWrite } from '../../src/pages/recent-writes.js';
 import type { MarkerFilterInput } from '../../src/read/filter.js';
-import type { OwnWrite } from '../../src/read/from-pages/own-writes.js';
 import type { SearchContext } from '../../src/read/search.js';
 import { searchContext } from '../support/search-context.js';
 
@@ -34,22 +34,22 @@ const center = { lng: 20, lat: LAT };
 interface Reading {
   readonly entries: MapMarker[];
   readonly again: boolean;
-  readonly ownWrite?: OwnWrite;
+  readonly ownWrite?: RecentWrite;
 }
 
 function contextOf(
   reads: Reading[],
   most: number,
   begins = ['s', MIDDLE],
-  own: readonly OwnWrite[] = [],
+  own: readonly RecentWrite[] = [],
 ): SearchContext {
   let ownWrites = own;
   const hints = begins.map((begin) => ({ begin, markers: most, bytes: 1e6 }));
   const partitions = [...new Set(begins.map((begin) => begin.charAt(0)))];
   const pagesOf = (partition: string) => new PartitionPages(hints.filter(({ begin }) => begin.startsWith(partition)));
   const pages = {
-    get ownWrites() {
-      return ownWrites;
+    get recent() {
+      return RecentWrites.NONE.including(ownWrites);
     },
     directory: (ranges: readonly ZRange[]) =>
       Promise.resolve({
@@ -162,7 +162,7 @@ async function pageThrough(
   first: number,
   reads: () => Reading[],
   later: () => Reading[],
-  own: readonly OwnWrite[],
+  own: readonly RecentWrite[],
   wanted: MarkerFilterInput,
 ) {
   const keys: string[] = [];
@@ -187,7 +187,7 @@ test('own writes are decided once', async () => {
   // 150 that match, written by this process a moment ago, and 800 others around them.
   const mine = Array.from({ length: 150 }, (_, index) => markerAt(`m${index}`, 20.1 + index / 1e4));
   const others = Array.from({ length: 800 }, (_, index) => markerAt(`o${index}`, 20.2 + index / 1e4));
-  const own = mine.map((marker): OwnWrite => ({ key: marker.key, mapVersion: 1, entry: orderedMarker(marker) }));
+  const own = mine.map((marker): RecentWrite => ({ key: marker.key, mapVersion: 1, entry: orderedMarker(marker) }));
   const far = [markerAt('o', -10)];
   const reads = () => [
     { entries: others, again: false },

@@ -7,6 +7,7 @@ import type { Collection } from '../../src/model/collection.js';
 import { PartitionPages } from '../../src/pages/directory.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { PlannedRead } from '../../src/pages/plan-reads.js';
+import { RecentWrites } from '../../src/pages/recent-writes.js';
 import { markersOf, readPages } from '../../src/read/from-pages/chain.js';
 import { applyToPages, roundOf } from '../../src/stream/pages/apply.js';
 import { PageMemory } from '../../src/stream/pages/memory.js';
@@ -36,7 +37,7 @@ test('a page read while a marker moves to a part of the world without markers sk
 
   const source = sourceOf(table);
   const pages = (isOld: boolean) => ({
-    ownWrites: [],
+    recent: RecentWrites.NONE,
     directory: () => {
       if (isOld) return Promise.resolve({ directory, upTo: undefined });
       const now = table.all().map(({ begin, entries }) => ({ begin, markers: entries.length, bytes: 700 }));

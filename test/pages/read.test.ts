@@ -5,6 +5,7 @@ import { LONGEST_Z } from '../../src/geo/geohash.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import { Budget } from '../../src/loaders/budget.js';
 import { orderedMarker, type OrderedMarker } from '../../src/pages/ordered-marker.js';
+import { RecentWrites } from '../../src/pages/recent-writes.js';
 import { markersOf, readPages } from '../../src/read/from-pages/chain.js';
 import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { DirectoryReader, type DirectorySource } from '../../src/read/from-pages/directory-reader.js';
@@ -116,7 +117,7 @@ test('a read finds each marker that exists throughout exactly once, while pages 
         const directory = directoryOf(table, directories, pause);
         const source = sourceOf(table, pause);
         const pages: SearchedPages = {
-          ownWrites: [],
+          recent: RecentWrites.NONE,
           keyOf: (sk) => ({ pk: SCOPE, sk }),
           directory: directory.read.bind(directory),
           read: async (reads, earlier) => {

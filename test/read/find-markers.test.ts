@@ -7,6 +7,7 @@ import type { Collection } from '../../src/model/collection.js';
 import type { MapMarker } from '../../src/model/marker.js';
 import { PartitionPages } from '../../src/pages/directory.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
+import { RecentWrites } from '../../src/pages/recent-writes.js';
 import { readFilter } from '../../src/read/filter.js';
 import { findMarkers } from '../../src/read/find-markers.js';
 import type { SearchedPages } from '../../src/read/search.js';
@@ -39,7 +40,7 @@ function pages(): Omit<SearchedPages, 'keyOf'> {
   ];
   const hints = ['s', MIDDLE].map((begin) => ({ begin, markers: 1_000, bytes: 1e6 }));
   return {
-    ownWrites: [],
+    recent: RecentWrites.NONE,
     directory: () => Promise.resolve({ directory: new Map([['s', new PartitionPages(hints)]]), upTo: undefined }),
     read: (_reads, _earlier, budget) => {
       const read = reads.shift();

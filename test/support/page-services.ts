@@ -2,6 +2,7 @@ import { ConsumerTrust } from '../../src/loaders/consumer-trust.js';
 import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { OwnWrites } from '../../src/read/from-pages/own-writes.js';
 import { PageCache } from '../../src/read/from-pages/page-cache.js';
+import { RecentCache } from '../../src/read/from-pages/recent-cache.js';
 import type { LoaderServices } from '../../src/read/loaders.js';
 
 /** The generation of pages made by tests. */
@@ -38,6 +39,7 @@ export function testPages({
       directories,
       pageCache: new PageCache({ maxBytes: cacheBytes, trusted: () => trusted, now }),
       ownWrites: new OwnWrites(() => Date.now()),
+      recent: new RecentCache(),
     },
   };
 }

@@ -41,7 +41,7 @@ export class PageWalk {
   readonly #query: NearQuery;
   readonly #pages: SearchedPages;
   /** When the walk began: a later one may move a marker to where the walk has passed. */
-  readonly #ownWrites: readonly { readonly mapVersion: number; readonly key: string; readonly near?: NearMarker }[];
+  readonly #recent: readonly { readonly mapVersion: number; readonly key: string; readonly near?: NearMarker }[];
   readonly #ahead: PagesOutward;
   /** Partitions whose directory is not read, the nearest last. */
   readonly #partitions: { readonly range: ZRange; readonly far: number }[];
@@ -63,7 +63,7 @@ export class PageWalk {
     this.#query = query;
     this.#pages = pages;
     // Made once, because decisions are remembered by object.
-    this.#ownWrites = pages.ownWrites.map(({ entry, ...write }) => {
+    this.#recent = Array.from(pages.recent.values(), ({ entry, ...write }) => {
       return entry ? { ...write, near: nearMarker(center, entry.marker) } : write;
     });
     this.#resumeAfter = cursor.resumeAfter;
@@ -171,7 +171,7 @@ export class PageWalk {
     await eachInTurns(entries, this.#context.turn, ({ marker }) => {
       if (marker.mapVersion > versionOf(marker.key)) add(marker);
     });
-    for (const { key, mapVersion, near } of this.#ownWrites) {
+    for (const { key, mapVersion, near } of this.#recent) {
       if (versionOf(key) > mapVersion) continue;
       if (near) this.#markers.set(key, near);
       else this.#markers.delete(key);

@@ -1,20 +1,12 @@
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
 import { bytesOfMarker } from '../../model/memory.js';
-import { orderedMarker, type OrderedMarker } from '../../pages/ordered-marker.js';
+import { orderedMarker } from '../../pages/ordered-marker.js';
+import type { RecentWrite } from '../../pages/recent-writes.js';
 import { mapMarkerFromIndex } from '../../store/marker/marker-item.js';
 import type { ConditionalChange } from '../../store/request/conditional-change.js';
 
-/** A write of this process to a marker. */
-export interface OwnWrite {
-  readonly key: string;
-  /** The marker's map version after the write or, if it was deleted, before it. */
-  readonly mapVersion: number;
-  /** Undefined if it was deleted. */
-  readonly entry: OrderedMarker | undefined;
-}
-
-interface Kept extends OwnWrite {
+interface Kept extends RecentWrite {
   /** In milliseconds since 1970. */
   readonly at: number;
   readonly bytes: number;
@@ -42,7 +34,7 @@ export class OwnWrites {
     this.#wall = wall;
   }
 
-  add(scope: string, writes: readonly OwnWrite[]): void {
+  add(scope: string, writes: readonly RecentWrite[]): void {
     const kept = this.#scopes.get(scope) ?? new Map<string, Kept>();
     this.#scopes.set(scope, kept);
     for (const write of writes) {
@@ -61,7 +53,7 @@ export class OwnWrites {
   }
 
   /** The writes that pages may lack. They include everything written by `complete`, in milliseconds since 1970. */
-  of(scope: string, complete: number): readonly OwnWrite[] {
+  of(scope: string, complete: number): readonly RecentWrite[] {
     const kept = this.#scopes.get(scope);
     if (!kept) return [];
     const now = this.#wall();
@@ -84,7 +76,7 @@ export function ownWrite(
   keys: Keyspace,
   collection: Collection,
   { before, after }: ConditionalChange,
-): OwnWrite | undefined {
+): RecentWrite | undefined {
   const is = after && mapMarkerFromIndex(keys, after, collection.key);
   if (is) return { key: is.key, mapVersion: is.mapVersion, entry: orderedMarker(is) };
   const was = before && mapMarkerFromIndex(keys, before, collection.key);

@@ -17,6 +17,7 @@ import { unitsOf } from '../../model/read-cost.js';
 import { overlaps } from '../../pages/directory.js';
 import { MARKERS_AN_ITEM } from '../../pages/ordered-marker.js';
 import type { PlannedRead } from '../../pages/plan-reads.js';
+import { RecentWrites } from '../../pages/recent-writes.js';
 import { eachInTurns, type Turn } from '../../scheduling/turns.js';
 import type { Database, Item } from '../../store/database.js';
 import { findDirectoryPart, readDirectory } from '../../store/page/page-directory.js';
@@ -35,14 +36,16 @@ import type { SearchedPages } from '../search.js';
 import { markersOf, PagesGone, readPages, type PageSource } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
 import { DirectoryReader, type KnownDirectory } from './directory-reader.js';
-import type { OwnWrite, OwnWrites } from './own-writes.js';
+import type { OwnWrites } from './own-writes.js';
 import { pageName, type PageCache } from './page-cache.js';
+import type { RecentCache } from './recent-cache.js';
 
 /** State for reading pages that all requests of a process share. */
 export interface PageServices {
   readonly directories: DirectoryCache;
   readonly pageCache: PageCache;
   readonly ownWrites: OwnWrites;
+  readonly recent: RecentCache;
 }
 
 /** What a request reads pages with. */
@@ -79,8 +82,16 @@ export class PageLoader {
       if (!trusted) return undefined;
       const { generation } = trusted;
       const of = { scope: db.keys.scope(collection), collection: collection.key, generation };
-      return new OpenPages(this.#parts, of, trusted);
+      return new OpenPages(this.#parts, of, trusted, await this.#published(of, trusted));
     });
+  }
+
+  /** What must be laid over the pages. */
+  async #published(of: PagesOf, { published, complete }: TrustedPages): Promise<RecentWrites> {
+    if (!published) return RecentWrites.NONE;
+    const { db, services, call } = this.#parts;
+    // Other requests wait for this read, too.
+    return services.recent.of(db, of, published, complete, { ...call, signal: undefined, claim: undefined });
   }
 
   #trustIn(collection: Collection): ConsumerTrust {
@@ -126,6 +137,7 @@ class OpenPages implements SearchedPages {
   readonly #parts: PageParts;
   readonly #of: PagesOf;
   readonly #trusted: TrustedPages;
+  readonly #published: RecentWrites;
   readonly #directory: DirectoryReader;
   readonly #decoded = new WeakMap<Item, StoredPage>();
   readonly #keys = new DataLoader<string, StoredPage | undefined>((begins) => this.#get(begins, false), {
@@ -133,7 +145,8 @@ class OpenPages implements SearchedPages {
   });
   readonly #turn: Turn = () => this.#parts.db.scheduler.takeTurn(this.#parts.call.signal);
 
-  constructor(parts: PageParts, of: PagesOf, trusted: TrustedPages) {
+  constructor(parts: PageParts, of: PagesOf, trusted: TrustedPages, published: RecentWrites) {
+    this.#published = published;
     this.#parts = parts;
     this.#of = of;
     this.#trusted = trusted;
@@ -150,8 +163,8 @@ class OpenPages implements SearchedPages {
     this.#directory = new DirectoryReader(of, source, services.directories);
   }
 
-  get ownWrites(): readonly OwnWrite[] {
-    return this.#parts.services.ownWrites.of(this.#of.scope, this.#trusted.endAt);
+  get recent(): RecentWrites {
+    return this.#published.including(this.#parts.services.ownWrites.of(this.#of.scope, this.#trusted.endAt));
   }
 
   keyOf(begin: string): Key {

@@ -7,10 +7,10 @@ import type { Collection } from '../../model/collection.js';
 import { positionOf } from '../../pages/directory.js';
 import { firstFrom, MARKERS_AN_ITEM, type OrderedMarker } from '../../pages/ordered-marker.js';
 import { expectedOf, planReads, takeReads, type PlannedRead } from '../../pages/plan-reads.js';
+import type { RecentWrites } from '../../pages/recent-writes.js';
 import { itemsFor } from '../../plan/wave.js';
 import type { CursorPosition } from '../cursor.js';
 import type { FoundPart, MarkerSearch, MarkerSource, SearchContext, SearchedPages } from '../search.js';
-import type { OwnWrite } from './own-writes.js';
 
 const ALL = { from: 0, to: 32 ** LONGEST_Z };
 
@@ -85,16 +85,16 @@ export class PageMarkers implements MarkerSource {
   #left: readonly PlannedRead[] = [];
   readonly #done: PlannedRead[] = [];
   /**
-   * This process's own writes when the search began, as a later one may move a marker to where was already read; and
-   * markers found beyond the reads, in a partition that is not in the directory.
+   * Recent writes when the search began, as a later one may move a marker to where was already read; and markers found
+   * beyond the reads, in a partition that is not in the directory.
    */
-  #known: readonly OwnWrite[];
+  #recent: RecentWrites;
 
   constructor(pages: SearchedPages, cover: readonly ZRange[], budget: Budget) {
     this.#pages = pages;
     this.#cover = cover;
     this.#budget = budget;
-    this.#known = pages.ownWrites;
+    this.#recent = pages.recent;
   }
 
   async next(after: CursorPosition, wanted: number): Promise<FoundPart | undefined> {
@@ -118,12 +118,12 @@ export class PageMarkers implements MarkerSource {
     const rest = this.#rest[0] && fromZ(this.#rest[0].from, LONGEST_Z);
     const next = left[0]?.pages.hints[left[0].first]?.begin ?? rest;
     const end = next === undefined ? entries.length : firstFrom(entries, next);
-    const beyond = entries.slice(end).map((entry): OwnWrite => {
+    const beyond = entries.slice(end).map((entry) => {
       const { key, mapVersion } = entry.marker;
       return { key, mapVersion, entry };
     });
-    this.#known = [...this.#known, ...beyond];
-    const markers = withKnown(entries.slice(0, end), this.#known, after, next);
+    this.#recent = this.#recent.including(beyond);
+    const markers = withRecent(entries.slice(0, end), this.#recent, after, next);
     const lastOf = markers.at(-1)?.position ?? after;
     const last = compareBytes(lastOf, after) > 0 ? lastOf : after;
     // Pages that stand empty are not read again either.
@@ -143,24 +143,19 @@ function readsAfter(reads: readonly PlannedRead[], after: CursorPosition): reado
   });
 }
 
-/** Adds what is known besides to the entries between a position and another one, or the end. */
-function withKnown(
+/** Brings entries between a position and another one, or the end, to what is known besides. */
+function withRecent(
   entries: readonly OrderedMarker[],
-  known: readonly OwnWrite[],
+  recent: RecentWrites,
   after: CursorPosition,
   next: string | undefined,
 ): readonly OrderedMarker[] {
-  if (known.length === 0) return entries;
-  const newest = new Map(known.toSorted((a, b) => a.mapVersion - b.mapVersion).map((one) => [one.key, one]));
-  const kept = entries.filter(({ marker: { key, mapVersion } }) => mapVersion > (newest.get(key)?.mapVersion ?? -1));
-  const newer = new Set(kept.map(({ marker }) => marker.key));
-  const added = Array.from(newest.values()).flatMap(({ key, entry }) => {
-    const isHere =
-      entry &&
-      compareBytes(entry.position, after) > 0 &&
-      (next === undefined || compareBytes(entry.position, next) < 0);
-    return isHere && !newer.has(key) ? [entry] : [];
-  });
+  if (recent.size === 0) return entries;
+  const kept = entries.filter(({ marker: { key, mapVersion } }) => mapVersion > (recent.get(key)?.mapVersion ?? -1));
+  const inPages = new Set(kept.map(({ marker }) => marker.key));
+  const added = recent
+    .between(after, next)
+    .filter(({ position, marker }) => compareBytes(position, after) > 0 && !inPages.has(marker.key));
   return [...kept, ...added].sort((a, b) => compareBytes(a.position, b.position));
 }
 

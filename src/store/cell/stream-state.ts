@@ -60,11 +60,21 @@ export interface StreamState extends Leased {
   readonly pages: PageGeneration | null;
   /** While there are none, those that were maintained last, and until when; null or omitted if there are none. */
   readonly formerPages?: (PageGeneration & Pick<StreamState, 'endAt'>) | null;
+  /** Published writes that pages may lack; null or omitted if there are none. */
+  readonly published?: PublishedWrites | null;
   /**
    * A time, in milliseconds since 1970, since which no record of a reading has been missed by those who keep summaries; 0
    * if none ever was, null if it is unknown.
    */
   readonly summariesSince: number | null;
+}
+
+/** Where the writes are that pages may lack: what was published from one version of the state to another. */
+export interface PublishedWrites {
+  readonly from: number;
+  readonly to: number;
+  /** With them, pages include everything written by this time, in milliseconds since 1970. */
+  readonly endAt: number;
 }
 
 /** Identifies pages that belong together: a recount rewrites all of them as another generation. */

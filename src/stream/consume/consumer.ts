@@ -35,6 +35,7 @@ interface KeptReport {
   /** The pages that are maintained; null if there are none, as in a table of an earlier release before its recount. */
   readonly pages: PageGeneration | null;
   readonly formerPages?: StreamState['formerPages'];
+  readonly published?: StreamState['published'];
   /** The last batch known to be complete. */
   readonly complete: number;
   /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if unknown. */
@@ -71,8 +72,8 @@ const RENEW_MS = 1_000;
 /** A state's report about pages and summaries. States of the previous release have none. */
 export function reportOf(state: StreamState | undefined): KeptReport {
   const { batch, plan, pages = null, endAt = null, summariesSince = null } = state ?? { batch: 0, plan: null };
-  const formerPages = state?.formerPages ?? null;
-  return { complete: plan === null ? batch : batch - 1, pages, formerPages, endAt, summariesSince };
+  const { formerPages = null, published = null } = state ?? {};
+  return { complete: plan === null ? batch : batch - 1, pages, formerPages, published, endAt, summariesSince };
 }
 
 const LEASE_MS = 10_000;

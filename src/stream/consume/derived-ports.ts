@@ -8,6 +8,7 @@ import type { Database } from '../../store/database.js';
 import { decodePage, PACKING } from '../../store/page/page-data.js';
 import { findDirectoryPart, putDirectoryPart } from '../../store/page/page-directory.js';
 import { findPage, pagesFrom } from '../../store/page/pages.js';
+import { putRecentWrites } from '../../store/page/recent-writes.js';
 import { replacePages } from '../../store/page/replace-pages.js';
 import {
   claimDay,
@@ -57,6 +58,7 @@ export function openPages(database: Database, call: Call = newCall()): PagesOpti
       findDirectoryPart: (scope, position) => findDirectoryPart(database, { scope, generation }, position, true, call),
       putDirectoryPart: (scope, part) => putDirectoryPart(database, { scope, generation }, part, call),
     }),
+    recent: { put: (scope, version, part) => putRecentWrites(database, { scope, version }, part, call) },
     memory: new PageMemory(),
     pack: PACKING,
     decode: (data) => decodePage(data, ''),

@@ -47,11 +47,17 @@ export class Flood {
   /** Number of records for which the next batch waits, and until when. */
   #enough = 0;
   #until = -Infinity;
+  #isFirstLoad = false;
 
   constructor(policy: LoadPolicy, clock: Clock, full: number) {
     this.#policy = policy;
     this.#clock = clock;
     this.#full = full;
+  }
+
+  /** Whether the last batch was one of a first load. */
+  get isFirstLoad(): boolean {
+    return this.#isFirstLoad;
   }
 
   /** For a batch that begins when everything has been applied, `records` in total. */
@@ -71,7 +77,8 @@ export class Flood {
     const { firstLoad, growth, waitMs, blocks: least } = this.#policy;
     const isIntoEmpty = 2 * created > blocks || records >= this.#full;
     this.#records += records;
-    if (blocks >= firstLoad.blocks && isIntoEmpty) this.#waitFor(Infinity, firstLoad.waitMs);
+    this.#isFirstLoad = blocks >= firstLoad.blocks && isIntoEmpty;
+    if (this.#isFirstLoad) this.#waitFor(Infinity, firstLoad.waitMs);
     else if (blocks >= least) this.#waitFor(growth * this.#records, waitMs);
     else {
       this.#records = 0;

@@ -3,6 +3,7 @@ import type { Keyspace } from '../../keys/keyspace.js';
 import type { SequenceRange, StreamState } from '../../store/cell/stream-state.js';
 import { chunks } from '../../store/request/concurrency.js';
 import { isAfter, type StreamRecord } from '../change.js';
+import type { WritesByScope } from '../pages/fold.js';
 import type { ShardStart, StreamPort } from '../ports.js';
 import { nextRecords, RecordsLost, startOf, type ShardCursor, type StreamSource } from '../source/record-batches.js';
 import { Shards, type Shard } from '../source/shards.js';
@@ -15,8 +16,13 @@ export interface Batch extends Folded, RecordRanges {
   readonly endAt: number | undefined;
   /** The same in milliseconds since 1970. */
   readonly endWall: number | undefined;
+  /** What `OnEnd` has not taken of the writes. */
+  readonly recent: WritesByScope;
   readonly seen: ShardsSeen;
 }
+
+/** Called while records are gathered, with when the stream was read to its end, in milliseconds since 1970. */
+export type OnEnd = (fold: RecordFold, endAt: number) => Promise<void>;
 
 /** Limits of one batch. */
 export interface BatchLimits {
@@ -78,9 +84,13 @@ export class StreamReader {
    * Folds records until there are no more and `more` returns false, or the batch is full. `more` receives the numbers
    * of records read within the last second and in total.
    */
-  async gather(limits: BatchLimits, more: (lately: number, gathered: number) => boolean): Promise<Batch> {
+  async gather(
+    limits: BatchLimits,
+    more: (lately: number, gathered: number) => boolean,
+    onEnd?: OnEnd,
+  ): Promise<Batch> {
     const { clock, signal, pollMs } = this.#options;
-    const gathering: Gathering = { fold: new RecordFold(this.#keys), ranges: {} };
+    const gathering: Gathering = { fold: new RecordFold(this.#keys, { keepsRecent: onEnd !== undefined }), ranges: {} };
     const { fold, ranges } = gathering;
     const recently = createRecently(clock);
     let endingSince: number | undefined;
@@ -101,12 +111,15 @@ export class StreamReader {
           ranges,
           records: fold.records,
           ...fold.folded(),
+          recent: fold.takeRecent(),
           endAt,
           endWall: endAt === undefined ? undefined : wallAt(endAt, clock),
           seen: this.#shards.seen(),
         };
       }
-      if (!mayHaveMore) await clock.sleep(pollMs, signal);
+      if (mayHaveMore) continue;
+      if (!this.#shards.listingIsDue) await onEnd?.(fold, wallAt(begun, clock));
+      await clock.sleep(pollMs, signal);
     }
   }
 

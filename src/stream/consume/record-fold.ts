@@ -8,7 +8,7 @@ import { CellFold } from '../cells/fold.js';
 import { changeOf, type Contention, type StreamRecord } from '../change.js';
 import { DayFold } from '../days/fold.js';
 import type { PageChange } from '../pages/apply.js';
-import { PageFold } from '../pages/fold.js';
+import { PageFold, type WritesByScope } from '../pages/fold.js';
 
 const LONGEST_KEY_KEPT = 4_096;
 
@@ -44,12 +44,13 @@ export class RecordFold {
   #moreLetters = 0;
   readonly #keys: Keyspace;
   readonly #cells = new CellFold();
-  readonly #pages = new PageFold();
+  readonly #pages: PageFold;
   readonly #days: DayFold;
   readonly #contentions = new Map<string, Contention>();
 
-  constructor(keys: Keyspace) {
+  constructor(keys: Keyspace, recent: { readonly keepsRecent: boolean } = { keepsRecent: false }) {
     this.#keys = keys;
+    this.#pages = new PageFold(recent);
     this.#days = new DayFold(keys);
   }
 
@@ -80,6 +81,11 @@ export class RecordFold {
   /** The number of finest cells, places, days of readings and contenders touched. */
   get size(): number {
     return this.#cells.size + this.#days.size + this.#contentions.size;
+  }
+
+  /** The writes since this was last called. */
+  takeRecent(): WritesByScope {
+    return this.#pages.takeRecent();
   }
 
   folded(): Folded {

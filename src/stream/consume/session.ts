@@ -10,12 +10,13 @@ import type { CellMemory } from '../cells/memory.js';
 import type { StreamRecord } from '../change.js';
 import { MarkerDays, type DaysOptions } from '../days/apply.js';
 import { keptPages, type KeptPages, type PagesOptions } from '../pages/kept-pages.js';
+import { Publisher } from '../pages/publisher.js';
 import type { CellsPort, LeasedWork, StatePort, StreamPort, WinnersPort } from '../ports.js';
 import { currentStream, RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { LIST_EVERY_MS } from '../source/shards.js';
 import { planned, settled, withGap, withoutPages, withShardsSeen, type ShardsSeen } from '../state.js';
 import { Flood, type LoadPolicy, type Waits } from './flood.js';
-import { StreamReader, type Batch, type BatchLimits } from './reader.js';
+import { StreamReader, type Batch, type BatchLimits, type OnEnd } from './reader.js';
 import type { Folded } from './record-fold.js';
 import { applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
 
@@ -89,6 +90,7 @@ export class Session {
   /** Blocks with a count below zero when they were written, and when that was. */
   #suspects: readonly (BlockName & { readonly at: number })[] = [];
   readonly #flood: Flood;
+  readonly #publisher: Publisher | undefined;
 
   constructor(options: SessionOptions, lease: Lease<StreamState>, progress: Progress, signal: AbortSignal) {
     this.#options = options;
@@ -102,6 +104,9 @@ export class Session {
     const untilEnded = { ...this.#work, signal: AbortSignal.any([signal, this.#ended.signal]) };
     this.#days = days && new MarkerDays(days, untilEnded, lease.current.version);
     this.#flood = new Flood(options.load, clock, options.limits.records);
+    const { recent: port, versionsByBatch = false } = options.pages ?? {};
+    // Where several items are the same marker, only applying a batch tells which one of them it is.
+    if (port && !options.winners) this.#publisher = new Publisher({ port, clock, log, versionsByBatch }, lease);
     this.#reader = this.#newReader();
   }
 
@@ -205,6 +210,7 @@ export class Session {
     const { clock, pollMs } = this.#options;
     this.#seen = batch.seen;
     this.#complete(batch);
+    this.#publisher?.rested();
     await clock.sleep(pollMs, this.#signal);
   }
 
@@ -218,10 +224,11 @@ export class Session {
       endAt: this.#progress.endAt ?? now.endAt,
     }));
     this.#seen = undefined;
+    this.#publisher?.planned(state.batch, batch.recent);
     // Records that arrive during the pause join the next batch: the larger a batch, the fewer writes per marker.
     let busy = true;
     const more: Waits = (lately, gathered) => busy || this.#flood.goesOn(lately, gathered);
-    this.#ahead = this.#reader.gather(limits, more);
+    this.#ahead = this.#reader.gather(limits, more, this.#publishing(state.batch + 1));
     this.#ahead.catch(() => undefined);
     try {
       const applied = await this.#apply(state.batch, batch);
@@ -231,6 +238,19 @@ export class Session {
       busy = false;
     }
     this.#complete(batch);
+  }
+
+  /** Publishes what is gathered while it waits, but not in a first load: it is seen once it is applied. */
+  #publishing(batch: number): OnEnd | undefined {
+    const publisher = this.#publisher;
+    return (
+      publisher &&
+      (async (fold, endAt) => {
+        if (!publisher.isDue || this.#pages === undefined || this.#flood.isFirstLoad) return;
+        await publisher.publish(batch, fold.takeRecent(), endAt);
+        this.#progress.latest = this.#lease.current;
+      })
+    );
   }
 
   /** Notes that a batch is complete, and with it the stream if it was read to the end. */
@@ -255,6 +275,7 @@ export class Session {
       this.#suspects = [...this.#suspects, ...suspects.map((name) => ({ ...name, at }))];
     }
     this.#completeBatch = batch;
+    this.#publisher?.complete(batch);
     onApplied(batch, applied.changes);
     return applied;
   }

@@ -16,6 +16,7 @@ function scopeOf(keys: Keyspace, key: Key): string | undefined {
     keys.parsePlaceCount(key) ??
     keys.parsePage(key) ??
     keys.parsePageDirectory(key) ??
+    keys.parseRecentWrites(key) ??
     keys.parseWinner(key);
   return parsed?.scope;
 }

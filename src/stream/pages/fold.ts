@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { Keyspace } from '../../keys/keyspace.js';
 import { orderedMarker, type OrderedMarker } from '../../pages/ordered-marker.js';
+import type { RecentWrite } from '../../pages/recent-writes.js';
 import { EXPIRY, mapMarkerFromIndex } from '../../store/marker/marker-item.js';
 import { attributesOf } from '../../store/request/wire.js';
 import { DRAWN_ATTRIBUTES } from '../../store/table/table-definitions.js';
@@ -17,6 +18,9 @@ interface MarkerRecord {
   readonly before: WireImage | undefined;
   readonly after: WireImage | undefined;
 }
+
+/** Writes to markers, of each the last one, by scope and key. */
+export type WritesByScope = ReadonlyMap<string, ReadonlyMap<string, RecentWrite>>;
 
 interface Net {
   readonly scope: string;
@@ -37,12 +41,30 @@ export function entryOf(keys: Keyspace, image: WireImage | undefined): OrderedMa
 /** The net changes of markers: the first image before and the last image after. */
 export class PageFold {
   readonly #changes = new Map<string, Net>();
+  /** What was written since this was last taken, by scope and key; undefined if nobody takes it. */
+  #recent: Map<string, Map<string, RecentWrite>> | undefined;
+
+  constructor({ keepsRecent }: { readonly keepsRecent: boolean }) {
+    if (keepsRecent) this.#recent = new Map();
+  }
 
   add(keys: Keyspace, { scope, key, before, after }: MarkerRecord): void {
     const name = `${scope}\n${key}`;
     const known = this.#changes.get(name);
-    const first = known ? known.before : entryOf(keys, before);
-    this.#changes.set(name, { scope, before: first, after: entryOf(keys, after) });
+    const [was, is] = [known ? known.after : entryOf(keys, before), entryOf(keys, after)];
+    this.#changes.set(name, { scope, before: known ? known.before : was, after: is });
+    if (this.#recent === undefined) return;
+    const recent = this.#recent.get(scope) ?? new Map<string, RecentWrite>();
+    this.#recent.set(scope, recent);
+    const versions = [recent.get(key)?.mapVersion, was?.marker.mapVersion, is?.marker.mapVersion];
+    recent.set(key, { key, mapVersion: Math.max(...versions.map((version = 0) => version)), entry: is });
+  }
+
+  /** The writes since this was last called, of each marker the last one, by scope. */
+  takeRecent(): WritesByScope {
+    const recent = this.#recent;
+    this.#recent &&= new Map();
+    return recent ?? new Map();
   }
 
   /** Without markers whose page entries stay the same. */

@@ -2,7 +2,7 @@ import type { StreamState } from '../../store/cell/stream-state.js';
 import { UnknownPageFormat } from '../../store/page/pages.js';
 import { PageRejected } from '../../store/page/replace-pages.js';
 import { isFailure } from '../../store/request/failures.js';
-import type { LeasedWork, PagesPort } from '../ports.js';
+import type { LeasedWork, PagesPort, RecentPort } from '../ports.js';
 import type { PageMemory } from './memory.js';
 import type { PageCodec } from './replace.js';
 
@@ -39,6 +39,8 @@ interface PageUpkeep extends PageCodec {
 export interface PagesOptions extends PageUpkeep {
   /** The pages of a generation. */
   readonly open: (generation: string) => PagesPort;
+  /** Where writes that they lack are published; omitted if these are not. */
+  readonly recent?: RecentPort | undefined;
 }
 
 /** The pages of one generation. */

@@ -1,0 +1,97 @@
+import { compareBytes } from '../keys/byte-order.js';
+import { firstFrom, type OrderedMarker } from './ordered-marker.js';
+
+/** A write to a marker that pages may lack. */
+export interface RecentWrite {
+  readonly key: string;
+  /** At least the map version of every page entry that this write replaces. */
+  readonly mapVersion: number;
+  /** Undefined if the marker was deleted. */
+  readonly entry: OrderedMarker | undefined;
+}
+
+/** Writes of one batch of the stream, of one marker the last one last. */
+export interface RecentPart {
+  readonly batch: number;
+  readonly writes: readonly RecentWrite[];
+}
+
+interface Kept extends RecentPart {
+  /** The entries in their order. */
+  readonly entries: readonly OrderedMarker[];
+}
+
+/**
+ * The writes that a collection's pages may lack, of each marker the last one. It never changes, so that one search sees a
+ * marker that moves meanwhile neither twice nor never.
+ */
+export class RecentWrites {
+  static readonly NONE = new RecentWrites([], new Map());
+  readonly #parts: readonly Kept[];
+  readonly #newest: ReadonlyMap<string, RecentWrite>;
+
+  private constructor(parts: readonly Kept[], newest: ReadonlyMap<string, RecentWrite>) {
+    this.#parts = parts;
+    this.#newest = newest;
+  }
+
+  get size(): number {
+    return this.#newest.size;
+  }
+
+  /** These and later ones. */
+  with(parts: readonly RecentPart[]): RecentWrites {
+    const newest = new Map(this.#newest);
+    const kept = parts.map(({ batch, writes }): Kept => {
+      const added = writes.map((write) => {
+        // A marker that is created again under its key begins at version 1, while pages may still have the former one.
+        const mapVersion = Math.max(write.mapVersion, newest.get(write.key)?.mapVersion ?? 0);
+        const one = mapVersion === write.mapVersion ? write : { ...write, mapVersion };
+        newest.set(one.key, one);
+        return one;
+      });
+      const entries = added.flatMap(({ entry }) => entry ?? []);
+      return { batch, writes: added, entries: entries.sort((a, b) => compareBytes(a.position, b.position)) };
+    });
+    return new RecentWrites([...this.#parts, ...kept], newest);
+  }
+
+  /** These and others in no particular order, of which only those count that are at least as new. */
+  including(writes: readonly RecentWrite[]): RecentWrites {
+    const newer = writes.filter(({ key, mapVersion }) => mapVersion >= (this.get(key)?.mapVersion ?? 0));
+    const inOrder = newer.sort((a, b) => a.mapVersion - b.mapVersion);
+    return inOrder.length === 0 ? this : this.with([{ batch: Infinity, writes: inOrder }]);
+  }
+
+  /** Without those of batches up to this one, which pages include. */
+  after(batch: number): RecentWrites {
+    const stale = this.#parts.filter((part) => part.batch <= batch);
+    if (stale.length === 0) return this;
+    const newest = new Map(this.#newest);
+    for (const { writes } of stale) {
+      for (const write of writes) if (newest.get(write.key) === write) newest.delete(write.key);
+    }
+    return new RecentWrites(
+      this.#parts.filter((part) => part.batch > batch),
+      newest,
+    );
+  }
+
+  get(key: string): RecentWrite | undefined {
+    return this.#newest.get(key);
+  }
+
+  values(): Iterable<RecentWrite> {
+    return this.#newest.values();
+  }
+
+  /** The entries of last writes at or after a position and before another one, or the end; in order only within a part. */
+  between(from: string, to: string | undefined): OrderedMarker[] {
+    return this.#parts.flatMap(({ entries }) => {
+      const end = to === undefined ? entries.length : firstFrom(entries, to);
+      return entries
+        .slice(firstFrom(entries, from), end)
+        .filter((entry) => this.#newest.get(entry.marker.key)?.entry === entry);
+    });
+  }
+}

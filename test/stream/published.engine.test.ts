@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { storedReport } from '../../src/server/consumer.js';
+import { createServices } from '../../src/server/services.js';
+import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { createMarkers } from '../../src/store/marker/markers.js';
+import { updateMarker } from '../../src/store/marker/update-marker.js';
+import { deleteMarker } from '../../src/store/removal/markers.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { Consumer } from '../../src/stream/consume/consumer.js';
+import { startServer, type LiveServer } from '../http/live-server.js';
+import { until } from '../live/support.js';
+import { randomFrom } from '../support/random.js';
+import { someOf } from '../support/rounds.js';
+import { testDatabase } from '../support/test-database.js';
+import { streamParts } from './support.js';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const COUNT = 300;
+/** Markers that only move; the others are deleted and created again. */
+const STAY = 220;
+const WRITES = 8 * someOf(200);
+/** Maps are two seconds old at most, and a busy machine takes its time to write, read and answer. */
+const OLDEST_MS = 8_000;
+
+const db = await testDatabase('readable', { stream: true });
+const random = randomFrom(20_261_128);
+/** On both sides of the antimeridian and of a line between two partitions of pages. */
+const somewhere = () => ({
+  lng: (random() < 0.5 ? 180 : -178) - random() * 2,
+  lat: -1 + Math.round(random() * 200) / 100,
+});
+
+// Once anything was written, batches wait for as long as more is written.
+const patient = { blocks: 1, recordsPerSecond: 1, growth: Infinity, waitMs: 3_600_000 };
+const load = { ...patient, firstLoad: { blocks: Infinity, waitMs: 0, fromRestMs: 0 } };
+const consumer = new Consumer({ ...streamParts(db), load });
+const stopping = new AbortController();
+const running = consumer.run(stopping.signal);
+const servers: LiveServer[] = [];
+
+/** A marker's positions, each with when it was written and when it was replaced, by the clock of this process. */
+const histories = new Map<string, { readonly shown: string | null; readonly from: number; to: number }[]>();
+
+async function write(key: string, position: { lng: number; lat: number } | null, run: () => Promise<unknown>) {
+  const history = histories.get(key) ?? [];
+  histories.set(key, history);
+  const from = Date.now();
+  const before = history.at(-1);
+  history.push({ shown: position && `${position.lng} ${position.lat}`, from, to: Infinity });
+  await run();
+  if (before) before.to = Date.now();
+}
+
+beforeAll(async () => {
+  const collection = await createCollection(db, { key: 'cars', name: 'Cars' }, NOW, newCall());
+  const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `k${index}`, position: somewhere() }));
+  await createMarkers(db, collection, markers, NOW, newCall());
+  for (const { key, position } of markers) await write(key, position, () => Promise.resolve());
+  const report = () => storedReport(db);
+  for (const status of [() => consumer.status(), () => undefined]) {
+    const { pageServices, trust, cellCache } = createServices(db, { consumerStatus: status, storedReport: report });
+    servers.push(await startServer(db, { pageServices, trust, cellCache, status }));
+  }
+});
+afterAll(async () => {
+  for (const server of servers) await server.close();
+  stopping.abort();
+  await running;
+});
+
+const NODE = '{ key position { lng lat } }';
+const MAP = `query ($after: String) { found: viewport(bounds: { west: 177, south: -2, east: -177, north: 2 }, zoom: 6) {
+  markers(collection: "cars", first: 5000, after: $after) { nodes ${NODE} pageInfo { hasNextPage endCursor } } } }`;
+const NEAR = `query ($after: String) { found: collection(key: "cars") {
+  markers: within(center: { lng: 180, lat: 0 }, radius: 2e6, first: 5000, after: $after) {
+    edges { node ${NODE} } pageInfo { hasNextPage endCursor } } } }`;
+
+/** The markers that a query lists, by key, and what they were read from. */
+async function listed(server: LiveServer, query: string) {
+  const nodes: { key: string; position: { lng: number; lat: number } }[] = [];
+  const sources = new Set<unknown>();
+  for (let after: string | null = null; ;) {
+    const { data, errors, extensions } = await server.ask(query, { after }, { 'x-cellport-cost': '1' });
+    expect(errors).toEqual([]);
+    const { nodes: some, edges = [], pageInfo } = data.found.markers;
+    nodes.push(...(some ?? edges.map(({ node }: { node: unknown }) => node)));
+    sources.add((extensions?.['cost'] as { markersFrom: unknown } | undefined)?.markersFrom);
+    if (!pageInfo.hasNextPage) break;
+    after = pageInfo.endCursor;
+  }
+  const shown = new Map(nodes.map(({ key, position: { lng, lat } }) => [key, `${lng} ${lat}`]));
+  expect(shown.size).toBe(nodes.length);
+  return { shown, sources };
+}
+
+/** Markers that are not shown as they were at a time or later. */
+function wrong(shown: ReadonlyMap<string, string>, since: number): string[] {
+  return [...histories].flatMap(([key, history]) => {
+    const found = shown.get(key) ?? null;
+    const may = history.filter(({ to }) => to >= since).map((one) => one.shown);
+    return may.includes(found) ? [] : [`${key} is shown at ${found}, not at ${may.join(' or ')}`];
+  });
+}
+
+test('maps come from pages, with what a waiting batch has published, each marker once and as it is', async () => {
+  const maps = (query: string) => Promise.all(servers.map((server) => listed(server, query)));
+  await until(async () => (await maps(MAP)).every(({ sources }) => sources.has('PAGES')));
+  const collection = await createdCollection();
+  const { batch } = consumer.status();
+  let writing = true;
+  const writer = async () => {
+    for (let n = 0; n < WRITES; n += 1) {
+      const index = Math.floor(random() * COUNT);
+      const [key, position] = [`k${index}`, somewhere()];
+      const call = newCall();
+      if (index < STAY) {
+        await write(key, position, () => updateMarker(db, { collection, key }, { position }, { now: NOW }, call));
+        continue;
+      }
+      await write(key, null, () => deleteMarker(db, { collection, key }, { now: NOW }, call));
+      await write(key, position, () => createMarkers(db, collection, [{ key, position }], NOW, call));
+    }
+    writing = false;
+  };
+  const published = new Set<number>();
+  const used = new Map<unknown, number>();
+  const reader = async (server: LiveServer) => {
+    while (writing) {
+      for (const query of [MAP, NEAR]) {
+        const since = Date.now() - OLDEST_MS;
+        const { shown, sources } = await listed(server, query);
+        expect(wrong(shown, since)).toEqual([]);
+        for (const source of sources) used.set(source, (used.get(source) ?? 0) + 1);
+      }
+      published.add(consumer.status().published?.to ?? 0);
+    }
+  };
+  await Promise.all([writer(), ...servers.map(reader)]);
+  // At most the batch that was planned before the first write.
+  expect(consumer.status().batch).toBeLessThanOrEqual(batch + 1);
+  expect(published.size).toBeGreaterThan(1);
+  expect([...used.keys()]).toEqual(['PAGES']);
+
+  // The batch no longer waits: the pages themselves are exact.
+  await until(() => consumer.status().batch > batch);
+  for (const { shown } of await maps(MAP)) expect(wrong(shown, Date.now())).toEqual([]);
+});
+
+async function createdCollection() {
+  const [collection] = await getCollections(db, ['cars'], newCall());
+  if (!collection) throw new Error('there is no collection');
+  return collection;
+}
