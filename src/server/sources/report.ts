@@ -25,8 +25,9 @@ export async function sourceStatus(database: Database, scope: string, call: Call
     loadStreamState(database, consumer, call, { consistent: false }),
     readFailure(database, consumer, call),
   ]);
-  const { pages = null, formerPages = null, gap = null, endAt = null, deadLetters = 0 } = stored ?? {};
-  const asOf = pages === null ? (formerPages?.endAt ?? null) : endAt;
+  const { pages = null, formerPages = null, published, gap = null, endAt = null, deadLetters = 0 } = stored ?? {};
+  const isLater = published && published.endAt > (endAt ?? 0);
+  const asOf = pages === null ? (formerPages?.endAt ?? null) : isLater ? published.endAt : endAt;
   const isFilling = (pages ?? formerPages) === null;
   return {
     state: failure !== undefined ? 'FAILED' : isFilling ? 'FILLING' : gap === null ? 'FOLLOWING' : 'GAP',

@@ -47,7 +47,8 @@ export class Flood {
   /** Number of records for which the next batch waits, and until when. */
   #enough = 0;
   #until = -Infinity;
-  #isFirstLoad = false;
+  /** Until it is known. */
+  #isFirstLoad = true;
 
   constructor(policy: LoadPolicy, clock: Clock, full: number) {
     this.#policy = policy;

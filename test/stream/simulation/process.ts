@@ -132,6 +132,7 @@ export class Process {
         pack: { encode: TEXT.encode, mostBytes: 600 },
         decode: TEXT.decode,
         mostHints: 4,
+        recent: { put: () => this.#call(() => undefined) },
         open: () => ({
           find: (scope, position) => this.#call(() => derived.pages.find(scope, position)),
           from: (scope, begin, limit) => this.#call(() => derived.pages.from(scope, begin, limit)),
