@@ -13,6 +13,7 @@ import { http } from './http.js';
 import { imports } from './import.js';
 import { liveChanges } from './live.js';
 import { load } from './load.js';
+import { moves } from './moves.js';
 import { near } from './near.js';
 import { nearest } from './nearest.js';
 import { pans } from './pans.js';
@@ -49,6 +50,7 @@ const ALL: readonly Benchmark[] = [
   consistency,
   fleet,
   vehicles,
+  moves,
   sources,
   hierarchies,
   search,
