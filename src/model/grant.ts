@@ -25,6 +25,8 @@ export interface Grant {
   readonly hidden: ReadonlySet<string>;
   /** What encrypts cursors that may tell of markers that the principal does not see. The same for all. */
   readonly cursorSecret: Uint8Array;
+  /** The largest marker that the principal may write, in bytes; undefined for any. */
+  readonly bytesPerMarker?: number | undefined;
 }
 
 /** Those of some properties that exist for the principal. */
