@@ -6,7 +6,6 @@ import { markersIn } from '../map/collection.js';
 import type { Collection } from '../model/collection.js';
 import { getBlocks } from '../store/cell/blocks.js';
 import { countCollections } from '../store/collection/collections.js';
-import type { Admit } from '../store/marker/markers.js';
 import type { ConditionalChange } from '../store/request/conditional-change.js';
 import type { RequestContext } from './context.js';
 
@@ -25,17 +24,16 @@ async function countMarkers({ services, work }: RequestContext, scope: string): 
   return markerCounts.of(scope, block ? markersIn(block) : 0, asOf ?? 0);
 }
 
-/**
- * Creates markers within the quota of the principal: `create` has the number of them admitted before it writes the first.
- * Throws LIMIT_EXCEEDED.
- */
-export async function createdWithin<T extends { readonly written: readonly ConditionalChange[] }>(
+type Created = ConditionalChange | { readonly written: readonly ConditionalChange[] };
+
+/** Creates markers of a collection within the quota of the principal, see `Grant.admit`. Throws LIMIT_EXCEEDED. */
+export async function createdWithin<T extends Created>(
   context: RequestContext,
   collection: Collection,
-  create: (admit: Admit) => Promise<T>,
+  create: (collection: Collection) => Promise<T>,
 ): Promise<T> {
   const { access, services } = context;
-  const { key } = collection;
+  const { key, grant } = collection;
   const scope = services.db.keys.scope(collection);
   const most = access?.quotas.markersPerCollection;
   let admitted = 0;
@@ -53,8 +51,9 @@ export async function createdWithin<T extends { readonly written: readonly Condi
     admitted = wanted;
   };
   try {
-    const result = await create(admit);
-    created = result.written.filter(({ before }) => before === undefined).length;
+    const result = await create(grant ? { ...collection, grant: { ...grant, admit } } : collection);
+    const made: Created = result;
+    created = ('written' in made ? made.written : [made]).filter(({ before }) => before === undefined).length;
     return result;
   } finally {
     services.markerCounts.changed(scope, created - admitted);

@@ -31,21 +31,17 @@ export const markerMutations = {
     const { services, work } = context;
     const collection = await storedCollection(context, key, 'createMarker');
     const now = services.now().toISOString();
-    const { marker, written } = await createdWithin(context, collection, async (admit) => {
-      await admit(1);
-      const write = await createMarker(services.db, collection, input, now, work);
-      return { marker: write.marker, written: [write] };
-    });
-    noteWrites(context, collection, written);
-    return marker;
+    const write = await createdWithin(context, collection, (own) => createMarker(services.db, own, input, now, work));
+    noteWrites(context, collection, [write]);
+    return write.marker;
   },
 
   createMarkers: async (_root, { collection: key, markers: inputs }, context) => {
     const { services, work } = context;
     const collection = await storedCollection(context, key, 'createMarkers');
     const now = services.now().toISOString();
-    const { written, failures } = await createdWithin(context, collection, (admit) =>
-      createMarkers(services.db, collection, inputs, now, work, admit),
+    const { written, failures } = await createdWithin(context, collection, (own) =>
+      createMarkers(services.db, own, inputs, now, work),
     );
     noteWrites(context, collection, written);
     return { markers: written.map(({ marker }) => marker), failures };
@@ -55,8 +51,8 @@ export const markerMutations = {
     const { services, work } = context;
     const collection = await storedCollection(context, key, 'upsertMarkers');
     const now = services.now().toISOString();
-    const { written, failures } = await createdWithin(context, collection, (admit) =>
-      upsertMarkers(services.db, collection, inputs, now, work, admit),
+    const { written, failures } = await createdWithin(context, collection, (own) =>
+      upsertMarkers(services.db, own, inputs, now, work),
     );
     noteWrites(
       context,

@@ -86,6 +86,7 @@ export async function createMarker(
 ): Promise<MarkerWrite> {
   const draft = draftItem(database, collection, input, now);
   checkMarkerBytes(collection, draft);
+  await collection.grant?.admit?.(1);
   const [item = draft] = await withKeys(database, collection, [draft], call);
   if (!(await putIfAbsent(database, database.tables.entities, item, call))) throw conflict(database, collection, item);
   return created(database, collection, item);
@@ -103,9 +104,6 @@ export interface CreatedMarkers {
   readonly written: readonly MarkerWrite[];
   readonly failures: readonly MarkerFailure[];
 }
-
-/** Throws if so many markers may not be created. */
-export type Admit = (created: number) => Promise<void>;
 
 /** Each input as an item, or its error, also that of `check`. Of several inputs with one key, the first is used. */
 export function draftItems(
@@ -174,7 +172,7 @@ export function independentWrites(call: Call): <T>(write: () => Promise<T>) => P
  * reported by its index. Of several inputs with one key, the first is created. A collection that numbers its markers
  * takes all numbers with one write. (On the embedded engine, where each write waits for a disk, markers are written
  * together where possible.) When DynamoDB throttles or is unavailable even after retries, inputs not tried yet fail at
- * once with the same code. Throws BAD_USER_INPUT for more than 500, and what `admit` throws, before anything is written.
+ * once with the same code. Throws BAD_USER_INPUT for more than 500, and what `Grant.admit` throws, before anything is written.
  */
 export async function createMarkers(
   database: Database,
@@ -182,13 +180,12 @@ export async function createMarkers(
   inputs: readonly SentMarker[],
   now: string,
   call: Call,
-  admit?: Admit,
 ): Promise<CreatedMarkers> {
   if (inputs.length > MAX_MARKERS_A_CALL) {
     throw badInput('markers', `${inputs.length} markers`, `at most ${MAX_MARKERS_A_CALL} markers per call`);
   }
   const drafts = draftItems(database, collection, inputs, now, (item) => checkMarkerBytes(collection, item));
-  await admit?.(drafts.filter(isItem).length);
+  await collection.grant?.admit?.(drafts.filter(isItem).length);
   const keyed = (await withKeys(database, collection, drafts.filter(isItem), call)).values();
   const items = drafts.map((draft) => (isItem(draft) ? (keyed.next().value ?? draft) : draft));
   const attempt = independentWrites(call);

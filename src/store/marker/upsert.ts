@@ -1,6 +1,6 @@
 import { badInput, CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
-import { hiddenOf, isInRows } from '../../model/grant.js';
+import { hiddenOf, isInRows, type Grant } from '../../model/grant.js';
 import type { Database, Item } from '../database.js';
 import { batchGet } from '../request/batch-get.js';
 import { transactionPieces, type BulkOptions } from '../request/batch-write.js';
@@ -18,7 +18,6 @@ import {
   MAX_MARKERS_A_CALL,
   putMarkersInBulk,
   refusalOf,
-  type Admit,
   type MarkerFailure,
 } from './markers.js';
 
@@ -30,8 +29,7 @@ export interface Upserted extends ConditionalChange {
 }
 
 interface UpsertOptions extends BulkOptions {
-  /** Called before the first of them is written. */
-  readonly admit?: Admit | undefined;
+  readonly admit?: Grant['admit'];
   /** Throws if a marker must not be written, or must not be changed. */
   readonly check?: ((item: Item, before: Item | undefined) => void) | undefined;
   /** No other process creates markers with these keys; missing ones are then written in batches, which is faster. */
@@ -126,7 +124,7 @@ export interface UpsertedMarkers {
  * Creates up to 500 markers, or gives those that exist the content of the inputs; an invalid one is reported by its index
  * and does not affect the others, and of several with one key the first counts. The call may be repeated, so it fails as a
  * whole when DynamoDB throttles or is unavailable. Throws BAD_USER_INPUT for more than 500, or if the collection generates
- * its keys, and what `admit` throws, before anything is written.
+ * its keys, and what `Grant.admit` throws, before anything is written.
  */
 export async function upsertMarkers(
   database: Database,
@@ -134,7 +132,6 @@ export async function upsertMarkers(
   inputs: readonly SentMarker[],
   now: string,
   call: Call,
-  admit?: Admit,
 ): Promise<UpsertedMarkers> {
   if (inputs.length > MAX_MARKERS_A_CALL) {
     throw badInput('markers', `${inputs.length} markers`, `at most ${MAX_MARKERS_A_CALL} markers per call`);
@@ -148,7 +145,7 @@ export async function upsertMarkers(
     if (before) checkReplaced(database, collection, before);
     checkMarkerBytes(collection, item, before);
   };
-  const options = { patient: false, admit, check: collection.grant && check };
+  const options = { patient: false, admit: collection.grant?.admit, check: collection.grant && check };
   const upsert = (some: readonly Item[]) => upsertItems(database, some, call, options);
   let results: readonly (Upserted | CellportError)[];
   try {
