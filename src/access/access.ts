@@ -1,5 +1,6 @@
 import { largestBudget, type Budget } from '../model/budget.js';
 import { anyOf, type Action, type Grant, type Grants, type MarkerFilter } from '../model/grant.js';
+import { largestQuotas, type Quotas } from '../model/quotas.js';
 import { readFilter } from '../read/filter.js';
 import { filled, type AccessRules, type Rule, type Variables } from './rules.js';
 
@@ -16,6 +17,8 @@ export interface Principal {
   readonly expiresAt: number | undefined;
   /** Its own; undefined for that of its roles. */
   readonly budget?: Budget | undefined;
+  /** Its own; what is missing is that of its roles. */
+  readonly quotas?: Quotas | undefined;
 }
 
 /** The role of whoever sends no credential. */
@@ -71,6 +74,8 @@ export class Access implements Grants {
   readonly fingerprint: string;
   /** What it may use; undefined for as much as it likes. Roles without a budget have no say. */
   readonly budget: Budget | undefined;
+  /** What it may create and have. Roles without a quota have no say. */
+  readonly quotas: Quotas;
   readonly #rules: readonly OwnRule[];
   readonly #cursorSecret: Uint8Array;
   /** By the action and the rules that allow it. */
@@ -83,7 +88,8 @@ export class Access implements Grants {
     this.#rules = rulesOf(principal, rules);
     const { id, roles, variables } = principal;
     this.budget = principal.budget ?? largestBudget(roles.flatMap((role) => rules.roles[role]?.budget ?? []));
-    this.fingerprint = JSON.stringify([id, roles, variables, this.#rules, this.budget]);
+    this.quotas = { ...largestQuotas(roles.flatMap((role) => rules.roles[role]?.quotas ?? [])), ...principal.quotas };
+    this.fingerprint = JSON.stringify([id, roles, variables, this.#rules, this.budget, this.quotas]);
   }
 
   /** Rules only ask for the key, so a collection that does not exist is treated like one that nobody may know of. */
@@ -100,7 +106,8 @@ export class Access implements Grants {
     if (known !== undefined) return known;
     // Who may read only some markers changes only those: the answer to a change shows the marker.
     const rows = reading.length === 0 ? rowsOf(rules) : both(rowsOf(rules), rowsOf(reading));
-    const grant = { rows, hidden: hiddenBy(reading), cursorSecret: this.#cursorSecret };
+    const { bytesPerMarker } = this.quotas;
+    const grant = { rows, hidden: hiddenBy(reading), cursorSecret: this.#cursorSecret, bytesPerMarker };
     this.#known.set(name, grant);
     return grant;
   }
@@ -109,7 +116,13 @@ export class Access implements Grants {
     const rules = this.#rules.filter(({ may }) => may.includes('read'));
     const isWhole = ({ collections, rows, hide }: OwnRule) =>
       rows === undefined && hide.length === 0 && collections.includes('*');
-    return rules.some(isWhole) ? undefined : [...new Set(rules.flatMap(({ collections }) => collections))];
+    return rules.some(isWhole) ? undefined : this.keys('read');
+  }
+
+  /** Keys of the collections on which an action is allowed, or beginnings of keys and `*`. */
+  keys(action: Action): readonly string[] {
+    const rules = this.#rules.filter(({ may }) => may.includes(action));
+    return [...new Set(rules.flatMap(({ collections }) => collections))];
   }
 
   /** Whether it administers all collections, and so may see what requests read and what they cost. */

@@ -194,13 +194,14 @@ export class Authenticator {
         this.#log.warn({ err }, 'Cannot note the use of a key'),
       );
     }
-    const { id, name, roles, variables, expiresAt, budget } = key;
+    const { id, name, roles, variables, expiresAt, budget, quotas } = key;
     return {
       id: `key:${id}`,
       name,
       roles,
       variables,
       budget,
+      quotas,
       expiresAt: expiresAt === null ? undefined : Date.parse(expiresAt),
     };
   }

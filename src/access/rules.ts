@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { CellportError } from '../errors.js';
 import { MOST_UNITS, PERIODS, type Budget } from '../model/budget.js';
 import { ACTIONS } from '../model/grant.js';
+import { MOST_OF_A_QUOTA, QUOTA_NAMES, type Quotas } from '../model/quotas.js';
 import { fields, list, readShape } from '../model/shape.js';
 import { readFilter, type MarkerFilterInput } from '../read/filter.js';
 
@@ -44,11 +45,18 @@ const budget = fields(
   },
   'must be an object with units and per',
 );
+const QUOTA = 'must be a whole number from 0 to 1,000,000,000';
+const quota = z.int(QUOTA).min(0, QUOTA).max(MOST_OF_A_QUOTA, QUOTA).optional();
+const quotas = fields(
+  { collections: quota, markersPerCollection: quota, bytesPerMarker: quota },
+  `must be an object with some of ${QUOTA_NAMES.join(', ')}`,
+);
 const role = z
-  .union([rules, fields({ rules, budget: budget.optional() }, 'must be a list of rules, or an object with rules')])
-  .transform((written): { readonly rules: readonly Rule[]; readonly budget?: Budget | undefined } =>
-    Array.isArray(written) ? { rules: written } : written,
-  );
+  .union([
+    rules,
+    fields({ rules, budget: budget.optional(), quotas: quotas.optional() }, 'must be a list of rules, or an object with rules'), // prettier-ignore
+  ])
+  .transform((written): Role => (Array.isArray(written) ? { rules: written } : written));
 
 const VARIABLE = 'must be named by letters, digits and "_"';
 const variableName = z.string(VARIABLE).regex(/^[A-Za-z_]\w*$/, VARIABLE);
@@ -82,6 +90,11 @@ const document = fields(
 );
 
 export type Rule = z.output<typeof rule>;
+interface Role {
+  readonly rules: readonly Rule[];
+  readonly budget?: Budget | undefined;
+  readonly quotas?: Quotas | undefined;
+}
 export type TokenRules = z.output<typeof jwt>;
 /** Who may do what, as in its file. See docs/access.md. */
 export type AccessRules = z.output<typeof document>;

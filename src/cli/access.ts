@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { PERIODS, type Budget } from '../model/budget.js';
+import { QUOTA_NAMES, type Quotas } from '../model/quotas.js';
 import type { KeyOptions } from './access/keys.js';
 import { interval, subcommand } from './options.js';
 import { withDatabase, type CommandSession } from './session.js';
@@ -17,6 +18,13 @@ function budget(text: string): Budget {
   const per = PERIODS.find((period) => period === name);
   if (per !== undefined) return { units: Number(units), per };
   throw new InvalidArgumentError('Expected read units and a period, such as 5000/minute, 100000/hour or 1000000/day.');
+}
+
+function quota(text: string, before: Quotas = {}): Quotas {
+  const [, given, most] = /^(\w+)=(\d{1,9})$/.exec(text) ?? [];
+  const name = QUOTA_NAMES.find((known) => known === given);
+  if (name !== undefined) return { ...before, [name]: Number(most) };
+  throw new InvalidArgumentError(`Expected ${QUOTA_NAMES.join(', ')} and a number, such as collections=20.`);
 }
 
 const collect = (text: string, before: readonly string[] | undefined) => [...(before ?? []), text];
@@ -37,6 +45,7 @@ function keyCommand(): Command {
       .option('--var <name=value>', 'what $name stands for in the rules; may be repeated', variable)
       .option('--expires <interval>', 'how long it counts, such as 90d (for ever)', interval)
       .option('--budget <units/period>', 'what it may use, such as 5000/minute (as its roles)', budget)
+      .option('--quota <name=number>', `${QUOTA_NAMES.join(', ')}; may be repeated (as its roles)`, quota)
       .addOption(jsonOption())
       .action((options: KeyOptions) =>
         changing('access key create', async (session) =>

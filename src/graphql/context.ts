@@ -1,6 +1,7 @@
 import type { Access } from '../access/access.js';
 import type { Authenticator } from '../access/authenticator.js';
 import type { Budgets } from '../access/budgets.js';
+import type { MarkerCounts } from '../access/marker-counts.js';
 import { CellportError } from '../errors.js';
 import type { LiveChanges } from '../live/hub.js';
 import { remembered } from '../loaders/remembered.js';
@@ -40,6 +41,8 @@ export interface Services extends LoaderServices {
   readonly authenticator?: Authenticator | undefined;
   /** Undefined if nobody has a budget. */
   readonly budgets?: Budgets | undefined;
+  /** For quotas. */
+  readonly markerCounts: MarkerCounts;
   /** Undefined if changes are not audited. */
   readonly audit?: Audit | undefined;
   /** Undefined if search is off. */

@@ -5,6 +5,7 @@ import type { Cell } from '../geo/cell-sums.js';
 import { cellBounds } from '../geo/geohash.js';
 import { cellRange } from '../geo/ranges.js';
 import { Budget } from '../loaders/budget.js';
+import type { CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import { isCounted } from '../model/grant.js';
 import type { MapContext } from '../read/context.js';
@@ -30,12 +31,15 @@ const everything = { cover: [cellRange('')], accept: () => true };
 const seenMarkers = (context: MapContext, collection: Collection, field: string) =>
   readAll(context, { collection, ...everything, budget: Budget.of(context.limits) }, field, 'ask for smaller parts');
 
+/** The number of markers in a block of cells. */
+export const markersIn = ({ children }: CellBlock): number =>
+  [...children.values()].reduce((sum, { count }) => sum + count, 0);
+
 /** The number of markers in a collection, according to its cells. */
 export async function collectionCount(context: MapContext, collection: Collection): Promise<number> {
   const { loaders, keys } = context;
   if (!isCounted(collection)) return (await seenMarkers(context, collection, 'count')).length;
-  const { children } = await loaders.blocks.one(keys.scope(collection), '');
-  return [...children.values()].reduce((sum, { count }) => sum + count, 0);
+  return markersIn(await loaders.blocks.one(keys.scope(collection), ''));
 }
 
 const PRECISION = 4;

@@ -25,6 +25,10 @@ export interface Grant {
   readonly hidden: ReadonlySet<string>;
   /** What encrypts cursors that may tell of markers that the principal does not see. The same for all. */
   readonly cursorSecret: Uint8Array;
+  /** The largest marker that the principal may write, in bytes; undefined for any. */
+  readonly bytesPerMarker?: number | undefined;
+  /** Throws if there is no room for so many new markers. Called before the first of them is written. */
+  readonly admit?: ((created: number) => Promise<void>) | undefined;
 }
 
 /** Those of some properties that exist for the principal. */

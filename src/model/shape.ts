@@ -45,7 +45,10 @@ function faultsIn(
     const at = [...base, ...issue.path];
     // Of the shapes that it may have, the one that it is nearest to.
     if (issue.code === 'invalid_union' && issue.message === 'Invalid input') {
-      const shapes = issue.errors.map((errors) => faultsIn(errors, json, whole, at));
+      const isOther = (errors: typeof issues) =>
+        errors.some(({ code, path }) => code === 'invalid_type' && !path.length);
+      const near = issue.errors.filter((errors) => !isOther(errors));
+      const shapes = (near.length > 0 ? near : issue.errors).map((errors) => faultsIn(errors, json, whole, at));
       return shapes.toSorted((a, b) => a.length - b.length)[0] ?? [];
     }
     if (issue.code === 'unrecognized_keys') {

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { LRUCache } from 'lru-cache';
 
+import { MarkerCounts } from '../access/marker-counts.js';
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { isFollowing, type Services, type StreamStatus } from '../graphql/context.js';
@@ -110,6 +111,7 @@ export function createServices(
     geometryCache: createGeometryCache({ maxBytes: Math.floor(cacheBytes / 4) }),
     collectionCache: createCollectionCache({ now }),
     consumerStatus,
+    markerCounts: new MarkerCounts(wall),
     answerWriter: new AnswerWriter(database.scheduler, limits.maxAnswerBytes),
     limits,
     now: () => new Date(database.clock.wall()),

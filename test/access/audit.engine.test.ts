@@ -96,15 +96,18 @@ test('whoever may change nothing costs no write, but is in the log', async () =>
 test('commands that change rules and keys are kept, too', async () => {
   const settings = { ...engineSettings(), CELLPORT_TABLE: db.tables.entities, CELLPORT_AUDIT: 'table' };
   const created = await runCliHere(
-    ['access', 'key', 'create', '--role', 'admin', '--budget', '500/hour', '--json'],
+    ['access', 'key', 'create', '--role', 'admin', '--budget', '500/hour', '--quota', 'collections=0', '--json'],
     settings,
   );
   const key = JSON.parse(/^\{.*?^\}/ms.exec(created.output)?.[0] ?? '') as {
     readonly id: string;
     readonly key: string;
     readonly budget: object;
+    readonly quotas: object;
   };
-  expect(key.budget).toEqual({ units: 500, per: 'hour' });
+  expect([key.budget, key.quotas]).toEqual([{ units: 500, per: 'hour' }, { collections: 0 }]);
+  const wrong = await runCliHere(['access', 'key', 'create', '--role', 'admin', '--quota', 'markers=2'], settings);
+  expect(wrong.output).toMatch(/markers=2.*Expected collections, markersPerCollection, bytesPerMarker/);
   await runCliHere(['access', 'key', 'revoke', key.key], settings);
   const stored = await storedOf('cli:');
   expect(stored.map(({ changes }) => JSON.parse(String(changes)) as unknown)).toEqual(

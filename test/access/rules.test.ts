@@ -26,3 +26,42 @@ test('categories may be variables, and names of prototypes are neither roles nor
   expect(grantOf(['one'], {})).toBeUndefined();
   expect(grantOf(['__proto__', 'constructor', 'toString'], { kind: 'bus' })).toBeUndefined();
 });
+
+const rules = [{ collections: ['cars'], may: ['write'] }];
+const withQuotas = (quotas: unknown) => ({ roles: { one: { rules, quotas } } });
+
+test.each([
+  [
+    { markersPerCollections: 5 },
+    /^roles\.one\.quotas\.markersPerCollections is unknown; the nearest name is markersPerCollection$/,
+  ],
+  [{ collections: -1 }, /^roles\.one\.quotas\.collections must be a whole number from 0 to 1,000,000,000; got -1$/],
+  [{ bytesPerMarker: 1.5 }, /quotas\.bytesPerMarker must be a whole number.*; got 1\.5$/],
+  [{ markersPerCollection: '20' }, /quotas\.markersPerCollection must be a whole number.*; got "20"$/],
+  [{ collections: 2e9 }, /quotas\.collections must be .* 1,000,000,000; got 2000000000$/],
+  [20, /^roles\.one\.quotas must be an object with some of collections, .*; got 20$/],
+])('the fault of quotas %j is named', (quotas, message) => {
+  expect(() => readRules(withQuotas(quotas))).toThrow(message);
+});
+
+test('of each quota the largest of the roles counts, unless a principal has its own', () => {
+  const read = readRules({
+    roles: {
+      free: rules,
+      small: { rules, quotas: { collections: 0, markersPerCollection: 10 } },
+      large: { rules, quotas: { markersPerCollection: 20, bytesPerMarker: 1_000 } },
+    },
+  });
+  const accessOf = (roles: readonly string[], quotas?: object) =>
+    new Access({ id: 'a', name: null, roles, variables: {}, expiresAt: undefined, quotas }, read, Buffer.of());
+  expect(accessOf(['free']).quotas).toEqual({});
+  expect(accessOf(['small', 'free']).quotas).toEqual({ collections: 0, markersPerCollection: 10 });
+  expect(accessOf(['small', 'large', 'none']).quotas).toEqual({
+    collections: 0,
+    markersPerCollection: 20,
+    bytesPerMarker: 1_000,
+  });
+  const own = accessOf(['small', 'large'], { markersPerCollection: 5 });
+  expect(own.quotas).toEqual({ collections: 0, markersPerCollection: 5, bytesPerMarker: 1_000 });
+  expect(own.fingerprint).not.toBe(accessOf(['small', 'large']).fingerprint);
+});

@@ -2,6 +2,7 @@ import { hashOfKey, idOf, newApiKey } from '../../access/api-key.js';
 import { readRules } from '../../access/rules.js';
 import { badInput, CellportError, notFound } from '../../errors.js';
 import type { Budget } from '../../model/budget.js';
+import { quotaTexts, type Quotas } from '../../model/quotas.js';
 import { listKeys, removeKey, storedRules, storeKey, type StoredKey } from '../../store/access/access-items.js';
 import { newCall } from '../../store/request/meter.js';
 import { grouped, printable } from '../progress.js';
@@ -15,6 +16,7 @@ export interface KeyOptions {
   /** In milliseconds. */
   readonly expires?: number;
   readonly budget?: Budget;
+  readonly quota?: Quotas;
   readonly json?: boolean;
 }
 
@@ -53,7 +55,7 @@ async function checkRoles({ database, signal }: CommandSession, roles: readonly 
 /** Creates and prints a key; returns its ID. */
 export async function createKey(
   session: CommandSession,
-  { role, name, var: variables = {}, expires, budget, json }: KeyOptions,
+  { role, name, var: variables = {}, expires, budget, quota: quotas, json }: KeyOptions,
 ): Promise<readonly string[]> {
   const { database, signal } = session;
   await checkRoles(session, role);
@@ -66,6 +68,7 @@ export async function createKey(
     roles: role,
     variables,
     budget,
+    quotas,
     createdAt: new Date(now).toISOString(),
     expiresAt: expires === undefined ? null : new Date(now + expires).toISOString(),
   });
@@ -82,9 +85,10 @@ export async function printKeys({ database, signal }: CommandSession, json: bool
     console.log(JSON.stringify(keys.map(shown), null, 2));
     return;
   }
-  for (const { id, name, roles, variables, budget, createdAt, expiresAt, usedAt } of keys) {
+  for (const { id, name, roles, variables, budget, quotas, createdAt, expiresAt, usedAt } of keys) {
     const of = Object.entries(variables).map(([variable, value]) => `${variable}=${String(value)}`);
     if (budget !== undefined) of.push(`${budget.units}/${budget.per}`);
+    of.push(...quotaTexts(quotas));
     const times = `created ${createdAt}, ${expiresAt === null ? 'does not expire' : `expires ${expiresAt}`}`;
     const use = usedAt === null ? 'never used' : `last used ${usedAt.slice(0, 13)}h`;
     console.log(printable(`${id}  ${name}  ${[...roles, ...of].join(' ')}  ${times}, ${use}`));
@@ -118,10 +122,10 @@ export async function rotateKey(
   const left = Math.min(now + overlap, old.expiresAt === null ? Infinity : Date.parse(old.expiresAt));
   const key = newApiKey();
   const lifetime = old.expiresAt === null ? null : Date.parse(old.expiresAt) - Date.parse(old.createdAt);
-  const { name, roles, variables, budget } = old;
+  const { name, roles, variables, budget, quotas } = old;
   const createdAt = new Date(now).toISOString();
   const expiresAt = lifetime === null ? null : new Date(now + lifetime).toISOString();
-  const stored = storedForm(key, { name, roles, variables, budget, createdAt, expiresAt });
+  const stored = storedForm(key, { name, roles, variables, budget, quotas, createdAt, expiresAt });
   await storeKey(database, stored, newCall(signal));
   await storeKey(database, { ...old, expiresAt: new Date(left).toISOString() }, newCall(signal));
   print(key, stored, json);

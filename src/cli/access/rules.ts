@@ -1,4 +1,5 @@
 import { readRules, type AccessRules } from '../../access/rules.js';
+import { quotaTexts } from '../../model/quotas.js';
 import { storedRules, storeRules } from '../../store/access/access-items.js';
 import { newCall } from '../../store/request/meter.js';
 import { readJsonFile } from '../json-file.js';
@@ -7,13 +8,14 @@ import type { CommandSession } from '../session.js';
 
 /** A line for each rule. */
 function linesOf(rules: AccessRules | undefined): string[] {
-  const roles = Object.entries(rules?.roles ?? {}).flatMap(([name, { rules: each, budget }]) => [
+  const roles = Object.entries(rules?.roles ?? {}).flatMap(([name, { rules: each, budget, quotas }]) => [
     ...each.map(({ collections, may, where, hide }) => {
       const rows = where === undefined ? '' : ` where ${JSON.stringify(where)}`;
       const hidden = hide.length === 0 ? '' : ` without ${hide.join(', ')}`;
       return `${name}: ${may.join(', ')} ${collections.join(', ')}${rows}${hidden}`;
     }),
     ...(budget ? [`${name}: ${budget.units} units a ${budget.per}`] : []),
+    ...quotaTexts(quotas).map((quota) => `${name}: ${quota}`),
   ]);
   const { jwt } = rules ?? {};
   if (jwt === undefined) return roles;

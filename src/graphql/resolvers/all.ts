@@ -25,6 +25,7 @@ import { deleteZone, updateZone } from '../../store/zone/zone-changes.js';
 import { createZone } from '../../store/zone/zones.js';
 import { refusalOf, requireAction } from '../actions.js';
 import type { Resolvers } from '../generated.js';
+import { withinQuota } from '../quotas.js';
 import { scalars } from '../scalars.js';
 import { loadMarker } from './load-marker.js';
 import { markerMutations } from './marker-mutations.js';
@@ -48,9 +49,11 @@ export const resolvers: Resolvers = {
   Query: query,
   Mutation: {
     ...markerMutations,
-    createCollection: async (_root, { input }, { services, map, work, access }) => {
+    createCollection: async (_root, { input }, context) => {
+      const { services, map, work, access } = context;
       requireAction(access, 'createCollection', input.key);
-      const collection = await createCollection(services.db, input, services.now().toISOString(), work);
+      const now = services.now().toISOString();
+      const collection = await withinQuota(context, () => createCollection(services.db, input, now, work));
       map.loaders.collections.forget(collection.key);
       services.collectionCache.set(collection.key, collection);
       return map.loaders.collections.granted(collection, 'read');

@@ -11,9 +11,10 @@ import { deleteMarker, deleteMarkers } from '../../store/removal/markers.js';
 import type { ConditionalChange } from '../../store/request/conditional-change.js';
 import type { RequestContext } from '../context.js';
 import type { MutationResolvers } from '../generated.js';
+import { createdWithin } from '../quotas.js';
 import { referenceOf, storedCollection } from './references.js';
 
-/** Records what was written, so that the next map shows it without waiting for the stream. */
+/** Records what was written, so that the next map shows it, and deletions make room, without waiting for the stream. */
 function noteWrites(
   { services, map: { keys } }: RequestContext,
   collection: Collection,
@@ -21,13 +22,16 @@ function noteWrites(
 ): void {
   const own = writes.flatMap((write) => ownWrite(keys, collection, write) ?? []);
   services.pageServices.ownWrites.add(keys.scope(collection), own);
+  const deleted = writes.filter(({ after }) => after === undefined).length;
+  services.markerCounts.changed(keys.scope(collection), -deleted);
 }
 
 export const markerMutations = {
   createMarker: async (_root, { input: { collection: key, ...input } }, context) => {
     const { services, work } = context;
     const collection = await storedCollection(context, key, 'createMarker');
-    const write = await createMarker(services.db, collection, input, services.now().toISOString(), work);
+    const now = services.now().toISOString();
+    const write = await createdWithin(context, collection, (own) => createMarker(services.db, own, input, now, work));
     noteWrites(context, collection, [write]);
     return write.marker;
   },
@@ -36,7 +40,9 @@ export const markerMutations = {
     const { services, work } = context;
     const collection = await storedCollection(context, key, 'createMarkers');
     const now = services.now().toISOString();
-    const { written, failures } = await createMarkers(services.db, collection, inputs, now, work);
+    const { written, failures } = await createdWithin(context, collection, (own) =>
+      createMarkers(services.db, own, inputs, now, work),
+    );
     noteWrites(context, collection, written);
     return { markers: written.map(({ marker }) => marker), failures };
   },
@@ -45,7 +51,9 @@ export const markerMutations = {
     const { services, work } = context;
     const collection = await storedCollection(context, key, 'upsertMarkers');
     const now = services.now().toISOString();
-    const { written, failures } = await upsertMarkers(services.db, collection, inputs, now, work);
+    const { written, failures } = await createdWithin(context, collection, (own) =>
+      upsertMarkers(services.db, own, inputs, now, work),
+    );
     noteWrites(
       context,
       collection,

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 import type { Budget } from '../../model/budget.js';
+import type { Quotas } from '../../model/quotas.js';
 import type { Database, Item } from '../database.js';
 import { readItem } from '../request/conditional-change.js';
 import { isFailure } from '../request/failures.js';
@@ -19,8 +20,9 @@ export interface StoredKey {
   readonly name: string;
   readonly roles: readonly string[];
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Its own; that of its roles if omitted. */
+  /** Its own; those of its roles if omitted. */
   readonly budget?: Budget | undefined;
+  readonly quotas?: Quotas | undefined;
   /** RFC 3339, UTC. */
   readonly createdAt: string;
   /** RFC 3339, UTC; null for never. */

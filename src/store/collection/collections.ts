@@ -78,6 +78,28 @@ export async function getCollections(
   });
 }
 
+/** The number of collections with these keys, or beginnings of keys and `*`, of at most `most`; strongly consistent. */
+export async function countCollections(
+  database: Database,
+  patterns: readonly string[],
+  most: number,
+  call: Call,
+): Promise<number> {
+  const { keys } = database;
+  const found = new Set<string>();
+  for (const pattern of patterns) {
+    const from = pattern.replace('*', '');
+    // After all characters of keys.
+    const bounds = from === '' ? {} : { from, to: pattern === from ? from : `${from}~` };
+    const range = { index: 'entities', pk: keys.collectionsPartition, ...bounds, consistent: true } as const; // prettier-ignore
+    for await (const items of queryResponses(database, rangeRequest(database, range), call)) {
+      for (const item of items) if (collectionFromItem(keys, item)) found.add(String(item['sk']));
+      if (found.size >= most) return most;
+    }
+  }
+  return found.size;
+}
+
 export interface CollectionList {
   readonly collections: readonly Collection[];
   /** Whether there are more after the last one. */

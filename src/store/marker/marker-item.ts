@@ -1,4 +1,4 @@
-import { badInput } from '../../errors.js';
+import { badInput, limitExceeded } from '../../errors.js';
 import { encode, LONGEST_Z } from '../../geo/geohash.js';
 import { readPoint, type Point } from '../../geo/point.js';
 import type { Keyspace } from '../../keys/keyspace.js';
@@ -9,7 +9,7 @@ import { pickProperties, type MapMarker, type Marker, type Properties } from '..
 import type { Place } from '../../model/place.js';
 import { writtenShards } from '../../model/spread.js';
 import type { Item } from '../database.js';
-import { checkItemSize, valueBytes } from '../request/item-size.js';
+import { checkItemSize, itemBytes, valueBytes } from '../request/item-size.js';
 import { newIncarnation, newUuid } from './marker-keys.js';
 import { checkNumber, readOptionalText, readShown } from './properties.js';
 
@@ -136,6 +136,17 @@ export function newMarkerItem(
   };
   checkItemSize(item, 'marker', 'properties');
   return item;
+}
+
+/** How errors name the size of a marker. */
+export const MARKER_BYTES = 'size of the marker in bytes';
+
+/** Throws LIMIT_EXCEEDED if a marker is, or grows, larger than the principal may write. */
+export function checkMarkerBytes({ grant }: Collection, item: Item, before?: Item): void {
+  const most = grant?.bytesPerMarker ?? Infinity;
+  const bytes = most === Infinity ? 0 : itemBytes(item);
+  if (bytes <= most || (before !== undefined && bytes <= itemBytes(before))) return;
+  throw limitExceeded(MARKER_BYTES, bytes, most, 'shorten its properties, or let its operator raise your quota');
 }
 
 /** The item of the same new marker under another key, which must be no longer. */

@@ -10,7 +10,14 @@ import type { ConditionalChange } from '../request/conditional-change.js';
 import { putIfAbsent, putTogetherIfAbsent } from '../request/conditional-put.js';
 import { isFailure, isTransient } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
-import { markerFromBase, newMarkerItem, rekeyedMarkerItem, type MarkerInput, type SentMarker } from './marker-item.js';
+import {
+  checkMarkerBytes,
+  markerFromBase,
+  newMarkerItem,
+  rekeyedMarkerItem,
+  type MarkerInput,
+  type SentMarker,
+} from './marker-item.js';
 import { checkKeyGiven, takeKeys } from './marker-keys.js';
 
 /** Maximum number of markers that one call may create or delete. */
@@ -78,6 +85,8 @@ export async function createMarker(
   call: Call,
 ): Promise<MarkerWrite> {
   const draft = draftItem(database, collection, input, now);
+  checkMarkerBytes(collection, draft);
+  await collection.grant?.admit?.(1);
   const [item = draft] = await withKeys(database, collection, [draft], call);
   if (!(await putIfAbsent(database, database.tables.entities, item, call))) throw conflict(database, collection, item);
   return created(database, collection, item);
@@ -96,17 +105,19 @@ export interface CreatedMarkers {
   readonly failures: readonly MarkerFailure[];
 }
 
-/** Each input as an item, or its error. Of several inputs with one key, the first is used. */
+/** Each input as an item, or its error, also that of `check`. Of several inputs with one key, the first is used. */
 export function draftItems(
   database: Database,
   collection: Collection,
   inputs: readonly SentMarker[],
   now: string,
+  check: (item: Item) => void = () => undefined,
 ): (Item | CellportError)[] {
   const seen = new Set<unknown>();
   return inputs.map((input) => {
     try {
       const item = draftItem(database, collection, input, now);
+      check(item);
       if (collection.idStrategy !== 'GIVEN') return item;
       // Not left to the condition, with which the order of concurrent writes would be random.
       if (seen.has(item['pk'])) return conflict(database, collection, item);
@@ -161,7 +172,7 @@ export function independentWrites(call: Call): <T>(write: () => Promise<T>) => P
  * reported by its index. Of several inputs with one key, the first is created. A collection that numbers its markers
  * takes all numbers with one write. (On the embedded engine, where each write waits for a disk, markers are written
  * together where possible.) When DynamoDB throttles or is unavailable even after retries, inputs not tried yet fail at
- * once with the same code. Throws BAD_USER_INPUT for more than 500 before anything is written.
+ * once with the same code. Throws BAD_USER_INPUT for more than 500, and what `Grant.admit` throws, before anything is written.
  */
 export async function createMarkers(
   database: Database,
@@ -173,7 +184,8 @@ export async function createMarkers(
   if (inputs.length > MAX_MARKERS_A_CALL) {
     throw badInput('markers', `${inputs.length} markers`, `at most ${MAX_MARKERS_A_CALL} markers per call`);
   }
-  const drafts = draftItems(database, collection, inputs, now);
+  const drafts = draftItems(database, collection, inputs, now, (item) => checkMarkerBytes(collection, item));
+  await collection.grant?.admit?.(drafts.filter(isItem).length);
   const keyed = (await withKeys(database, collection, drafts.filter(isItem), call)).values();
   const items = drafts.map((draft) => (isItem(draft) ? (keyed.next().value ?? draft) : draft));
   const attempt = independentWrites(call);

@@ -3,7 +3,7 @@ import { isInRows } from '../../model/grant.js';
 import type { Database, Item } from '../database.js';
 import { changeItem, checkVersion, readItem } from '../request/conditional-change.js';
 import type { Call } from '../request/meter.js';
-import { markerFromBase, type MarkerUpdate } from './marker-item.js';
+import { checkMarkerBytes, markerFromBase, type MarkerUpdate } from './marker-item.js';
 import { updatedMarkerItem } from './marker-update.js';
 import type { MarkerReference, MarkerWrite } from './markers.js';
 
@@ -20,7 +20,7 @@ export function requireMarker(database: Database, { collection, key }: MarkerRef
 /**
  * Updates a marker by one conditional write that sets only attributes that differ, index keys included; `now` is RFC 3339
  * in UTC. Raises the version even if nothing differs. Throws NOT_FOUND, BAD_USER_INPUT naming the field, or CONFLICT
- * with the current version if it is not the expected one.
+ * with the current version if it is not the expected one; LIMIT_EXCEEDED if it grows larger than allowed.
  */
 export async function updateMarker(
   database: Database,
@@ -39,7 +39,9 @@ export async function updateMarker(
       checkVersion(describeMarker(reference), item, expectedVersion);
       const next = updatedMarkerItem(database, collection, item, update, now);
       // Nor may it leave what the principal may change.
-      return { found: item, next: requireMarker(database, reference, next).item };
+      const { item: updated } = requireMarker(database, reference, next);
+      checkMarkerBytes(collection, updated, item);
+      return { found: item, next: updated };
     },
     call,
   );

@@ -1,6 +1,6 @@
 import { badInput, CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
-import { hiddenOf, isInRows } from '../../model/grant.js';
+import { hiddenOf, isInRows, type Grant } from '../../model/grant.js';
 import type { Database, Item } from '../database.js';
 import { batchGet } from '../request/batch-get.js';
 import { transactionPieces, type BulkOptions } from '../request/batch-write.js';
@@ -9,7 +9,7 @@ import { changeOnce, type ConditionalChange } from '../request/conditional-chang
 import { putIfAbsent, putTogetherIfAbsent } from '../request/conditional-put.js';
 import type { Call } from '../request/meter.js';
 import { retryInBackground } from '../request/retries.js';
-import { markerFromBase, type SentMarker } from './marker-item.js';
+import { checkMarkerBytes, MARKER_BYTES, markerFromBase, type SentMarker } from './marker-item.js';
 import { replacedMarkerItem } from './marker-update.js';
 import {
   draftItems,
@@ -29,8 +29,9 @@ export interface Upserted extends ConditionalChange {
 }
 
 interface UpsertOptions extends BulkOptions {
-  /** Throws if a marker must not be changed. */
-  readonly check?: ((before: Item) => void) | undefined;
+  readonly admit?: Grant['admit'];
+  /** Throws if a marker must not be written, or must not be changed. */
+  readonly check?: ((item: Item, before: Item | undefined) => void) | undefined;
   /** No other process creates markers with these keys; missing ones are then written in batches, which is faster. */
   readonly alone?: boolean | undefined;
 }
@@ -49,7 +50,7 @@ export async function upsertItems(
   database: Database,
   items: readonly Item[],
   call: Call,
-  { alone = false, patient = true, check }: UpsertOptions = {},
+  { alone = false, patient = true, admit, check }: UpsertOptions = {},
 ): Promise<Upserted[]> {
   const table = database.tables.entities;
   const attempt = <T>(work: () => Promise<T>) => (patient ? retryInBackground(work, call.signal) : work());
@@ -72,7 +73,6 @@ export async function upsertItems(
       if (await attempt(() => putIfAbsent(database, table, item, call))) create(index, item);
       return;
     }
-    check?.(before);
     const next = replacedMarkerItem(before, item);
     if (next === undefined) done[index] = { outcome: 'unchanged', before, after: before };
     else if ('done' in (await attempt(() => changeOnce(database, before, next, call)))) {
@@ -89,15 +89,19 @@ export async function upsertItems(
       );
     const keys = pending.map(({ item }) => ({ pk: String(item['pk']), sk: String(item['sk']) }));
     const found = await attempt(() => batchGet(database, table, keys, call, { consistent: true }));
-    await createTogether(pending.filter((_, at) => found[at] === undefined));
+    const missing = pending.filter((_, at) => found[at] === undefined);
+    await admit?.(missing.length);
+    if (check) for (const [at, { item }] of pending.entries()) check(item, found[at]);
+    await createTogether(missing);
     await mapConcurrently(pending, WRITES_AT_A_TIME, ({ item, index }, at) => settle(item, index, found[at]));
     pending = pending.filter(({ index }) => done[index] === undefined);
   }
   return done;
 }
 
+/** Whether an error is about one marker alone. */
 const isForbidden = (error: unknown): error is CellportError =>
-  error instanceof CellportError && error.code === 'FORBIDDEN';
+  error instanceof CellportError && (error.code === 'FORBIDDEN' || error.details['field'] === MARKER_BYTES);
 
 /** Throws FORBIDDEN for a marker that the principal may not change, or not see whole: its content would be replaced. */
 function checkReplaced({ keys }: Database, collection: Collection, before: Item): void {
@@ -120,7 +124,7 @@ export interface UpsertedMarkers {
  * Creates up to 500 markers, or gives those that exist the content of the inputs; an invalid one is reported by its index
  * and does not affect the others, and of several with one key the first counts. The call may be repeated, so it fails as a
  * whole when DynamoDB throttles or is unavailable. Throws BAD_USER_INPUT for more than 500, or if the collection generates
- * its keys.
+ * its keys, and what `Grant.admit` throws, before anything is written.
  */
 export async function upsertMarkers(
   database: Database,
@@ -137,8 +141,12 @@ export async function upsertMarkers(
   }
   const drafts = draftItems(database, collection, inputs, now);
   const items = drafts.filter(isItem);
-  const check = collection.grant && ((before: Item) => checkReplaced(database, collection, before));
-  const upsert = (some: readonly Item[]) => upsertItems(database, some, call, { patient: false, check });
+  const check = (item: Item, before: Item | undefined) => {
+    if (before) checkReplaced(database, collection, before);
+    checkMarkerBytes(collection, item, before);
+  };
+  const options = { patient: false, admit: collection.grant?.admit, check: collection.grant && check };
+  const upsert = (some: readonly Item[]) => upsertItems(database, some, call, options);
   let results: readonly (Upserted | CellportError)[];
   try {
     results = await upsert(items);

@@ -1,0 +1,54 @@
+import { LRUCache } from 'lru-cache';
+
+interface Known {
+  count: number;
+  /** By how much it has lately changed, about a second in each entry; oldest first. */
+  recent: { readonly at: number; by: number }[];
+}
+
+/** What was written may take this long until it is counted: counts are cached, streams lag, and clocks differ. */
+const COUNTED_AFTER_MS = 5_000;
+/** So long may it take to write what is about to be. */
+const WRITTEN_AFTER_MS = 10_000;
+const LONGEST_MS = 600_000;
+const SECOND_MS = 1_000;
+const MOST_KNOWN = 1_000;
+
+/**
+ * The numbers of markers of collections, for quotas. Stored counts lack an unknown part of what was written lately: within
+ * these bounds, this process counts its own writes.
+ */
+export class MarkerCounts {
+  readonly #wall: () => number;
+  /** By scope. */
+  readonly #known = new LRUCache<string, Known>({ max: MOST_KNOWN });
+
+  /** `wall`: milliseconds since 1970. */
+  constructor(wall: () => number) {
+    this.#wall = wall;
+  }
+
+  /** The number of markers, from a stored count that has everything written until `asOf`, in milliseconds since 1970. */
+  of(scope: string, stored: number, asOf: number): number {
+    const known = this.#known.get(scope) ?? { count: stored, recent: [] };
+    this.#known.set(scope, known);
+    const now = this.#wall();
+    const countedAt = ({ at, by }: Known['recent'][number]) => at + COUNTED_AFTER_MS + (by > 0 ? WRITTEN_AFTER_MS : 0);
+    known.recent = known.recent.filter((one) => countedAt(one) > asOf && now - one.at < LONGEST_MS);
+    const least = known.recent.reduce((sum, { by }) => sum + Math.min(0, by), stored);
+    const most = known.recent.reduce((sum, { by }) => sum + Math.max(0, by), stored);
+    known.count = Math.min(most, Math.max(least, known.count));
+    return known.count;
+  }
+
+  /** Notes what was or is about to be written. */
+  changed(scope: string, by: number): void {
+    const known = this.#known.get(scope);
+    if (!known || by === 0) return;
+    known.count += by;
+    const at = this.#wall();
+    const last = known.recent.at(-1);
+    if (last && at - last.at < SECOND_MS && by > 0 === last.by > 0) last.by += by;
+    else known.recent.push({ at, by });
+  }
+}

@@ -1,0 +1,75 @@
+import pLimit from 'p-limit';
+
+import { limitExceeded } from '../errors.js';
+import { blockName } from '../loaders/cell-cache.js';
+import { markersIn } from '../map/collection.js';
+import type { Collection } from '../model/collection.js';
+import { getBlocks } from '../store/cell/blocks.js';
+import { countCollections } from '../store/collection/collections.js';
+import type { ConditionalChange } from '../store/request/conditional-change.js';
+import type { RequestContext } from './context.js';
+
+const ADVICE = 'delete some, or let its operator raise your quota';
+
+/** The number of markers of a collection. It is read at most every two seconds, and never while changes are followed. */
+async function countMarkers({ services, work }: RequestContext, scope: string): Promise<number> {
+  const { db, cellCache, trust, markerCounts } = services;
+  // Before the count, which may have more.
+  const asOf = await trust.asOf().catch(() => null);
+  const name = blockName(scope, '');
+  const token = cellCache.begin();
+  const cached = cellCache.get(name);
+  const [read] = cached ? [] : await getBlocks(db, scope, [''], work);
+  const block = cached ?? (read && cellCache.put(name, read, token));
+  return markerCounts.of(scope, block ? markersIn(block) : 0, asOf ?? 0);
+}
+
+type Created = ConditionalChange | { readonly written: readonly ConditionalChange[] };
+
+/** Creates markers of a collection within the quota of the principal, see `Grant.admit`. Throws LIMIT_EXCEEDED. */
+export async function createdWithin<T extends Created>(
+  context: RequestContext,
+  collection: Collection,
+  create: (collection: Collection) => Promise<T>,
+): Promise<T> {
+  const { access, services } = context;
+  const { key, grant } = collection;
+  const scope = services.db.keys.scope(collection);
+  const most = access?.quotas.markersPerCollection;
+  let admitted = 0;
+  let created = 0;
+  const admit = async (wanted: number) => {
+    if (most === undefined || wanted <= admitted) return;
+    const count = (await countMarkers(context, scope)) + wanted - admitted;
+    if (count > most) {
+      // Who sees only some of the markers is not told how many there are.
+      const reading = access?.grant('read', key);
+      const value = reading && reading.rows === undefined ? count : `more than ${most}`;
+      throw limitExceeded(`number of markers of collection ${key}`, value, most, ADVICE);
+    }
+    services.markerCounts.changed(scope, wanted - admitted);
+    admitted = wanted;
+  };
+  try {
+    const result = await create(grant ? { ...collection, grant: { ...grant, admit } } : collection);
+    const made: Created = result;
+    created = ('written' in made ? made.written : [made]).filter(({ before }) => before === undefined).length;
+    return result;
+  } finally {
+    services.markerCounts.changed(scope, created - admitted);
+  }
+}
+
+const inTurn = pLimit(1);
+
+/** Creates a collection within the quota of the principal. Throws LIMIT_EXCEEDED. */
+export function withinQuota<T>({ access, services, work }: RequestContext, create: () => Promise<T>): Promise<T> {
+  const most = access?.quotas.collections;
+  if (access === undefined || most === undefined) return create();
+  // One after another, so that each counts the others.
+  return inTurn(async () => {
+    const count = await countCollections(services.db, access.keys('admin'), most, work);
+    if (count >= most) throw limitExceeded('number of your collections', `more than ${most}`, most, ADVICE);
+    return create();
+  });
+}

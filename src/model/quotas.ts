@@ -1,0 +1,19 @@
+/** Collections that one may administer; markers of one collection, whoever created them; the size of one marker in bytes. */
+export const QUOTA_NAMES = ['collections', 'markersPerCollection', 'bytesPerMarker'] as const;
+export const MOST_OF_A_QUOTA = 1e9;
+
+/** What somebody may create and have; only what is named is limited. */
+export type Quotas = { readonly [Name in (typeof QUOTA_NAMES)[number]]?: number | undefined };
+
+/** The largest of each quota. */
+export const largestQuotas = (all: readonly Quotas[]): Quotas =>
+  Object.fromEntries(
+    QUOTA_NAMES.flatMap((name) => {
+      const given = all.flatMap((quotas) => quotas[name] ?? []);
+      return given.length === 0 ? [] : [[name, Math.max(...given)]];
+    }),
+  );
+
+/** As in a command line: `collections=20`. */
+export const quotaTexts = (quotas: Quotas = {}): string[] =>
+  Object.entries(quotas).map(([name, most]) => `${name}=${most}`);
