@@ -54,7 +54,10 @@ const quotas = fields(
 const role = z
   .union([
     rules,
-    fields({ rules, budget: budget.optional(), quotas: quotas.optional() }, 'must be a list of rules, or an object with rules'), // prettier-ignore
+    fields(
+      { rules, budget: budget.optional(), quotas: quotas.optional() },
+      'must be a list of rules, or an object with rules',
+    ),
   ])
   .transform((written): Role => (Array.isArray(written) ? { rules: written } : written));
 

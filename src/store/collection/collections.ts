@@ -91,7 +91,7 @@ export async function countCollections(
     const from = pattern.replace('*', '');
     // After all characters of keys.
     const bounds = from === '' ? {} : { from, to: pattern === from ? from : `${from}~` };
-    const range = { index: 'entities', pk: keys.collectionsPartition, ...bounds, consistent: true } as const; // prettier-ignore
+    const range = { index: 'entities', pk: keys.collectionsPartition, ...bounds, consistent: true } as const;
     for await (const items of queryResponses(database, rangeRequest(database, range), call)) {
       for (const item of items) if (collectionFromItem(keys, item)) found.add(String(item['sk']));
       if (found.size >= most) return most;
