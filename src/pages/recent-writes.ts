@@ -19,7 +19,11 @@ export interface RecentPart {
 interface Kept extends RecentPart {
   /** The entries in their order. */
   readonly entries: readonly OrderedMarker[];
+  /** When the first of them expires, in milliseconds since 1970; Infinity if none does. */
+  readonly firstExpiry: number;
 }
+
+const expiryOf = ({ marker: { expiresAt = Infinity } }: OrderedMarker) => expiresAt;
 
 /**
  * The writes that a collection's pages may lack, of each marker the last one. It never changes, so that one search sees a
@@ -51,7 +55,9 @@ export class RecentWrites {
         return one;
       });
       const entries = added.flatMap(({ entry }) => entry ?? []);
-      return { batch, writes: added, entries: entries.sort((a, b) => compareBytes(a.position, b.position)) };
+      entries.sort((a, b) => compareBytes(a.position, b.position));
+      const firstExpiry = entries.reduce((first, entry) => Math.min(first, expiryOf(entry)), Infinity);
+      return { batch, writes: added, entries, firstExpiry };
     });
     return new RecentWrites([...this.#parts, ...kept], newest);
   }
@@ -75,6 +81,16 @@ export class RecentWrites {
       this.#parts.filter((part) => part.batch > batch),
       newest,
     );
+  }
+
+  /** Without entries that have expired by a time in milliseconds since 1970, as if they were deleted. */
+  alive(now: number): RecentWrites {
+    const isOver = ({ entry }: RecentWrite) => entry !== undefined && expiryOf(entry) <= now;
+    if (this.#parts.every(({ firstExpiry }) => firstExpiry > now)) return this;
+    const parts = this.#parts.map(({ batch, writes }) => {
+      return { batch, writes: writes.map((write) => (isOver(write) ? { ...write, entry: undefined } : write)) };
+    });
+    return RecentWrites.NONE.with(parts);
   }
 
   get(key: string): RecentWrite | undefined {

@@ -72,3 +72,13 @@ test('of writes in no particular order, the newest counts, and an older one neve
   // What is no longer there stays what it was for a search that has begun.
   expect(published.get('b')?.entry?.marker.position.lng).toBe(0);
 });
+
+test('what has expired counts as deleted, from then on', () => {
+  const { entry, ...write } = writeOf('a', 4, 0);
+  const expiring = { ...write, entry: entry && orderedMarker({ ...entry.marker, expiresAt: 1_000 }) };
+  const recent = RecentWrites.NONE.with([{ batch: 3, writes: [expiring, writeOf('b', 1, 0)] }]);
+  expect(recent.alive(999)).toBe(recent);
+  const alive = recent.alive(1_000);
+  expect(alive.get('a')).toMatchObject({ mapVersion: 4, entry: undefined });
+  expect(shown(alive.between('', undefined))).toEqual([writeOf('b', 1, 0).entry?.position]);
+});

@@ -164,7 +164,9 @@ class OpenPages implements SearchedPages {
   }
 
   get recent(): RecentWrites {
-    return this.#published.including(this.#parts.services.ownWrites.of(this.#of.scope, this.#trusted.endAt));
+    const { db, services } = this.#parts;
+    const own = services.ownWrites.of(this.#of.scope, this.#trusted.endAt);
+    return this.#published.including(own).alive(db.clock.wall());
   }
 
   keyOf(begin: string): Key {
