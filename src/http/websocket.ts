@@ -72,7 +72,10 @@ function pinged(socket: WebSocket): NodeJS.Timeout {
 }
 
 /** Some reasons repeat the client's input. A character that is cut in two takes up to three more bytes. */
-const shortReason = (reason = '') => Buffer.from(reason).subarray(0, MAX_REASON_BYTES - 3).toString();
+const shortReason = (reason = '') =>
+  Buffer.from(reason)
+    .subarray(0, MAX_REASON_BYTES - 3)
+    .toString();
 
 /** The WebSockets of a server, from their request to upgrade until they are closed. */
 class Sockets {

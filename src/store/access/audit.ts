@@ -22,7 +22,11 @@ export function auditTo(write: Log['info'], database: Database, stored: boolean,
     for (const change of changes) {
       const { what, collection, keys, more, outcome } = change;
       const who = `${by.who}${by.name === null ? '' : ` (${by.name})`}${by.from === undefined ? '' : ` at ${by.from}`}`;
-      const which = [collection === undefined ? '' : `in ${collection}`, keys.join(', '), more > 0 ? `and ${more} more` : ''];
+      const which = [
+        collection === undefined ? '' : `in ${collection}`,
+        keys.join(', '),
+        more > 0 ? `and ${more} more` : '',
+      ];
       write({ audit: { ...by, ...change } }, `${outcome}: ${what} by ${who} ${which.filter(Boolean).join(' ')}`.trim());
     }
     if (!stored || changes.every(({ outcome }) => outcome !== 'OK')) return;
