@@ -162,7 +162,8 @@ describe('zones that are exported and imported again', () => {
   ];
   test.each(variants(formats))('are unchanged through %s: real borders and awkward ones', async (format, names) => {
     const from = await newCollection();
-    const countries = openCountries().filter(({ name }) => names.includes(String(name)));
+    const some = variants(names, 2);
+    const countries = openCountries().filter(({ name }) => some.includes(String(name)));
     const inputs = [...AWKWARD, ...countries.map(({ geometry, ...rest }) => ({ ...rest, geometry: geometry() }))];
     for (const input of inputs) await createZone({ ...db, geometry: geometryStore }, from, input, NOW, newCall());
     const before = await zonesOf(from);

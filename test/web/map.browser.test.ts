@@ -80,7 +80,7 @@ const HANDLE = 'globalThis.cellport';
 
 describe.skipIf(!hasChromium)('the map page in a browser', async () => {
   /** Tests of what the page shows, each of which takes seconds, take turns. */
-  const turn = inTurn(3);
+  const turn = inTurn(4);
   const db = await testDatabase('readable', { stream: true, waitsForDisk: true });
   const cities = await readCities();
   const searchFolder = temporaryFolder();
