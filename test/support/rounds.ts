@@ -1,7 +1,7 @@
 /** How many rounds long tests run: the first number in `npm test`, the second with CELLPORT_SOAK=1, as in CI. */
 const ROUNDS = {
   /** Seeds of the simulated stream. A run of 10,000 found nothing. */
-  simulatedStreams: [60, 2_000],
+  simulatedStreams: [40, 2_000],
   /** How often the process that writes an embedded index is killed. */
   killsOfWriter: [1, 2],
   /** How often OpenSearch, or the server that follows the stream into it, is killed while clients write. */
@@ -27,7 +27,7 @@ const ROUNDS = {
   radiusQueries: [1, 5],
   /** Markers at one position, and those of a list of which nearly all are deleted. */
   crowd: [800, 3_000],
-  deletedMarkers: [4_000, 20_000],
+  deletedMarkers: [2_000, 20_000],
   /** Positions looked up in the borders of all countries. */
   positionsInCountries: [40, 600],
   /** Positions whose zones are compared with those that OpenSearch finds. A run of 10,000 found no difference. */

@@ -12,6 +12,7 @@ import { Consumer } from '../../../src/stream/consume/consumer.js';
 import { OtherFormat } from '../../../src/stream/consume/ownership.js';
 import { openRecount } from '../../../src/stream/recount/reads.js';
 import { recount } from '../../../src/stream/recount/recount.js';
+import { variants } from '../../support/rounds.js';
 import { testDatabase } from '../../support/test-database.js';
 import {
   allItems,
@@ -115,7 +116,7 @@ test('counts of another format are rejected; a recount replaces them, and an upg
       await recounting(false);
     },
   ];
-  for (const upgrade of upgrades) {
+  for (const upgrade of variants(upgrades)) {
     const state = await loadStreamState(db, 'cells', newCall());
     if (state === undefined) throw new Error('there is no state');
     // As if places had never been counted, with a batch in progress that this version would fold differently.
