@@ -15,6 +15,7 @@ import { deleteMarker } from '../../src/store/removal/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { bruteInside, edgePositions } from '../map/fixture.js';
+import { withoutWaiting } from '../stream/support.js';
 import { postQuery } from '../support/post-query.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
@@ -29,10 +30,8 @@ const folder = temporaryFolder();
 const settings = { ...engineSettings(), CELLPORT_TABLE: db.tables.entities, CELLPORT_LOG: 'silent' };
 const cli = (...args: string[]) => runCliHere(args, { ...settings, CELLPORT_DATA_DIR: join(folder, 'data') });
 const streams = createStreamsClient(engine());
-/** A recount waits for what is in the stream; with a single shard, there is nothing to wait for. */
-const clock = { ...db.clock, sleep: (ms: number, wake?: AbortSignal) => db.clock.sleep(ms / 20, wake) };
 const backend = {
-  database: { ...db, clock },
+  database: { ...db, clock: withoutWaiting(db.clock) },
   streams,
   where: '',
   storageFault: async () => undefined,

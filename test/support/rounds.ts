@@ -18,7 +18,7 @@ const ROUNDS = {
   clientsOfLayout: [1, 3],
   /** Recounts that are stopped. */
   stoppedRecounts: [1, 4],
-  /** Kept summaries of eight markers, compared with a scan. */
+  /** Kept summaries of some markers, compared with a scan. */
   scannedSummaries: [1, 4],
   /** Key layouts, and radius queries in each of them. */
   keyLayouts: [4, 10],

@@ -14,7 +14,7 @@ import { recount } from '../../../src/stream/recount/recount.js';
 import { recordCalls } from '../../support/record-calls.js';
 import { engine, testDatabase } from '../../support/test-database.js';
 import { pagesOfTable } from '../pages-of-table.js';
-import { markerItem, started, streamParts, untilRead, whileConsuming } from '../support.js';
+import { markerItem, started, streamParts, untilRead, whileConsuming, withoutWaiting } from '../support.js';
 
 const db = await testDatabase('readable', { stream: true });
 
@@ -28,8 +28,7 @@ const drawn = (scope: string, key: string, lng: number, lat = 52) => {
 
 const READS = ['Query', 'Scan', 'GetItem', 'BatchGetItem', 'DescribeTable', 'ListTables'];
 
-/** With a single shard, there is nothing to wait for. */
-const clock = { ...systemClock, sleep: (ms: number, wake?: AbortSignal) => systemClock.sleep(ms / 20, wake) };
+const clock = withoutWaiting(systemClock);
 
 /** Checks as a process of its own does, and expects that it only reads. */
 async function check() {
