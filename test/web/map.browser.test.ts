@@ -974,6 +974,8 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
 
   it.runIf(turn())('requests no nearest place before the view has loaded', async () => {
     const page = await show('#at=7/-45/-140');
+    // That of the empty view, which the test before may have read, or not run.
+    await page.locator('#nearest').getByText('The nearest, ').waitFor();
     const asked: string[] = [];
     await page.route('**/graphql', async (route) => {
       const query = route.request().postData() ?? '';
