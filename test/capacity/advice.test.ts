@@ -9,6 +9,7 @@ import { costOnIndex, costOnPages, viewsAt } from '../../src/capacity/views.js';
 import { encode, LONGEST_Z, toZ } from '../../src/geo/geohash.js';
 import { planReads, requestsOf } from '../../src/pages/plan-reads.js';
 import { planMarkers } from '../../src/plan/markers.js';
+import { someOf } from '../support/rounds.js';
 import { distributionOf, points } from './points.js';
 
 const zooms = fc.integer({ min: 0, max: 16 });
@@ -34,7 +35,7 @@ describe('the reads of a map', () => {
         }, 0);
         expect(costOnPages(distribution, view, PAGE)).toEqual({ calls: requestsOf(reads), units });
       }),
-      { numRuns: 500, endOnFailure: true },
+      { numRuns: someOf(500), endOnFailure: true },
     );
   });
 
@@ -67,7 +68,7 @@ describe('the reads of a map', () => {
           expect(cost.units).toBeCloseTo(units.reduce((sum, each) => sum + each, 0));
         },
       ),
-      { numRuns: 30, endOnFailure: true },
+      { numRuns: someOf(30), endOnFailure: true },
     );
   });
 });
@@ -108,7 +109,7 @@ describe('the layout', () => {
           if (map.calls === best.map.calls) expect(best.prefixLength).toBeLessThanOrEqual(prefixLength);
         }
       }),
-      { numRuns: 15, endOnFailure: true },
+      { numRuns: someOf(15), endOnFailure: true },
     );
   });
 });

@@ -14,7 +14,7 @@ import { ensureMonthTable, monthsAhead } from '../../src/store/table/month-table
 import { startServer } from '../http/live-server.js';
 import { postQuery } from '../support/post-query.js';
 import { startStallingProxy } from '../support/proxy.js';
-import { runsAll } from '../support/rounds.js';
+import { inTurn, runsAll } from '../support/rounds.js';
 import { runCli, runCliHere, type RunningCli } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, newDatabase } from '../support/test-database.js';
@@ -63,6 +63,9 @@ async function engineGone(data: string): Promise<void> {
     await sleep(100);
   }
 }
+
+/** Tests of servers in processes of their own. */
+const turn = inTurn(2);
 
 describe('cellport serve', () => {
   it.runIf(runsAll)(
@@ -120,57 +123,62 @@ describe('cellport serve --demo', () => {
     return counts;
   }
 
-  it('answers during the load, resumes after kill -9, ends with exact cells, and logs no warnings', async () => {
-    const settings = { ...engineSettings(), CELLPORT_TABLE: 'demo' };
-    // Half of the cities, then the load stalls.
-    let batches = 0;
-    const proxy = await startStallingProxy((asked) => asked === 'BatchWriteItem' && (batches += 1) > cities / 50);
-    onTestFinished(proxy.close);
-    const first = start('demo', ['serve', '--demo', String(cities)], {
-      ...settings,
-      AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
-    });
-    const url = await first.serving();
-    const load = async (of = url) => {
-      const response = await fetch(`${of}/readyz`);
-      return { status: response.status, ...((await response.json()) as { load: LoadReadiness }).load };
-    };
-    expect(await load()).toMatchObject({ status: 200, state: 'loading' });
-    // The first cells exist before the load is complete.
-    await vi.waitFor(async () => expect(await countOf(url, 'cities')).toBeGreaterThan(0), { timeout: 60_000 });
-    expect(await load()).toMatchObject({ status: 200, state: 'loading', counted: false });
-    first.child.kill('SIGKILL');
-    await first.ended;
+  it.runIf(turn())(
+    'answers during the load, resumes after kill -9, ends with exact cells, and logs no warnings',
+    async () => {
+      const settings = { ...engineSettings(), CELLPORT_TABLE: 'demo' };
+      // Half of the cities, then the load stalls.
+      let batches = 0;
+      const proxy = await startStallingProxy((asked) => asked === 'BatchWriteItem' && (batches += 1) > cities / 50);
+      onTestFinished(proxy.close);
+      const first = start('demo', ['serve', '--demo', String(cities)], {
+        ...settings,
+        AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
+      });
+      const url = await first.serving();
+      const load = async (of = url) => {
+        const response = await fetch(`${of}/readyz`);
+        return { status: response.status, ...((await response.json()) as { load: LoadReadiness }).load };
+      };
+      expect(await load()).toMatchObject({ status: 200, state: 'loading' });
+      // The first cells exist before the load is complete.
+      await vi.waitFor(async () => expect(await countOf(url, 'cities')).toBeGreaterThan(0), { timeout: 60_000 });
+      expect(await load()).toMatchObject({ status: 200, state: 'loading', counted: false });
+      first.child.kill('SIGKILL');
+      await first.ended;
 
-    const second = start('demo', ['serve', '--demo', String(cities)], settings);
-    const again = await second.serving();
-    await second.said(/Cities +1,200 loaded and counted in .*: http/);
-    expect(await load(again)).toMatchObject({ cities, of: cities, counted: true });
-    const { found, viewport } = await ask<{
-      found: { count: number; countsExact: boolean };
-      viewport: { cells: readonly { geohash: string; count: number }[] };
-    }>(
-      again,
-      `{ found: collection(key: "cities") { count countsExact }
-           viewport(${world}) { cells(collection: "cities", precision: 3) { geohash count } } }`,
-    );
-    expect(found).toEqual({ count: cities, countsExact: true });
-    expect(Object.fromEntries(viewport.cells.map(({ geohash, count }) => [geohash, count]))).toEqual(await counted(3));
-    const isShown = async () => {
-      const shown = await ask<{ viewport: { plan: object } }>(
+      const second = start('demo', ['serve', '--demo', String(cities)], settings);
+      const again = await second.serving();
+      await second.said(/Cities +1,200 loaded and counted in .*: http/);
+      expect(await load(again)).toMatchObject({ cities, of: cities, counted: true });
+      const { found, viewport } = await ask<{
+        found: { count: number; countsExact: boolean };
+        viewport: { cells: readonly { geohash: string; count: number }[] };
+      }>(
         again,
-        `{ viewport(${world}) { plan(collection: "cities") { source requests readUnits ranges { pk from to } } } }`,
+        `{ found: collection(key: "cities") { count countsExact }
+           viewport(${world}) { cells(collection: "cities", precision: 3) { geohash count } } }`,
       );
-      const view = ['--bounds', '-180,-90,180,90', '--zoom', '3', '--json'];
-      const { output } = await runCliHere(['plan', '--live', ...view], settings);
-      const { markers, ...plan } = JSON.parse(output) as { markers: object[] };
-      expect({ ...plan, ranges: markers }).toMatchObject({ ...shown.viewport.plan, source: 'PAGES' });
-    };
-    await vi.waitFor(isShown, { timeout: 60_000, interval: 500 });
-    second.child.kill('SIGTERM');
-    expect(await second.ended).toBe(0);
-    for (const run of [first, second]) expect(run.output()).not.toMatch(/"level":|WARN|ERROR|\n +at /);
-  });
+      expect(found).toEqual({ count: cities, countsExact: true });
+      expect(Object.fromEntries(viewport.cells.map(({ geohash, count }) => [geohash, count]))).toEqual(
+        await counted(3),
+      );
+      const isShown = async () => {
+        const shown = await ask<{ viewport: { plan: object } }>(
+          again,
+          `{ viewport(${world}) { plan(collection: "cities") { source requests readUnits ranges { pk from to } } } }`,
+        );
+        const view = ['--bounds', '-180,-90,180,90', '--zoom', '3', '--json'];
+        const { output } = await runCliHere(['plan', '--live', ...view], settings);
+        const { markers, ...plan } = JSON.parse(output) as { markers: object[] };
+        expect({ ...plan, ranges: markers }).toMatchObject({ ...shown.viewport.plan, source: 'PAGES' });
+      };
+      await vi.waitFor(isShown, { timeout: 60_000, interval: 500 });
+      second.child.kill('SIGTERM');
+      expect(await second.ended).toBe(0);
+      for (const run of [first, second]) expect(run.output()).not.toMatch(/"level":|WARN|ERROR|\n +at /);
+    },
+  );
 });
 
 describe('cellport import', () => {
@@ -249,18 +257,21 @@ describe('cellport import', () => {
     });
   });
 
-  it('a promise that nobody waits for ends a server in order, with its reason and exit code 1', async () => {
-    const preload = encodeURIComponent(`process.on('SIGUSR2', () => Promise.reject(new Error('nobody_waits')))`);
-    const env = {
-      ...engineSettings(),
-      CELLPORT_TABLE: 'failing',
-      NODE_OPTIONS: `--import=data:text/javascript,${preload}`,
-    };
-    const run = start('failing', ['serve'], env);
-    const url = await run.serving();
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    run.child.kill('SIGUSR2');
-    expect(await run.ended).toBe(1);
-    expect(run.output()).toMatch(/nobody_waits[^]*nothing has handled[^]*stopping\ncellport: Error: nobody_waits/);
-  });
+  it.runIf(turn())(
+    'a promise that nobody waits for ends a server in order, with its reason and exit code 1',
+    async () => {
+      const preload = encodeURIComponent(`process.on('SIGUSR2', () => Promise.reject(new Error('nobody_waits')))`);
+      const env = {
+        ...engineSettings(),
+        CELLPORT_TABLE: 'failing',
+        NODE_OPTIONS: `--import=data:text/javascript,${preload}`,
+      };
+      const run = start('failing', ['serve'], env);
+      const url = await run.serving();
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      run.child.kill('SIGUSR2');
+      expect(await run.ended).toBe(1);
+      expect(run.output()).toMatch(/nobody_waits[^]*nothing has handled[^]*stopping\ncellport: Error: nobody_waits/);
+    },
+  );
 });

@@ -15,6 +15,7 @@ import { interceptCalls } from '../support/faults.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';
+import { variants } from '../support/rounds.js';
 import { testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
@@ -138,7 +139,7 @@ describe('a viewport', () => {
     const random = randomFrom(11);
     const seen = new Set<string>();
     let tiles = 0;
-    for (let walk = 0; walk < 6; walk++) {
+    for (const walk of variants([0, 1, 2, 3, 4, 5], 3)) {
       const zoom = [0, 1.6, 3.2, 5.9, 9, 14][walk] ?? 0;
       const edges = [180, -180, 0, 16.9];
       let lng = walk < 4 ? (edges[walk] ?? 0) : random() * 360 - 180;

@@ -7,6 +7,7 @@ import { coverShape } from '../../src/geo/cover.js';
 import { distance, EARTH_RADIUS } from '../../src/geo/distance.js';
 import { cellBounds, encode, LONGEST_Z, toZ } from '../../src/geo/geohash.js';
 import type { Point } from '../../src/geo/point.js';
+import { someOf } from '../support/rounds.js';
 import { aLat, aLng, aPoint } from './arbitraries.js';
 
 const aRadius = fc.oneof(
@@ -35,7 +36,7 @@ test('every position within a radius is in its bounding box, across poles and th
       if (distance(center, point) > radius) return;
       expect(areaContains(circleArea(center, radius), point)).toBe(true);
     }),
-    { numRuns: 3000 },
+    { numRuns: someOf(3000) },
   );
   const at = (lat: number, radius: number) => circleArea({ lng: 179, lat }, radius).bounds;
   expect(at(0, 111_000)).toMatchObject({ west: expect.closeTo(178, 1), east: expect.closeTo(180, 1) });
@@ -69,7 +70,7 @@ test('positions in a cell are between its minimum and maximum distance, and both
       const step = ((cell.north - cell.south + cell.east - cell.west) / 16) * 111_200;
       expect(nearest - least < step + 0.5 && greatest - farthest < step + 0.5).toBe(true);
     }),
-    { numRuns: 1500 },
+    { numRuns: someOf(1500) },
   );
 });
 

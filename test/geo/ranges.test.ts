@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { areaContains, areaOverlapsCell, normalizeBounds } from '../../src/geo/bounds.js';
 import { cellBounds, encode, fromZ, toZ } from '../../src/geo/geohash.js';
 import { coverArea, type ZRange } from '../../src/geo/ranges.js';
+import { someOf } from '../support/rounds.js';
 import { anArea, aPoint, pointsNear } from './arbitraries.js';
 
 const aBudget = fc.constantFrom(1, 2, 3, 7, 16, 100, 512);
@@ -26,7 +27,7 @@ describe('the cover of an area', () => {
           }
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: someOf(1500) },
     );
   });
 
@@ -42,7 +43,7 @@ describe('the cover of an area', () => {
           end = to;
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: someOf(1500) },
     );
   });
 
@@ -55,7 +56,7 @@ describe('the cover of an area', () => {
           if (overlaps !== holds(ranges, z)) expect.fail(`${fromZ(z, length)} overlaps: ${overlaps}`);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: someOf(60) },
     );
   });
 

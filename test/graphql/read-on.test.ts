@@ -14,7 +14,7 @@ import { makeCollection, NOW, realMarkers, type Made } from '../map/fixture.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { testPages } from '../support/page-services.js';
 import { recordCalls } from '../support/record-calls.js';
-import { variants } from '../support/rounds.js';
+import { inTurn, variants } from '../support/rounds.js';
 
 const database = memoryDatabase();
 const calls = recordCalls(database);
@@ -114,8 +114,10 @@ afterAll(async () => {
   for (const server of servers) await server.stop();
 });
 
+const turn = inTurn(2);
+
 describe('a page is not empty while there is more', () => {
-  test('of a collection, before its pages can be trusted', async () => {
+  test.runIf(turn())('of a collection, before its pages can be trusted', async () => {
     const [first, ...others] = await pagesOf(ofCollection('last', 'markers(first: 5000, after: $after)'));
     expect(keysOf([first!])).toHaveLength(2);
     expect(others.every((page) => !isEmptyInBetween(page))).toBe(true);
@@ -124,7 +126,7 @@ describe('a page is not empty while there is more', () => {
     expect(sorted(keysOf(all))).toEqual(sorted(CITIES.map(({ key }) => key)));
   });
 
-  test.each(variants([true, false]))('of a filtered viewport, from pages: %s', async (trusted) => {
+  test.runIf(turn()).each(variants([true, false]))('of a filtered viewport, from pages: %s', async (trusted) => {
     const wanted = CITIES.filter(({ category }) => category === 'NZ').map(({ key }) => key);
     const filter = 'filter: { category: ["NZ"] }';
     const field = ofWorld(`markers(collection: "cities", first: 3, after: $after, ${filter})`);
@@ -135,7 +137,7 @@ describe('a page is not empty while there is more', () => {
     }
   });
 
-  test('if a filter must look up markers', async () => {
+  test.runIf(turn())('if a filter must look up markers', async () => {
     const long = CITIES.filter(({ properties }) => properties['long'] !== undefined);
     const byPosition = long.toSorted((a, b) => compareBytes(encode(a.position, 10), encode(b.position, 10)));
     const { key, properties } = byPosition.at(-1)!;
@@ -146,7 +148,7 @@ describe('a page is not empty while there is more', () => {
     expect(keysOf(found)).toEqual([key]);
   });
 
-  test('by distance, although a ring takes more reads than a page may make', async () => {
+  test.runIf(turn())('by distance, although a ring takes more reads than a page may make', async () => {
     const center = { lng: -60, lat: -40 };
     const field = 'within(center: { lng: -60, lat: -40 }, radius: 20000000, first: 10, after: $after)';
     const found = await pagesOf(ofCollection('last', field));
@@ -155,7 +157,7 @@ describe('a page is not empty while there is more', () => {
     expect(keysOf(found)).toEqual(nearest.map(({ key }) => key));
   });
 
-  test('of zones, although those of one page are all outside', async () => {
+  test.runIf(turn())('of zones, although those of one page are all outside', async () => {
     const bounds = '{ west: 0, south: -89, east: 179, north: 89 }';
     const zones = `viewport(bounds: ${bounds}, zoom: 1) { zones(collection: "last", first: 5, after: $after) ${PAGE} }`;
     const found = await pagesOf(zones);
@@ -163,7 +165,7 @@ describe('a page is not empty while there is more', () => {
     expect(found).toHaveLength(1);
   });
 
-  test('of a search, although its first results no longer exist', async () => {
+  test.runIf(turn())('of a search, although its first results no longer exist', async () => {
     const keys = [...Array.from({ length: 60 }, (_, index) => `gone-${index}`), 'last-0'];
     const search: SearchReader = {
       checkpoint: () => Promise.resolve(undefined),
@@ -189,14 +191,14 @@ describe('a page is not empty while there is more', () => {
 });
 
 describe('a short page says why', () => {
-  test('if it has found nothing in half of the time for the request', async () => {
+  test.runIf(turn())('if it has found nothing in half of the time for the request', async () => {
     const limits = { deadlineMs: 3_000, queryCalls: 40 };
     const options = { limits, mostCalls: Infinity };
     const [first] = await pagesOf(ofCollection('fine', 'markers(first: 10, after: $after)'), options, 1);
     expect(first).toMatchObject({ nodes: [], pageInfo: { hasNextPage: true, shortBecause: 'DEADLINE' } });
   });
 
-  test('and only a short one', async () => {
+  test.runIf(turn())('and only a short one', async () => {
     const all = await pagesOf(ofCollection('cities', 'markers(first: 500, after: $after)'));
     for (const { nodes, pageInfo } of all) {
       const isShort = nodes.length < 500 && pageInfo.hasNextPage;

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { shuffledOrder } from '../../src/ingest/markers/order.js';
 import { RowOffsets, type RowOffset } from '../../src/ingest/read/row-offset.js';
+import { someOf } from '../support/rounds.js';
 
 const seed = fc.nat(2 ** 32 - 1);
 
@@ -14,7 +15,7 @@ describe('the order in which an import writes', () => {
           Array.from({ length: count }, (_, at) => at),
         );
       }),
-      { numRuns: 50 },
+      { numRuns: someOf(50) },
     );
   });
 
@@ -25,7 +26,7 @@ describe('the order in which an import writes', () => {
         expect(shuffledOrder(count, one)).toEqual(shuffledOrder(count, one));
         expect(shuffledOrder(count, one)).not.toEqual(shuffledOrder(count, other));
       }),
-      { numRuns: 50 },
+      { numRuns: someOf(50) },
     );
   });
 
@@ -50,7 +51,7 @@ describe('the order in which an import writes', () => {
           expect(Math.min(...met)).toBeGreaterThan(0);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: someOf(100) },
     );
   });
 });

@@ -11,6 +11,7 @@ import { isInvalid, type Row } from '../../src/ingest/read/row.js';
 import type { ReadOptions } from '../../src/ingest/rows/fields.js';
 import type { MarkerRow } from '../../src/ingest/rows/marker-row.js';
 import { readsKeysOf } from '../support/json-keys.js';
+import { someOf } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const folder = temporaryFolder();
@@ -402,7 +403,7 @@ describe('GeoJSON', () => {
           expect(rows.map(({ text: own }) => JSON.parse(own) as unknown)).toEqual(JSON.parse(JSON.stringify(features)));
         },
       ),
-      { numRuns: 40 },
+      { numRuns: someOf(40) },
     );
   });
 
@@ -561,7 +562,7 @@ describe('CSV', () => {
           ),
         );
       }),
-      { numRuns: 40 },
+      { numRuns: someOf(40) },
     );
   });
 });

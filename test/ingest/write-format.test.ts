@@ -9,6 +9,7 @@ import { FILE_FORMATS, type FileFormat } from '../../src/ingest/read/file-format
 import { isInvalid } from '../../src/ingest/read/row.js';
 import type { Marker } from '../../src/model/marker.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
+import { someOf } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { awkwardMarkers, kept, type Kept } from './awkward-markers.js';
 
@@ -62,7 +63,7 @@ describe.each(FILE_FORMATS)('markers written as %s', (format) => {
         if (format === 'geojson') expectRfc7946(text);
         if (format === 'ndjson') for (const line of text.split('\n').filter(Boolean)) expectRfc7946(line);
       }),
-      { numRuns: 150 },
+      { numRuns: someOf(150) },
     );
   });
 

@@ -15,7 +15,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { NOW } from '../map/fixture.js';
 import { allItems, consumeThroughout, markerEntries, storedEntries, untilRead } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
-import { rounds, runsAll } from '../support/rounds.js';
+import { inTurn, rounds, runsAll } from '../support/rounds.js';
 import { engine, testDatabase } from '../support/test-database.js';
 import { currentCollection, Fleet, markerAt } from './repartition-clients.js';
 import type { WorkerMessage, WorkerOptions } from './repartition-worker.js';
@@ -83,6 +83,8 @@ async function expectOneLayout(key: string, wanted: Partial<Layout>) {
 const phases: readonly LayoutPhase[] = ['FILL', 'SWITCH', 'DRAIN'];
 
 describe('the layout of a collection', () => {
+  /** One process is killed, or one change undone: each takes a minute. */
+  const turn = inTurn(2);
   const killed = [
     {
       key: 'killed',
@@ -99,7 +101,7 @@ describe('the layout of a collection', () => {
     },
   ] as const;
   // Another one in each run, if not both.
-  test.each(killed.map((_, at) => killed[(seed + at) % 2]!).slice(0, rounds('killedRepartitions')))(
+  test.runIf(turn()).each(killed.map((_, at) => killed[(seed + at) % 2]!).slice(0, rounds('killedRepartitions')))(
     `changes from $from to $target while it is read and written and the process is killed again and again: every viewport has every marker once, with the properties that a map draws (seed ${seed})`,
     async ({ key, from, target, slot }) => {
       const fleet = await begin({ key, ...from }, rounds('steadyMarkers'));
@@ -141,7 +143,7 @@ describe('the layout of a collection', () => {
   const all = changes.flatMap((change) => phases.map((undoneIn) => ({ ...change, undoneIn })));
   // Others in each run; each next one is of the next kind, in another phase.
   const undos = all.map((_, at) => all[(seed + 4 * at) % all.length]!).slice(0, rounds('undosOfRepartition'));
-  test.each(undos)(
+  test.runIf(turn()).each(undos)(
     'returns to $before when the change to $after is undone in phase $undoneIn, and can then change again',
     async ({ before, after, undoneIn }) => {
       const key = `undone-${undoneIn}-${Object.keys(before).join('-')}`.toLowerCase();

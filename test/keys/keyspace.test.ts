@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { createKeyspace } from '../../src/keys/keyspace.js';
+import { someOf } from '../support/rounds.js';
 import { byBytes, code, geohash, isBetween, nasty } from './nasty.js';
 
 const STYLES = ['readable', 'compact'] as const;
@@ -189,7 +190,7 @@ describe.each(STYLES)('%s keys', (style) => {
           expect(isBetween(sortKey, range)).toBe(low <= of && of <= high);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: someOf(500) },
     );
   });
 

@@ -2,6 +2,7 @@ import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 
+import { systemClock } from '../../src/clock.js';
 import { readConfig } from '../../src/config.js';
 import { createHandler, type StreamEvent } from '../../src/lambda/stream.js';
 import type { Collection } from '../../src/model/collection.js';
@@ -27,6 +28,7 @@ import {
   storedPlaces,
   streamParts,
   untilRead,
+  withoutWaiting,
 } from '../stream/support.js';
 import { injectFaults } from '../support/faults.js';
 import { variants } from '../support/rounds.js';
@@ -270,7 +272,7 @@ test('cells are handed over from a server to a Lambda function and back by chang
 
   await layout((name) => name.replace(' by records', ''));
   await recount(
-    { ...streamParts(db), tables: openRecount(db, 'cells'), checkOnly: false },
+    { ...streamParts(db), clock: withoutWaiting(systemClock), tables: openRecount(db, 'cells'), checkOnly: false },
     new AbortController().signal,
   );
   await writeAtRandom(db, collection, 3, 60);

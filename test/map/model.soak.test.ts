@@ -99,7 +99,7 @@ test(`after concurrent clients have created, changed, moved and deleted markers 
     own.client.destroy();
   };
   consumer.start();
-  for (let round = 0; round < 2; round += 1) {
+  for (let round = 0; round < rounds('halvesOfModel'); round += 1) {
     let writing = true;
     const clients = [1, 2, 3, 4].map((client) => act(seed + round * 10 + client, () => writing));
     for (let kills = 0; kills < KILLS; kills += 1) await consumer.killAtWork(moment);

@@ -17,6 +17,7 @@ import { interceptCalls } from '../support/faults.js';
 import { memoryDatabase, newMemoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
+import { variants } from '../support/rounds.js';
 import { bruteInside, makeCollection, NOW, realMarkers, requestContext, type Made } from './fixture.js';
 
 const database = memoryDatabase();
@@ -105,7 +106,7 @@ describe('pages', () => {
   });
 
   test('of a whole collection and of a cell contain all their markers', async () => {
-    for (const trusted of [true, false]) {
+    for (const trusted of variants([true, false])) {
       const { context } = requestContext(database, { trusted });
       const all = await readThrough((after) => collectionMarkers(context, cities, { first: 150, after }));
       expect(all.toSorted()).toEqual(MARKERS.map(({ key }) => key).toSorted());

@@ -6,6 +6,7 @@ import { orderedMarker, type OrderedMarker } from '../../src/pages/ordered-marke
 import { MOST_HINTS } from '../../src/store/page/page-directory.js';
 import { applyToPages, type PageChange } from '../../src/stream/pages/apply.js';
 import { PageMemory } from '../../src/stream/pages/memory.js';
+import { someOf } from '../support/rounds.js';
 import { applying, fits, markerAt, PageTable, SCOPE, type Fault } from './support.js';
 
 // Few positions: some in one partition, two at one geohash and one alone.
@@ -70,7 +71,7 @@ test('pages contain each marker once, whatever is lost and however often a batch
         await applyToPages(applying(table, new PageMemory(4_000)), index + 1, changes);
       expect(table.all()).toEqual(last);
     }),
-    { numRuns: 150 },
+    { numRuns: someOf(150) },
   );
 });
 

@@ -6,6 +6,7 @@ import { findMarkers } from '../../src/read/find-markers.js';
 import { makeCollection, requestContext, type Made } from '../map/fixture.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
+import { variants } from '../support/rounds.js';
 
 test('a search of many parts of the directory ends, however few calls it may make', async () => {
   const database = memoryDatabase();
@@ -16,7 +17,8 @@ test('a search of many parts of the directory ends, however few calls it may mak
   });
   const collection = await makeCollection(database, { key: 'c' }, made, { mostBytes: 700, mostHints: 1 });
   const query = { collection, cover: [partitionRange('s')], accept: () => true, wanted: 2_500 };
-  for (let calls = 1; calls < 14; calls++) {
+  const budgets = Array.from({ length: 13 }, (_, index) => index + 1);
+  for (const calls of variants(budgets, 4)) {
     const { context } = requestContext(database);
     let turns = 0;
     const turn = async () => {

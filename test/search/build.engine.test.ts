@@ -12,6 +12,7 @@ import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { until } from '../live/support.js';
 import { streamParts } from '../stream/support.js';
+import { variants } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
 
@@ -119,26 +120,30 @@ test('a build reads one page ahead of the one that it writes, and no further, in
   expect(most).toBe(2);
 });
 
-test.each([
+const failing = [
   ['a read', 2, -1],
   ['a write', -1, 1],
   ['a write and the read ahead of it', 2, 1],
-])('a build in which %s fails goes on after the last page that was stored', async (_, failedRead, failedWrite) => {
-  const { keys, starts } = await inTable();
-  const built = await build({
-    beforeRead: (reads) => (reads === failedRead ? Promise.reject(new Error('no read')) : Promise.resolve()),
-    async beforeWrite(writes) {
-      await until(() => built.reads.length >= Math.min(writes + 2, starts.length));
-      if (writes === failedWrite) throw new Error('no write');
-    },
-  });
-  await until(() => built.isBuilt());
-  await built.stop();
-  expect(built.written.flat().slice(0, keys.length)).toEqual(keys);
-  // The failed page, or the one read ahead of it, is all that is read twice.
-  const again = failedWrite < 0 ? starts.slice(2) : starts.slice(1);
-  expect(built.reads).toEqual([...starts.slice(0, 3), ...again]);
-});
+] as const;
+test.each(variants(failing))(
+  'a build in which %s fails goes on after the last page that was stored',
+  async (_, failedRead, failedWrite) => {
+    const { keys, starts } = await inTable();
+    const built = await build({
+      beforeRead: (reads) => (reads === failedRead ? Promise.reject(new Error('no read')) : Promise.resolve()),
+      async beforeWrite(writes) {
+        await until(() => built.reads.length >= Math.min(writes + 2, starts.length));
+        if (writes === failedWrite) throw new Error('no write');
+      },
+    });
+    await until(() => built.isBuilt());
+    await built.stop();
+    expect(built.written.flat().slice(0, keys.length)).toEqual(keys);
+    // The failed page, or the one read ahead of it, is all that is read twice.
+    const again = failedWrite < 0 ? starts.slice(2) : starts.slice(1);
+    expect(built.reads).toEqual([...starts.slice(0, 3), ...again]);
+  },
+);
 
 test('a build that is stopped in the middle of a read ends with it, and neither stores its page nor reads another', async () => {
   let goOn = () => {};

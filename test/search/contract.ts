@@ -188,6 +188,7 @@ export function describeEngine(
             expect(await own.count({ ...EVERYTHING, words })).toBeGreaterThanOrEqual(0);
           },
         ),
+        { numRuns: numRuns(100) },
       );
     });
 

@@ -258,7 +258,7 @@ const FILLINGS: Readonly<Record<string, Filling>> = {
   },
 };
 
-describe.each(variants(Object.entries(FILLINGS), 7))('the cache of %s', (_, { bound, entries, fill }) => {
+describe.each(variants(Object.entries(FILLINGS), 3))('the cache of %s', (_, { bound, entries, fill }) => {
   test('takes no more memory than it may, whatever is in it', async () => {
     await fill(10);
     const { bytes } = await memoryOf(() => fill(entries));

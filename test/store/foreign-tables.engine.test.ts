@@ -23,6 +23,7 @@ import { openRecount } from '../../src/stream/recount/reads.js';
 import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
+import { variants } from '../support/rounds.js';
 import { engine, newDatabase } from '../support/test-database.js';
 
 type Schema = Omit<CreateTableCommandInput, 'TableName'>;
@@ -203,7 +204,7 @@ async function makeOther(database: Database, index: 0 | 1, state: (typeof OTHERS
   await make(database, index === 0 ? entities : derived, { schema: ours(index), ...ttl });
 }
 
-describe.each(OTHERS)('where the other table %s, nothing is sent but a look', (other) => {
+describe.each(variants(OTHERS))('where the other table %s, nothing is sent but a look', (other) => {
   test.each(ENTITIES)('at an entities table that %s', async (_, foreign, fault) => {
     const database = newDatabase();
     await make(database, database.tables.entities, foreign);
@@ -224,62 +225,73 @@ const OLD = '2027-06';
 const MONTH = '2028-03';
 
 describe('a table with the name of a month’s', () => {
-  test.each(PLAIN)('that %s is not read, written, followed, changed or deleted', async (_, foreign, fault) => {
-    const database = newDatabase();
-    await ensureTables(database);
-    const input = { key: 'monthly', name: 'M', readingsTable: 'MONTHLY' as const, readingsTtlDays: 400 };
-    const collection = await createCollection(database, input, NOW.toISOString(), newCall());
-    const reference = { collection, key: 'm' };
-    await createMarker(database, collection, { key: 'm', position: { lng: 1, lat: 1 } }, NOW.toISOString(), newCall());
-    const [own, old] = [monthTable(database.tables, '2028-02'), monthTable(database.tables, '2027-07')];
-    await ensureMonthTable(database, '2028-02', NOW.getTime());
-    await ensureMonthTable(database, '2027-07', Date.parse('2027-07-01T00:00:00.000Z'));
-    const tables = [OLD, MONTH].map((month) => monthTable(database.tables, month));
-    const stream = { StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' as const } };
-    for (const table of tables) await make(database, table, { ...foreign, schema: { ...foreign.schema, ...stream } });
-    const scans = () =>
-      Promise.all(tables.map(async (TableName) => (await database.client.send(new ScanCommand({ TableName }))).Items));
-    const before = await scans();
+  test.each(variants(PLAIN, 3))(
+    'that %s is not read, written, followed, changed or deleted',
+    async (_, foreign, fault) => {
+      const database = newDatabase();
+      await ensureTables(database);
+      const input = { key: 'monthly', name: 'M', readingsTable: 'MONTHLY' as const, readingsTtlDays: 400 };
+      const collection = await createCollection(database, input, NOW.toISOString(), newCall());
+      const reference = { collection, key: 'm' };
+      await createMarker(
+        database,
+        collection,
+        { key: 'm', position: { lng: 1, lat: 1 } },
+        NOW.toISOString(),
+        newCall(),
+      );
+      const [own, old] = [monthTable(database.tables, '2028-02'), monthTable(database.tables, '2027-07')];
+      await ensureMonthTable(database, '2028-02', NOW.getTime());
+      await ensureMonthTable(database, '2027-07', Date.parse('2027-07-01T00:00:00.000Z'));
+      const tables = [OLD, MONTH].map((month) => monthTable(database.tables, month));
+      const stream = { StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' as const } };
+      for (const table of tables) await make(database, table, { ...foreign, schema: { ...foreign.schema, ...stream } });
+      const scans = () =>
+        Promise.all(
+          tables.map(async (TableName) => (await database.client.send(new ScanCommand({ TableName }))).Items),
+        );
+      const before = await scans();
 
-    const calls = recordCalls(database);
-    const record = (at: string) => recordReadings(database, reference, [{ at, values: { t: 1 } }], NOW, newCall());
-    await expect(record('2028-03-01T00:00:00.000Z')).rejects.toMatchObject({
-      code: 'UNAVAILABLE',
-      message: expect.stringContaining(`table ${tables[1]}: ${fault}`),
-    });
-    expect(await record('2028-02-29T00:00:00.000Z')).toBe(1);
+      const calls = recordCalls(database);
+      const record = (at: string) => recordReadings(database, reference, [{ at, values: { t: 1 } }], NOW, newCall());
+      await expect(record('2028-03-01T00:00:00.000Z')).rejects.toMatchObject({
+        code: 'UNAVAILABLE',
+        message: expect.stringContaining(`table ${tables[1]}: ${fault}`),
+      });
+      expect(await record('2028-02-29T00:00:00.000Z')).toBe(1);
 
-    const [marker] = await getMarkers(database, [reference], newCall());
-    const options = { now: NOW.getTime(), mostPassed: 100, call: newCall() };
-    const readings = readReadingsOf(database, reference, marker!.incarnation, { last: 9 }, options);
-    // A restored table of ours has its key: not to read it must not look as if there were nothing.
-    if (/^(?:key|type)/.test(fault)) expect(await readings).toHaveLength(1);
-    else await expect(readings).rejects.toThrow(`table ${tables[1]}: ${fault}`);
-    await deleteMarker(database, reference, { now: NOW.toISOString() }, newCall());
+      const [marker] = await getMarkers(database, [reference], newCall());
+      const options = { now: NOW.getTime(), mostPassed: 100, call: newCall() };
+      const readings = readReadingsOf(database, reference, marker!.incarnation, { last: 9 }, options);
+      // A restored table of ours has its key: not to read it must not look as if there were nothing.
+      if (/^(?:key|type)/.test(fault)) expect(await readings).toHaveLength(1);
+      else await expect(readings).rejects.toThrow(`table ${tables[1]}: ${fault}`);
+      await deleteMarker(database, reference, { now: NOW.toISOString() }, newCall());
 
-    const streams = createStreamsClient(engine());
-    const now = vi.spyOn(database.clock, 'wall').mockReturnValue(NOW.getTime());
-    onTestFinished(() => now.mockRestore());
-    const port = openStream(database, streams);
-    const { shards } = await port.listShards(await port.identify(), undefined);
-    expect(shards.map(({ id }) => id.slice(0, 8)).filter((id) => /^\d{4}-/.test(id))).toEqual(['2028-02/']);
-    streams.destroy();
-    for await (const _page of openRecount(database, 'cells').scanMarkers());
+      const streams = createStreamsClient(engine());
+      const now = vi.spyOn(database.clock, 'wall').mockReturnValue(NOW.getTime());
+      onTestFinished(() => now.mockRestore());
+      const port = openStream(database, streams);
+      const { shards } = await port.listShards(await port.identify(), undefined);
+      expect(shards.map(({ id }) => id.slice(0, 8)).filter((id) => /^\d{4}-/.test(id))).toEqual(['2028-02/']);
+      streams.destroy();
+      for await (const _page of openRecount(database, 'cells').scanMarkers());
 
-    expect(await listMonths(database)).toEqual(['2027-07', '2028-02']);
-    const keep = (iso: string) => new MonthKeeper(database, silentLog).keep([collection], Date.parse(iso));
-    await expect(keep('2028-03-02T00:00:00.000Z')).rejects.toThrow(`table ${tables[1]}: ${fault}`);
-    // Those of ours are cooled, and later deleted, all the same.
-    expect(sentTo(calls, `"${old}"`)).toContain('UpdateTable');
-    await keep('2029-06-01T00:00:00.000Z');
-    expect(await listMonths(database)).toEqual(['2029-06']);
+      expect(await listMonths(database)).toEqual(['2027-07', '2028-02']);
+      const keep = (iso: string) => new MonthKeeper(database, silentLog).keep([collection], Date.parse(iso));
+      await expect(keep('2028-03-02T00:00:00.000Z')).rejects.toThrow(`table ${tables[1]}: ${fault}`);
+      // Those of ours are cooled, and later deleted, all the same.
+      expect(sentTo(calls, `"${old}"`)).toContain('UpdateTable');
+      await keep('2029-06-01T00:00:00.000Z');
+      expect(await listMonths(database)).toEqual(['2029-06']);
 
-    await expect(deleteTables(database)).rejects.toThrow(`table ${tables[1]}: ${fault}`);
-    for (const table of tables) expect(sentTo(calls, `"${table}"`).sort()).toEqual(LOOKING);
-    expect(sentTo(calls, `"${database.tables.entities}"`)).not.toContain('DeleteTable');
-    expect(sentTo(calls, `"${own}"`)).toContain('DeleteTable');
-    expect(await scans()).toEqual(before);
-  });
+      await expect(deleteTables(database)).rejects.toThrow(`table ${tables[1]}: ${fault}`);
+      for (const table of tables) expect(sentTo(calls, `"${table}"`).sort()).toEqual(LOOKING);
+      expect(sentTo(calls, `"${database.tables.entities}"`)).not.toContain('DeleteTable');
+      expect(sentTo(calls, `"${own}"`)).toContain('DeleteTable');
+      expect(await scans()).toEqual(before);
+    },
+  );
 
   test('is looked at once if it is ours, and again once it exists if there was none', async () => {
     const database = newDatabase();

@@ -39,10 +39,10 @@ import { RecountDays } from '../../src/stream/recount/days.js';
 import { openRecount } from '../../src/stream/recount/reads.js';
 import { recount } from '../../src/stream/recount/recount.js';
 import { recordCalls } from '../support/record-calls.js';
-import { rounds } from '../support/rounds.js';
+import { rounds, runsAll } from '../support/rounds.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 import { createChance } from './simulation/world.js';
-import { allItems, consumeThroughout, streamParts, untilRead } from './support.js';
+import { allItems, consumeThroughout, streamParts, untilRead, withoutWaiting } from './support.js';
 
 const NOW = new Date('2026-11-21T10:20:00.000Z');
 const HOUR = 3_600_000;
@@ -147,7 +147,7 @@ describe('a recount', () => {
     recount(
       {
         ...streamParts(db),
-        clock: { ...clock, sleep: (ms, wake) => systemClock.sleep(ms / 20, wake) },
+        clock: withoutWaiting(clock),
         tables: openRecount(db, CONSUMER),
         checkOnly,
       },
@@ -177,6 +177,9 @@ describe('a recount', () => {
   });
 });
 
+/** Markers in each comparison with a scan. */
+const TOGETHER = runsAll ? 8 : 4;
+
 describe('kept summaries of readings', () => {
   const moment = fc.integer({ min: -6 * DAY, max: HOUR });
   const reading: fc.Arbitrary<Reading> = fc.tuple(moment, fc.integer({ min: -100, max: 100 }));
@@ -196,7 +199,7 @@ describe('kept summaries of readings', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...collections),
-        fc.array(marker, { minLength: 8, maxLength: 8 }),
+        fc.array(marker, { minLength: TOGETHER, maxLength: TOGETHER }),
         fc.boolean(),
         async (collection, markers, wait) => {
           const names = await newMarkers(collection, markers.length);

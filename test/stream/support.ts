@@ -1,5 +1,6 @@
 import { afterAll } from 'vitest';
 
+import type { Clock } from '../../src/clock.js';
 import type { CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import { silentLog } from '../../src/log.js';
@@ -16,6 +17,12 @@ import { send } from '../../src/store/request/send.js';
 import { Consumer, type ConsumerOptions } from '../../src/stream/consume/consumer.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { engine } from '../support/test-database.js';
+
+/** A clock for recounts of a stream with a single shard: there is nothing to wait for. */
+export const withoutWaiting = <T extends Pick<Clock, 'sleep'>>(clock: T): T => ({
+  ...clock,
+  sleep: (ms: number, wake?: AbortSignal) => clock.sleep(ms / 20, wake),
+});
 
 /** The parts of a consumer or recount of this database, faster than the server's; each acts as its own process. */
 export function streamParts(db: Database, consumer = 'cells') {

@@ -1,23 +1,24 @@
 /** How many rounds long tests run: the first number in `npm test`, the second with CELLPORT_SOAK=1, as in CI. */
 const ROUNDS = {
   /** Seeds of the simulated stream. A run of 10,000 found nothing. */
-  simulatedStreams: [60, 2_000],
+  simulatedStreams: [40, 2_000],
   /** How often the process that writes an embedded index is killed. */
   killsOfWriter: [1, 2],
   /** How often OpenSearch, or the server that follows the stream into it, is killed while clients write. */
   killsOfSearch: [1, 4],
-  /** How often a consumer is killed while clients write, in each of the two halves of a comparison with a model. */
+  /** How often a consumer is killed while clients write, in each half of a comparison with a model, and the halves. */
   killsOfModel: [1, 3],
+  halvesOfModel: [1, 2],
   /** Changes of a layout, how often the process that makes one is killed, and the phases in which it is undone. */
   killedRepartitions: [1, 2],
   killsOfRepartition: [1, 5],
   undosOfRepartition: [1, 3],
   /** Markers that no client changes, and clients, in each of these. */
   steadyMarkers: [110, 200],
-  clientsOfLayout: [2, 3],
+  clientsOfLayout: [1, 3],
   /** Recounts that are stopped. */
-  stoppedRecounts: [2, 4],
-  /** Kept summaries of eight markers, compared with a scan. */
+  stoppedRecounts: [1, 4],
+  /** Kept summaries of some markers, compared with a scan. */
   scannedSummaries: [1, 4],
   /** Key layouts, and radius queries in each of them. */
   keyLayouts: [4, 10],
@@ -26,7 +27,7 @@ const ROUNDS = {
   radiusQueries: [1, 5],
   /** Markers at one position, and those of a list of which nearly all are deleted. */
   crowd: [800, 3_000],
-  deletedMarkers: [4_000, 20_000],
+  deletedMarkers: [2_000, 20_000],
   /** Positions looked up in the borders of all countries. */
   positionsInCountries: [40, 600],
   /** Positions whose zones are compared with those that OpenSearch finds. A run of 10,000 found no difference. */
@@ -47,7 +48,7 @@ const ROUNDS = {
   /** Raw inputs of each kind. */
   fuzzedInputs: [100, 500],
   /** Operations of 100 principals. */
-  canaries: [1_000, 4_000],
+  canaries: [400, 4_000],
 } as const satisfies Readonly<Record<string, readonly [quick: number, full: number]>>;
 
 /** CELLPORT_RUNS overrides both, for a longer search. */
@@ -67,6 +68,15 @@ export const someOf = (runs: number): number => chosen(Math.ceil(runs / 8), runs
 export const runsAll = chosen(0, 1) > 0;
 
 const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
+
+/**
+ * Whether the next of several tests of one kind runs: every nth in `npm test`, others in each run, which CELLPORT_SEED
+ * chooses, and all in CI. Not for tests of which each guards something of its own, such as access or data.
+ */
+export function inTurn(nth: number): () => boolean {
+  let at = seed % nth;
+  return () => (at = (at + 1) % nth) === 0 || runsAll;
+}
 
 /** Variants of a slow test: others in each run of `npm test`, which CELLPORT_SEED chooses, and all in CI. */
 export const variants = <T>(all: readonly T[], quick = 1): readonly T[] =>

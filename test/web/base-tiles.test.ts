@@ -8,11 +8,13 @@ import { countryNames } from '../../web/map/build/countries.js';
 import { places } from '../../web/map/build/places.js';
 import { regionBorders } from '../../web/map/build/regions.js';
 import { rivers } from '../../web/map/build/waters.js';
+import { variants } from '../support/rounds.js';
 
 test('the name of each country is inside it, even across the antimeridian', () => {
   const names = countryNames();
   expect(names.length).toBeGreaterThan(240);
-  const outside = openCountries().filter(({ name, geometry }) => {
+  const countries = openCountries();
+  const outside = variants(countries, countries.length / 8).filter(({ name, geometry }) => {
     const label = names.find(({ properties }) => properties?.['name'] === name);
     if (label === undefined) return false;
     const [lng = 0, lat = 0] = (label.geometry as Point).coordinates;

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer, type LiveServer } from '../http/live-server.js';
 import { until } from '../live/support.js';
 import { makeCollection, realMarkers } from '../map/fixture.js';
+import { variants } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testDatabase } from '../support/test-database.js';
 import { differingPixels, hasChromium, openBrowser } from './browser.js';
@@ -77,7 +78,7 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
     return picture;
   }
 
-  it.each(['maplibre.html', 'leaflet.html', 'standalone/maplibre.html', 'standalone/leaflet.html'])(
+  it.each(variants(['maplibre.html', 'leaflet.html', 'standalone/maplibre.html', 'standalone/leaflet.html']))(
     '%s draws the server’s response, and zooms into a cluster',
     async (path) => {
       const empty = await emptyPage(path);

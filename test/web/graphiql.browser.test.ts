@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILT_FILES } from '../../src/server/services.js';
 import { menu, tabs } from '../../web/graphiql/examples.js';
 import { startServer } from '../http/live-server.js';
+import { inTurn } from '../support/rounds.js';
 import { testDatabase } from '../support/test-database.js';
 import { accessibilityFaults } from './accessibility.js';
 import { afterTimers, collectFaults, hasChromium, openBrowser, SMALL } from './browser.js';
@@ -23,6 +24,7 @@ const EXEMPT = { 'nested-interactive': '.graphiql-tab' };
 const { staticDir } = BUILT_FILES;
 
 describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
+  const turn = inTurn(3);
   const db = await testDatabase('readable', { stream: true });
   let browser: Browser;
   /** One for all tests, so that the editor is compiled once. */
@@ -61,46 +63,49 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     return { page, response, elsewhere, faults };
   }
 
-  it('loads from this server only, without violating its policy, and runs examples of tabs and menu', async () => {
-    const { page, response, elsewhere, faults } = await open('light');
-    expect(page.url()).toBe(`${server.url}/graphiql/`);
-    expect(await page.locator('#no-schema').isVisible()).toBe(false);
-    expect(response?.headers()['content-security-policy']).toMatch(/script-src 'self'(;|$)/);
-    const tab = page.locator('.graphiql-tab');
-    const named = tab.locator('.graphiql-tab-button');
-    expect(await named.allTextContents()).toEqual(tabs.map(({ name }) => name));
-    const run = page.locator('.graphiql-execute-button');
-    const answer = (text: string) => page.locator('.result-window', { hasText: text }).waitFor();
-    await run.click();
-    await answer('London');
-    expect(await accessibilityFaults(page, { schemes: ['light'], exempt: EXEMPT })).toEqual([]);
+  it.runIf(turn())(
+    'loads from this server only, without violating its policy, and runs examples of tabs and menu',
+    async () => {
+      const { page, response, elsewhere, faults } = await open('light');
+      expect(page.url()).toBe(`${server.url}/graphiql/`);
+      expect(await page.locator('#no-schema').isVisible()).toBe(false);
+      expect(response?.headers()['content-security-policy']).toMatch(/script-src 'self'(;|$)/);
+      const tab = page.locator('.graphiql-tab');
+      const named = tab.locator('.graphiql-tab-button');
+      expect(await named.allTextContents()).toEqual(tabs.map(({ name }) => name));
+      const run = page.locator('.graphiql-execute-button');
+      const answer = (text: string) => page.locator('.result-window', { hasText: text }).waitFor();
+      await run.click();
+      await answer('London');
+      expect(await accessibilityFaults(page, { schemes: ['light'], exempt: EXEMPT })).toEqual([]);
 
-    // GraphiQL reads the operation's name a moment after the text; until then it sends the former one with it.
-    const edited = async (name: string) => {
-      await page.locator('.graphiql-query-editor', { hasText: new RegExp(`query\\s${name}\\s`) }).waitFor();
-      await afterTimers(page, 1_000);
-    };
-    await tab.getByText('WhatItReads').click();
-    await edited('WhatItReads');
-    const asked = page.waitForRequest((request) => request.postData()?.includes('WhatItReads') ?? false);
-    await run.click();
-    expect((await asked).headers()['x-cellport-explain']).toBe('1');
+      // GraphiQL reads the operation's name a moment after the text; until then it sends the former one with it.
+      const edited = async (name: string) => {
+        await page.locator('.graphiql-query-editor', { hasText: new RegExp(`query\\s${name}\\s`) }).waitFor();
+        await afterTimers(page, 1_000);
+      };
+      await tab.getByText('WhatItReads').click();
+      await edited('WhatItReads');
+      const asked = page.waitForRequest((request) => request.postData()?.includes('WhatItReads') ?? false);
+      await run.click();
+      expect((await asked).headers()['x-cellport-explain']).toBe('1');
 
-    await page.getByRole('button', { name: 'More examples' }).click();
-    expect(await page.getByRole('menuitem').count()).toBe(menu.length);
-    await page.getByRole('menuitem', { name: 'Collections' }).click();
-    await tab.nth(tabs.length).getByText('Collections').waitFor();
-    await edited('Collections');
-    await run.click();
-    await answer('idStrategy');
-    await page.getByRole('button', { name: /Documentation Explorer/ }).click();
-    await page.locator('.graphiql-doc-explorer a').first().waitFor();
-    expect(await accessibilityFaults(page, { schemes: ['light'], exempt: EXEMPT })).toEqual([]);
-    expect({ elsewhere, faults }).toEqual({ elsewhere: [], faults: [] });
-    await page.close();
-  });
+      await page.getByRole('button', { name: 'More examples' }).click();
+      expect(await page.getByRole('menuitem').count()).toBe(menu.length);
+      await page.getByRole('menuitem', { name: 'Collections' }).click();
+      await tab.nth(tabs.length).getByText('Collections').waitFor();
+      await edited('Collections');
+      await run.click();
+      await answer('idStrategy');
+      await page.getByRole('button', { name: /Documentation Explorer/ }).click();
+      await page.locator('.graphiql-doc-explorer a').first().waitFor();
+      expect(await accessibilityFaults(page, { schemes: ['light'], exempt: EXEMPT })).toEqual([]);
+      expect({ elsewhere, faults }).toEqual({ elsewhere: [], faults: [] });
+      await page.close();
+    },
+  );
 
-  it('explains that introspection is disabled, and still runs its examples', async () => {
+  it.runIf(turn())('explains that introspection is disabled, and still runs its examples', async () => {
     const server = await startServer(db, { introspection: false, staticDir, status: () => undefined });
     const page = await context.newPage();
     await page.goto(`${server.url}/graphiql/`);
@@ -113,7 +118,7 @@ describe.skipIf(!hasChromium)('the GraphiQL page in a browser', async () => {
     await server.close();
   });
 
-  it('runs subscriptions, and shows their results', async () => {
+  it.runIf(turn())('runs subscriptions, and shows their results', async () => {
     const { page, faults } = await open('dark');
     const [make] = tabs.filter(({ name }) => name === 'MakeYourOwn');
     await server.ask(make?.query ?? '');

@@ -18,6 +18,7 @@ import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { startServer, type LiveServer } from '../../http/live-server.js';
 import { until } from '../../live/support.js';
 import { HAS_OPENSEARCH } from '../../services/opensearch-server.js';
+import { runsAll } from '../../support/rounds.js';
 import { rectangle } from '../../support/shapes.js';
 import { engine, newDatabase } from '../../support/test-database.js';
 import { clusterUrl } from './cluster.js';
@@ -143,7 +144,7 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
     expect(ids).toEqual(['zone::parks#z']);
   });
 
-  test('a new index takes the place of the old one without losing a write', async () => {
+  test.runIf(runsAll)('a new index takes the place of the old one without losing a write', async () => {
     const before = await stateItem(db, IN_USE).load();
     let writing = true;
     let written = 0;

@@ -12,12 +12,14 @@ import { removeSource } from '../../../src/stream/mapped/remove.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { deleteItem, putItem } from '../../sources/foreign-table.js';
 import { interceptCalls } from '../../support/faults.js';
+import { inTurn } from '../../support/rounds.js';
 import { engine, testDatabase } from '../../support/test-database.js';
 import { serve } from './server.js';
 import { MAPPING, shop, shopTables } from './shops.js';
 
 const db = await testDatabase('readable', { stream: true });
 const { cli, make, follow } = shopTables(db);
+const turn = inTurn(2);
 
 const soon = { timeout: 40_000, interval: 200 };
 
@@ -58,71 +60,80 @@ async function newSource(key: string, table: string, options: Partial<Collection
   return { ...(await createCollection(db, { key, name: key, source }, now, newCall())), source };
 }
 
-test('nothing of a deleted source shows in another one with its key, on servers that have both in their caches', async () => {
-  const first = Array.from({ length: 60 }, (_, at) => shop(at, (at * 77) % 180, (at * 31) % 80));
-  const second = [shop('a', 10, 50), shop('b', -100, 40), shop('c', 100, -30)];
-  const tables = [await make('first', first), await make('second', second)];
-  await follow('shops', { ...MAPPING, table: tables[0] });
-  const servers = [await serve(db), await serve(db)];
-  const all = (keys: readonly unknown[]) => ({
-    keys: keys.map(String).sort(),
-    clustered: keys.length,
-    count: keys.length,
-  });
-  for (let at = 60; at < 62; at += 1) {
-    await putItem(db, tables[0] ?? '', shop(at, at, at));
-    const wanted = all(Array.from({ length: at + 1 }, (_, key) => key));
-    for (const server of servers) await vi.waitFor(async () => expect(await shown(server)).toEqual(wanted), soon);
-  }
-  // As after a deletion, except for its minute.
-  await deleteItem(db, db.tables.entities, { ...db.keys.collection('shops') });
-  await removeSource(db, 'shops', sourceConsumer('shops'), new AbortController().signal);
-  await follow('shops', { ...MAPPING, table: tables[1] });
-  for (const server of servers) {
-    await vi.waitFor(async () => expect(await shown(server)).toEqual(all(['a', 'b', 'c'])), soon);
-  }
-  expect((await cli('source', 'verify', 'shops')).output).toMatch(/ 0 of [\d,]+ blocks of counts and 0 of/);
-});
+test.runIf(turn())(
+  'nothing of a deleted source shows in another one with its key, on servers that have both in their caches',
+  async () => {
+    const first = Array.from({ length: 60 }, (_, at) => shop(at, (at * 77) % 180, (at * 31) % 80));
+    const second = [shop('a', 10, 50), shop('b', -100, 40), shop('c', 100, -30)];
+    const tables = [await make('first', first), await make('second', second)];
+    await follow('shops', { ...MAPPING, table: tables[0] });
+    const servers = [await serve(db), await serve(db)];
+    const all = (keys: readonly unknown[]) => ({
+      keys: keys.map(String).sort(),
+      clustered: keys.length,
+      count: keys.length,
+    });
+    for (let at = 60; at < 62; at += 1) {
+      await putItem(db, tables[0] ?? '', shop(at, at, at));
+      const wanted = all(Array.from({ length: at + 1 }, (_, key) => key));
+      for (const server of servers) await vi.waitFor(async () => expect(await shown(server)).toEqual(wanted), soon);
+    }
+    // As after a deletion, except for its minute.
+    await deleteItem(db, db.tables.entities, { ...db.keys.collection('shops') });
+    await removeSource(db, 'shops', sourceConsumer('shops'), new AbortController().signal);
+    await follow('shops', { ...MAPPING, table: tables[1] });
+    for (const server of servers) {
+      await vi.waitFor(async () => expect(await shown(server)).toEqual(all(['a', 'b', 'c'])), soon);
+    }
+    expect((await cli('source', 'verify', 'shops')).output).toMatch(/ 0 of [\d,]+ blocks of counts and 0 of/);
+  },
+);
 
-test('a fill that ends before it has read anything is begun again, and no map is shown as if it were complete', async () => {
-  const table = await make('begun', [shop(1, 1, 1)]);
-  const collection = await newSource('begun', table);
-  let described = 0;
-  interceptCalls(db, 'DescribeTable', (input, ask) => {
-    described += 1;
-    if (described > 1) throw new Error('killed');
-    return ask(input);
-  });
-  const filled = fillSource(backend, collection, silentLog, new AbortController().signal);
-  await expect(filled).rejects.toThrow('killed');
-  described = -Infinity;
-  expect((await cli('source', 'status', 'begun')).output).toMatch(/FILLING/);
-  const { ask } = await serve(db, { CELLPORT_CONSUMER: 'off' });
-  const map =
-    '{ viewport(bounds: { west: 0, south: 0, east: 2, north: 2 }, zoom: 2) { markers(collection: "begun") { nodes { key } } } }';
-  expect((await ask(map)).errors?.[0]?.message).toMatch(/is being filled/);
-  expect((await follow('begun', { ...MAPPING, table })).output).toMatch(/1 markers/);
-  await vi.waitFor(async () => expect((await ask(map)).data?.viewport?.markers.nodes).toEqual([{ key: '1' }]), soon);
-});
+test.runIf(turn())(
+  'a fill that ends before it has read anything is begun again, and no map is shown as if it were complete',
+  async () => {
+    const table = await make('begun', [shop(1, 1, 1)]);
+    const collection = await newSource('begun', table);
+    let described = 0;
+    interceptCalls(db, 'DescribeTable', (input, ask) => {
+      described += 1;
+      if (described > 1) throw new Error('killed');
+      return ask(input);
+    });
+    const filled = fillSource(backend, collection, silentLog, new AbortController().signal);
+    await expect(filled).rejects.toThrow('killed');
+    described = -Infinity;
+    expect((await cli('source', 'status', 'begun')).output).toMatch(/FILLING/);
+    const { ask } = await serve(db, { CELLPORT_CONSUMER: 'off' });
+    const map =
+      '{ viewport(bounds: { west: 0, south: 0, east: 2, north: 2 }, zoom: 2) { markers(collection: "begun") { nodes { key } } } }';
+    expect((await ask(map)).errors?.[0]?.message).toMatch(/is being filled/);
+    expect((await follow('begun', { ...MAPPING, table })).output).toMatch(/1 markers/);
+    await vi.waitFor(async () => expect((await ask(map)).data?.viewport?.markers.nodes).toEqual([{ key: '1' }]), soon);
+  },
+);
 
-test('a table that is read again and again is not read while a command reads it, and a slow reading stops at once', async () => {
-  const table = await make('slow', [shop(1, 1, 1)]);
-  const collection = await newSource('slow', table, { everyMs: 1, maxRcu: 0.0001 });
-  const stopping = new AbortController();
-  const filled = fillSource(backend, collection, silentLog, stopping.signal);
-  filled.catch(() => undefined);
-  const stateOf = () => loadStreamState(db, sourceConsumer('slow'), newCall());
-  await vi.waitFor(async () => expect((await stateOf())?.gap).not.toBe(undefined), soon);
-  const owner = (await stateOf())?.owner;
-  await serve(db);
-  // In which a server looks several times.
-  await new Promise((resolve) => setTimeout(resolve, 8_000));
-  expect((await stateOf())?.owner).toBe(owner);
-  stopping.abort(new Error('stopped'));
-  await expect(filled).rejects.toThrow('stopped');
-});
+test.runIf(turn())(
+  'a table that is read again and again is not read while a command reads it, and a slow reading stops at once',
+  async () => {
+    const table = await make('slow', [shop(1, 1, 1)]);
+    const collection = await newSource('slow', table, { everyMs: 1, maxRcu: 0.0001 });
+    const stopping = new AbortController();
+    const filled = fillSource(backend, collection, silentLog, stopping.signal);
+    filled.catch(() => undefined);
+    const stateOf = () => loadStreamState(db, sourceConsumer('slow'), newCall());
+    await vi.waitFor(async () => expect((await stateOf())?.gap).not.toBe(undefined), soon);
+    const owner = (await stateOf())?.owner;
+    await serve(db);
+    // In which a server looks several times.
+    await new Promise((resolve) => setTimeout(resolve, 8_000));
+    expect((await stateOf())?.owner).toBe(owner);
+    stopping.abort(new Error('stopped'));
+    await expect(filled).rejects.toThrow('stopped');
+  },
+);
 
-test('a command whose fill another process has taken over and then given up fills the rest', async () => {
+test.runIf(turn())('a command whose fill another process has taken over and then given up fills the rest', async () => {
   const table = await make('taken', [shop(1, 1, 1)]);
   const collection = await newSource('taken', table);
   const created = follow('taken', { ...MAPPING, table });

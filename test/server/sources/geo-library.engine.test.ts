@@ -8,6 +8,7 @@ import { exactItemOf } from '../../../src/store/request/wire.js';
 import { bruteInside } from '../../map/fixture.js';
 import { deleteItem, putItem } from '../../sources/foreign-table.js';
 import { LIBRARY_KEY, libraryItems, makeGeoTable, ORDERS, POSITIONS } from '../../sources/geo-library/library.js';
+import { variants } from '../../support/rounds.js';
 import { runCliHere } from '../../support/run-cli.js';
 import { engineSettings, testDatabase } from '../../support/test-database.js';
 import { serve } from './server.js';
@@ -73,7 +74,7 @@ const SETTLED = { timeout: 120_000, interval: 200 };
 
 test('tables of the Geo Library, in either order, are followed by the mapping of the preset, and give the answers of a linear scan', async () => {
   const { ask } = await serve(db);
-  const tables = ORDERS.map((order) => {
+  const tables = variants(ORDERS).map((order) => {
     const key = order.replace(' ', '-');
     const items = libraryItems({ length: order === 'latitude first' ? 6 : 3, order });
     return { order, key, table: `${db.tables.entities}-${key}`, items };

@@ -12,6 +12,7 @@ import type { Item } from '../../../src/store/database.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { createTable, deleteItem, putItem } from '../../sources/foreign-table.js';
 import { NOW, TABLES } from '../../sources/tables.js';
+import { variants } from '../../support/rounds.js';
 import { engine, engineSettings, testDatabase } from '../../support/test-database.js';
 import { serve } from './server.js';
 
@@ -27,7 +28,8 @@ function shifted(mapping: object, item: Item): Item {
   return ttl === undefined || typeof time !== 'number' ? item : { ...item, [ttl]: time + Math.round(later / 1_000) };
 }
 
-const all = TABLES.map((table) => {
+/** Half of the twelve. */
+const all = variants(TABLES, 6).map((table) => {
   const mapping = { ...(table.mapping as object), table: `${db.tables.entities}-${table.name}` };
   return { ...table, collection: `t${table.id}`, mapping, items: table.items.map((item) => shifted(mapping, item)) };
 });
@@ -80,7 +82,7 @@ function wanted({ id, markers }: Table, without: readonly string[] = []) {
     .map(({ lng, lat, ...rest }) => ({ ...rest, lng: near(lng), lat: near(lat) }));
 }
 
-test('twelve tables of others are shown as they must be, and as they are after deletions and puts', async () => {
+test('tables of others are shown as they must be, and as they are after deletions and puts', async () => {
   ({ ask } = await serve(db));
   for (const table of all) {
     const found = await shown(table);
