@@ -186,6 +186,7 @@ test('another consumer goes on in the middle', async () => {
     consumer = second;
     await until(() => second.status().owner);
   });
+  expect(second.status().owner).toBe(true);
   await until(async () => (await maps()).every(({ shown }) => wrong(shown, Date.now()).length === 0));
 });
 
