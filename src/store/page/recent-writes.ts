@@ -1,6 +1,6 @@
 import type { RecentPart, RecentWrite } from '../../pages/recent-writes.js';
 import type { Database, Item } from '../database.js';
-import { putInBulk } from '../request/batch-write.js';
+import { bulkWriter } from '../request/batch-write.js';
 import { chunks } from '../request/concurrency.js';
 import type { Call } from '../request/meter.js';
 import { rangeRequest } from '../request/ranges.js';
@@ -49,10 +49,10 @@ export async function putRecentWrites(
 ): Promise<void> {
   const { keys, tables, clock } = database;
   const ttl = Math.ceil(clock.wall() / 1_000) + REMEMBERED_SECONDS;
-  const items = chunks(writes, WRITES_IN_AN_ITEM).map((some, part) => {
-    return { ...keys.recentWrites(scope, version, part), ttl, ...itemOf(batch, some) };
-  });
-  await putInBulk(database, tables.derived, items, call);
+  const write = bulkWriter(database, tables.derived, call);
+  // Packing one takes some milliseconds, in which nothing else is done.
+  for (const [part, some] of chunks(writes, WRITES_IN_AN_ITEM).entries())
+    await write([{ ...keys.recentWrites(scope, version, part), ttl, ...itemOf(batch, some) }]);
 }
 
 /** What was published from one version to another, both included, in order. Throws UnknownPageFormat. */
@@ -66,5 +66,10 @@ export async function readRecentWrites(
   // A lagging read might lack some of them, and nothing would tell.
   const range = { index: 'derived', ...database.keys.recentWritesRange(scope, from, to), consistent: true } as const;
   const items = await queryAll(database, rangeRequest(database, range), call);
-  return items.map((item) => partOf(item, collection));
+  const parts: RecentPart[] = [];
+  for (const item of items) {
+    await database.scheduler.takeTurn(call.signal);
+    parts.push(partOf(item, collection));
+  }
+  return parts;
 }
