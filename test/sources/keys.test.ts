@@ -77,6 +77,13 @@ describe('templates', () => {
     });
   const values = fc.array(aPart, { minLength: 3, maxLength: 3 });
 
+  /** How often a text has another one in it, also where they overlap. */
+  function timesIn(text: string, part: string): number {
+    let times = 0;
+    for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) times += 1;
+    return times;
+  }
+
   test('read what they write, unless the values hold the text between them', () => {
     fc.assert(
       fc.property(aTemplate, values, (source, all) => {
@@ -87,7 +94,7 @@ describe('templates', () => {
         const read = splitByTemplate(template, text);
         expect(read && formatTemplate(template, read)).toBe(text);
         const between = template.literals.slice(1, -1);
-        if (!between.some((literal) => text.split(literal).length > 2)) expect(read).toEqual(given);
+        if (!between.some((literal) => timesIn(text, literal) > 1)) expect(read).toEqual(given);
         const only = splitOneWay(template, text);
         if (only) expect(only).toEqual(given);
       }),

@@ -1,4 +1,4 @@
-import { getOperationAST, type GraphQLFormattedError } from 'graphql';
+import { getOperationAST, parse, type GraphQLFormattedError } from 'graphql';
 import { expect, test } from 'vitest';
 
 import { errorFormatter } from '../../../src/graphql/error-format.js';
@@ -33,7 +33,11 @@ function cpuMsOf(work: () => void): number {
   return (user + system) / 1_000;
 }
 
-test.each(ATTACKS)('the verdict on $name takes at most 50 ms of CPU and repeats little of it', (attack) => {
+/** As long as the longest document that is read. */
+const HARMLESS = `{${'__typename '.repeat(5_900)}}`;
+const MOST_TIMES_PARSING = 60;
+
+test.each(ATTACKS)('the verdict on $name takes little CPU and repeats little of it', (attack) => {
   const errors = verdictOn(attack);
   expect(errors.length).toBeLessThanOrEqual(21);
   expect(JSON.stringify(errors).length).toBeLessThan(40_000);
@@ -42,9 +46,9 @@ test.each(ATTACKS)('the verdict on $name takes at most 50 ms of CPU and repeats 
     expect(extensions?.['code']).not.toBe('INTERNAL_SERVER_ERROR');
   }
   // One of several runs: the machine has other work, and the first run compiles.
-  let ms = Infinity;
-  for (let run = 0; run < 4 && ms > 50; run += 1) ms = cpuMsOf(() => verdictOn(attack));
-  expect(ms).toBeLessThanOrEqual(50);
+  const leastCpuMs = (work: () => void) => Math.min(...Array.from({ length: 4 }, () => cpuMsOf(work)));
+  const most = MOST_TIMES_PARSING * leastCpuMs(() => parse(HARMLESS));
+  expect(leastCpuMs(() => verdictOn(attack))).toBeLessThanOrEqual(most);
 });
 
 test('without introspection no verdict suggests a name', () => {
