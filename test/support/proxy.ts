@@ -1,23 +1,29 @@
 import { createServer, request, type Server } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 
 import { engine } from './test-database.js';
 
 /**
- * A proxy that forwards requests to the test run's engine, except those for which `holds` is true: they get no
- * response.
+ * A proxy that forwards requests to the test run's engine, except those for which `holds` is true of the operation and
+ * the request's JSON: they get no response.
  */
-export function engineProxy(holds: (operation: string) => boolean = () => false): Server {
+export function engineProxy(holds: (operation: string, body: string) => boolean = () => false): Server {
   const { hostname, port } = new URL(engine().endpoint);
   return createServer((asked, answer) => {
     const { method, headers, url } = asked;
-    if (holds(String(headers['x-amz-target']).split('.').at(-1) ?? '')) return;
-    const onward = request({ hostname, port, method, headers, path: url }, (got) => {
-      answer.writeHead(got.statusCode ?? 500, got.headers);
-      got.pipe(answer);
-    });
-    // The client was killed.
-    onward.on('error', () => answer.destroy());
-    asked.pipe(onward);
+    void buffer(asked).then(
+      (body) => {
+        if (holds(String(headers['x-amz-target']).split('.').at(-1) ?? '', body.toString())) return;
+        const onward = request({ hostname, port, method, headers, path: url }, (got) => {
+          answer.writeHead(got.statusCode ?? 500, got.headers);
+          got.pipe(answer);
+        });
+        // The client was killed.
+        onward.on('error', () => answer.destroy());
+        onward.end(body);
+      },
+      () => answer.destroy(),
+    );
   });
 }
 
@@ -36,11 +42,13 @@ export interface StallingProxy {
 }
 
 /** Starts the proxy; it reports when it first holds a request. */
-export async function startStallingProxy(holds: (operation: string) => boolean): Promise<StallingProxy> {
+export async function startStallingProxy(
+  holds: (operation: string, body: string) => boolean,
+): Promise<StallingProxy> {
   let stall = (): void => undefined;
   const stalled = new Promise<void>((resolve) => (stall = resolve));
-  const server = engineProxy((operation) => {
-    const isHeld = holds(operation);
+  const server = engineProxy((operation, body) => {
+    const isHeld = holds(operation, body);
     if (isHeld) stall();
     return isHeld;
   });
