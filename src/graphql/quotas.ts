@@ -12,8 +12,9 @@ import type { RequestContext } from './context.js';
 const ADVICE = 'delete some, or let its operator raise your quota';
 
 /** The number of markers of a collection. It is read at most every two seconds, and never while changes are followed. */
-async function countMarkers({ services, work }: RequestContext, scope: string): Promise<number> {
+async function countMarkers({ services, work, map }: RequestContext, collection: Collection): Promise<number> {
   const { db, cellCache, trust, markerCounts } = services;
+  const scope = db.keys.scope(collection);
   // Before the count, which may have more.
   const asOf = await trust.asOf().catch(() => null);
   const name = blockName(scope, '');
@@ -21,7 +22,8 @@ async function countMarkers({ services, work }: RequestContext, scope: string): 
   const cached = cellCache.get(name);
   const [read] = cached ? [] : await getBlocks(db, scope, [''], work);
   const block = cached ?? (read && cellCache.put(name, read, token));
-  return markerCounts.of(scope, block ? markersIn(block) : 0, asOf ?? 0);
+  const recent = await map.loaders.recent.cells(collection);
+  return markerCounts.of(scope, block ? markersIn(recent.over(block)) : 0, asOf ?? 0);
 }
 
 type Created = ConditionalChange | { readonly written: readonly ConditionalChange[] };
@@ -40,7 +42,7 @@ export async function createdWithin<T extends Created>(
   let created = 0;
   const admit = async (wanted: number) => {
     if (most === undefined || wanted <= admitted) return;
-    const count = (await countMarkers(context, scope)) + wanted - admitted;
+    const count = (await countMarkers(context, collection)) + wanted - admitted;
     if (count > most) {
       // Who sees only some of the markers is not told how many there are.
       const reading = access?.grant('read', key);

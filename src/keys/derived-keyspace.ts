@@ -84,15 +84,18 @@ function pageKeys(style: KeyStyle) {
     }),
     parsePageDirectory: ({ pk }: Key) => directories.pk.parse(pk),
     /** The item of some writes that were published after a version of the consumer's state. */
-    recentWrites: (scope: string, version: number, part: number): Key =>
-      recent.format({ scope, version: versioned(version), part: String(part) }),
+    recentWrites: (scope: string, version: number, part: string): Key =>
+      recent.format({ scope, version: versioned(version), part }),
     /** Bounds of those that were published after one version or a later one, up to another, both included. */
     recentWritesRange: (scope: string, from: number, to: number): PartitionRange => ({
       pk: recent.pk.format({ scope }),
       from: versioned(from),
       to: recent.sk.rangeUnder({ version: versioned(to) }).to,
     }),
-    parseRecentWrites: (key: Key) => recent.parse(key),
+    parseRecentWrites(key: Key): { readonly scope: string; readonly version: number } | undefined {
+      const parts = recent.parse(key);
+      return parts && { scope: parts.scope, version: Number(parts.version) };
+    },
   };
 }
 

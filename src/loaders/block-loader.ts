@@ -1,10 +1,12 @@
 import DataLoader from 'dataloader';
 
-import { fromZ } from '../geo/geohash.js';
+import { fromZ, toZ } from '../geo/geohash.js';
 import type { ZRange } from '../geo/ranges.js';
-import type { CellBlock } from '../model/cell.js';
+import { placeOfParent, type CellBlock } from '../model/cell.js';
+import type { Collection } from '../model/collection.js';
 import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 import { unitsOf } from '../model/read-cost.js';
+import type { RecentCells } from '../pages/recent-cells.js';
 import type { BlockPlan } from '../plan/blocks.js';
 import { eachInTurns, type Turn } from '../scheduling/turns.js';
 import { getBlocks, type BlockName } from '../store/cell/blocks.js';
@@ -24,12 +26,32 @@ const MOST_LOOKED_UP = 8_192;
 const isOccupied = ({ children }: CellBlock) => children.size > 0;
 const emptyBlock = (parent: string): CellBlock => ({ parent, batch: 0, children: new Map() });
 
+/** Blocks in these ranges that are not stored yet. */
+function unread(stored: readonly CellBlock[], recent: RecentCells, length: number, ranges: readonly ZRange[]) {
+  const known = new Set(stored.map(({ parent }) => parent));
+  const isAsked = (at: number) => ranges.some(({ from, to }) => at >= from && at < to);
+  const isUnread = (parent: string) =>
+    parent.length === length && !known.has(parent) && placeOfParent(parent) === undefined && isAsked(toZ(parent));
+  return [...recent.parents()].filter(isUnread).map(emptyBlock);
+}
+
+/** What a request reads blocks with. */
+export interface BlockParts {
+  readonly db: Database;
+  readonly cache: CellCache;
+  readonly call: Call;
+  readonly ranges: RangeLoader;
+  /** What must be laid over the blocks of a collection. */
+  readonly recentIn: (collection: Collection) => Promise<RecentCells>;
+}
+
 /** Reads cell blocks for one request, from the cache if possible. */
 export class BlockLoader {
   readonly #db: Database;
   readonly #cache: CellCache;
   readonly #call: Call;
   readonly #ranges: RangeLoader;
+  readonly #recentIn: BlockParts['recentIn'];
   readonly #turn: Turn = () => this.#db.scheduler.takeTurn(this.#call.signal);
   readonly #decoded = new WeakMap<Item, CellBlock | undefined>();
   /** Blocks that this request has read, by `blockName`: the cache keeps none if it is off. */
@@ -39,19 +61,22 @@ export class BlockLoader {
     batchScheduleFn: (step) => this.#db.scheduler.afterTurns(step),
   });
 
-  constructor(db: Database, cache: CellCache, call: Call, ranges: RangeLoader) {
+  constructor({ db, cache, call, ranges, recentIn }: BlockParts) {
     this.#db = db;
     this.#cache = cache;
     this.#call = call;
     this.#ranges = ranges;
+    this.#recentIn = recentIn;
   }
 
   /**
    * The non-empty blocks of a plan in one collection; undefined if the budget does not cover them. Of each range, only the part from the
    * first to the last missing block is read; single blocks are read together.
    */
-  async load(scope: string, { length, ranges }: BlockPlan, budget: Budget): Promise<CellBlock[] | undefined> {
+  async load(collection: Collection, { length, ranges }: BlockPlan, budget: Budget): Promise<CellBlock[] | undefined> {
     await this.#turn();
+    const scope = this.#db.keys.scope(collection);
+    const recent = await this.#recentIn(collection);
     const parts = ranges.map((range) => this.#missingOf(scope, length, range));
     const single = parts.filter(({ missing: { from, to } }) => to - from === 1);
     const wide = parts.filter(({ missing: { from, to } }) => to - from > 1);
@@ -61,16 +86,18 @@ export class BlockLoader {
     const shares = wide.map(({ missing }) => ({ missing, share: budget.share(reads) }));
     budget.debit({ calls: batches });
     const read = await Promise.all([
-      ...single.map(async ({ missing: { from } }) => [await this.one(scope, fromZ(from, length))]),
+      ...single.map(async ({ missing: { from } }) => [await this.#single.load({ scope, parent: fromZ(from, length) })]),
       ...shares.map(({ missing, share }) => this.#loadRange(scope, length, missing, share)),
     ]);
     if (!read.every((blocks) => blocks !== undefined)) return undefined;
-    return [...parts.map(({ known }) => known), ...read].flat().filter(isOccupied);
+    const stored = [...parts.map(({ known }) => known), ...read].flat();
+    return [...stored, ...unread(stored, recent, length, ranges)].map((block) => recent.over(block)).filter(isOccupied);
   }
 
   /** The block under a parent, an empty one if none is stored; those requested in one tick are read in one batch. */
-  one(scope: string, parent: string): Promise<CellBlock> {
-    return this.#single.load({ scope, parent });
+  async one(collection: Collection, parent: string): Promise<CellBlock> {
+    const recent = await this.#recentIn(collection);
+    return recent.over(await this.#single.load({ scope: this.#db.keys.scope(collection), parent }));
   }
 
   /** The blocks at both ends of a range that are known, and what is missing between them. */

@@ -1,5 +1,6 @@
 import { addSums, NO_SUMS, type CellSums } from '../geo/cell-sums.js';
-import { placeOfParent, type CellBlock, type CellChanges } from '../model/cell.js';
+import type { CellChanges } from '../model/cell-changes.js';
+import { placeOfParent, type CellBlock } from '../model/cell.js';
 import { STALE_AFTER_MS } from '../model/limits.js';
 import { FollowedCache } from './followed-cache.js';
 

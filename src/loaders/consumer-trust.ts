@@ -26,6 +26,9 @@ export interface TrustedPages {
   readonly asOf?: number;
 }
 
+/** See `TrustedPages`. */
+export type Lacking = Required<Pick<TrustedPages, 'generation' | 'complete' | 'published'>>;
+
 /** Summaries of readings that may be read. */
 export interface TrustedSummaries extends KeptTrust {
   /** Those of collections created before are incomplete, in milliseconds since 1970. */
@@ -50,6 +53,9 @@ interface Look {
 }
 
 const isCurrent = (endAt: number, at: number) => Math.abs(at - endAt) <= STALE_AFTER_MS;
+
+/** Blocks are read, and cached, for some seconds as they were before a batch was applied. */
+const LACKING_MS = 10_000;
 
 /** Minimum interval between reads of the stored report. */
 const READ_EVERY_MS = 1_000;
@@ -93,6 +99,15 @@ export class ConsumerTrust {
     const end = later?.endAt ?? endAt ?? 0;
     const asOf = Math.min(end, gap ? Date.parse(gap.since) : Infinity);
     return { generation, complete: this.#aged(complete), endAt: end, asOf, ...(later && { published: later }) };
+  }
+
+  /** What must be laid over blocks of cells; undefined if these are complete, or nothing is known. */
+  async lacking(): Promise<Lacking | undefined> {
+    const report = this.#options.own() ?? (await this.#stored().catch(() => undefined));
+    if (!report?.pages || !report.published) return undefined;
+    const { pages, published, endAt, complete } = report;
+    if ((endAt ?? 0) - published.endAt > LACKING_MS) return undefined;
+    return { generation: pages.generation, complete: this.#aged(complete), published };
   }
 
   /** A time, in milliseconds since 1970, up to which pages include everything; null before there are any. */

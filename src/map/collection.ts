@@ -37,9 +37,9 @@ export const markersIn = ({ children }: CellBlock): number =>
 
 /** The number of markers in a collection, according to its cells. */
 export async function collectionCount(context: MapContext, collection: Collection): Promise<number> {
-  const { loaders, keys } = context;
+  const { loaders } = context;
   if (!isCounted(collection)) return (await seenMarkers(context, collection, 'count')).length;
-  return markersIn(await loaders.blocks.one(keys.scope(collection), ''));
+  return markersIn(await loaders.blocks.one(collection, ''));
 }
 
 const PRECISION = 4;
@@ -48,9 +48,8 @@ const PRECISION = 4;
 type Children = (geohash: string) => Promise<readonly Cell[]>;
 
 async function childrenIn(context: MapContext, collection: Collection): Promise<Children> {
-  const { loaders, keys } = context;
-  const scope = keys.scope(collection);
-  if (isCounted(collection)) return async (geohash) => cellsOfBlock(await loaders.blocks.one(scope, geohash));
+  const { loaders } = context;
+  if (isCounted(collection)) return async (geohash) => cellsOfBlock(await loaders.blocks.one(collection, geohash));
   const markers = await seenMarkers(context, collection, 'bounds');
   const inside = (geohash: string) => markers.filter((marker) => marker.geohash.startsWith(geohash));
   return async (geohash) => cellsOfMarkers(inside(geohash), geohash.length + 1);

@@ -27,9 +27,6 @@ export function placeOfParent(parent: string): Place | undefined {
   return parent.startsWith('[') ? (JSON.parse(parent) as Place) : undefined;
 }
 
-/** Net changes to the children of each block, of cells and of places: scope -> parent -> child -> amounts to add. */
-export type CellChanges = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, CellSums>>>;
-
 /** Blocks are stored for parents of length 0 to 4, so that cells of length 1 to 5 are read directly. */
 export const LONGEST_BLOCK = 4;
 

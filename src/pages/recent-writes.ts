@@ -1,5 +1,6 @@
 import { compareBytes } from '../keys/byte-order.js';
 import { firstFrom, type OrderedMarker } from './ordered-marker.js';
+import type { RecentSums } from './recent-cells.js';
 
 /** A write to a marker that pages may lack. */
 export interface RecentWrite {
@@ -11,12 +12,17 @@ export interface RecentWrite {
 }
 
 /** Writes of one batch of the stream, of one marker the last one last. */
-export interface RecentPart {
+export interface RecentBatch {
   readonly batch: number;
   readonly writes: readonly RecentWrite[];
 }
 
-interface Kept extends RecentPart {
+/** What is published together: writes, and what those of each batch change in the counts. */
+export interface RecentPart extends RecentBatch {
+  readonly sums: readonly RecentSums[];
+}
+
+interface Kept extends RecentBatch {
   /** The entries in their order. */
   readonly entries: readonly OrderedMarker[];
   /** When the first of them expires, in milliseconds since 1970; Infinity if none does. */
@@ -44,7 +50,7 @@ export class RecentWrites {
   }
 
   /** These and later ones. */
-  with(parts: readonly RecentPart[]): RecentWrites {
+  with(parts: readonly RecentBatch[]): RecentWrites {
     const newest = new Map(this.#newest);
     const kept = parts.map(({ batch, writes }): Kept => {
       const added = writes.map((write) => {

@@ -11,15 +11,19 @@ import { MarkerLoader } from '../loaders/marker-loader.js';
 import { PlaceLoader } from '../loaders/place-loader.js';
 import { RangeLoader } from '../loaders/range-loader.js';
 import { SummaryLoader } from '../loaders/reading-summaries.js';
+import { remembered } from '../loaders/remembered.js';
 import { ZoneLoader } from '../loaders/zone-loader.js';
+import type { Collection } from '../model/collection.js';
 import type { Grants } from '../model/grant.js';
 import type { Limits } from '../model/limits.js';
+import type { RecentCells } from '../pages/recent-cells.js';
 import type { Database } from '../store/database.js';
 import type { Call } from '../store/request/meter.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { send } from '../store/request/send.js';
 import { IndexLoader } from './from-index/index-loader.js';
 import { PageLoader, type PageServices } from './from-pages/page-loader.js';
+import { RecentLoader } from './from-pages/recent-loader.js';
 
 /** What the loaders of all requests of a process share. */
 export interface LoaderServices {
@@ -47,6 +51,7 @@ export class Loaders {
   readonly markers: MarkerLoader;
   readonly pages: PageLoader;
   readonly places: PlaceLoader;
+  readonly recent: RecentLoader;
   readonly summaries: SummaryLoader;
   readonly zones: ZoneLoader;
   readonly #ranges: RangeLoader;
@@ -64,7 +69,12 @@ export class Loaders {
       db.scheduler,
     );
     this.#ranges = ranges;
-    this.blocks = new BlockLoader(db, cellCache, call, ranges);
+    const recent = new RecentLoader({ db, cache: pageServices.recent, trust, sourceTrust, call });
+    this.recent = recent;
+    const seen = new Map<string, Promise<RecentCells>>();
+    // The same for all blocks, so that a request sees them at one time.
+    const recentIn = (collection: Collection) => remembered(seen, collection.key, () => recent.cells(collection));
+    this.blocks = new BlockLoader({ db, cache: cellCache, call, ranges, recentIn });
     this.collections = new CollectionLoader(db, collectionCache, call, grants);
     this.index = new IndexLoader(db.keys, ranges);
     this.markers = new MarkerLoader(db, call, slots, limits, now);
@@ -72,14 +82,13 @@ export class Loaders {
     this.pages = new PageLoader({
       db,
       services: pageServices,
-      trust,
-      sourceTrust,
+      recent,
       call,
       ranges,
       slots,
       blocks: this.blocks,
     });
-    this.places = new PlaceLoader(db, call);
+    this.places = new PlaceLoader(db, call, recentIn);
     this.summaries = new SummaryLoader({ db, call, slots, limits, now, trust, markers: this.markers });
     this.zones = new ZoneLoader(db, geometryCache, this.collections.lagging, call, slots);
   }

@@ -122,10 +122,15 @@ export interface DaysPort {
   remove(days: readonly MarkerDay[]): Promise<void>;
 }
 
-/** Where writes that pages may lack are published. */
+/** What changes are published as. Of one version of the state, the last attempt counts. */
+export interface Publication {
+  readonly version: number;
+  readonly attempt: number;
+}
+
+/** Where changes are published that pages and blocks may lack. */
 export interface RecentPort {
-  /** What is put again under the same version of the state is what was put before, and more. */
-  put(scope: string, version: number, part: RecentPart): Promise<void>;
+  put(scope: string, as: Publication, part: RecentPart): Promise<void>;
 }
 
 /** Where pages of markers are stored. */

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 
 import type { CellSums } from '../../src/geo/cell-sums.js';
 import { blockName, CellCache } from '../../src/loaders/cell-cache.js';
-import type { CellBlock, CellChanges } from '../../src/model/cell.js';
+import type { CellChanges } from '../../src/model/cell-changes.js';
+import type { CellBlock } from '../../src/model/cell.js';
 
 const figures = (count: number): CellSums => ({ count, sumLng: 10 * count, sumLat: -5 * count });
 const block = (parent: string, batch: number, children: Record<string, number>): CellBlock => ({

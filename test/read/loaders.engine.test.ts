@@ -147,17 +147,17 @@ describe('ranges', () => {
 
 describe('cell blocks', () => {
   const plan = planBlocks(normalizeBounds('bounds', { west: 1, south: 46, east: 30, north: 54 }), 3);
-  const wanted = ['parks', plan, new Budget(Infinity, Infinity)] as const;
+  const all = new Budget(Infinity, Infinity);
 
   test('are read once per process, missing ones included, and count as cache hits after that', async () => {
     const { loaders, call, again } = request();
     calls.reset();
-    const blocks = await loaders.blocks.load(...wanted);
+    const blocks = await loaders.blocks.load(parks, plan, all);
     expect(blocks?.map(({ parent }) => parent)).toEqual(['u0', 'u1']);
     const queries = calls.count('Query');
     expect(queries).toBeLessThanOrEqual(plan.ranges.length);
     const budget = new Budget(64, Infinity);
-    expect(await again().blocks.load('parks', plan, budget)).toEqual(blocks);
+    expect(await again().blocks.load(parks, plan, budget)).toEqual(blocks);
     expect(budget.calls).toBe(64);
     expect(calls.count('Query')).toBe(queries);
     expect(call.meter.cacheHits).toBe(plan.ranges.reduce((sum, { from, to }) => sum + to - from, 0));
@@ -170,20 +170,20 @@ describe('cell blocks', () => {
     expect(apart.ranges).toHaveLength(3);
     for (let times = 0; times < 2; times++) {
       calls.reset();
-      expect((await loaders.blocks.load('parks', apart, budget))?.map(({ parent }) => parent)).toEqual(['u0']);
+      expect((await loaders.blocks.load(parks, apart, budget))?.map(({ parent }) => parent)).toEqual(['u0']);
       expect(calls.commands.map(({ name }) => name)).toEqual(times === 0 ? ['BatchGetItem'] : []);
       expect(budget.calls).toBe(7);
     }
-    await loaders.blocks.load(...wanted);
+    await loaders.blocks.load(parks, plan, all);
     calls.reset();
-    expect((await loaders.blocks.load(...wanted))?.map(({ parent }) => parent)).toEqual(['u0', 'u1']);
+    expect((await loaders.blocks.load(parks, plan, all))?.map(({ parent }) => parent)).toEqual(['u0', 'u1']);
     expect(calls.count()).toBe(0);
   });
 
   test('by their parents are read in one batch', async () => {
     const { loaders } = request();
     calls.reset();
-    const blocks = await Promise.all(['u', 'u0', 'zz', 'u'].map((parent) => loaders.blocks.one('parks', parent)));
+    const blocks = await Promise.all(['u', 'u0', 'zz', 'u'].map((parent) => loaders.blocks.one(parks, parent)));
     expect(blocks.map(({ parent, children }) => [parent, children.size])).toEqual([
       ['u', 1],
       ['u0', 1],

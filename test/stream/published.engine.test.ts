@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { addSums, NO_SUMS, sumsOf, type CellSums } from '../../src/geo/cell-sums.js';
+import { encode } from '../../src/geo/geohash.js';
+import { canonicalLng } from '../../src/geo/point.js';
 import { notedPages, storedReport } from '../../src/server/consumer.js';
 import { createServices } from '../../src/server/services.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
@@ -21,7 +24,7 @@ const NOW = '2026-11-21T10:00:00.000Z';
 const COUNT = 300;
 /** Markers that only move; the others are deleted and created again. */
 const STAY = 220;
-const WRITES = 8 * someOf(200);
+const WRITES = 4 * someOf(200);
 /** Maps are two seconds old at most, and a busy machine takes its time to write, read and answer. */
 const OLDEST_MS = 5_000;
 
@@ -51,7 +54,8 @@ function start(writeMs = 0) {
   const consumer = new Consumer({
     ...parts,
     pages: { ...parts.pages, open },
-    onOwnership: () => pageCache.clear(),
+    onOwnership: () => (pageCache.clear(), cellCache.clear()),
+    onApplied: (batch, changes) => cellCache.applied(batch, changes),
     ...(writeMs > 0 ? {} : { load }),
   });
   const stopping = new AbortController();
@@ -64,27 +68,74 @@ function start(writeMs = 0) {
 const owner = createServices(db, { consumerStatus: () => consumer.status(), storedReport: () => storedReport(db) });
 const other = createServices(db, { consumerStatus: () => undefined, storedReport: () => storedReport(db) });
 const { pageCache } = owner.pageServices;
+const { cellCache } = owner;
 let consumer = start();
 const servers: LiveServer[] = [];
 
-/** A marker's positions, each with when it was written and when it was replaced, by the clock of this process. */
-const histories = new Map<string, { readonly shown: string | null; readonly from: number; to: number }[]>();
+interface Position {
+  readonly lng: number;
+  readonly lat: number;
+}
 
-async function write(key: string, position: { lng: number; lat: number } | null, run: () => Promise<unknown>) {
+interface Shown {
+  readonly shown: string | null;
+  readonly position: Position | null;
+  readonly from: number;
+  to: number;
+}
+
+/** A marker's positions, each with when it was written and when it was replaced, by the clock of this process. */
+const histories = new Map<string, Shown[]>();
+/** The same of each cell: how many markers it has, and their centroid. Writes made together leave gaps in it. */
+const cells = new Map<string, { readonly shown: string; to: number }[]>();
+const sums = new Map<string, CellSums>();
+const PRECISION = 3;
+let togetherUntil = 0;
+
+/** What a cell shows: its count, and its centroid in millionths of a degree. */
+const shownOf = ({ count, sumLng, sumLat }: CellSums) =>
+  count === 0 ? 'nothing' : `${count} at ${Math.round(sumLng / count)} ${Math.round(sumLat / count)}`;
+
+/** Notes what cells show from now on; returns how to note that they no longer show what they did. */
+function noteCells(left: Position | null, reached: Position | null): () => void {
+  const replaced: { to: number }[] = [];
+  const change = ({ lng, lat }: Position, sign: 1 | -1) => {
+    const cell = encode({ lng: canonicalLng(lng), lat }, PRECISION);
+    const { sumLng, sumLat } = sumsOf({ lng, lat });
+    sums.set(cell, addSums(sums.get(cell) ?? NO_SUMS, { count: sign, sumLng: sign * sumLng, sumLat: sign * sumLat }));
+    return cell;
+  };
+  for (const cell of new Set([...(left ? [change(left, -1)] : []), ...(reached ? [change(reached, 1)] : [])])) {
+    const history = cells.get(cell) ?? [{ shown: 'nothing', to: Infinity }];
+    cells.set(cell, history);
+    replaced.push(...history.slice(-1));
+    history.push({ shown: shownOf(sums.get(cell) ?? NO_SUMS), to: Infinity });
+  }
+  return () => {
+    for (const one of replaced) one.to = Date.now();
+  };
+}
+
+async function write(key: string, position: Position | null, run: () => Promise<unknown>) {
   const history = histories.get(key) ?? [];
   histories.set(key, history);
   const from = Date.now();
   const before = history.at(-1);
-  history.push({ shown: position && `${position.lng} ${position.lat}`, from, to: Infinity });
+  const isReplaced = noteCells(before?.position ?? null, position);
+  history.push({ position, shown: position && `${position.lng} ${position.lat}`, from, to: Infinity });
   await run();
   if (before) before.to = Date.now();
+  isReplaced();
 }
 
 beforeAll(async () => {
   const collection = await createCollection(db, { key: 'cars', name: 'Cars' }, NOW, newCall());
   const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `k${index}`, position: somewhere() }));
+  // Maps may show for a while that there were none.
+  for (const { key } of markers) await write(key, null, () => Promise.resolve());
   await createMarkers(db, collection, markers, NOW, newCall());
   for (const { key, position } of markers) await write(key, position, () => Promise.resolve());
+  togetherUntil = Date.now();
   for (const { pageServices, trust, cellCache, consumerStatus } of [owner, other])
     servers.push(await startServer(db, { pageServices, trust, cellCache, status: () => consumerStatus() }));
 });
@@ -99,6 +150,15 @@ const MAP = `query ($after: String) { found: viewport(bounds: { west: 177, south
 const NEAR = `query ($after: String) { found: collection(key: "cars") {
   markers: within(center: { lng: 180, lat: 0 }, radius: 2e6, first: 5000, after: $after) {
     edges { node ${NODE} } pageInfo { hasNextPage endCursor } } } }`;
+
+const CELLS = `{ found: viewport(bounds: { west: 177, south: -2, east: -177, north: 2 }, zoom: 6) {
+  cells(collection: "cars", precision: ${PRECISION}) { geohash count centroid { lng lat } } } }`;
+
+interface ShownCell {
+  readonly geohash: string;
+  readonly count: number;
+  readonly centroid: Position;
+}
 
 /** The markers that a query lists, by key, and what they were read from. */
 async function listed(server: LiveServer, query: string) {
@@ -120,6 +180,22 @@ async function listed(server: LiveServer, query: string) {
   return { shown, sources, isOneRead };
 }
 
+/** Cells that are not shown as they were at a time or later. */
+async function wrongCells(server: LiveServer, since: number): Promise<string[]> {
+  const { data, errors } = await server.ask(CELLS);
+  expect(errors).toEqual([]);
+  const { cells: some } = data.found as { readonly cells: readonly ShownCell[] };
+  const micro = (degrees: number) => Math.round(degrees * 1e6);
+  const shown = new Map(
+    some.map(({ geohash, count, centroid: { lng, lat } }) => [geohash, `${count} at ${micro(lng)} ${micro(lat)}`]),
+  );
+  return [...cells].flatMap(([cell, history]) => {
+    const found = shown.get(cell) ?? 'nothing';
+    const may = history.filter(({ to }) => to >= since).map((one) => one.shown);
+    return may.includes(found) ? [] : [`${cell} shows ${found}, not ${may.join(' or ')}`];
+  });
+}
+
 /** Markers that are not shown as they were at a time or later. */
 function wrong(shown: ReadonlyMap<string, string>, since: number): string[] {
   return [...histories].flatMap(([key, history]) => {
@@ -133,8 +209,9 @@ function wrong(shown: ReadonlyMap<string, string>, since: number): string[] {
 async function drive(during: () => Promise<unknown> = () => Promise.resolve()): Promise<ReadonlySet<unknown>> {
   const collection = await createdCollection();
   let writing = true;
+  const used = new Set<unknown>();
   const writer = async () => {
-    for (let n = 0; n < WRITES; n += 1) {
+    for (let n = 0; n < WRITES || (!used.has('PAGES') && n < 10 * WRITES); n += 1) {
       const index = Math.floor(random() * COUNT);
       const [key, position] = [`k${index}`, somewhere()];
       const call = newCall();
@@ -147,7 +224,6 @@ async function drive(during: () => Promise<unknown> = () => Promise.resolve()): 
     }
     writing = false;
   };
-  const used = new Set<unknown>();
   const reader = async (server: LiveServer) => {
     while (writing) {
       for (const query of [MAP, NEAR]) {
@@ -155,6 +231,9 @@ async function drive(during: () => Promise<unknown> = () => Promise.resolve()): 
         const { shown, sources, isOneRead } = await listed(server, query);
         for (const source of sources) used.add(source);
         if (isOneRead) expect(wrong(shown, since)).toEqual([]);
+        const cellsSince = Date.now() - OLDEST_MS;
+        if (sources.has('PAGES') && cellsSince > togetherUntil)
+          expect(await wrongCells(server, cellsSince)).toEqual([]);
       }
     }
   };
@@ -200,6 +279,7 @@ test('what a batch applies slowly is published, too', async () => {
   await mapConcurrently(burst, 20, ({ key, position }) =>
     write(key, position, () => updateMarker(db, { collection, key }, { position }, { now: NOW }, newCall())),
   );
+  togetherUntil = Date.now();
   expect(await drive()).toContain('PAGES');
   expect(consumer.status().published?.to).toBeGreaterThan(0);
   await until(async () => (await maps()).every(({ shown }) => wrong(shown, Date.now()).length === 0));

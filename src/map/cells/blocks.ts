@@ -29,7 +29,7 @@ const RANGES_UNDER = 12;
 
 /** The blocks under these parents (of one length, in order); undefined if the budget does not cover them. */
 export async function blocksUnder(
-  { loaders, keys }: MapContext,
+  { loaders }: MapContext,
   collection: Collection,
   parents: readonly string[],
   budget: Budget,
@@ -37,6 +37,6 @@ export async function blocksUnder(
   if (parents.length === 0) return [];
   const plan = planBlocksUnder(parents, RANGES_UNDER);
   const asked = new Set(parents);
-  const blocks = await loaders.blocks.load(keys.scope(collection), plan, budget);
+  const blocks = await loaders.blocks.load(collection, plan, budget);
   return blocks?.filter(({ parent }) => asked.has(parent));
 }

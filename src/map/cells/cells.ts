@@ -53,7 +53,7 @@ export async function cellAt(context: MapContext, collection: Collection, geohas
     const sums = markers.map(({ position }) => sumsOf(position)).reduce(addSums, NO_SUMS);
     return { collection, geohash, ...sums };
   }
-  const block = await context.loaders.blocks.one(context.keys.scope(collection), geohash.slice(0, -1));
+  const block = await context.loaders.blocks.one(collection, geohash.slice(0, -1));
   return { collection, geohash, ...(block.children.get(geohash.slice(-1)) ?? NO_SUMS) };
 }
 
@@ -73,7 +73,7 @@ export async function cellChildren(context: MapContext, { collection, geohash, c
   if (geohash.length >= LONGEST_GEOHASH) return [];
   const withCollection = (cells: readonly Cell[]) => cells.map((cell) => ({ ...cell, collection }));
   if (geohash.length < FINEST_STORED && isCounted(collection)) {
-    const block = await context.loaders.blocks.one(context.keys.scope(collection), geohash);
+    const block = await context.loaders.blocks.one(collection, geohash);
     return withCollection(cellsOfBlock(block).sort(byGeohash));
   }
   // A count of 0 is reliable if it was computed from markers; a stored count may lag behind them.

@@ -66,10 +66,9 @@ async function tally(
   region: Region,
   budget: Budget,
 ): Promise<Tally | undefined> {
-  const { loaders, keys } = context;
-  const scope = keys.scope(collection);
+  const { loaders } = context;
   const plan = region.blocks ?? blocksWithin(region.area, FINEST_STORED, FIRST_RANGES, FIRST_BLOCKS);
-  const first = await loaders.blocks.load(scope, plan, budget);
+  const first = await loaders.blocks.load(collection, plan, budget);
   if (!first) return undefined;
 
   let blocks: readonly CellBlock[] = first;

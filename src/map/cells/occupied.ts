@@ -70,7 +70,7 @@ export async function occupiedCells(
   context: MapContext,
   { field, collection, area, precision, filter }: CellsQuestion,
 ): Promise<OccupiedCells> {
-  const { loaders, keys, limits } = context;
+  const { loaders, limits } = context;
   const budget = Budget.of(limits);
   const known = new Map<string, boolean>();
   const overlaps = (geohash: string) => remembered(known, geohash, () => areaOverlapsCell(area, cellBounds(geohash)));
@@ -85,7 +85,7 @@ export async function occupiedCells(
     return { precision, cells: cellsOfMarkers(markers, precision), markers };
   }
   const plan = planBlocks(area, precision);
-  const blocks = await loaders.blocks.load(keys.scope(collection), plan, budget);
+  const blocks = await loaders.blocks.load(collection, plan, budget);
   const cells: Cell[] = [];
   await context.turn();
   await eachInTurns(blocks ?? [], context.turn, (block) => {

@@ -7,7 +7,7 @@ import type { ZRange } from '../../geo/ranges.js';
 import type { Key } from '../../keys/document-id.js';
 import type { BlockLoader } from '../../loaders/block-loader.js';
 import type { Budget } from '../../loaders/budget.js';
-import type { ConsumerTrust, TrustedPages } from '../../loaders/consumer-trust.js';
+import type { TrustedPages } from '../../loaders/consumer-trust.js';
 import type { FillToken } from '../../loaders/followed-cache.js';
 import type { RangeLoader } from '../../loaders/range-loader.js';
 import { remembered } from '../../loaders/remembered.js';
@@ -17,7 +17,7 @@ import { unitsOf } from '../../model/read-cost.js';
 import { overlaps } from '../../pages/directory.js';
 import { MARKERS_AN_ITEM } from '../../pages/ordered-marker.js';
 import type { PlannedRead } from '../../pages/plan-reads.js';
-import { RecentWrites } from '../../pages/recent-writes.js';
+import type { RecentWrites } from '../../pages/recent-writes.js';
 import { eachInTurns, type Turn } from '../../scheduling/turns.js';
 import type { Database, Item } from '../../store/database.js';
 import { findDirectoryPart, readDirectory } from '../../store/page/page-directory.js';
@@ -31,7 +31,6 @@ import {
 } from '../../store/page/pages.js';
 import { noteSource, type Call } from '../../store/request/meter.js';
 import type { PageRead, RangeRead } from '../../store/request/read-log.js';
-import { hasSource } from '../../store/source/source-mapping.js';
 import type { SearchedPages } from '../search.js';
 import { markersOf, PagesGone, readPages, type PageSource } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
@@ -39,6 +38,7 @@ import { DirectoryReader, type KnownDirectory } from './directory-reader.js';
 import type { OwnWrites } from './own-writes.js';
 import { pageName, type PageCache } from './page-cache.js';
 import type { RecentCache } from './recent-cache.js';
+import type { RecentLoader } from './recent-loader.js';
 
 /** State for reading pages that all requests of a process share. */
 export interface PageServices {
@@ -52,8 +52,7 @@ export interface PageServices {
 export interface PageParts {
   readonly db: Database;
   readonly services: PageServices;
-  readonly trust: ConsumerTrust;
-  readonly sourceTrust: (scope: string) => ConsumerTrust;
+  readonly recent: RecentLoader;
   readonly call: Call;
   readonly ranges: RangeLoader;
   readonly slots: LimitFunction;
@@ -74,33 +73,20 @@ export class PageLoader {
    * throws UNAVAILABLE if there have never been any.
    */
   open(collection: Collection): Promise<OpenPages | undefined> {
-    const { db, call } = this.#parts;
+    const { db, call, recent } = this.#parts;
     return remembered(this.#open, collection.key, async () => {
       const last = collection.geoIndex ? undefined : await this.#lastPages(collection);
-      const trusted = last ?? (await this.#trustIn(collection).pages());
+      const trusted = last ?? (await recent.trustIn(collection).pages());
       noteSource(call.meter, trusted ? 'PAGES' : 'INDEX', last?.asOf ? db.clock.wall() - last.asOf : undefined);
       if (!trusted) return undefined;
       const { generation } = trusted;
       const of = { scope: db.keys.scope(collection), collection: collection.key, generation };
-      return new OpenPages(this.#parts, of, trusted, await this.#published(of, trusted));
+      return new OpenPages(this.#parts, collection, of, trusted, await recent.writes(collection, trusted));
     });
   }
 
-  /** What must be laid over the pages. */
-  async #published(of: PagesOf, { published, complete }: TrustedPages): Promise<RecentWrites> {
-    if (!published) return RecentWrites.NONE;
-    const { db, services, call } = this.#parts;
-    // Other requests wait for this read, too.
-    return services.recent.of(db, of, published, complete, { ...call, signal: undefined, claim: undefined });
-  }
-
-  #trustIn(collection: Collection): ConsumerTrust {
-    const { db, trust, sourceTrust } = this.#parts;
-    return hasSource(collection) ? sourceTrust(db.keys.scope(collection)) : trust;
-  }
-
   async #lastPages(collection: Collection): Promise<TrustedPages> {
-    const trusted = await this.#trustIn(collection).lastPages();
+    const trusted = await this.#parts.recent.trustIn(collection).lastPages();
     if (trusted !== undefined) return trusted;
     const { key, source } = collection;
     const message = source
@@ -115,9 +101,9 @@ export class PageLoader {
    */
   giveUp(collection: Collection, error: unknown): void {
     if (!(error instanceof PagesGone || error instanceof UnknownPageFormat)) throw error;
-    const { services, db, call } = this.#parts;
+    const { services, db, call, recent } = this.#parts;
     services.directories.drop(db.keys.scope(collection));
-    this.#trustIn(collection).forget();
+    recent.trustIn(collection).forget();
     if (!collection.geoIndex) {
       this.#open.delete(collection.key);
       return;
@@ -145,7 +131,7 @@ class OpenPages implements SearchedPages {
   });
   readonly #turn: Turn = () => this.#parts.db.scheduler.takeTurn(this.#parts.call.signal);
 
-  constructor(parts: PageParts, of: PagesOf, trusted: TrustedPages, published: RecentWrites) {
+  constructor(parts: PageParts, collection: Collection, of: PagesOf, trusted: TrustedPages, published: RecentWrites) {
     this.#published = published;
     this.#parts = parts;
     this.#of = of;
@@ -158,7 +144,7 @@ class OpenPages implements SearchedPages {
       between: (from: string, to: string, limit: number) =>
         slots(() => readDirectory(db, of, { from, to, limit }, shared)),
       firstPage: async (partition: string) => (await this.#get([partition], true))[0],
-      partitions: async () => [...(await blocks.one(of.scope, '')).children.keys()],
+      partitions: async () => [...(await blocks.one(collection, '')).children.keys()],
     };
     this.#directory = new DirectoryReader(of, source, services.directories);
   }

@@ -1,35 +1,44 @@
 import { LRUCache } from 'lru-cache';
 
+import { RecentCells } from '../../pages/recent-cells.js';
 import { RecentWrites } from '../../pages/recent-writes.js';
-import type { PublishedWrites } from '../../store/cell/stream-state.js';
+import type { Began, PublishedWrites } from '../../store/cell/stream-state.js';
 import type { Database } from '../../store/database.js';
 import type { PagesOf } from '../../store/page/pages.js';
 import { readRecentWrites } from '../../store/page/recent-writes.js';
 import type { Call } from '../../store/request/meter.js';
 
-interface Kept {
-  readonly generation: string;
-  /** The version of the consumer's state up to which these writes were published. */
-  readonly to: number;
+/** What was published and is in pages, or blocks, only later. */
+export interface Recent {
   readonly writes: RecentWrites;
+  readonly cells: RecentCells;
 }
 
-/** Of all collections, some 300 bytes each. Larger ones are read again by each request. */
-const MOST_WRITES = 200_000;
+const NEVER: Began = { version: Infinity, batch: 0 };
+
+interface Kept extends Recent {
+  readonly generation: string;
+  /** The version of the consumer's state up to which this was published. */
+  readonly to: number;
+  readonly began: Began;
+}
+
+/** Writes and changes of blocks, of all collections, some 300 bytes each. Larger ones are read again by each request. */
+const MOST_KEPT = 200_000;
 
 /** Reads the published writes that pages may lack, each of them once in this process. */
 export class RecentCache {
   readonly #kept = new LRUCache<string, Kept>({
-    maxSize: MOST_WRITES,
-    sizeCalculation: ({ writes }) => 1 + writes.size,
+    maxSize: MOST_KEPT,
+    sizeCalculation: ({ writes, cells }) => 1 + writes.size + cells.size,
   });
   readonly #reading = new Map<string, Promise<Kept>>();
 
   /**
-   * What must be laid over the pages of a collection when these include all batches up to `complete`. Throws
+   * What must be laid over the pages and blocks of a collection when these include all batches up to `complete`. Throws
    * UnknownPageFormat.
    */
-  async of(db: Database, of: PagesOf, published: PublishedWrites, complete: number, call: Call): Promise<RecentWrites> {
+  async of(db: Database, of: PagesOf, published: PublishedWrites, complete: number, call: Call): Promise<Recent> {
     const { scope, generation } = of;
     const serves = (kept: Kept | undefined) => kept?.generation === generation && kept.to >= published.to;
     let kept = this.#kept.get(scope);
@@ -41,22 +50,32 @@ export class RecentCache {
       this.#reading.set(scope, read);
       kept = await read;
     }
-    const writes = kept.writes.after(complete);
-    if (writes !== kept.writes && this.#kept.get(scope) === kept) this.#kept.set(scope, { ...kept, writes });
-    return writes;
+    const recent = { writes: kept.writes.after(complete), cells: kept.cells.after(complete) };
+    const isLess = recent.writes !== kept.writes || recent.cells !== kept.cells;
+    if (isLess && this.#kept.get(scope) === kept) this.#kept.set(scope, { ...kept, ...recent });
+    return recent;
   }
 
   async #read(
     db: Database,
     of: PagesOf,
-    { from, to }: PublishedWrites,
+    { from, to, began = NEVER }: PublishedWrites,
     before: Kept | undefined,
     call: Call,
   ): Promise<Kept> {
     // Without a gap between them.
     const known = before?.generation === of.generation && before.to >= from - 1 ? before : undefined;
     const later = await readRecentWrites(db, of, known ? known.to + 1 : from, to, call);
-    const kept = { generation: of.generation, to, writes: (known?.writes ?? RecentWrites.NONE).with(later) };
+    const writes = (known?.writes ?? RecentWrites.NONE).with(later);
+    const cells = (known?.cells ?? RecentCells.NONE)
+      // Of what an earlier owner published, that of batches which it applied.
+      .before(known?.began.version === began.version ? Infinity : began.batch)
+      .with(
+        later.flatMap(({ version, sums }) =>
+          sums.filter(({ batch }) => version >= began.version || batch < began.batch),
+        ),
+      );
+    const kept = { generation: of.generation, to, began, writes, cells };
     this.#kept.set(of.scope, kept);
     return kept;
   }

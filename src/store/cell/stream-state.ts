@@ -69,10 +69,20 @@ export interface StreamState extends Leased {
   readonly summariesSince: number | null;
 }
 
+/** Where an owner began: others may have counted the records of these batches, as they published them, with other ones. */
+export interface Began {
+  /** It publishes from this version of the state on. */
+  readonly version: number;
+  /** The first batch that it applies. */
+  readonly batch: number;
+}
+
 /** Where the writes are that pages may lack: what was published from one version of the state to another. */
 export interface PublishedWrites {
   readonly from: number;
   readonly to: number;
+  /** Where its owner began. Omitted by releases that did not publish counts. */
+  readonly began?: Began;
   /** With them, pages include everything written by this time, in milliseconds since 1970. */
   readonly endAt: number;
 }

@@ -1,3 +1,7 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+
+import type { CellSums } from '../../geo/cell-sums.js';
+import type { RecentSums } from '../../pages/recent-cells.js';
 import type { RecentPart, RecentWrite } from '../../pages/recent-writes.js';
 import type { Database, Item } from '../database.js';
 import { bulkWriter } from '../request/batch-write.js';
@@ -13,20 +17,46 @@ const REMEMBERED_SECONDS = 3_600;
 /** Well below the largest item, if maps draw up to 2 KB of each marker. */
 const WRITES_IN_AN_ITEM = 500;
 
-/** Names what was published after a version of the consumer's state. */
+/** Names what was published after a version of the consumer's state, in the last of some attempts. */
 export interface Published {
   readonly scope: string;
   readonly version: number;
+  readonly attempt: number;
 }
 
-/** An item: `b` is the batch, `d` the entries as in pages, `g` other map versions than theirs, those of deletions too. */
-function itemOf(batch: number, writes: readonly RecentWrite[]) {
+/** What was published after a version. */
+export interface PublishedPart extends RecentPart {
+  readonly version: number;
+}
+
+/** A batch, the name of a finest cell or place, and what to add to its count and sums. */
+type Sum = readonly [batch: number, name: string, count: number, sumLng: number, sumLat: number];
+
+const sumsIn = ({ batch, sums }: RecentSums): Sum[] =>
+  Array.from(sums, ([name, { count, sumLng, sumLat }]) => [batch, name, count, sumLng, sumLat]);
+
+/**
+ * An item: `a` is the attempt, `b` the batch, `d` the entries as in pages, `g` other map versions than theirs, those of
+ * deletions too, and `c` the sums.
+ */
+function itemOf(batch: number, writes: readonly RecentWrite[], sums: readonly Sum[]) {
   const entries = writes.flatMap(({ entry }) => entry ?? []);
   const others = writes.filter(({ entry, mapVersion }) => entry?.marker.mapVersion !== mapVersion);
-  return { b: batch, d: encodePage(entries), g: others.map(({ key, mapVersion }) => [key, mapVersion]) };
+  const c = Uint8Array.from(deflateRawSync(JSON.stringify(sums)));
+  return { b: batch, d: encodePage(entries), g: others.map(({ key, mapVersion }) => [key, mapVersion]), c };
 }
 
-function partOf({ b, d, g }: Item, collection: string): RecentPart {
+function sumsOf(c: unknown): RecentSums[] {
+  const all = c instanceof Uint8Array ? (JSON.parse(inflateRawSync(c).toString()) as Sum[]) : [];
+  const byBatch = new Map<number, Map<string, CellSums>>();
+  for (const [batch, name, count, sumLng, sumLat] of all) {
+    const sums = byBatch.get(batch) ?? new Map<string, CellSums>();
+    byBatch.set(batch, sums.set(name, { count, sumLng, sumLat }));
+  }
+  return Array.from(byBatch, ([batch, sums]) => ({ batch, sums }));
+}
+
+function partOf({ b, d, g, c }: Item, collection: string): RecentPart {
   const entries = d instanceof Uint8Array ? decodePage(d, collection) : undefined;
   if (entries === undefined) throw new UnknownPageFormat();
   const versions = new Map(g as readonly (readonly [string, number])[]);
@@ -37,22 +67,27 @@ function partOf({ b, d, g }: Item, collection: string): RecentPart {
     return { key, mapVersion: other ?? mapVersion, entry };
   });
   const deleted = Array.from(versions, ([key, mapVersion]): RecentWrite => ({ key, mapVersion, entry: undefined }));
-  return { batch: Number(b), writes: [...written, ...deleted] };
+  return { batch: Number(b), writes: [...written, ...deleted], sums: sumsOf(c) };
 }
 
-/** Publishes the writes of a batch, each marker once. They never change, and DynamoDB removes them later. */
+/** Publishes writes, each marker once, and sums. They never change, and DynamoDB removes them later. */
 export async function putRecentWrites(
   database: Database,
-  { scope, version }: Published,
-  { batch, writes }: RecentPart,
+  { scope, version, attempt }: Published,
+  { batch, writes, sums }: RecentPart,
   call: Call,
 ): Promise<void> {
   const { keys, tables, clock } = database;
   const ttl = Math.ceil(clock.wall() / 1_000) + REMEMBERED_SECONDS;
   const write = bulkWriter(database, tables.derived, call);
+  const parts = chunks(writes, WRITES_IN_AN_ITEM);
+  const all = sums.flatMap(sumsIn);
+  const size = Math.ceil(all.length / parts.length);
   // Packing one takes some milliseconds, in which nothing else is done.
-  for (const [part, some] of chunks(writes, WRITES_IN_AN_ITEM).entries())
-    await write([{ ...keys.recentWrites(scope, version, part), ttl, ...itemOf(batch, some) }]);
+  for (const [part, some] of parts.entries()) {
+    const item = itemOf(batch, some, all.slice(part * size, (part + 1) * size));
+    await write([{ ...keys.recentWrites(scope, version, `${attempt}.${part}`), ttl, a: attempt, ...item }]);
+  }
 }
 
 /** What was published from one version to another, both included, in order. Throws UnknownPageFormat. */
@@ -62,14 +97,21 @@ export async function readRecentWrites(
   from: number,
   to: number,
   call: Call,
-): Promise<RecentPart[]> {
+): Promise<PublishedPart[]> {
   // A lagging read might lack some of them, and nothing would tell.
   const range = { index: 'derived', ...database.keys.recentWritesRange(scope, from, to), consistent: true } as const;
   const items = await queryAll(database, rangeRequest(database, range), call);
-  const parts: RecentPart[] = [];
-  for (const item of items) {
+  const published = items.map((item) => {
+    const key = { pk: String(item['pk']), sk: String(item['sk']) };
+    return { item, version: database.keys.parseRecentWrites(key)?.version ?? 0, attempt: Number(item['a'] ?? 0) };
+  });
+  const last = new Map<number, number>();
+  for (const { version, attempt } of published) last.set(version, Math.max(attempt, last.get(version) ?? 0));
+  const parts: PublishedPart[] = [];
+  for (const { item, version, attempt } of published) {
+    if (attempt !== last.get(version)) continue;
     await database.scheduler.takeTurn(call.signal);
-    parts.push(partOf(item, collection));
+    parts.push({ ...partOf(item, collection), version });
   }
   return parts;
 }

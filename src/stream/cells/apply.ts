@@ -1,5 +1,5 @@
 import { addSums, isZero, NO_SUMS, type CellSums } from '../../geo/cell-sums.js';
-import type { CellChanges } from '../../model/cell.js';
+import type { CellChanges } from '../../model/cell-changes.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import {
   ABSENT_BLOCK,

@@ -58,7 +58,7 @@ export function openPages(database: Database, call: Call = newCall()): PagesOpti
       findDirectoryPart: (scope, position) => findDirectoryPart(database, { scope, generation }, position, true, call),
       putDirectoryPart: (scope, part) => putDirectoryPart(database, { scope, generation }, part, call),
     }),
-    recent: { put: (scope, version, part) => putRecentWrites(database, { scope, version }, part, call) },
+    recent: { put: (scope, as, part) => putRecentWrites(database, { scope, ...as }, part, call) },
     memory: new PageMemory(),
     pack: PACKING,
     decode: (data) => decodePage(data, ''),

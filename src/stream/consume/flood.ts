@@ -47,13 +47,14 @@ export class Flood {
   /** Number of records for which the next batch waits, and until when. */
   #enough = 0;
   #until = -Infinity;
-  /** Until it is known. */
-  #isFirstLoad = true;
+  #isFirstLoad: boolean;
 
-  constructor(policy: LoadPolicy, clock: Clock, full: number) {
+  /** `records`: the number of those of all earlier batches. */
+  constructor(policy: LoadPolicy, clock: Clock, full: number, records: number) {
     this.#policy = policy;
     this.#clock = clock;
     this.#full = full;
+    this.#isFirstLoad = records === 0;
   }
 
   /** Whether the last batch was one of a first load. */

@@ -3,21 +3,25 @@ import type { Keyspace } from '../../keys/keyspace.js';
 import type { SequenceRange, StreamState } from '../../store/cell/stream-state.js';
 import { chunks } from '../../store/request/concurrency.js';
 import { isAfter, type StreamRecord } from '../change.js';
-import type { WritesByScope } from '../pages/fold.js';
+import type { RecentChanges } from '../pages/publisher.js';
 import type { ShardStart, StreamPort } from '../ports.js';
 import { nextRecords, RecordsLost, startOf, type ShardCursor, type StreamSource } from '../source/record-batches.js';
 import { Shards, type Shard } from '../source/shards.js';
 import { mayHaveLost, type RecordRanges, type ShardsSeen } from '../state.js';
 import { RecordFold, type Folded } from './record-fold.js';
 
+/** Folded records. */
+export interface Replayed extends Folded {
+  /** What `OnEnd` has not taken. */
+  readonly recent: RecentChanges;
+}
+
 /** Folded records, with everything needed to fold exactly the same ones again. */
-export interface Batch extends Folded, RecordRanges {
+export interface Batch extends Replayed, RecordRanges {
   /** When all shards were read to the end, by the clock of this process; undefined if there was more to read. */
   readonly endAt: number | undefined;
   /** The same in milliseconds since 1970. */
   readonly endWall: number | undefined;
-  /** What `OnEnd` has not taken of the writes. */
-  readonly recent: WritesByScope;
   readonly seen: ShardsSeen;
 }
 
@@ -154,10 +158,10 @@ export class StreamReader {
   }
 
   /** Folds exactly the planned records. Throws RecordsLost if the stream no longer has all of them. */
-  async replay(plan: Batch['ranges']): Promise<Folded> {
-    const fold = new RecordFold(this.#keys);
+  async replay(plan: Batch['ranges']): Promise<Replayed> {
+    const fold = new RecordFold(this.#keys, { keepsRecent: true });
     for (const [id, range] of Object.entries(plan)) await this.#replayShard(id, range, fold);
-    return fold.folded();
+    return { ...fold.folded(), recent: fold.takeRecent() };
   }
 
   async #replayShard(id: string, { first, to }: SequenceRange, fold: RecordFold): Promise<void> {

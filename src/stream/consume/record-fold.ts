@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { MarkerDay } from '../../keys/derived-keyspace.js';
 import type { Keyspace } from '../../keys/keyspace.js';
-import type { CellChanges } from '../../model/cell.js';
+import type { CellChanges, SumsByName } from '../../model/cell-changes.js';
 import type { DeadLetter } from '../../store/cell/dead-letters.js';
 import { CellFold } from '../cells/fold.js';
 import { changeOf, type Contention, type StreamRecord } from '../change.js';
 import { DayFold } from '../days/fold.js';
 import type { PageChange } from '../pages/apply.js';
-import { PageFold, type WritesByScope } from '../pages/fold.js';
+import { PageFold } from '../pages/fold.js';
+import type { RecentChanges } from '../pages/publisher.js';
 
 const LONGEST_KEY_KEPT = 4_096;
 
@@ -44,6 +45,8 @@ export class RecordFold {
   #moreLetters = 0;
   readonly #keys: Keyspace;
   readonly #cells = new CellFold();
+  /** What was folded since it was last taken; undefined if nobody takes it. */
+  #recentCells: CellFold | undefined;
   readonly #pages: PageFold;
   readonly #days: DayFold;
   readonly #contentions = new Map<string, Contention>();
@@ -51,6 +54,7 @@ export class RecordFold {
   constructor(keys: Keyspace, recent: { readonly keepsRecent: boolean } = { keepsRecent: false }) {
     this.#keys = keys;
     this.#pages = new PageFold(recent);
+    if (recent.keepsRecent) this.#recentCells = new CellFold();
     this.#days = new DayFold(keys);
   }
 
@@ -69,8 +73,10 @@ export class RecordFold {
     if (scope === undefined || key === undefined) return;
     this.#pages.add(this.#keys, { scope, key, before: record.before, after: record.after });
     if (isDeepStrictEqual(before, after)) return;
-    if (before !== undefined) this.#cells.add(scope, before, -1);
-    if (after !== undefined) this.#cells.add(scope, after, 1);
+    for (const cells of [this.#cells, this.#recentCells]) {
+      if (before !== undefined) cells?.add(scope, before, -1);
+      if (after !== undefined) cells?.add(scope, after, 1);
+    }
   }
 
   #setAside(shard: string, record: StreamRecord, reason: string, more: number): void {
@@ -83,9 +89,11 @@ export class RecordFold {
     return this.#cells.size + this.#days.size + this.#contentions.size;
   }
 
-  /** The writes since this was last called. */
-  takeRecent(): WritesByScope {
-    return this.#pages.takeRecent();
+  /** What was folded since this was last called. */
+  takeRecent(): RecentChanges {
+    const sums = this.#recentCells?.sums() ?? new Map<string, SumsByName>();
+    this.#recentCells &&= new CellFold();
+    return { writes: this.#pages.takeRecent(), sums };
   }
 
   folded(): Folded {

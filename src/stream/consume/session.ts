@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { Log } from '../../log.js';
-import type { CellChanges } from '../../model/cell.js';
+import type { CellChanges } from '../../model/cell-changes.js';
 import type { BlockName } from '../../store/cell/blocks.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
 import type { Lease } from '../../store/lease.js';
@@ -16,8 +16,7 @@ import { currentStream, RecordsLost, StreamReplaced } from '../source/record-bat
 import { LIST_EVERY_MS } from '../source/shards.js';
 import { planned, settled, withGap, withoutPages, withShardsSeen, type ShardsSeen } from '../state.js';
 import { Flood, type LoadPolicy, type Waits } from './flood.js';
-import { StreamReader, type Batch, type BatchLimits, type OnEnd } from './reader.js';
-import type { Folded } from './record-fold.js';
+import { StreamReader, type Batch, type BatchLimits, type OnEnd, type Replayed } from './reader.js';
 import { applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
 
 /** The parts that a consumer works with. */
@@ -103,7 +102,7 @@ export class Session {
     this.#work = { clock, log, signal, holds: () => lease.holds() };
     const untilEnded = { ...this.#work, signal: AbortSignal.any([signal, this.#ended.signal]) };
     this.#days = days && new MarkerDays(days, untilEnded, lease.current.version);
-    this.#flood = new Flood(options.load, clock, options.limits.records);
+    this.#flood = new Flood(options.load, clock, options.limits.records, lease.current.records);
     const { recent: port, versionsByBatch = false } = options.pages ?? {};
     // Where several items are the same marker, only applying a batch tells which one of them it is.
     if (port && !options.winners) {
@@ -135,7 +134,7 @@ export class Session {
     await this.#checkStream();
     await this.#noteSummaries();
     try {
-      await finishPlan(this.#lease, this.#reader, (batch, folded) => this.#apply(batch, folded));
+      await finishPlan(this.#lease, this.#reader, (batch, replayed) => this.#apply(batch, replayed));
     } catch (error) {
       await this.#recover(error);
     }
@@ -232,7 +231,6 @@ export class Session {
       endAt: this.#progress.endAt ?? now.endAt,
     }));
     this.#seen = undefined;
-    this.#publisher?.planned(state.batch, batch.recent);
     // Records that arrive during the pause join the next batch: the larger a batch, the fewer writes per marker.
     let busy = true;
     const more: Waits = (lately, gathered) => busy || this.#flood.goesOn(lately, gathered);
@@ -259,7 +257,8 @@ export class Session {
   }
 
   /** Applies a batch to all blocks and pages. */
-  async #apply(batch: number, folded: Folded): Promise<Applied> {
+  async #apply(batch: number, folded: Replayed): Promise<Applied> {
+    this.#publisher?.planned(batch, folded.recent);
     const { state, cells, memory, winners, onRecord: onDecided, clock, log, onApplied } = this.#options;
     const stores = { state, cells, memory, pages: this.#pages, days: this.#days, winners, onDecided };
     const applied = await applyFolded(stores, this.#work, batch, folded);

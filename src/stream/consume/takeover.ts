@@ -10,7 +10,7 @@ import { PagesFailed, type KeptPages } from '../pages/kept-pages.js';
 import type { CellsPort, LeasedWork, StatePort, WinnersPort } from '../ports.js';
 import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { moved, withGap } from '../state.js';
-import type { StreamReader } from './reader.js';
+import type { Replayed, StreamReader } from './reader.js';
 import type { Folded } from './record-fold.js';
 import { decidedRecords } from './winners.js';
 
@@ -90,7 +90,7 @@ async function failureOf(work: Promise<void>): Promise<PagesFailed | undefined> 
 export async function finishPlan(
   { current: { plan, batch } }: Lease<StreamState>,
   reader: StreamReader,
-  apply: (batch: number, folded: Folded) => Promise<unknown>,
+  apply: (batch: number, replayed: Replayed) => Promise<unknown>,
 ): Promise<void> {
   if (plan !== null) await apply(batch, await reader.replay(plan));
 }

@@ -1,8 +1,10 @@
 import type { Clock } from '../../clock.js';
 import type { Log } from '../../log.js';
+import type { SumsByName } from '../../model/cell-changes.js';
+import type { RecentSums } from '../../pages/recent-cells.js';
 import type { RecentWrite } from '../../pages/recent-writes.js';
-import type { StreamState } from '../../store/cell/stream-state.js';
-import type { RecentPort } from '../ports.js';
+import type { Began, StreamState } from '../../store/cell/stream-state.js';
+import type { Publication, RecentPort } from '../ports.js';
 import { versioned } from './apply.js';
 import type { WritesByScope } from './fold.js';
 
@@ -11,6 +13,9 @@ import type { WritesByScope } from './fold.js';
  * are not published.
  */
 const PUBLISH_AFTER_MS = 700;
+
+/** For so long, blocks may be read without a batch that they include: they are cached, and reads lag. */
+const READ_AFTER_MS = 5_000;
 
 export interface PublisherOptions {
   readonly port: RecentPort;
@@ -25,9 +30,14 @@ export interface PublisherOptions {
   readonly versionsByBatch: boolean;
 }
 
-interface Unpublished {
-  readonly batch: number;
+/** What some records change, by scope: the last write to each marker, and the sums of finest cells and places. */
+export interface RecentChanges {
   readonly writes: WritesByScope;
+  readonly sums: ReadonlyMap<string, SumsByName>;
+}
+
+interface Unpublished extends RecentChanges {
+  readonly batch: number;
   /** When the first of them may have been read, by the clock of this process. */
   readonly since: number;
 }
@@ -40,34 +50,52 @@ interface Unpublished {
  */
 export class Publisher {
   readonly #options: PublisherOptions;
-  /** What was planned, and is neither published nor in pages; oldest first. */
+  /** What was planned, and is neither published nor known to be read from pages and blocks; oldest first. */
   #waiting: readonly Unpublished[] = [];
+  /** The batches that were complete lately, and since when, by the clock of this process; oldest first. */
+  #complete: readonly { readonly batch: number; readonly at: number }[] = [];
   /** Since when the batch being gathered may have writes that are not published, by the clock of this process. */
   #since: number;
   /** For each batch that pages may lack, the first version after which it was published; oldest first. */
   #firsts: readonly { readonly batch: number; readonly version: number }[] = [];
+  readonly #began: Began;
+  /** What to publish under after a failure. */
+  #failed: Publication | undefined;
 
   constructor(options: PublisherOptions) {
     this.#options = options;
     this.#since = options.clock.now();
+    const { version, batch, plan } = options.current();
+    this.#began = { version, batch: plan === null ? batch + 1 : batch };
   }
 
   /** Call when nothing is gathered and all pages are complete. */
   rested(): void {
     this.#since = this.#options.clock.now();
+    this.#forget();
   }
 
   /** Call when the batch being gathered is planned, with what it has that was not given to `publish`. */
-  planned(batch: number, writes: WritesByScope): void {
-    this.#waiting = [...this.#waiting, { batch, writes, since: this.#since }];
+  planned(batch: number, changes: RecentChanges): void {
+    this.#waiting = [...this.#waiting, { batch, ...changes, since: this.#since }];
     this.#since = this.#options.clock.now();
   }
 
   /** Call when pages include a batch, and all those before it. */
   complete(batch: number): void {
-    this.#waiting = this.#waiting.filter((one) => one.batch > batch || this.#isPartlyPublished(one));
+    this.#complete = [...this.#complete, { batch, at: this.#options.clock.now() }];
+    this.#forget();
     // What was published of this batch stays known until reads that lag have it in pages.
     this.#firsts = this.#firsts.filter((one) => one.batch >= batch);
+  }
+
+  /** Forgets what servers have read since it was complete. What is published before that goes together with it. */
+  #forget(): void {
+    const { isOn, clock } = this.#options;
+    const before = clock.now() - (isOn() ? READ_AFTER_MS : 0);
+    const read = this.#complete.findLast(({ at }) => at <= before)?.batch ?? -1;
+    this.#complete = this.#complete.filter((one) => one.batch > read);
+    this.#waiting = this.#waiting.filter((one) => one.batch > read || this.#isPartlyPublished(one));
   }
 
   /**
@@ -81,7 +109,9 @@ export class Publisher {
   /** Whether something was read so long ago that servers would stop trusting the pages. */
   get #isDue(): boolean {
     if (this.#waiting.some((one) => this.#isPartlyPublished(one))) return true;
-    const since = Math.min(this.#since, ...this.#waiting.map((one) => one.since));
+    const complete = this.#complete.at(-1)?.batch ?? -1;
+    const waiting = this.#waiting.filter((one) => one.batch > complete);
+    const since = Math.min(this.#since, ...waiting.map((one) => one.since));
     return this.#options.clock.now() - since >= PUBLISH_AFTER_MS;
   }
 
@@ -89,29 +119,33 @@ export class Publisher {
    * If it is time, publishes what the batch being gathered has since the last call, and what waits; `endAt` is when the
    * stream was read to its end, in milliseconds since 1970. A failure is logged, and the next call publishes it again.
    */
-  async publish(batch: number, fold: { takeRecent(): WritesByScope }, endAt: number): Promise<void> {
+  async publish(batch: number, fold: { takeRecent(): RecentChanges }, endAt: number): Promise<void> {
     const { clock, log, isOn, current, update } = this.#options;
     if (!isOn() || !this.#isDue) return;
-    const began = clock.now();
-    const writes = fold.takeRecent();
-    const publishing = [...this.#waiting, { batch, writes, since: this.#since }];
-    const { version } = current();
+    const now = clock.now();
+    this.#forget();
+    const publishing = [...this.#waiting, { batch, ...fold.takeRecent(), since: this.#since }];
+    const { version, attempt } = this.#failed ?? { version: current().version, attempt: 0 };
     this.#waiting = publishing;
-    this.#since = began;
+    this.#since = now;
     try {
-      await this.#put(batch, version, publishing);
+      await this.#put(batch, { version, attempt }, publishing);
     } catch (err) {
       log.warn({ err }, 'Cannot publish recent writes; retrying');
+      // Some may be there: as part of this version, readers know that another attempt replaces them.
+      this.#failed = { version, attempt: attempt + 1 };
       return;
     }
+    this.#failed = undefined;
     this.#waiting = this.#waiting.filter((one) => !publishing.includes(one));
     if (this.#firsts.at(-1)?.batch !== batch) this.#firsts = [...this.#firsts, { batch, version }];
     const from = this.#firsts[0]?.version ?? version;
-    await update((state) => ({ ...state, published: { from, to: version, endAt } }));
+    const published = { from, to: version, began: this.#began, endAt };
+    await update((state) => ({ ...state, published }));
   }
 
-  /** Of each collection, the writes of several batches as those of the last one. */
-  async #put(batch: number, version: number, publishing: readonly Unpublished[]): Promise<void> {
+  /** Of each collection, the writes of several batches as those of the last one; only counts depend on the batch. */
+  async #put(batch: number, as: Publication, publishing: readonly Unpublished[]): Promise<void> {
     const { port, versionsByBatch } = this.#options;
     const byScope = new Map<string, Map<string, RecentWrite>>();
     for (const { batch: own, writes } of publishing) {
@@ -125,6 +159,12 @@ export class Publisher {
         }
       }
     }
-    for (const [scope, writes] of byScope) await port.put(scope, version, { batch, writes: [...writes.values()] });
+    for (const [scope, writes] of byScope) {
+      const sums = publishing.flatMap((one): RecentSums | [] => {
+        const changed = one.sums.get(scope);
+        return changed ? { batch: one.batch, sums: changed } : [];
+      });
+      await port.put(scope, as, { batch, writes: [...writes.values()], sums });
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { NO_SUMS } from '../../geo/cell-sums.js';
-import type { CellChanges } from '../../model/cell.js';
+import type { CellChanges } from '../../model/cell-changes.js';
 import {
   ABSENT_BLOCK,
   type BlockDelta,

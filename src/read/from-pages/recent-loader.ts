@@ -1,0 +1,58 @@
+import type { ConsumerTrust, Lacking } from '../../loaders/consumer-trust.js';
+import type { Collection } from '../../model/collection.js';
+import { RecentCells } from '../../pages/recent-cells.js';
+import { RecentWrites } from '../../pages/recent-writes.js';
+import type { Database } from '../../store/database.js';
+import { UnknownPageFormat } from '../../store/page/pages.js';
+import type { Call } from '../../store/request/meter.js';
+import { hasSource } from '../../store/source/source-mapping.js';
+import type { Recent, RecentCache } from './recent-cache.js';
+
+export interface RecentParts {
+  readonly db: Database;
+  readonly cache: RecentCache;
+  readonly trust: ConsumerTrust;
+  readonly sourceTrust: (scope: string) => ConsumerTrust;
+  readonly call: Call;
+}
+
+/** Reads, for one request, what was published and pages and blocks of cells may lack. */
+export class RecentLoader {
+  readonly #parts: RecentParts;
+
+  constructor(parts: RecentParts) {
+    this.#parts = parts;
+  }
+
+  /** Who tells what the consumer of a collection has done. */
+  trustIn(collection: Collection): ConsumerTrust {
+    const { db, trust, sourceTrust } = this.#parts;
+    return hasSource(collection) ? sourceTrust(db.keys.scope(collection)) : trust;
+  }
+
+  /** What must be laid over pages. */
+  async writes(collection: Collection, over: Omit<Lacking, 'published'> & Partial<Lacking>): Promise<RecentWrites> {
+    const { published } = over;
+    return published ? (await this.#read(collection, { ...over, published })).writes : RecentWrites.NONE;
+  }
+
+  /** What must be laid over blocks of cells. */
+  async cells(collection: Collection): Promise<RecentCells> {
+    const lacking = await this.trustIn(collection).lacking();
+    if (lacking === undefined) return RecentCells.NONE;
+    try {
+      return (await this.#read(collection, lacking)).cells;
+    } catch (error) {
+      // Published by a later release: counts are then as old as the last batch.
+      if (error instanceof UnknownPageFormat) return RecentCells.NONE;
+      throw error;
+    }
+  }
+
+  #read(collection: Collection, { generation, published, complete }: Lacking): Promise<Recent> {
+    const { db, cache, call } = this.#parts;
+    const of = { scope: db.keys.scope(collection), collection: collection.key, generation };
+    // Other requests wait for this read, too.
+    return cache.of(db, of, published, complete, { ...call, signal: undefined, claim: undefined });
+  }
+}
