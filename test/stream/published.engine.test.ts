@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addSums, NO_SUMS, sumsOf, type CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import { canonicalLng } from '../../src/geo/point.js';
+import { interpreting } from '../../src/graphql/execution/executor.js';
 import { notedPages, storedReport } from '../../src/server/consumer.js';
 import { createServices } from '../../src/server/services.js';
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
@@ -96,16 +97,20 @@ let togetherUntil = 0;
 const shownOf = ({ count, sumLng, sumLat }: CellSums) =>
   count === 0 ? 'nothing' : `${count} at ${Math.round(sumLng / count)} ${Math.round(sumLat / count)}`;
 
-/** Notes what cells show from now on; returns how to note that they no longer show what they did. */
-function noteCells(left: Position | null, reached: Position | null): () => void {
+/** Every third marker is in the same place, which has counts only. */
+const placeOf = (key: string) => `place ${Number(key.slice(1)) % 3}`;
+
+/** Notes what cells and places show from now on; returns how to note that they no longer show what they did. */
+function noteCells(key: string, left: Position | null, reached: Position | null): () => void {
   const replaced: { to: number }[] = [];
   const change = ({ lng, lat }: Position, sign: 1 | -1) => {
     const cell = encode({ lng: canonicalLng(lng), lat }, PRECISION);
     const { sumLng, sumLat } = sumsOf({ lng, lat });
     sums.set(cell, addSums(sums.get(cell) ?? NO_SUMS, { count: sign, sumLng: sign * sumLng, sumLat: sign * sumLat }));
-    return cell;
+    sums.set(placeOf(key), addSums(sums.get(placeOf(key)) ?? NO_SUMS, { ...NO_SUMS, count: sign }));
+    return [cell, placeOf(key)];
   };
-  for (const cell of new Set([...(left ? [change(left, -1)] : []), ...(reached ? [change(reached, 1)] : [])])) {
+  for (const cell of new Set([...(left ? change(left, -1) : []), ...(reached ? change(reached, 1) : [])])) {
     const history = cells.get(cell) ?? [{ shown: 'nothing', to: Infinity }];
     cells.set(cell, history);
     replaced.push(...history.slice(-1));
@@ -121,7 +126,7 @@ async function write(key: string, position: Position | null, run: () => Promise<
   histories.set(key, history);
   const from = Date.now();
   const before = history.at(-1);
-  const isReplaced = noteCells(before?.position ?? null, position);
+  const isReplaced = noteCells(key, before?.position ?? null, position);
   history.push({ position, shown: position && `${position.lng} ${position.lat}`, from, to: Infinity });
   await run();
   if (before) before.to = Date.now();
@@ -130,14 +135,20 @@ async function write(key: string, position: Position | null, run: () => Promise<
 
 beforeAll(async () => {
   const collection = await createCollection(db, { key: 'cars', name: 'Cars' }, NOW, newCall());
-  const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `k${index}`, position: somewhere() }));
+  const markers = Array.from({ length: COUNT }, (_, index) => {
+    const key = `k${index}`;
+    return { key, position: somewhere(), place: [placeOf(key)] };
+  });
   // Maps may show for a while that there were none.
   for (const { key } of markers) await write(key, null, () => Promise.resolve());
   await createMarkers(db, collection, markers, NOW, newCall());
   for (const { key, position } of markers) await write(key, position, () => Promise.resolve());
   togetherUntil = Date.now();
-  for (const { pageServices, trust, cellCache, consumerStatus } of [owner, other])
-    servers.push(await startServer(db, { pageServices, trust, cellCache, status: () => consumerStatus() }));
+  for (const { pageServices, trust, cellCache, consumerStatus } of [owner, other]) {
+    const parts = { pageServices, trust, cellCache, status: () => consumerStatus() };
+    // Two executors would compare maps that change between them.
+    servers.push(await startServer(db, { ...parts, executor: interpreting }));
+  }
 });
 afterAll(async () => {
   for (const server of servers) await server.close();
@@ -152,7 +163,8 @@ const NEAR = `query ($after: String) { found: collection(key: "cars") {
     edges { node ${NODE} } pageInfo { hasNextPage endCursor } } } }`;
 
 const CELLS = `{ found: viewport(bounds: { west: 177, south: -2, east: -177, north: 2 }, zoom: 6) {
-  cells(collection: "cars", precision: ${PRECISION}) { geohash count centroid { lng lat } } } }`;
+  cells(collection: "cars", precision: ${PRECISION}) { geohash count centroid { lng lat } } }
+  cars: collection(key: "cars") { places { name count } } }`;
 
 interface ShownCell {
   readonly geohash: string;
@@ -185,10 +197,12 @@ async function wrongCells(server: LiveServer, since: number): Promise<string[]> 
   const { data, errors } = await server.ask(CELLS);
   expect(errors).toEqual([]);
   const { cells: some } = data.found as { readonly cells: readonly ShownCell[] };
+  const { places } = data.cars as { readonly places: readonly { readonly name: string; readonly count: number }[] };
   const micro = (degrees: number) => Math.round(degrees * 1e6);
   const shown = new Map(
     some.map(({ geohash, count, centroid: { lng, lat } }) => [geohash, `${count} at ${micro(lng)} ${micro(lat)}`]),
   );
+  for (const { name, count } of places) shown.set(name, `${count} at 0 0`);
   return [...cells].flatMap(([cell, history]) => {
     const found = shown.get(cell) ?? 'nothing';
     const may = history.filter(({ to }) => to >= since).map((one) => one.shown);
@@ -220,7 +234,9 @@ async function drive(during: () => Promise<unknown> = () => Promise.resolve()): 
         continue;
       }
       await write(key, null, () => deleteMarker(db, { collection, key }, { now: NOW }, call));
-      await write(key, position, () => createMarkers(db, collection, [{ key, position }], NOW, call));
+      await write(key, position, () =>
+        createMarkers(db, collection, [{ key, position, place: [placeOf(key)] }], NOW, call),
+      );
     }
     writing = false;
   };

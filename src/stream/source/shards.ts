@@ -14,6 +14,8 @@ export interface Shard extends ShardCursor {
   named: boolean;
   /** Number of listings that have not shown whether its parent has more records. */
   unclearFor: number;
+  /** When it was last about to be read, by the clock of this process. */
+  openedAt: number;
   /** Number of further empty answers before the shard counts as read up to now. */
   emptyAnswersLeft: number;
 }
@@ -36,9 +38,11 @@ const FULL_BATCH = 100;
 export const LIST_EVERY_MS = 10_000;
 /**
  * An answer may be empty although records follow, because iterators move through a shard in steps. A new iterator may be
- * far from the end, so several empty answers are required; one that has just returned records is near the end.
+ * far from the end, so several empty answers are required, and so may one that was not read for a while; one that has just
+ * returned records is near the end.
  */
 const EMPTY_ANSWERS_WHEN_OPENED = 3;
+const RESTED_MS = 1_000;
 /** A listing may lag, so several must agree that a shard is gone. */
 const LISTINGS_TO_BELIEVE = 5;
 
@@ -67,7 +71,7 @@ export class Shards {
 
   #add(id: string, after: string | undefined, since: number, ended: boolean, newOnly = false): Shard {
     const unread = { parent: undefined, iterator: undefined, named: false, unclearFor: 0, emptyAnswersLeft: 0 };
-    const added = { id, newOnly, after, since, ended, ...unread };
+    const added = { id, openedAt: -Infinity, newOnly, after, since, ended, ...unread };
     this.#shards.set(id, added);
     return added;
   }
@@ -134,7 +138,10 @@ export class Shards {
 
   /** Call before a shard is read. */
   opening(shard: Shard): void {
-    if (shard.iterator === undefined) shard.emptyAnswersLeft = EMPTY_ANSWERS_WHEN_OPENED;
+    const now = this.#source.clock.now();
+    const rested = isReadUpToNow(shard) && now - shard.openedAt > RESTED_MS;
+    if (shard.iterator === undefined || rested) shard.emptyAnswersLeft = EMPTY_ANSWERS_WHEN_OPENED;
+    shard.openedAt = now;
   }
 
   /** Moves a shard past records requested at `wall`. Returns whether it may have more at once. */

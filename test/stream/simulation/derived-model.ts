@@ -1,7 +1,9 @@
 import type { CellSums } from '../../../src/geo/cell-sums.js';
+import type { RecentPart } from '../../../src/pages/recent-writes.js';
 import type { BlockName, BlockOutcome, BlockWrite, StoredBlock } from '../../../src/store/cell/blocks.js';
 import type { DeadLetter } from '../../../src/store/cell/dead-letters.js';
 import type { StreamState } from '../../../src/store/cell/stream-state.js';
+import type { Publication } from '../../../src/stream/ports.js';
 import { DaysModel } from './days-model.js';
 import { PagesModel } from './pages-model.js';
 
@@ -16,6 +18,9 @@ export class DerivedModel {
   readonly blocks = new Map<string, StoredBlock[]>();
   readonly pages = new PagesModel();
   readonly days = new DaysModel();
+  /** What was published, by whom, and by how many milliseconds its clock is ahead. */
+  readonly recent: (Publication &
+    Pick<RecentPart, 'sums'> & { readonly scope: string; readonly by: string; readonly aheadMs: number })[] = [];
   writes = 0;
 
   putState(next: StreamState, conditional = true): boolean {

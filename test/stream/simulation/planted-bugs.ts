@@ -2,7 +2,7 @@ import { placeOfParent } from '../../../src/model/cell.js';
 import { afterPartition, partsOfHints } from '../../../src/pages/directory.js';
 import type { BlockName, BlockOutcome } from '../../../src/store/cell/blocks.js';
 import type { CellMemory } from '../../../src/stream/cells/memory.js';
-import type { DaysPort, PagesPort } from '../../../src/stream/ports.js';
+import type { DaysPort, PagesPort, RecentPort, StatePort } from '../../../src/stream/ports.js';
 import type { DerivedModel } from './derived-model.js';
 import type { Ports } from './process.js';
 import type { Plant } from './simulate.js';
@@ -24,6 +24,16 @@ const withPages =
     ...ports,
     pages: { ...ports.pages, open: (generation) => change(ports.pages.open(generation), world, derived) },
   });
+
+/** A bug in what is published. */
+const withRecent =
+  (change: (recent: RecentPort, state: StatePort) => { recent?: RecentPort; state?: StatePort }): Plant =>
+  (ports) => {
+    const { recent = ports.pages.recent, state = ports.state } = ports.pages.recent
+      ? change(ports.pages.recent, ports.state)
+      : {};
+    return { ...ports, state, pages: { ...ports.pages, recent } };
+  };
 
 /** A bug in the summaries of readings. */
 const withDays = (ports: Ports, changed: Partial<DaysPort>): Ports => ({
@@ -226,6 +236,33 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
     write: async (replacements) => {
       await world.wait(world.chance.next() * 20_000);
       return replacements.map((replacement) => derived.pages.write(replacement, false));
+    },
+  })),
+
+  /** Blocks that include a batch get what was published of it once more. */
+  'what is published of several batches counts as that of the last one': withRecent((recent) => ({
+    recent: {
+      put: (scope, as, part) => {
+        const sums = part.sums.map((one) => ({ ...one, batch: part.batch }));
+        return recent.put(scope, as, { ...part, sums });
+      },
+    },
+  })),
+
+  /** A part of the one before may have been stored. */
+  'what is published once more counts twice': withRecent((recent) => ({
+    recent: { put: (scope, { version }, part) => recent.put(scope, { version, attempt: 0 }, part) },
+  })),
+
+  /** That of its successor has other records under the same number. */
+  'a batch that its owner never planned counts as it was published': withRecent((_, state) => ({
+    state: {
+      ...state,
+      put: (next) => {
+        const { published } = next;
+        if (!published) return state.put(next);
+        return state.put({ ...next, published: { ...published, from: 0, began: { version: 0, batch: 0 } } });
+      },
     },
   })),
 

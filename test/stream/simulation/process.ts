@@ -132,7 +132,16 @@ export class Process {
         pack: { encode: TEXT.encode, mostBytes: 600 },
         decode: TEXT.decode,
         mostHints: 4,
-        recent: { put: () => this.#call(() => undefined) },
+        recent: {
+          // In parts, of which only some may be there.
+          put: async (scope, as, { sums }) => {
+            for (const one of sums) {
+              await this.#call(() => {
+                derived.recent.push({ scope, ...as, sums: [one], by: this.name, aheadMs: this.#skewMs });
+              });
+            }
+          },
+        },
         open: () => ({
           find: (scope, position) => this.#call(() => derived.pages.find(scope, position)),
           from: (scope, begin, limit) => this.#call(() => derived.pages.from(scope, begin, limit)),

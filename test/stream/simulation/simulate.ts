@@ -13,6 +13,7 @@ import { Consumer } from '../../../src/stream/consume/consumer.js';
 import { writeReading } from './days-model.js';
 import { DerivedModel } from './derived-model.js';
 import { Process, type Faults, type Ports } from './process.js';
+import { wrongCounts } from './reader.js';
 import { TableModel } from './table-model.js';
 import { World } from './world.js';
 
@@ -29,6 +30,8 @@ export interface Outcome {
 }
 
 const HOUR_MS = 3_600_000;
+/** How often a server shows counts. */
+const LOOK_EVERY_MS = 900;
 const keys = createKeyspace('readable');
 const SCOPES = ['parks', 'cafés'];
 
@@ -216,6 +219,9 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
   }
   const knowsTheDead = chance.happens(0.5);
   const alive = () => running.filter(({ process }) => process.alive);
+  function look(): void {
+    if (failures.length === 0) failures.push(...wrongCounts(table, derived, keys, SCOPES));
+  }
 
   // The behavior of every process during the next minute.
   const writes = chance.integer(20, 70);
@@ -252,6 +258,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
         world.schedule(chance.next() * 2_000, start);
       });
     }
+    for (let ms = fromMs; ms < untilMs + 10_000; ms += LOOK_EVERY_MS) world.schedule(ms - world.now, look);
     busyUntil = untilMs;
   }
 

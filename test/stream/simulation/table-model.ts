@@ -40,7 +40,12 @@ interface Iterator {
   readonly after: bigint | undefined;
   readonly inclusive: boolean;
   readonly madeAt: number;
+  /** Number of empty answers before it although records follow. */
+  readonly empty: number;
 }
+
+/** More are so rare in a real stream that nobody waits for them. */
+const MOST_EMPTY = 2;
 
 const hashOf = (text: string) => {
   let hash = 7;
@@ -53,7 +58,11 @@ export class TableModel {
   readonly items = new Map<string, WireImage>();
   /** All records ever written. */
   readonly history: StreamRecord[] = [];
+  /** When each of them was written. */
+  readonly writtenAt: number[] = [];
   stream = 'stream-1';
+  /** Whether there was ever another stream. */
+  wasReplaced = false;
   /** Whether the stream was ever disabled. */
   switched = false;
   #on = true;
@@ -117,6 +126,7 @@ export class TableModel {
     const visibleAt = Math.max(latest, at + (this.faulty ? this.#world.chance.integer(0, 80) : 0));
     shard.records.push({ record, number: this.#sequence, at, visibleAt });
     this.history.push(record);
+    this.writtenAt.push(at);
     this.lastWriteAt = at;
   }
 
@@ -150,6 +160,7 @@ export class TableModel {
   makeAnew(): void {
     this.items.clear();
     this.#shards = [];
+    this.wasReplaced = true;
     this.#openStream();
   }
 
@@ -163,6 +174,7 @@ export class TableModel {
     if (!this.#on) return;
     this.#on = false;
     this.switched = true;
+    this.wasReplaced = true;
     for (const shard of this.#shards) shard.closedAt ??= this.#world.now;
     this.#world.schedule(offMs, () => {
       this.#on = true;
@@ -215,6 +227,7 @@ export class TableModel {
       after: start.type === 'oldest' ? undefined : BigInt(start.sequence),
       inclusive: start.type === 'at',
       madeAt: this.#world.now,
+      empty: 0,
     };
     this.#checkTrimmed(iterator);
     return this.#iterator(iterator);
@@ -223,7 +236,7 @@ export class TableModel {
   readRecords(name: string): RecordBatch {
     const { chance, now } = this.#world;
     const iterator = this.#iterators.get(name)!;
-    const { shard, after, inclusive, madeAt } = iterator;
+    const { shard, after, inclusive, madeAt, empty } = iterator;
     if (now - madeAt > ITERATOR_LIVES_MS || (this.faulty && chance.happens(0.01))) throw new StreamFailure('expired');
     if (!this.#shards.includes(shard)) throw new StreamFailure('gone');
     this.#checkTrimmed(iterator);
@@ -232,12 +245,14 @@ export class TableModel {
         visibleAt <= now && (after === undefined || number > after || (inclusive && number === after)),
     );
     // Iterators move through a shard in steps, some of them without a record.
-    const page = this.faulty && chance.happens(0.2) ? [] : rest.slice(0, chance.integer(1, 6));
+    const page = this.faulty && empty < MOST_EMPTY && chance.happens(0.2) ? [] : rest.slice(0, chance.integer(1, 6));
     const last = page.at(-1);
     const visible = shard.records.every(({ visibleAt }) => visibleAt <= now);
     const ended = shard.closedAt !== undefined && visible && page.length === rest.length;
     const next =
-      last === undefined ? { ...iterator, madeAt: now } : { shard, after: last.number, inclusive: false, madeAt: now };
+      last === undefined
+        ? { ...iterator, madeAt: now, empty: empty + 1 }
+        : { shard, after: last.number, inclusive: false, madeAt: now, empty: 0 };
     return { records: page.map(({ record }) => record), next: ended ? undefined : this.#iterator(next) };
   }
 }
