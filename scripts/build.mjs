@@ -5,7 +5,7 @@
 // machine.
 
 import { spawn } from 'node:child_process';
-import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -18,8 +18,9 @@ const parts = [
     name: 'the server',
     stamp: 'dist/.built-server',
     result: 'dist/cli/main.js',
-    sources: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
+    sources: ['src', 'schema', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
     command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'],
+    finish: writeSchema,
   },
   {
     name: 'the map page',
@@ -65,10 +66,19 @@ function run(command) {
   });
 }
 
-async function buildPart({ name, stamp, command }) {
+/** One file for tools that read a schema from a package. */
+async function writeSchema() {
+  const folder = join(root, 'schema');
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.graphql')).sort();
+  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
+  await writeFile(join(root, 'dist/schema.graphql'), texts.join('\n'));
+}
+
+async function buildPart({ name, stamp, command, finish }) {
   const began = new Date();
   await mkdir(join(root, 'dist'), { recursive: true });
   await run(command);
+  await finish?.();
   // The start time, because the build may have missed changes made while it ran.
   await writeFile(join(root, stamp), '');
   await utimes(join(root, stamp), began, began);

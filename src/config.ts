@@ -149,10 +149,15 @@ function searchMegabytes({ CELLPORT_SEARCH_MB: given }: Settings, { kind }: Data
 }
 
 /**
- * The configuration from the environment. `demo`: whether demo data will be loaded. Throws one BAD_USER_INPUT with a line
+ * The configuration from the environment. `demo`: whether demo data will be loaded; `own`: variables that replace those of
+ * the environment. Throws one BAD_USER_INPUT with a line
  * for each invalid variable: its name, what is allowed and its value.
  */
-export function readConfig({ demo = false }: { readonly demo?: boolean } = {}, env: Environment = process.env): Config {
+export function readConfig(
+  { demo = false, own = {} }: { readonly demo?: boolean; readonly own?: Environment } = {},
+  outer: Environment = process.env,
+): Config {
+  const env = { ...outer, ...own };
   const input = given(env);
   const parsed = variables.safeParse(input);
   if (!parsed.success) {

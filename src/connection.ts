@@ -2,12 +2,17 @@ import { setMaxListeners } from 'node:events';
 
 import type { ServerClock } from './clock.js';
 
+interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
 /** How to connect to an AWS service. Omitted values come from the SDK's environment variables and credential chain. */
 export interface Connection {
   /** A function is called for each command. */
   readonly endpoint?: string | (() => Promise<string>) | undefined;
-  readonly region?: string | undefined;
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
+  readonly region?: string | (() => Promise<string>) | undefined;
+  readonly credentials?: Credentials | (() => Promise<Credentials>) | undefined;
 }
 
 export interface ConnectionSettings {

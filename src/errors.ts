@@ -29,6 +29,11 @@ export class CellportError extends Error {
     this.code = code;
     this.details = details;
   }
+
+  /** Copied by graphql-js into errors of servers that do not format them as this one does. */
+  get extensions(): Readonly<Record<string, unknown>> {
+    return { ...this.details, code: this.code };
+  }
 }
 
 /** The reason for a failure that clients may see. The messages of others may name paths, hosts or accounts. */

@@ -1,25 +1,49 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeExecutableSchema } from '@graphql-tools/schema';
-import type { GraphQLSchema } from 'graphql';
+import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
 
+import type { RequestContext } from './context.js';
 import { boundFields } from './limits/bounded-lists.js';
 import { resolvers } from './resolvers/all.js';
 
 /** schema/ is next to src/ in the repository and next to dist/ in the package. */
 const FOLDER = join(import.meta.dirname, '../../schema');
 
+/** The text of schema/*.graphql. */
+export const SCHEMA: readonly string[] = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.graphql'))
+  .sort()
+  .map((file) => readFileSync(join(FOLDER, file), 'utf8'));
+
+type Resolvers = NonNullable<Parameters<typeof makeExecutableSchema>[0]['resolvers']>;
+
+/** Types and fields of others, for example `extend type Marker { shop: Shop }`, and their resolvers. */
+export interface Extension {
+  readonly typeDefs?: string | readonly string[] | undefined;
+  readonly resolvers?: Resolvers | undefined;
+}
+
+/** Servers of others execute mutations without the checks of whole documents. */
+function guardMutations(schema: GraphQLSchema): void {
+  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+    const { resolve = defaultFieldResolver } = field;
+    field.resolve = (parent, args, context: RequestContext, info) => {
+      if (context.forbidsWrites) throw context.forbidsWrites;
+      context.work.startWriting();
+      return resolve(parent, args, context, info) as unknown;
+    };
+  }
+}
+
 /** Builds the schema of schema/*.graphql with its resolvers. Throws if a resolver has no field. */
-export function buildSchema(): GraphQLSchema {
-  const typeDefs = readdirSync(FOLDER)
-    .filter((file) => file.endsWith('.graphql'))
-    .sort()
-    .map((file) => readFileSync(join(FOLDER, file), 'utf8'));
+export function buildSchema(own: Extension = {}): GraphQLSchema {
   const schema = makeExecutableSchema({
-    typeDefs,
-    resolvers,
+    typeDefs: [...SCHEMA, ...[own.typeDefs ?? []].flat()],
+    resolvers: [resolvers, own.resolvers ?? []].flat(),
     resolverValidationOptions: { requireResolversToMatchSchema: 'error' },
   });
   boundFields(schema);
+  guardMutations(schema);
   return schema;
 }

@@ -19,7 +19,7 @@ import {
 } from './execution/pipeline.js';
 import { Subscriptions, type Caller, type Subscription } from './execution/subscriptions.js';
 import { reportedBy, withExtensions } from './extensions.js';
-import { buildSchema } from './schema.js';
+import { buildSchema, type Extension } from './schema.js';
 import { Work } from './work.js';
 
 /** A request in the form that any HTTP server can provide. */
@@ -100,15 +100,20 @@ export class GraphqlServer {
     this.#subscriptions = new Subscriptions(services, pipeline);
   }
 
-  /** Opens a server that is ready to answer. `executor` creates the executor of operations. */
+  /** Opens a server that is ready to answer. `executor` creates the executor of operations. Throws if the schema is invalid. */
   static async open(
     services: Services,
     log: Log,
     executor: (schema: GraphQLSchema) => Executor = compiling,
+    extension?: Extension,
   ): Promise<GraphqlServer> {
-    const schema = buildSchema();
+    const schema = buildSchema(extension);
     const pipeline = new Pipeline(schema, executor(schema), services, log);
     return new GraphqlServer(services, log, pipeline, await startApollo(pipeline, services, log));
+  }
+
+  get schema(): GraphQLSchema {
+    return this.#pipeline.schema;
   }
 
   /**

@@ -74,6 +74,9 @@ export class Work implements Call {
     this.overdue = new Promise<CellportError>((resolve) => {
       this.#lastCall = setTimeout(() => resolve(late()), deadlineMs - waitedMs + GRACE_MS);
     });
+    // Servers of others do not say when a request has ended.
+    this.#deadline.unref();
+    this.#lastCall?.unref();
   }
 
   /** The error with which the whole request is refused; undefined if it is not. */

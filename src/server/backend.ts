@@ -1,8 +1,10 @@
 import { stat } from 'node:fs/promises';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 
 import { systemClock } from '../clock.js';
 import type { Config, ObjectsConfig } from '../config.js';
+import type { Connection } from '../connection.js';
 import { fullDisk } from '../disk.js';
 import { isCopyInUse } from '../engine/keeper-file.js';
 import { startEngine, type Engine } from '../engine/start.js';
@@ -27,6 +29,20 @@ interface Waiting {
   readonly signal?: AbortSignal;
   /** Whether commands wait while the engine restarts. Always by default; those of clients should fail instead. */
   readonly waits?: () => boolean;
+}
+
+interface Opening extends Waiting {
+  /** A client that tells how to connect, in place of the configuration. */
+  readonly client?: DynamoDBClient;
+}
+
+/** How a client connects. The stream has its own endpoint, except on what is not AWS. */
+async function connectionOf({ config }: DynamoDBClient): Promise<Connection> {
+  const { region, credentials, endpoint } = config;
+  if (!config.isCustomEndpoint || endpoint === undefined) return { region, credentials };
+  const { protocol, hostname, port, path } = await endpoint();
+  const at = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`;
+  return { region, credentials, endpoint: at };
 }
 
 /**
@@ -93,15 +109,17 @@ function describe({ database, dataDir }: Config): string {
 }
 
 /** Opens the configured database; starts the embedded engine if none is configured. Throws UNAVAILABLE if that fails. */
-export async function openBackend(config: Config, waiting: Waiting = {}): Promise<Backend> {
-  const { database: wanted, tables, keyStyle, dataDir } = config;
+export async function openBackend(config: Config, { client, ...waiting }: Opening = {}): Promise<Backend> {
+  const { tables, keyStyle, dataDir } = config;
+  const given = client && (await connectionOf(client));
+  const wanted = given ? ({ ...given, kind: 'configured', streamsEndpoint: given.endpoint } as const) : config.database;
   const objects = await openObjects(config.objects);
   const patience = createPatience(waiting);
   const engine: Engine | undefined =
     wanted.kind === 'embedded' ? await patience.opening(() => startEngine({ dataDir })) : undefined;
   const endpoint = wanted.kind === 'embedded' ? engine?.currentEndpoint : wanted.endpoint;
   const region = wanted.kind === 'embedded' ? engine?.region : wanted.region;
-  const credentials = engine === undefined ? {} : { credentials: engine.credentials };
+  const credentials = engine === undefined ? { credentials: given?.credentials } : { credentials: engine.credentials };
   const storageFault = () => (engine === undefined ? Promise.resolve(undefined) : fullDisk(dataDir));
   const database = createDatabase({
     tables,

@@ -6,6 +6,7 @@ import { RedisBuckets } from '../access/redis-buckets.js';
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import { compiling, interpreting } from '../graphql/execution/executor.js';
+import type { Extension } from '../graphql/schema.js';
 import type { HotKey } from '../http/metrics.js';
 import type { Log } from '../log.js';
 import { urlOf } from '../loopback.js';
@@ -21,13 +22,23 @@ import { metricsOf, watchHotKeys } from './hot-keys.js';
 import { startJobs } from './jobs.js';
 import { openLive } from './live.js';
 import { OwnSearch, type ServerSearch } from './search.js';
-import { BUILT_FILES, createHttpServer, createServices, type HttpServer } from './services.js';
+import {
+  BUILT_FILES,
+  createHttpServer,
+  createServices,
+  type HttpServer,
+  type HttpServerOptions,
+  type ServerServices,
+} from './services.js';
 import { SourceKeeper } from './sources/keeper.js';
 import { spreadHotPrefixes } from './spread.js';
 import { followDocuments } from './trusted-documents.js';
 
 export interface Server {
   readonly derived: DerivedData;
+  readonly services: ServerServices;
+  /** Starts the background jobs, and opens an HTTP server that does not listen: it can be reached by any host name. */
+  open(extension: Extension): Promise<HttpServer>;
   /** Starts the background jobs and listens; returns the URL. Throws UNAVAILABLE if the port is in use. */
   listen(): Promise<string>;
   /**
@@ -123,22 +134,24 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
   let jobs: Background | undefined;
   let exactCounts: Background | undefined;
   let server: HttpServer | undefined;
+  async function open(options: HttpServerOptions): Promise<HttpServer> {
+    authenticator?.start();
+    jobs = startJobs(backend, derived, limits.deadlineMs, log);
+    if (embedded && config.consumer) {
+      const recountAll = (signal: AbortSignal) => recountDerived(backend, log, false, signal);
+      exactCounts = keepExact(() => derived.status(), recountAll, log);
+    }
+    sources = new SourceKeeper(backend, log, { caches: services, live, liveOnly: !config.consumer });
+    const executor = config.graphqlJit ? compiling : interpreting;
+    server = await createHttpServer(services, { ...config.http, metrics, executor, log, ...options });
+    search?.start();
+    return server;
+  }
   return {
     derived,
-    async listen() {
-      authenticator?.start();
-      jobs = startJobs(backend, derived, limits.deadlineMs, log);
-      if (embedded && config.consumer) {
-        const recountAll = (signal: AbortSignal) => recountDerived(backend, log, false, signal);
-        exactCounts = keepExact(() => derived.status(), recountAll, log);
-      }
-      sources = new SourceKeeper(backend, log, { caches: services, live, liveOnly: !config.consumer });
-      const executor = config.graphqlJit ? compiling : interpreting;
-      server = await createHttpServer(services, { ...config.http, metrics, executor, log });
-      const url = await listen(server, config.http);
-      search?.start();
-      return url;
-    },
+    services,
+    open: (extension) => open({ allowedHosts: ['*'], extension }),
+    listen: async () => listen(await open({}), config.http),
     async close() {
       stopWatching?.();
       stopWatchingClock();

@@ -6,6 +6,7 @@ import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { isFollowing, type Services, type StreamStatus } from '../graphql/context.js';
 import { AnswerWriter } from '../graphql/execution/json-text.js';
+import type { Extension } from '../graphql/schema.js';
 import { GraphqlServer } from '../graphql/server.js';
 import {
   checkReadiness,
@@ -139,6 +140,7 @@ export interface HttpServerOptions extends ClientOptions {
    */
   readonly drainMs?: number | undefined;
   readonly executor?: Parameters<typeof GraphqlServer.open>[2];
+  readonly extension?: Extension;
   readonly files?: StaticFolders;
   readonly log?: Log;
 }
@@ -153,9 +155,9 @@ export interface HttpServer {
 /** Creates an HTTP server on these services, not yet listening. */
 export async function createHttpServer(
   services: ServerServices,
-  { executor, files = BUILT_FILES, log = silentLog, drainMs = 0, ...clients }: HttpServerOptions = {},
+  { executor, extension, files = BUILT_FILES, log = silentLog, drainMs = 0, ...clients }: HttpServerOptions = {},
 ): Promise<HttpServer> {
-  const graphql = await GraphqlServer.open(services, log, executor);
+  const graphql = await GraphqlServer.open(services, log, executor, extension);
   let stopping = false;
   const ready = async (): Promise<Readiness> => {
     const status = services.consumerStatus();

@@ -287,7 +287,7 @@ test('another consumer goes on in the middle', async () => {
 
 test('what a batch applies slowly is published, too', async () => {
   await consumer.stop();
-  consumer = start(2 * OLDEST_MS);
+  consumer = start(3_000);
   await until(() => consumer.status().behindMs !== undefined);
   // From rest, a batch of many.
   const collection = await createdCollection();

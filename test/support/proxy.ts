@@ -42,9 +42,7 @@ export interface StallingProxy {
 }
 
 /** Starts the proxy; it reports when it first holds a request. */
-export async function startStallingProxy(
-  holds: (operation: string, body: string) => boolean,
-): Promise<StallingProxy> {
+export async function startStallingProxy(holds: (operation: string, body: string) => boolean): Promise<StallingProxy> {
   let stall = (): void => undefined;
   const stalled = new Promise<void>((resolve) => (stall = resolve));
   const server = engineProxy((operation, body) => {

@@ -79,7 +79,7 @@ describe('the page reads what the command line reads', () => {
   const read = async (fileName: string, text: string | Buffer) => {
     const rows: ImportRow[] = [];
     const notes: string[] = [];
-    const file = new File([text], fileName);
+    const file = new File([text as BlobPart], fileName);
     for await (const some of readRows(file, {}, { onNote: (note) => void notes.push(note) })) rows.push(...some);
     return { rows, notes };
   };

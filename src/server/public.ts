@@ -1,0 +1,168 @@
+/** `cellport/server`: Cellport as a part of your own server. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
+
+import { credentialIn } from '../access/credential.js';
+import { readConfig } from '../config.js';
+import { CellportError, type ErrorCode } from '../errors.js';
+import { createContext, type RequestContext } from '../graphql/context.js';
+import type { MarkerInput, UpsertMarkersResult } from '../graphql/generated.js';
+import { SCHEMA, type Extension } from '../graphql/schema.js';
+import { Work } from '../graphql/work.js';
+import { fetchFrom } from '../http/fetch.js';
+import { createLog } from '../log-output.js';
+import type { Log } from '../log.js';
+import { openTables } from '../store/table/table-check.js';
+import { openBackend } from './backend.js';
+import { openServer } from './open-server.js';
+
+export { CellportError, type ErrorCode } from '../errors.js';
+export type { Log } from '../log.js';
+export type { RequestContext } from '../graphql/context.js';
+export type { Extension } from '../graphql/schema.js';
+
+export interface CellportOptions extends Extension {
+  /** The name of the entity table; `CELLPORT_TABLE` by default. Missing tables are created. */
+  readonly table?: string | undefined;
+  /** Its region, credentials and endpoint are used; by default those of the AWS variables. */
+  readonly client?: DynamoDBClient | undefined;
+  /** Whether this process may follow the table's stream; true by default. */
+  readonly consumer?: boolean | undefined;
+  /** Settings as in docs/configuration.md, in place of the environment variables of the same names. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+  /** Lines of JSON on stdout by default. */
+  readonly log?: Log | undefined;
+}
+
+/** A request in your server: a `Request` of fetch, or one of Node's. */
+export type AnyRequest = { readonly headers: Headers } | { readonly headers: IncomingHttpHeaders };
+
+export interface Operation {
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
+  readonly operationName?: string | undefined;
+  /** Credentials, if rules are on. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface Cellport {
+  /** The executable schema, with your own types. Give each operation a `context` of its own. */
+  readonly schema: GraphQLSchema;
+  /**
+   * The context of one operation of `schema`. Throws UNAUTHENTICATED or FORBIDDEN if rules are on and the request's
+   * credential does not verify. The checks of whole documents, budgets and the audit are part of `fetch` and `execute` only.
+   */
+  context(request?: AnyRequest): Promise<RequestContext>;
+  /** Answers a request like `cellport serve` does, with all its limits: GraphQL, event streams, health and pages. */
+  fetch(this: void, request: Request): Promise<Response>;
+  /** Executes one operation with all limits. Its errors are in the result. */
+  execute<Data = Readonly<Record<string, unknown>>>(
+    operation: Operation,
+  ): Promise<{ readonly data?: Data | null; readonly errors?: readonly GraphQLFormattedError[] }>;
+  readonly markers: {
+    /** Creates or replaces up to 500 markers. Throws the error of the mutation `upsertMarkers`. */
+    upsert(collection: string, markers: readonly MarkerInput[]): Promise<UpsertMarkersResult>;
+  };
+  /** What is in a rectangle, as GeoJSON: markers, or clusters if there are more than `limit`. */
+  viewport(view: View): Promise<Features>;
+  /** Stops everything that was started; requests in progress may finish within their deadline. */
+  close(): Promise<void>;
+}
+
+/** A GeoJSON FeatureCollection: markers, and clusters with the properties `cluster` and `count`. */
+export interface Features {
+  readonly type: 'FeatureCollection';
+  readonly features: readonly {
+    readonly type: 'Feature';
+    readonly id?: string;
+    readonly geometry: { readonly type: 'Point'; readonly coordinates: readonly [lng: number, lat: number] };
+    readonly properties: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+export interface View {
+  readonly collection: string;
+  /** Degrees; it crosses the antimeridian if `west` > `east`. */
+  readonly bounds: Readonly<Record<'west' | 'south' | 'east' | 'north', number>>;
+  /** That of web maps with tiles of 512 pixels. */
+  readonly zoom: number;
+  /** 2,000 by default. */
+  readonly limit?: number | undefined;
+}
+
+const UPSERT = `mutation ($collection: String!, $markers: [MarkerInput!]!) {
+  result: upsertMarkers(collection: $collection, markers: $markers) { created updated unchanged failures { index code message } }
+}`;
+const VIEWPORT = `query ($bounds: BoundsInput!, $zoom: Float!, $collection: String!, $limit: Int) {
+  viewport(bounds: $bounds, zoom: $zoom) { result: features(collection: $collection, limit: $limit) }
+}`;
+
+function headersOf({ headers }: AnyRequest): Readonly<Record<string, unknown>> {
+  return headers instanceof Headers ? Object.fromEntries(headers) : headers;
+}
+
+function ownSettings({ table, consumer, settings }: CellportOptions) {
+  return {
+    ...settings,
+    ...(table === undefined ? {} : { CELLPORT_TABLE: table }),
+    ...(consumer === undefined ? {} : { CELLPORT_CONSUMER: consumer ? 'on' : 'off' }),
+  };
+}
+
+/**
+ * Opens Cellport in this process, without a port of its own. Throws BAD_USER_INPUT for invalid settings, and UNAVAILABLE if
+ * DynamoDB cannot be reached.
+ */
+export async function createCellport(options: CellportOptions = {}): Promise<Cellport> {
+  const config = readConfig({ own: ownSettings(options) });
+  const { client, typeDefs, resolvers, log = createLog(config.logLevel) } = options;
+  const backend = await openBackend(config, { log, ...(client && { client }) });
+  const server = openServer(config, backend, {}, log);
+  const close = async () => {
+    await server.close();
+    await backend.close();
+  };
+  try {
+    await openTables(backend.database);
+    const { http, graphql } = await server.open({ typeDefs, resolvers });
+    const fetch = await fetchFrom(http);
+    const { services } = server;
+
+    const execute = async ({ headers = {}, ...operation }: Operation) => {
+      const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, search: '' };
+      const { body } = await graphql.answer({ ...request, body: operation }, new AbortController().signal);
+      return JSON.parse(body.toString()) as { data?: never; errors?: readonly GraphQLFormattedError[] };
+    };
+    const resultOf = async (query: string, variables: Operation['variables'], path: readonly string[]) => {
+      const { data, errors } = await execute({ query, variables });
+      const [error] = errors ?? [];
+      if (error) {
+        const { code = 'UNAVAILABLE', ...details } = error.extensions ?? {};
+        throw new CellportError(code as ErrorCode, error.message, details);
+      }
+      return path.reduce((value: unknown, name) => (value as Readonly<Record<string, unknown>>)[name], data);
+    };
+    return {
+      schema: graphql.schema,
+      async context(request = { headers: {} }) {
+        const access = await graphql.accessOf(credentialIn(headersOf(request)));
+        return createContext(services, new Work(services.limits, services.db.scheduler), access);
+      },
+      fetch,
+      execute,
+      markers: {
+        upsert: async (collection, markers) =>
+          (await resultOf(UPSERT, { collection, markers }, ['result'])) as UpsertMarkersResult,
+      },
+      viewport: async (view) => (await resultOf(VIEWPORT, { ...view }, ['viewport', 'result'])) as Features,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The text of the schema, without your own types. */
+export const typeDefs: readonly string[] = SCHEMA;

@@ -1,0 +1,269 @@
+import { createServer as createHttp } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ApolloServer } from '@apollo/server';
+import { startStandaloneServer } from '@apollo/server/standalone';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import DataLoader from 'dataloader';
+import { fastify } from 'fastify';
+import { createYoga } from 'graphql-yoga';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+import { silentLog } from '../../src/log.js';
+import { createCellport, typeDefs, type Cellport } from '../../src/server/public.js';
+import { until } from '../live/support.js';
+import { randomFrom } from '../support/random.js';
+import { engine } from '../support/test-database.js';
+
+const random = randomFrom(20_261_129);
+const shops = Array.from({ length: 60 }, (_, at) => ({
+  key: `s${at}`,
+  // On both sides of the antimeridian.
+  position: {
+    lng: (at % 2 === 0 ? 179 : -180) + Math.round(random() * 1e6) / 1e6,
+    lat: Math.round(random() * 1e6) / 1e6,
+  },
+  category: at % 3 === 0 ? 'bakery' : 'books',
+}));
+const bounds = { west: 179.25, south: 0.25, east: -179.25, north: 0.75 };
+const inside = shops
+  .filter(({ position: { lng, lat } }) => (lng >= bounds.west || lng <= bounds.east) && lat >= 0.25 && lat <= 0.75)
+  .map(({ key }) => key)
+  .sort();
+
+/** Batches of keys that the shop's own loader was asked for. */
+const batches: (readonly string[])[] = [];
+const ownTypes = 'type Shop { sells: String! } extend type Marker { shop: Shop }';
+const ownResolvers = () => {
+  const loaders = new WeakMap<object, DataLoader<string, { sells: string }>>();
+  return {
+    Marker: {
+      shop: ({ key }: { key: string }, _args: unknown, context: object) => {
+        const loader =
+          loaders.get(context) ??
+          new DataLoader<string, { sells: string }>(async (keys) => {
+            batches.push(keys);
+            return keys.map((one) => ({ sells: `the goods of ${one}` }));
+          });
+        loaders.set(context, loader);
+        return loader.load(key);
+      },
+    },
+  };
+};
+
+let cellport: Cellport;
+beforeAll(async () => {
+  const { endpoint, region, credentials } = engine();
+  const client = new DynamoDBClient({ endpoint, region, credentials });
+  const settings = { CELLPORT_SEARCH_MB: '0', CELLPORT_ENGINE: 'aws' };
+  const own = { typeDefs: ownTypes, resolvers: ownResolvers() };
+  cellport = await createCellport({ table: 'shops-of-ours', client, settings, log: silentLog, ...own });
+  client.destroy();
+  await cellport.execute({ query: 'mutation { createCollection(input: { key: "shops", name: "Shops" }) { key } }' });
+});
+afterAll(() => cellport.close());
+
+const QUERY = `query ($bounds: BoundsInput!) { viewport(bounds: $bounds, zoom: 8) {
+  markers(collection: "shops", first: 100) { nodes { key position { lng } shop { sells } } } } }`;
+const MISSING = '{ nearest(collection: "none", position: { lng: 0, lat: 0 }) { marker { key } } }';
+
+interface Answer {
+  readonly data: { readonly viewport: { readonly markers: { readonly nodes: readonly Node[] } } };
+  readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code?: string } }[];
+}
+interface Node {
+  readonly key: string;
+  readonly shop: { readonly sells: string };
+}
+
+/** Asks a server for the shops inside, which come with the field of others, loaded in one batch. */
+async function expectShops(ask: (body: object) => Promise<unknown>): Promise<void> {
+  batches.length = 0;
+  const { data, errors } = (await ask({ query: QUERY, variables: { bounds } })) as Answer;
+  expect(errors).toBeUndefined();
+  const { nodes } = data.viewport.markers;
+  expect(nodes.map(({ key }) => key).sort()).toEqual(inside);
+  expect(nodes.map(({ shop }) => shop.sells)).toEqual(nodes.map(({ key }) => `the goods of ${key}`));
+  expect(batches.map((keys) => [...keys].sort())).toEqual([inside]);
+}
+
+/** Errors keep their codes, whoever formats them. */
+async function expectCode(ask: (body: object) => Promise<unknown>): Promise<void> {
+  const { errors } = (await ask({ query: 'mutation { deleteCollection(key: "none") { key } }' })) as Answer;
+  expect(errors?.map(({ extensions: { code } }) => code)).toEqual(['NOT_FOUND']);
+}
+
+const post = (url: string) => async (body: object) => {
+  const headers = { 'content-type': 'application/json' };
+  return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<unknown>;
+};
+
+describe('without GraphQL', () => {
+  test('markers are created and replaced, and a view has exactly those inside', async () => {
+    expect(await cellport.markers.upsert('shops', shops)).toEqual({
+      created: shops.length,
+      updated: 0,
+      unchanged: 0,
+      failures: [],
+    });
+    const again = [...shops.slice(0, 2), { key: 's9', position: { lng: 0, lat: 95 } }];
+    const { created, unchanged, failures } = await cellport.markers.upsert('shops', again);
+    expect([created, unchanged]).toEqual([0, 2]);
+    expect(failures).toMatchObject([
+      { index: 2, code: 'BAD_USER_INPUT', message: expect.stringContaining('lat') as unknown },
+    ]);
+    const { features } = await cellport.viewport({ collection: 'shops', bounds, zoom: 8 });
+    expect(features.map(({ properties }) => String(properties['key'])).sort()).toEqual(inside);
+    // Counts follow the stream.
+    await until(async () => {
+      const few = await cellport.viewport({ collection: 'shops', bounds, zoom: 8, limit: 2 });
+      const counts = few.features.map(({ properties }) => Number(properties['count'] ?? 1));
+      return counts.length < inside.length && counts.reduce((sum, count) => sum + count, 0) >= inside.length;
+    });
+  });
+
+  test('errors name what is wrong', async () => {
+    await expect(cellport.markers.upsert('none', shops.slice(0, 1))).rejects.toMatchObject({
+      name: 'CellportError',
+      code: 'NOT_FOUND',
+      message: expect.stringContaining('none') as unknown,
+    });
+    await expect(cellport.viewport({ collection: 'shops', bounds, zoom: NaN })).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+    });
+    const settings = { CELLPORT_CACHE_MB: 'much' };
+    await expect(createCellport({ settings })).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      message: expect.stringMatching(/CELLPORT_CACHE_MB.*"much"/) as unknown,
+    });
+    const wrong = { typeDefs: 'extend type Marker { shop: Shop }' };
+    const { endpoint, region, credentials } = engine();
+    const client = new DynamoDBClient({ endpoint, region, credentials });
+    await expect(createCellport({ table: 'wrong', client, log: silentLog, ...wrong })).rejects.toThrow(/Shop/);
+    const readOnly = await createCellport({
+      table: 'shops-of-ours',
+      client,
+      consumer: false,
+      settings: { CELLPORT_SEARCH_MB: '0', CELLPORT_READ_ONLY: 'on' },
+      log: silentLog,
+    });
+    onTestFinished(() => readOnly.close());
+    await expect(readOnly.markers.upsert('shops', shops)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    const apollo = new ApolloServer({ schema: readOnly.schema });
+    const query = 'mutation { deleteCollection(key: "shops") { key } }';
+    const answer = await apollo.executeOperation({ query }, { contextValue: await readOnly.context() });
+    expect(answer.body).toMatchObject({ singleResult: { errors: [{ extensions: { code: 'FORBIDDEN' } }] } });
+  });
+});
+
+describe('the schema, with types of others, in', () => {
+  test('Apollo Server', async () => {
+    const apollo = new ApolloServer({ schema: cellport.schema });
+    const { url } = await startStandaloneServer(apollo, {
+      listen: { port: 0, host: '127.0.0.1' },
+      context: ({ req }) => cellport.context(req),
+    });
+    onTestFinished(() => apollo.stop());
+    await expectShops(post(url));
+    await expectCode(post(url));
+  });
+
+  test('GraphQL Yoga', async () => {
+    const yoga = createYoga({
+      schema: cellport.schema,
+      context: ({ request }) => cellport.context(request),
+      maskedErrors: false,
+      logging: false,
+    });
+    const server = createHttp((request, response) => void yoga(request, response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
+    const { port } = server.address() as AddressInfo;
+    await expectShops(post(`http://127.0.0.1:${port}/graphql`));
+    await expectCode(post(`http://127.0.0.1:${port}/graphql`));
+  });
+
+  test('its text, for tools', () => {
+    expect(typeDefs.join('\n')).toContain('type Viewport {');
+    expect(typeDefs.join('\n')).not.toContain('shop: Shop');
+  });
+});
+
+describe('the fetch handler', () => {
+  const ask = async (body: object) => {
+    const headers = { 'content-type': 'application/json' };
+    const request = new Request('https://maps.example/graphql', {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    return (await cellport.fetch(request)).json() as Promise<unknown>;
+  };
+
+  test('answers with all limits, and the fields of others', async () => {
+    await expectShops(ask);
+    await expectCode(ask);
+    const { errors } = (await ask({ query: MISSING })) as Answer;
+    expect(errors?.length).toBe(1);
+    const large = await cellport.fetch(
+      new Request('https://maps.example/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query: 'x'.repeat(30_000_000) }),
+      }),
+    );
+    expect(large.status).toBe(413);
+    const health = await cellport.fetch(new Request('https://maps.example/healthz'));
+    expect([health.status, health.headers.get('x-content-type-options')]).toEqual([200, 'nosniff']);
+    expect((await cellport.fetch(new Request('https://maps.example/nowhere'))).status).toBe(404);
+  });
+
+  test('streams what changes until the client has gone', async () => {
+    const gone = new AbortController();
+    const query = 'subscription { markerChanged(collection: "shops") { kind marker { key } } }';
+    const response = await cellport.fetch(
+      new Request('https://maps.example/graphql/stream', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+        body: JSON.stringify({ query }),
+        signal: gone.signal,
+      }),
+    );
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const position = { lng: 0, lat: 0 };
+    let text = '';
+    for (let n = 0; n < 200 && !text.includes('"key":"new'); n += 1) {
+      await cellport.markers.upsert('shops', [{ key: `new${n}`, position }]);
+      const next = await Promise.race([reader?.read(), new Promise<undefined>((resolve) => setTimeout(resolve, 500))]);
+      text += next?.value ?? '';
+    }
+    expect(text).toContain('event: next');
+    gone.abort();
+    // What was already read may come first.
+    await until(async () => (await reader?.read().catch(() => ({ done: true })))?.done === true);
+  });
+
+  test('works under a path of one’s own in Fastify', async () => {
+    const app = fastify();
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+    app.all('/maps/*', async (request, reply) => {
+      const { method, url, headers, body } = request;
+      const answer = await cellport.fetch(
+        new Request(`http://${headers.host ?? ''}${url.slice('/maps'.length)}`, {
+          method,
+          headers: { 'content-type': headers['content-type'] ?? 'application/json' },
+          ...(typeof body === 'string' && { body }),
+        }),
+      );
+      return reply
+        .code(answer.status)
+        .headers(Object.fromEntries(answer.headers))
+        .send(await answer.text());
+    });
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    onTestFinished(() => app.close());
+    await expectShops(post(`${url}/maps/graphql`));
+  });
+});
