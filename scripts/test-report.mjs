@@ -1,6 +1,6 @@
-// Prints which tests failed and why, the slowest files of the last run, and the counts of each run, from JSON reports of
-// Vitest. Arguments: `label=report.json` per run, with an empty label for the main one. Fails if a run failed or ran no
-// tests.
+// Prints which tests failed and why, and which only at first, the slowest files of the last run, and the counts of each
+// run, from JSON reports of Vitest. Arguments: `label=report.json` per run, with an empty label for the main one. Fails if
+// a run failed or ran no tests.
 import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
@@ -36,6 +36,17 @@ const whole = failures.flat();
 const lines = whole.length > MAX_LINES ? failures.map(([name, message]) => `${name}:${message}`) : whole;
 for (const line of lines.slice(0, MAX_LINES)) console.log(line.slice(0, 500));
 if (lines.length > MAX_LINES) console.log(`… and ${lines.length - MAX_LINES} more`);
+
+// What passed only at the second try may be a rare fault.
+for (const run of runs) {
+  for (const file of run.testResults ?? []) {
+    for (const { fullName, status, failureMessages } of file.assertionResults) {
+      if (status !== 'passed' || failureMessages.length === 0) continue;
+      console.log(`PASSED WHEN TRIED AGAIN ${prefix(run)}${nameOf(file)} ${fullName}`.slice(0, 500));
+      console.log(`  ${failureMessages[0].split('\n')[0]}`.slice(0, 500));
+    }
+  }
+}
 
 const seconds = ({ startTime, endTime }) => (endTime - startTime) / 1000;
 const slowest = (runs.at(-1)?.testResults ?? []).toSorted((a, b) => seconds(b) - seconds(a)).slice(0, SLOWEST);

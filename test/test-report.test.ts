@@ -26,6 +26,8 @@ test('a report of test runs names what failed in each of them, and fails also fo
   const files = [file('a.test.ts', 1, [['a finds b', 'expected 1 to be 2\n at a']]), file('b.test.ts', 3, [], 'no b')];
   write('failed.json', { ...counts(4, 1), testResults: files });
   write('passed.json', { ...counts(7, 0), testResults: [file('c.test.ts', 2, []), file('d.test.ts', 30, [])] });
+  const again = { fullName: 'e waits', status: 'passed', failureMessages: ['too late\n at e'] };
+  write('again.json', { ...counts(1, 0), testResults: [{ ...file('e.test.ts', 1, []), assertionResults: [again] }] });
   const report = (...runs: string[]) => {
     const args = runs.map((run) => run.replace('=', `=${folder}/`));
     const { status, stdout } = spawnSync(process.execPath, ['scripts/test-report.mjs', ...args], { encoding: 'utf8' });
@@ -48,4 +50,8 @@ test('a report of test runs names what failed in each of them, and fails also fo
     ],
   });
   expect(report('=none.json').status).toBe(1);
+  expect(report('=again.json')).toMatchObject({
+    status: 0,
+    lines: ['PASSED WHEN TRIED AGAIN e.test.ts e waits', '  too late', 'Slowest: e.test.ts 1 s', '1 passed, 0 failed'],
+  });
 });
