@@ -37,7 +37,20 @@ export interface GraphqlRequest {
   readonly address?: string | undefined;
 }
 
+/** What logs and metrics say of an operation: no values. */
+export interface Told {
+  readonly operation?: string | undefined;
+  /** The code of its first error. */
+  readonly code?: string | undefined;
+  /** The name of its principal. */
+  readonly principal?: string | undefined;
+  /** Omitted where nobody asks for the cost, and there are no budgets. */
+  readonly readUnits?: number;
+  readonly writeUnits?: number;
+}
+
 export interface GraphqlAnswer {
+  readonly told?: Told;
   readonly status: number;
   readonly headers: Iterable<readonly [name: string, value: string]>;
   readonly body: string | Buffer;
@@ -134,7 +147,9 @@ export class GraphqlServer {
       };
     });
     try {
-      return await Promise.race([this.#execute(request, work), overdue]);
+      const answer = await Promise.race([this.#execute(request, work), overdue]);
+      const { readUnits, writeUnits } = work.meter;
+      return { ...answer, told: { ...work.told, ...(work.unpriced ? {} : { readUnits, writeUnits }) } };
     } finally {
       work.end();
       gone.removeEventListener('abort', work.abandon);
@@ -184,8 +199,10 @@ export class GraphqlServer {
     let access: Access | undefined;
     try {
       access = await this.accessOf(credentialIn(request.headers));
+      work.told.principal = access?.principal.name ?? undefined;
     } catch (error) {
       const answer = refusalOf(error);
+      work.told.code = error instanceof CellportError ? error.code : undefined;
       return { ...answer, body: this.#extended(answer.body, request, work) };
     }
     let refused: readonly GraphQLFormattedError[] | undefined;
@@ -197,6 +214,7 @@ export class GraphqlServer {
         const operation = operationOf(request);
         const { text, errors } = (await this.#pipeline.find(operation)) ?? {};
         refused = errors;
+        if (errors) work.told.code = String(errors[0]?.extensions?.['code']);
         if (errors) {
           // Apollo Server chooses the content type for an answer with one error; there may be several.
           const http = { status: statusOf({ errors }) };

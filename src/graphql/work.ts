@@ -27,6 +27,8 @@ export interface Reported {
 /** One request from arrival to response: its cost, and the signal to stop. */
 export class Work implements Call {
   readonly meter = newMeter();
+  /** What logs and metrics say of its operation. */
+  readonly told: { operation?: string | undefined; code?: string | undefined; principal?: string | undefined } = {};
   /** What it has taken from the budget of its principal. */
   reservation: Reservation | undefined;
   unpriced: boolean;

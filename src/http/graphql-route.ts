@@ -75,11 +75,13 @@ export function addGraphql(
       );
       if (answer === undefined) return reply;
       if ('gone' in answer) {
+        reply.told = { operation: 'batch' };
         const answers = await answerEach(answer, admission[kindOf(request)], answerTo);
         const parts = answers.flatMap((each) => [',', each ?? refusalOf(headers)]);
         const list = ['[', ...parts.slice(1), ']'].map((part) => Buffer.from(part));
         return reply.type('application/json; charset=utf-8').send(Buffer.concat(list));
       }
+      reply.told = answer.told;
       if (method === 'GET') void reply.header('cache-control', 'no-store');
       for (const [name, value] of answer.headers) {
         const before = name === 'vary' && reply.hasHeader(name) ? `${String(reply.getHeader(name))}, ` : '';

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
 
 import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
@@ -80,16 +81,28 @@ const HIDDEN = new CellportError('FORBIDDEN', 'CELLPORT_EXPLAIN is off: this ser
 const FOR_ADMINS = new CellportError('FORBIDDEN', 'only a principal who administers all collections may see this');
 
 /**
- * `/metrics`: consumed capacity for Prometheus. `/hot-keys`: the hottest partition keys as JSON. Keys reveal which data
+ * `/metrics`: consumed capacity, requests and this process for Prometheus. `/hot-keys`: the hottest partition keys as JSON. Keys reveal which data
  * exist and are read, so both are refused where clients may not ask what a request reads, and to all but admins.
  */
-export function addMetrics(server: FastifyInstance, metrics: Metrics, explain: boolean, isAdmin: IsAdmin): void {
+export function addMetrics(
+  server: FastifyInstance,
+  metrics: Metrics,
+  registry: Registry,
+  { explain, isAdmin }: { readonly explain: boolean; readonly isAdmin: IsAdmin },
+): void {
   const serve = (url: string, type: string, body: () => unknown) =>
     server.get(url, async ({ headers }, reply) => {
       if (!(await isAdmin(headers))) return reply.code(403).send({ errors: [formatted(FOR_ADMINS)] });
       if (!explain) return reply.code(403).send({ errors: [formatted(HIDDEN)] });
-      return reply.header('cache-control', 'no-store').type(type).send(body());
+      return reply
+        .header('cache-control', 'no-store')
+        .type(type)
+        .send(await body());
     });
-  serve('/metrics', 'text/plain; version=0.0.4; charset=utf-8', () => prometheusText(metrics));
+  serve(
+    '/metrics',
+    'text/plain; version=0.0.4; charset=utf-8',
+    async () => prometheusText(metrics) + (await registry.metrics()),
+  );
   serve('/hot-keys', 'application/json; charset=utf-8', () => metrics.hotKeys());
 }

@@ -18,9 +18,10 @@ import { compressText } from './compression.js';
 import { handleErrors } from './errors.js';
 import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
-import { addHealth, type Readiness } from './health.js';
+import { addHealth, type Readiness, type StreamReadiness } from './health.js';
 import { checkHosts, hostChecker, type HostOptions } from './hosts.js';
 import { addMetrics, type Metrics } from './metrics.js';
+import { noteRequests, requestMetrics } from './requests.js';
 import { addGraphiql, addMap, type OwnStyle } from './static-files.js';
 import { addWebsockets } from './websocket.js';
 
@@ -62,6 +63,8 @@ export interface HttpParts {
   readonly scheduler: Scheduler;
   readonly limits: Limits;
   readonly ready: () => Promise<Readiness>;
+  /** The state of the stream, as far as this process knows it; null if it does not read it. */
+  readonly stream: () => StreamReadiness | null;
   readonly log: Log;
   /** Ends all subscriptions with a reason when the server closes. */
   readonly endSubscriptions: () => void;
@@ -106,7 +109,7 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
   void server.register(cors, {
     origin: origins.includes('*') ? '*' : [...origins],
     methods: ['GET', 'POST'],
-    exposedHeaders: ['ratelimit', 'ratelimit-policy', 'retry-after'],
+    exposedHeaders: ['ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id'],
     maxAge: PREFLIGHT_MAX_AGE_S,
   });
 }
@@ -117,7 +120,7 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
  * connections at once.
  */
 export function buildHttp(
-  { graphql, scheduler, limits, ready, log, endSubscriptions }: HttpParts,
+  { graphql, scheduler, limits, ready, stream, log, endSubscriptions }: HttpParts,
   { staticDir, mapDir }: StaticFolders,
   options: ClientOptions,
 ): FastifyInstance {
@@ -131,6 +134,8 @@ export function buildHttp(
     return503OnClosing: true,
   });
   server.server.on('connection', () => scheduler.connectionAccepted());
+  const { registry, count } = requestMetrics(stream, metrics !== undefined);
+  noteRequests(server, log, count);
   const clients = createClientLimits(readAddresses(trustedProxies), limits, log);
   limitClients(server, clients);
   const checkHost = hostChecker(options);
@@ -165,7 +170,7 @@ export function buildHttp(
     return access === undefined || access?.isAdmin === true;
   };
   addHealth(server, ready, isAdmin);
-  if (metrics !== undefined) addMetrics(server, metrics, explain, isAdmin);
+  if (metrics !== undefined) addMetrics(server, metrics, registry, { explain, isAdmin });
   addGraphql(server, graphql, admit, admission, allowedOrigins);
   addEventStreams(server, subscriptions, admit);
   addMap(server, mapDir, options);

@@ -176,12 +176,16 @@ export async function createHttpServer(
       });
     const faults = async () =>
       [await services.storageFault?.(), writeFault(status)].filter((fault) => fault !== undefined);
-    const stream = status === undefined ? null : readinessOf(status);
-    return checkReadiness(ping, faults, { clock, stream, load, search, sources });
+    return checkReadiness(ping, faults, { clock, stream: stream(), load, search, sources });
+  };
+  const stream = () => {
+    const status = services.consumerStatus();
+    return status === undefined ? null : readinessOf(status);
   };
   const endSubscriptions = () => services.live?.close();
   const { scheduler } = services.db;
-  const http = buildHttp({ graphql, scheduler, limits: services.limits, ready, log, endSubscriptions }, files, clients);
+  const parts = { graphql, scheduler, limits: services.limits, ready, stream, log, endSubscriptions };
+  const http = buildHttp(parts, files, clients);
   return {
     graphql,
     http,

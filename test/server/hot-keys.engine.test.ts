@@ -66,8 +66,8 @@ test('a server shows the keys that it reads most, in /hot-keys, /metrics and on 
   const metrics = await fetch(`${url}/metrics`);
   expect(metrics.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
   const lines = (await metrics.text()).trimEnd().split('\n');
-  const sample = /^cellport_[a-z_]+\{(?:[a-z]+="(?:[^"\\]|\\.)*",?)+\} \d+(?:\.\d+)?(?:e-\d+)?$/;
-  expect(lines.filter((line) => !/^# (?:HELP|TYPE) /.test(line) && !sample.test(line))).toEqual([]);
+  const sample = /^[a-z_\d]+(?:\{(?:[a-z]+="(?:[^"\\]|\\.)*",?)+\})? (?:nan|\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/i;
+  expect(lines.filter((line) => line !== '' && !/^# (?:HELP|TYPE) /.test(line) && !sample.test(line))).toEqual([]);
   const labels = `{table="${database.tables.entities}",index="geoA",key="marker::parks::u3"}`;
   expect(lines.some((line) => line.startsWith(`cellport_hot_key_read_units_per_second${labels} `))).toBe(true);
 

@@ -55,6 +55,10 @@ export async function startApollo(
         const { operationName, variables = {} } = request;
         // Undefined if no operation has this name, although Apollo Server's type says otherwise.
         const singleResult = await pipeline.answer({ document, operation, operationName, variables, context });
+        Object.assign(context.work.told, {
+          operation: operation?.name?.value,
+          code: singleResult.errors?.[0]?.extensions?.['code'],
+        });
         const headers = cacheHeaders(request.http, singleResult, cacheSeconds);
         return {
           http: { headers, status: statusOf(singleResult) },
