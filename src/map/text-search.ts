@@ -1,4 +1,4 @@
-import { badInput, limitExceeded } from '../errors.js';
+import { badInput, CellportError, limitExceeded } from '../errors.js';
 import { areaContains, normalizeBounds, type Bounds } from '../geo/bounds.js';
 import { readPoint, type Point } from '../geo/point.js';
 import type { NodeId } from '../keys/ids.js';
@@ -57,6 +57,18 @@ function readWords(text: string, isBounded: boolean): string[] {
   const words = wordsOf(text);
   if (words.length > 0 || (isBounded && text.trim() === '')) return words;
   throw badInput('text', text, 'at least one letter or digit; it may be empty only with bounds');
+}
+
+/** Throws UNAVAILABLE if one of the collections follows a table whose markers are not in the index yet. */
+export function requireIndexed(
+  { keys }: Pick<MapContext, 'keys'>,
+  collections: readonly Collection[] | undefined,
+  hasRead: (scope: string) => boolean,
+): void {
+  const missing = collections?.find(({ source, ...one }) => source && !hasRead(keys.scope(one)));
+  if (missing === undefined) return;
+  const message = `the markers of collection ${missing.key} are not in the search index yet; try again later`;
+  throw new CellportError('UNAVAILABLE', message, { collection: missing.key });
 }
 
 /**

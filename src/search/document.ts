@@ -61,7 +61,9 @@ export function documentOf(keys: Keyspace, item: Item, rankBy: RankBy): SearchDo
   const marker = markerFromBase(keys, item, scope);
   const found = marker ?? zoneFromItem(keys, item, scope);
   if (found === undefined) return undefined;
-  const { incarnation, version, name, properties } = found;
+  const { incarnation, version, name } = found;
+  // Of the markers of a source, there are only those that maps draw.
+  const properties = { ...marker?.mapProperties, ...found.properties };
   const { lng, lat } = marker?.position ?? { lng: 0, lat: 0 };
   const rank = properties[rankBy.get(scope) ?? ''];
   return {

@@ -12,7 +12,7 @@ export interface SearchDocument {
   readonly scope: string;
   /** Distinguishes it from earlier items under the same key; empty if its item has none. */
   readonly incarnation: string;
-  /** Of two states of one incarnation, the one with the higher version is newer. */
+  /** Of two states of one incarnation, the one with the higher version is newer; with 0, the one that is written last. */
   readonly version: number;
   readonly name: string;
   /** Category, place and properties. */
@@ -45,6 +45,8 @@ export interface SearchQuery {
 
 export interface SearchHit {
   readonly key: Key;
+  /** That of its document. */
+  readonly incarnation: string;
   /** From 0 to 1; never increases along the list. */
   readonly score: number;
   /** The position after which the next page starts: opaque, and stable while other documents are added and removed. */
@@ -82,6 +84,9 @@ export interface SearchEngine extends SearchReader {
   clear(): Promise<void>;
 }
 
+/** What a follower needs of an index. */
+export type FollowedIndex = Pick<SearchEngine, 'checkpoint' | 'write' | 'clear'>;
+
 /** The index cannot be read or written, because of its cause. */
 export class IndexFault extends CellportError {
   constructor(cause: unknown) {
@@ -99,6 +104,8 @@ export interface TextSearch {
   /** The engine that answers searches. Throws UNAVAILABLE with the reason while there is none. */
   open(): SearchReader;
   readonly status: IndexStatus;
+  /** Whether it finds the markers of the source with this scope. */
+  hasRead(scope: string): boolean;
 }
 
 /** State of an index; it answers while it follows the stream. */

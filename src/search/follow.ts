@@ -14,7 +14,7 @@ import { NoStream, type StreamPort } from '../stream/ports.js';
 import { RecordsLost, StreamReplaced } from '../stream/source/record-batches.js';
 import { firstState, passedBy } from '../stream/state.js';
 import { documentOf, searchChange } from './document.js';
-import { IndexFault, IndexFull, type IndexStatus, type SearchChange, type SearchEngine } from './engine.js';
+import { IndexFault, IndexFull, type FollowedIndex, type IndexStatus, type SearchChange } from './engine.js';
 import { Ranks, type RankList } from './ranks.js';
 
 /** Some items, and the key after which there are more. */
@@ -34,7 +34,7 @@ export interface SearchTables {
 }
 
 export interface FollowIndexOptions {
-  readonly engine: SearchEngine;
+  readonly engine: FollowedIndex;
   readonly stream: StreamPort;
   readonly tables: SearchTables;
   readonly clock: Clock;
@@ -46,8 +46,8 @@ export interface FollowIndexOptions {
   readonly isBusy?: (() => boolean) | undefined;
 }
 
-/** The content of an index's checkpoint. */
-interface Progress {
+/** How far an index has followed one stream: the content of its checkpoint. */
+export interface Progress {
   readonly state: StreamState;
   /** Progress of reading the table; null once all of it is read. A complete index reads it again when ranks change. */
   readonly scan: { readonly after: Key | null } | null;
@@ -149,7 +149,7 @@ export class IndexFollower {
     const known = stored === undefined ? undefined : (JSON.parse(stored) as Progress);
     if (known?.state.stream === identity) {
       this.#ranks.restore(known.rankBy);
-      return this.#noted(known);
+      return this.#noted((await this.#ranks.read()) ? { ...known, scan: { after: null } } : known);
     }
     if (known) throw new StreamReplaced(known.state.stream, identity);
     const consumed = this.#consumerIsLost ? undefined : await tables.consumed();

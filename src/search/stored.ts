@@ -119,7 +119,7 @@ function changed(known: Stored | undefined, change: ShapedChange, now: number): 
     if (incarnation !== '') {
       const ahead = live?.incarnation === incarnation ? (live.version ?? 0) - version : -1;
       const hasShape = shape === undefined || live?.shape !== undefined;
-      if (ahead > 0 || (ahead === 0 && hasShape && live?.rank === rankOf(document))) return known;
+      if (version > 0 && (ahead > 0 || (ahead === 0 && hasShape && live?.rank === rankOf(document)))) return known;
       if (live?.incarnation !== incarnation && isGone(incarnation)) return known;
     }
     return storedDocument(document, shape, gone);

@@ -2,10 +2,11 @@ import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import { silentLog } from '../log.js';
 import { readOn } from '../map/connection.js';
-import { searchText, type FoundEdge, type TextSearchInput } from '../map/text-search.js';
+import { requireIndexed, searchText, type FoundEdge, type TextSearchInput } from '../map/text-search.js';
 import { openEmbeddedReaders } from '../search/embedded/embedded-engine.js';
 import type { SearchReader } from '../search/engine.js';
 import { readCheckpoint } from '../search/follow.js';
+import { sourcesIn } from '../search/index-parts.js';
 import { openStream } from '../stream/source/dynamodb.js';
 import type { Backend } from './backend.js';
 import { oneQuery } from './one-query.js';
@@ -61,6 +62,7 @@ export async function findText(
       const message = `no complete search index in ${candidates.where}; run \`cellport serve\` to build one`;
       throw new CellportError('UNAVAILABLE', message);
     }
+    requireIndexed(backend.database, input.collections, (scope) => found.sources.has(scope));
     return await oneQuery(config.limits, backend.database, signal, async (map) => {
       const read = (part: TextSearchInput) => searchText(map, found.reader, part, signal);
       const forget = () => map.loaders.forget();
@@ -74,13 +76,15 @@ export async function findText(
 }
 
 async function mostRecent(readers: readonly SearchReader[], stream: string) {
-  let best: { readonly reader: SearchReader; readonly asOf: number } | undefined;
+  let best: { readonly reader: SearchReader; readonly asOf: number; readonly sources: ReadonlySet<string> } | undefined;
   for (const reader of readers) {
     const checkpoint = await reader.checkpoint();
     if (checkpoint === undefined) continue;
     const { complete, asOf, stream: followed } = readCheckpoint(checkpoint);
     // A table of the same name in another database may have left its index here.
-    if (complete && followed === stream && asOf >= (best?.asOf ?? 0)) best = { reader, asOf };
+    if (complete && followed === stream && asOf >= (best?.asOf ?? 0)) {
+      best = { reader, asOf, sources: sourcesIn(checkpoint) };
+    }
   }
   return best;
 }

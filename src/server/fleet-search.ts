@@ -1,12 +1,14 @@
 import type { Log } from '../log.js';
 import { restartOnFailure } from '../retry.js';
 import type { IndexStatus, SearchReader } from '../search/engine.js';
-import { FOLLOW_RETRIES, readCheckpoint, type IndexFollower } from '../search/follow.js';
+import { FOLLOW_RETRIES, readCheckpoint } from '../search/follow.js';
+import { sourcesIn } from '../search/index-parts.js';
 import { IN_USE, type SearchState } from '../search/opensearch/state.js';
 import { LeaseLost, takeLease, whileLeased } from '../store/lease.js';
 import type { StreamBackend } from './backend.js';
 import { openCluster, type SearchCluster } from './search-cluster.js';
 import { unavailable, type ServerSearch } from './search.js';
+import type { ServerIndex } from './server-index.js';
 
 /** Whether the index is complete, according to its checkpoint. */
 function statusOf(state: SearchState | undefined): IndexStatus {
@@ -24,7 +26,7 @@ export class FleetSearch implements ServerSearch {
   readonly #isBusy: (() => boolean) | undefined;
   readonly #stopping = new AbortController();
   #cluster: SearchCluster | undefined;
-  #follower: IndexFollower | undefined;
+  #follower: ServerIndex | undefined;
   #latest: () => SearchState | undefined = () => undefined;
   #running: Promise<void> | undefined;
 
@@ -37,6 +39,10 @@ export class FleetSearch implements ServerSearch {
 
   get status(): IndexStatus {
     return this.#follower?.status.state === 'failed' ? this.#follower.status : statusOf(this.#latest());
+  }
+
+  hasRead(scope: string): boolean {
+    return sourcesIn(this.#latest()?.checkpoint).has(scope);
   }
 
   open(): SearchReader {

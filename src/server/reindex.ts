@@ -1,7 +1,6 @@
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
-import type { IndexFollower } from '../search/follow.js';
 import { isConnectionError } from '../search/opensearch/client.js';
 import { dropOthers, pointAlias } from '../search/opensearch/indexes.js';
 import { IN_USE, NEXT, stateItem, type SearchState } from '../search/opensearch/state.js';
@@ -9,6 +8,7 @@ import { takeLease, whileLeased, type Lease } from '../store/lease.js';
 import type { StreamBackend } from './backend.js';
 import { inStreamBy } from './consumer.js';
 import { openCluster, type SearchCluster } from './search-cluster.js';
+import type { ServerIndex } from './server-index.js';
 
 /** What a command on the index in OpenSearch needs. */
 export interface IndexCommand {
@@ -100,12 +100,12 @@ export async function reindex(
 
 /** Waits until an index includes everything that was in the stream by `from`. */
 async function untilComplete(
-  follower: IndexFollower,
+  follower: ServerIndex,
   from: number,
   onRead: (items: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  while ((follower.completeAt ?? -Infinity) < from || follower.status.state !== 'following') {
+  while ((follower.completeAt ?? -Infinity) < from || follower.status.state !== 'following' || !follower.hasSources) {
     const { state, read, reason } = follower.status;
     if (state === 'failed') throw new CellportError('UNAVAILABLE', reason ?? 'the stream cannot be read');
     onRead(read);

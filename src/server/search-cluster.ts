@@ -1,7 +1,7 @@
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { SearchChange, SearchEngine, SearchReader } from '../search/engine.js';
-import type { FollowIndexOptions, IndexFollower } from '../search/follow.js';
+import type { FollowIndexOptions } from '../search/follow.js';
 import { inLine } from '../search/line.js';
 import { openClient, type Client } from '../search/opensearch/client.js';
 import { putRefusals } from '../search/opensearch/dead-letters.js';
@@ -15,7 +15,7 @@ import { describeTable } from '../store/table/tables.js';
 import { missing, readGeometry } from '../store/zone/zone-geometry.js';
 import { ownerIsGone, ownName } from '../stream/consume/owners.js';
 import type { StreamBackend } from './backend.js';
-import { openFollower } from './index-follower.js';
+import { ServerIndex } from './server-index.js';
 
 const LEASE_MS = 20_000;
 /** Searches of this server that the cluster answers at the same time. */
@@ -30,7 +30,7 @@ export interface SearchCluster {
   lease(name: string, onLook?: (state: SearchState) => void): LeaseOptions<SearchState>;
   /** The engine for the index of a leased state; only the lease holder writes to it. */
   engine(lease: Lease<SearchState>, name: string): SearchEngine;
-  follower(engine: SearchEngine, isBusy?: FollowIndexOptions['isBusy']): IndexFollower;
+  follower(engine: SearchEngine, isBusy?: FollowIndexOptions['isBusy']): ServerIndex;
   close(): Promise<void>;
 }
 
@@ -114,7 +114,7 @@ export async function openCluster(url: string, backend: StreamBackend, log: Log)
           },
         },
       }),
-    follower: (engine, isBusy) => openFollower(engine, backend, log, isBusy),
+    follower: (engine, isBusy) => new ServerIndex(engine, backend, log, isBusy),
     close: () => client.close(),
   };
 }

@@ -10,10 +10,9 @@ import {
   type SearchReader,
   type TextSearch,
 } from '../search/engine.js';
-import type { IndexFollower } from '../search/follow.js';
 import { inLine } from '../search/line.js';
 import type { StreamBackend } from './backend.js';
-import { openFollower } from './index-follower.js';
+import { ServerIndex } from './server-index.js';
 
 const LONGEST_PAUSE_MS = 10_000;
 
@@ -47,7 +46,7 @@ export class OwnSearch implements ServerSearch {
   readonly #stopping = new AbortController();
   #engine: SearchEngine | undefined;
   #reader: SearchReader | undefined;
-  #follower: IndexFollower | undefined;
+  #follower: ServerIndex | undefined;
   #failure: unknown;
   #running: Promise<void> | undefined;
 
@@ -61,6 +60,10 @@ export class OwnSearch implements ServerSearch {
   get status(): IndexStatus {
     if (this.#failure !== undefined) return { state: 'failed', read: 0, reason: reasonFor(this.#failure) };
     return this.#follower?.status ?? { state: 'building', read: 0, reason: null };
+  }
+
+  hasRead(scope: string): boolean {
+    return this.#follower?.hasRead(scope) === true;
   }
 
   open(): SearchReader {
@@ -111,7 +114,7 @@ export class OwnSearch implements ServerSearch {
       count: (...query) => noting(opened.count(...query)),
     };
     this.#reader = inLine(watched, 1);
-    this.#follower = openFollower(opened, this.#backend, this.#log, this.#isBusy);
+    this.#follower = new ServerIndex(opened, this.#backend, this.#log, this.#isBusy);
     await this.#follower.run(AbortSignal.any([this.#stopping.signal, broken.signal]));
     broken.signal.throwIfAborted();
   }

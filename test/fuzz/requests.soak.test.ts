@@ -116,7 +116,11 @@ describe.each([
   beforeAll(async () => {
     const db = await open();
     index = await openEmbeddedEngine({ folder, table: 'fuzz', maxBytes: 2 ** 26 }, () => Date.now());
-    const search = { open: () => index, status: { state: 'following', read: 0, reason: null } } as const;
+    const search = {
+      open: () => index,
+      hasRead: () => true,
+      status: { state: 'following', read: 0, reason: null },
+    } as const;
     server = await startServer(db, { limits: { maxNodes: 3_000 }, executor: mixing(compared), search });
     known = await fill(db, server, index);
   });

@@ -60,7 +60,11 @@ async function pagesOf(
   const services = createServices(database, {
     ...testPages({ trusted }),
     limits: { ...DEFAULT_LIMITS, deadlineMs: 300_000, ...limits },
-    search: search && { open: () => search, status: { state: 'following', read: 0, reason: null } },
+    search: search && {
+      open: () => search,
+      hasRead: () => true,
+      status: { state: 'following', read: 0, reason: null },
+    },
   });
   const server = await GraphqlServer.open(services, silentLog);
   servers.push(server);
@@ -177,7 +181,8 @@ describe('a page is not empty while there is more', () => {
         const hits = keys.slice(begin, begin + limit);
         return Promise.resolve(
           hits.map((key, index) => {
-            return { key: database.keys.marker('last', key), score: 1, position: String(begin + index) };
+            const position = String(begin + index);
+            return { key: database.keys.marker('last', key), incarnation: '', score: 1, position };
           }),
         );
       },

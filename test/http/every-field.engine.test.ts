@@ -207,7 +207,11 @@ describe.each(variants(['readable', 'compact'] as const))('with %s keys', async 
   beforeAll(async () => {
     // Nothing is found in it: search has its own tests.
     index = await openEmbeddedEngine({ folder, table: db.tables.entities, maxBytes: 2 ** 26 }, () => Date.now());
-    const search = { open: () => index, status: { state: 'following', read: 0, reason: null } } as const;
+    const search = {
+      open: () => index,
+      hasRead: () => true,
+      status: { state: 'following', read: 0, reason: null },
+    } as const;
     server = await startServer(db, { ...testPages({ trusted: true }), search });
   });
   afterAll(async () => {

@@ -391,7 +391,7 @@ beforeAll(async () => {
   );
   const reader = inLine(index, 1);
   server = await startServer(db, {
-    search: { open: () => reader, status: { state: 'following', read: 0, reason: null } },
+    search: { open: () => reader, hasRead: () => true, status: { state: 'following', read: 0, reason: null } },
     objects: createFolderStore(folder),
     ...testPages({ trusted: true }),
     // Both executors, as other tests have them, would double each step.

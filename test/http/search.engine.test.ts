@@ -59,6 +59,7 @@ beforeAll(async () => {
   index = await openEmbeddedEngine({ folder, table: 'http', maxBytes: 2 ** 26 }, () => Date.now());
   const search = {
     open: () => index,
+    hasRead: () => true,
     get status() {
       return status;
     },

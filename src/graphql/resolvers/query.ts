@@ -3,7 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { badInput, CellportError } from '../../errors.js';
 import { parseId } from '../../keys/ids.js';
 import { cellAt } from '../../map/cells/cells.js';
-import { searchText } from '../../map/text-search.js';
+import { requireIndexed, searchText } from '../../map/text-search.js';
 import { readViewport } from '../../map/viewport.js';
 import type { Collection } from '../../model/collection.js';
 import { ACTIONS } from '../../model/grant.js';
@@ -14,7 +14,6 @@ import type { RequestContext } from '../context.js';
 import type { QueryResolvers } from '../generated.js';
 import { collectionCursor, readCollectionCursor, readFirst } from './arguments.js';
 import { loadMarker } from './load-marker.js';
-import { storedCollection } from './references.js';
 
 const FOUND_FIRST = 20;
 /** Maximum number of collections named in one search. */
@@ -90,7 +89,7 @@ export const query: QueryResolvers = {
         `1 to ${MOST_COLLECTIONS} collection keys; omit it to search all collections`,
       );
     }
-    const wanted = keys && (await Promise.all(keys.map((key) => storedCollection(context, key, 'search'))));
+    const wanted = keys && (await Promise.all(keys.map((key) => requireCollection(context.map, key))));
     const readable = wanted ? undefined : await context.map.loaders.collections.readable('collections', MOST_SEARCHED);
     const { search } = context.services;
     if (!search)
@@ -99,6 +98,7 @@ export const query: QueryResolvers = {
         'search is turned off on this server; set CELLPORT_SEARCH_MB to turn it on',
       );
     const engine = search.open();
+    requireIndexed(context.map, wanted, (scope) => search.hasRead(scope));
     const input = { text, collections: wanted, readable, bounds, near, first: first ?? FOUND_FIRST, after };
     return searchText(context.map, engine, input, context.work.signal);
   },

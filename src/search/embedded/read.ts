@@ -12,6 +12,8 @@ const RINGS = [20_000, 200_000, 1_000_000];
 /** Documents without a position come last: farther than the antipode, whose chord is 2. */
 const NOWHERE = 9;
 
+const COLUMNS = 'd.id, d.pk, d.sk, d.incarnation';
+
 /** A hit's position in the order: tier, then edits of a typo or distance, then id. */
 type EmbeddedOrder = readonly [tier: number, by: number, id: number];
 
@@ -65,6 +67,7 @@ class IndexReader {
       found.push(...(await this.#typos(query, after)).slice(0, limit - found.length));
     return found.map(({ order, row }) => ({
       key: { pk: String(row['pk']), sk: String(row['sk']) },
+      incarnation: String(row['incarnation']),
       score: scoreOf(order, query.near !== undefined),
       position: JSON.stringify(order),
     }));
@@ -112,7 +115,7 @@ class IndexReader {
     const match = words.length === 0 ? undefined : matching(words);
     for (const radius of [...RINGS, undefined]) {
       const ring = radius === undefined ? undefined : circleArea(near, radius);
-      const { sql, values } = select(`d.id, d.pk, d.sk, ${chord} AS chord`, query, match, ring);
+      const { sql, values } = select(`${COLUMNS}, ${chord} AS chord`, query, match, ring);
       const start: Sql = after
         ? { sql: 'WHERE (chord, id) > (?, ?)', values: [after[1], after[2]] }
         : { sql: '', values: [] };
@@ -225,12 +228,11 @@ function select(
 
 /** The documents of one tier after an id, ordered by id; undefined if there can be none. */
 function tierSql(query: SearchQuery, tier: Exclude<Tier, 'typo'>, after: number | undefined): Sql | undefined {
-  const columns = 'd.id, d.pk, d.sk';
   const folded = query.words.join(' ');
   const behind = (id: string): Sql[] => (after === undefined ? [] : [{ sql: `${id} > ?`, values: [after] }]);
   if (query.words.length === 0) {
     if (tier !== 'anywhere') return undefined;
-    const { sql, values } = select(columns, query, undefined, undefined, behind('d.id'));
+    const { sql, values } = select(COLUMNS, query, undefined, undefined, behind('d.id'));
     return { sql: `${sql} ORDER BY d.id`, values };
   }
   const all = matching(query.words);
@@ -238,10 +240,10 @@ function tierSql(query: SearchQuery, tier: Exclude<Tier, 'typo'>, after: number 
     if (folded.length > LONGEST_FOLDED) return undefined;
     const same = [{ sql: 'd.folded = ?', values: [folded] }, ...behind('+d.id'), ...conditionsOf(query)];
     const { sql, values } = join(same, ' AND ');
-    return { sql: `SELECT ${columns} FROM docs d INDEXED BY docs_folded WHERE ${sql} ORDER BY d.id`, values };
+    return { sql: `SELECT ${COLUMNS} FROM docs d INDEXED BY docs_folded WHERE ${sql} ORDER BY d.id`, values };
   }
   const other = [{ sql: 'd.folded <> ?', values: [folded] }];
   const match = tier === 'in the name' ? `{name} : (${all})` : `(${all}) NOT ({name} : (${all}))`;
-  const { sql, values } = select(columns, query, match, undefined, [...behind('f.rowid'), ...other]);
+  const { sql, values } = select(COLUMNS, query, match, undefined, [...behind('f.rowid'), ...other]);
   return { sql: `${sql} ORDER BY f.rowid`, values };
 }

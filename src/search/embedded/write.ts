@@ -103,7 +103,7 @@ export class IndexWriter {
     if (incarnation !== '') {
       const same = known?.['incarnation'] === incarnation;
       const newer = same ? Number(known['version']) - version : -1;
-      if (newer > 0 || (newer === 0 && hasRank)) return;
+      if (version > 0 && (newer > 0 || (newer === 0 && hasRank))) return;
       if (!same && this.#isGone(key, incarnation)) return;
     }
     if (id !== undefined) this.#delete(id);

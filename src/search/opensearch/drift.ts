@@ -1,5 +1,6 @@
 import type { Key, Keyspace } from '../../keys/keyspace.js';
 import type { Item } from '../../store/database.js';
+import { hasSource } from '../../store/source/source-mapping.js';
 import { documentOf, type RankBy } from '../document.js';
 import type { SearchDocument } from '../engine.js';
 import type { SearchTables } from '../follow.js';
@@ -50,6 +51,7 @@ export async function findDrift(options: DriftOptions): Promise<Drift> {
   const { client, alias, keys, tables, itemsOf, settle } = options;
   const collections = await tables.listCollections();
   const rankBy: RankBy = new Map(collections.map((collection) => [keys.scope(collection), collection.rankBy]));
+  const sources = new Set(collections.filter(hasSource).map((collection) => keys.scope(collection)));
   const differing = async (documents: readonly SearchDocument[]): Promise<Key[]> => {
     const stored = await liveDocuments(
       client,
@@ -76,9 +78,11 @@ export async function findDrift(options: DriftOptions): Promise<Drift> {
   await settle();
   const extra: Key[] = [];
   for await (const some of indexed(client, alias)) {
-    const found = documentsOf(await itemsOf(some));
+    // Markers of sources have no items.
+    const own = some.filter((key) => !sources.has(keys.parseMarker(key)?.scope ?? ''));
+    const found = documentsOf(await itemsOf(own));
     const known = new Set(found.map(({ key }) => idOf(key)));
-    if (extra.length < MOST) extra.push(...some.filter((key) => !known.has(idOf(key))));
+    if (extra.length < MOST) extra.push(...own.filter((key) => !known.has(idOf(key))));
   }
   await settle();
   const still = await differing(inUse(documentsOf(await itemsOf(missing))));

@@ -63,7 +63,7 @@ export function pageRequest(query: SearchQuery, after: HitOrder | undefined, siz
     sort: [near ? byDistance(near) : { _score: 'desc' }, ...byRank],
     size,
     ...(after ? { search_after: [first, rank, id] } : {}),
-    _source: ['pk', 'sk'],
+    _source: ['pk', 'sk', 'incarnation'],
   };
 }
 
@@ -87,6 +87,6 @@ export function typoRequest(query: SearchQuery): Clause | undefined {
     },
     sort: [{ _score: 'desc' }, ...byRank],
     size: CANDIDATES,
-    _source: ['pk', 'sk', 'id', 'folded', 'rank', 'location'],
+    _source: ['pk', 'sk', 'incarnation', 'id', 'folded', 'rank', 'location'],
   };
 }

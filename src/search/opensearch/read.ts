@@ -11,8 +11,7 @@ import { matching, orderOfHit, pageRequest, typoRequest, type Clause } from './q
 
 interface Found {
   readonly order: HitOrder;
-  readonly pk: string;
-  readonly sk: string;
+  readonly source: Stored;
 }
 
 interface Answer {
@@ -58,13 +57,14 @@ export class IndexReader {
       isPastExact ? { query: matching(query), size: 0 } : pageRequest(query, after, limit),
     );
     const found = hits.flatMap(({ _source: source, sort = [] }): Found[] =>
-      source ? [{ order: orderOfHit(sort, query), pk: source.pk, sk: source.sk }] : [],
+      source ? [{ order: orderOfHit(sort, query), source }] : [],
     );
     const isEnough = (total?.value ?? 0) >= ENOUGH && query.typos !== true;
     if (found.length < limit && query.words.length > 0 && !isEnough)
       found.push(...(await this.#typos(query, after)).slice(0, limit - found.length));
-    return found.map(({ order, pk, sk }) => ({
+    return found.map(({ order, source: { pk, sk, incarnation = '' } }) => ({
       key: { pk, sk },
+      incarnation,
       score: query.near ? closeness(order[0], order[1]) : relevance(order[0], order[1]),
       position: JSON.stringify(order),
     }));
@@ -88,8 +88,8 @@ export class IndexReader {
       .flatMap(({ _source: source }): Found[] => {
         const edits = editsBetween(typed, source?.folded ?? '');
         if (source === undefined || edits === Infinity) return [];
-        const { pk, sk, id, rank = 0 } = source;
-        return [{ order: [TYPO, query.near ? metersTo(source, query) : edits, rank, id], pk, sk }];
+        const { id, rank = 0 } = source;
+        return [{ order: [TYPO, query.near ? metersTo(source, query) : edits, rank, id], source }];
       })
       .toSorted((a, b) => compareOrders(a.order, b.order))
       .filter(({ order }) => after === undefined || compareOrders(order, after) > 0);

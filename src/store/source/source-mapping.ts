@@ -30,7 +30,7 @@ export function ownCollection(collection: Collection, field: string): Collection
   // Whoever reads the collection need not know the name of its table.
   throw new CellportError(
     'BAD_USER_INPUT',
-    `${field}: collection ${key} follows a table, which Cellport only reads; so it takes no writes, and has no search index and no index of places`,
+    `${field}: collection ${key} follows a table, which Cellport only reads; so it takes no writes, and has no index of places`,
     { collection: key },
   );
 }

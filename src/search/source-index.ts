@@ -1,0 +1,121 @@
+import { GEOHASH_ALPHABET } from '../geo/geohash.js';
+import type { StreamState } from '../store/cell/stream-state.js';
+import type { Database } from '../store/database.js';
+import { decodePage } from '../store/page/page-data.js';
+import { pagesFrom, UnknownPageFormat } from '../store/page/pages.js';
+import { newCall } from '../store/request/meter.js';
+import { wireOf } from '../store/request/wire.js';
+import type { SourceCollection } from '../store/source/source-mapping.js';
+import { readWinners } from '../store/source/winners.js';
+import { DERIVED_FORMAT, type StreamRecord, type WireImage } from '../stream/change.js';
+import type { StreamPort } from '../stream/ports.js';
+import { StreamReplaced } from '../stream/source/record-batches.js';
+import type { SearchTables } from './follow.js';
+
+export interface SourceIndexOptions {
+  readonly database: Database;
+  readonly collection: SourceCollection;
+  /** The stream of the source, mapped. */
+  readonly stream: StreamPort;
+  /** Loads the state of the source's consumer. */
+  readonly load: () => Promise<StreamState | undefined>;
+  readonly signal: AbortSignal;
+}
+
+const PAGES_A_RESPONSE = 100;
+const LOOK_EVERY_MS = 1_000;
+const PARTITIONS = Array.from(GEOHASH_ALPHABET);
+
+/** The name of a table's stream, without the generation of pages that it was followed with. */
+const streamIn = (name: string) => name.slice(0, name.lastIndexOf(' '));
+
+/**
+ * What an index reads of a source: its pages, and its stream from where these are complete. The name of the stream ends
+ * with their generation, since another one may differ from what was followed until then. Pages have no places, so those
+ * in the stream are left out.
+ */
+export function openSourceIndex({ database, collection, stream, load, signal }: SourceIndexOptions) {
+  const { clock, keys } = database;
+  const scope = keys.scope(collection);
+  async function look(): Promise<void> {
+    await clock.sleep(LOOK_EVERY_MS, signal);
+    signal.throwIfAborted();
+  }
+
+  /** The state, once there are pages. */
+  async function filled() {
+    for (;;) {
+      const state = await load();
+      const { generation } = state?.pages ?? state?.formerPages ?? {};
+      if (state?.layout === DERIVED_FORMAT && generation !== undefined)
+        return { state, generation, name: `${state.stream} ${generation}` };
+      await look();
+    }
+  }
+
+  /** Waits until the consumer has applied a record of a shard, or there are other pages. */
+  async function applied(shard: string, sequence: string): Promise<void> {
+    const begun = await filled();
+    for (let now = begun; now.name === begun.name; now = await filled()) {
+      const { [shard]: progress } = now.state.shards;
+      if (progress === undefined || BigInt(progress.after ?? 0) >= BigInt(sequence)) return;
+      await look();
+    }
+  }
+
+  /** The records of markers. Which of several items is the marker, the consumer decides. */
+  async function decided(shard: string, records: readonly StreamRecord[]): Promise<readonly StreamRecord[]> {
+    const last = records.findLast(({ contentions }) => contentions)?.sequence;
+    if (last === undefined) return records;
+    await applied(shard, last);
+    const contended = [...new Set(records.flatMap(({ contentions = [] }) => contentions.map(({ key }) => key)))];
+    const winners = await readWinners(database, scope, contended, newCall(signal), { consistent: true });
+    const images = new Map(contended.map((key, at) => [key, winners[at]?.ranking.best[0]?.image]));
+    const recordOf = (record: StreamRecord, key: string): StreamRecord => {
+      const after = (JSON.parse(images.get(key) ?? 'null') as WireImage | null) ?? undefined;
+      return { ...record, keys: wireOf(keys.marker(scope, key))['M'] as WireImage, before: undefined, after };
+    };
+    return records.flatMap((record) => record.contentions?.map(({ key }) => recordOf(record, key)) ?? record);
+  }
+
+  const tables: SearchTables = {
+    async readItems(after) {
+      const begun = await filled();
+      const begin = after?.sk ?? PARTITIONS[0] ?? '';
+      const pages = await pagesFrom(database, { scope, ...begun }, begin, PAGES_A_RESPONSE, newCall(signal));
+      // Pages are deleted once others have replaced them.
+      const { name } = await filled();
+      if (name !== begun.name) throw new StreamReplaced(begun.name, name);
+      const items = pages.flatMap(({ data }) => {
+        const entries = decodePage(data, collection.key);
+        if (entries === undefined) throw new UnknownPageFormat();
+        return entries.map(({ marker: { key, position, mapProperties, ...drawn } }) => {
+          return { ...drawn, ...keys.marker(scope, key), ...position, m: mapProperties };
+        });
+      });
+      const next = pages.at(-1)?.end ?? PARTITIONS[PARTITIONS.indexOf(begin.charAt(0)) + 1];
+      return { items, next: next === undefined ? null : { pk: scope, sk: next } };
+    },
+    listCollections: () => Promise.resolve([collection]),
+    async consumed() {
+      const { state, name } = await filled();
+      return { ...state, stream: name };
+    },
+  };
+  const followed: StreamPort = {
+    identify: async () => (await filled()).name,
+    listShards: (name, after) => stream.listShards(streamIn(name), after),
+    openShard: async (name, shard, start) => `${shard} ${await stream.openShard(streamIn(name), shard, start)}`,
+    async readRecords(iterator) {
+      const at = iterator.indexOf(' ');
+      const shard = iterator.slice(0, at);
+      const { records, next } = await stream.readRecords(iterator.slice(at + 1));
+      const read = await decided(shard, records);
+      return {
+        records: read.map((record) => ({ ...record, after: record.after && { ...record.after, place: undefined } })),
+        next: next === undefined ? undefined : `${shard} ${next}`,
+      };
+    },
+  };
+  return { tables, stream: followed };
+}
