@@ -8,8 +8,8 @@ const pathsOf = (place: Place | undefined): readonly Path[] =>
 
 /** The attributes of an item that decide what maps draw of it; `details` are read apart. */
 export function attributesDrawn(mapping: Mapping): readonly string[] {
-  const { items = {}, key, where, ttl, position, name, category, place, properties, newest } = mapping;
-  const optional = [ttl, name, category, newest].filter((path) => path !== undefined);
+  const { items = {}, key, where, each, ttl, position, name, category, place, properties, newest } = mapping;
+  const optional = [each, ttl, name, category, newest].filter((path) => path !== undefined);
   const paths = [
     ...(key?.paths ?? []),
     ...where.map((test) => test.path),

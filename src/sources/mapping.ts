@@ -96,6 +96,9 @@ const mapping = fields(
       .optional()
       .meta({ description: 'The key of the marker, over any attributes, such as "{itemId}" or "{PK}#{SK}"' }),
     where: list(test, MOST.tests, 'tests').default([]).meta({ description: 'Tests that must all hold' }),
+    each: path
+      .optional()
+      .meta({ description: 'A list, each entry of which is a marker: elsewhere, its path names one entry' }),
     ttl: path.optional().meta({ description: 'When the item expires: seconds, milliseconds or RFC 3339' }),
     position: place({
       fallback: place({}).optional().meta({ description: 'A second position, where the first is absent' }),
@@ -116,9 +119,11 @@ const mapping = fields(
     updatedAt: path.optional(),
   },
   'must be an object with table, key, position and other fields: see docs/sources.md',
-).superRefine(({ items = {}, key }, context) => {
+).superRefine(({ items = {}, key, each, newest }, context) => {
   const hasParts = Object.values(items).some(({ parts }) => parts.length > 0);
   if (key === undefined && !hasParts) refuse(context, KEY, ['key']);
+  // The newest item may have fewer entries than an older one, whose others would stay.
+  if (each && newest) refuse(context, 'must be left out with each: entries are those of one item', ['newest']);
 });
 
 /** A mapping as in its file: which items of a table are markers, and where they have what. See docs/sources.md. */

@@ -7,6 +7,7 @@ import { readInstant } from '../model/instant.js';
 import { jsonOfStored } from '../model/json.js';
 import type { Properties } from '../model/marker.js';
 import type { Place } from '../model/place.js';
+import { entriesIn, entryKey, type Entry } from './entries.js';
 import type { Mapping } from './mapping.js';
 import { keyText, label, pathText, valueAt, type Item, type Path } from './path.js';
 import { readPosition, type Fault } from './position.js';
@@ -27,6 +28,8 @@ export interface SourceMarker {
   readonly newest: Newest;
   /** In milliseconds since 1970; undefined if it does not expire. */
   readonly expiresAt: number | undefined;
+  /** The item, with one entry in place of the list if the mapping has `each`. */
+  readonly item: Item;
 }
 
 /**
@@ -78,7 +81,7 @@ export function itemParts(items: NonNullable<Mapping['items']>, item: Item): Rea
 }
 
 /** The key of the marker in an item that matches, or why it has none. */
-function keyOf({ key }: Mapping, item: Item, parts: ReadonlyMap<string, string>): string | Fault {
+function keyOf({ key }: Mapping, { item, index }: Entry, parts: ReadonlyMap<string, string>): string | Fault {
   const values: string[] = key === undefined ? [...parts.values()] : [];
   for (const path of key?.paths ?? []) {
     const value = valueAt(item, path);
@@ -90,7 +93,7 @@ function keyOf({ key }: Mapping, item: Item, parts: ReadonlyMap<string, string>)
   }
   const written = key === undefined ? joinKey(values) : formatTemplate(key, values);
   try {
-    return readMarkerKey('key', written);
+    return readMarkerKey('key', entryKey(written, index));
   } catch (error) {
     return { reason: 'invalid key', message: reasonFor(error) };
   }
@@ -128,8 +131,13 @@ export function compareNewest(a: Newest, b: Newest): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** What an item is to a mapping, at a time in milliseconds since 1970. */
-export function markerOf(mapping: Mapping, item: Item, now: number): MappedItem {
+/** What an item is to a mapping, at a time in milliseconds since 1970: one, or with `each` one for each entry. */
+export function markersOf(mapping: Mapping, item: Item, now: number): readonly MappedItem[] {
+  return entriesIn(mapping, item).map((entry) => markerOf(mapping, entry, now));
+}
+
+function markerOf(mapping: Mapping, entry: Entry, now: number): MappedItem {
+  const { item } = entry;
   const parts = itemParts(mapping.items ?? {}, item);
   if (parts === undefined) return OTHER;
   for (const { path, holds } of mapping.where) if (!holds(jsonOfStored(valueAt(item, path)))) return OTHER;
@@ -137,7 +145,7 @@ export function markerOf(mapping: Mapping, item: Item, now: number): MappedItem 
   // 0 means that it never expires.
   const expiresAt = expiry === 0 ? undefined : expiry;
   if (expiresAt !== undefined && expiresAt <= now) return OTHER;
-  const key = keyOf(mapping, item, parts);
+  const key = keyOf(mapping, entry, parts);
   if (typeof key !== 'string') return { kind: 'rejected', ...key };
   const newest = newestOf(mapping.newest, item);
   const position = readPosition(mapping.position, item);
@@ -152,6 +160,7 @@ export function markerOf(mapping: Mapping, item: Item, now: number): MappedItem 
     properties: propertiesAt(mapping.properties, item),
     newest,
     expiresAt,
+    item,
   };
 }
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { readMapping } from '../../src/sources/mapping.js';
-import { markerOf } from '../../src/sources/marker.js';
 import { createTable, putItem } from '../sources/foreign-table.js';
+import { markerOf } from '../sources/marker-of.js';
 import { TABLES } from '../sources/tables.js';
 import { allItems } from '../stream/support.js';
 import { runCliHere } from '../support/run-cli.js';

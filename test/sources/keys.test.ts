@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { readMapping } from '../../src/sources/mapping.js';
-import { markerOf } from '../../src/sources/marker.js';
 import { keyText, parsePath, pathText, valueAt, writePath, type Path } from '../../src/sources/path.js';
 import { primaryKeyOf, type KeyAttribute } from '../../src/sources/primary-key.js';
 import {
@@ -13,6 +12,7 @@ import {
   splitKey,
   splitOneWay,
 } from '../../src/sources/template.js';
+import { markerOf } from './marker-of.js';
 
 const POSITION = { lng: 'lng', lat: 'lat' };
 /** Text with what separates parts, escapes and quotes in it. */

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 
 import { center } from '../../src/geo/geohash.js';
+import { itemKey } from '../../src/sources/entries.js';
 import { readMapping, type MappingJson } from '../../src/sources/mapping.js';
-import { compareNewest, detailsOf, markerOf } from '../../src/sources/marker.js';
+import { compareNewest, detailsOf, markersOf } from '../../src/sources/marker.js';
 import type { Item } from '../../src/sources/path.js';
+import { markerOf } from './marker-of.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const SHOPS = { table: 'shops', key: '{id}', position: { lng: 'lng', lat: 'lat' } };
@@ -239,6 +241,7 @@ test('values become what a marker has', () => {
   };
   expect(read({ ...mapping, newest: 'q' }, item)).toEqual({
     kind: 'marker',
+    item,
     key: 'a',
     position: { lng: 16.9, lat: 52.4 },
     name: '7',
@@ -306,4 +309,40 @@ test('details are the properties that maps draw, those that are read when asked 
   expect(detailsOf(readMapping({ ...mapping, details: '*' }), item).properties).toEqual({ ...rest, ...properties });
   const unknown = { version: undefined, createdAt: undefined, updatedAt: undefined };
   expect(detailsOf(readMapping(mapping), { ...item, v: 1.5, made: 'x', changed: 9e15 })).toMatchObject(unknown);
+});
+
+test('with each, every entry of a list is a marker, and stands for the list in all other fields', () => {
+  const mapping = readMapping({
+    table: 'lines',
+    items: { PK: 'LINE#{id}' },
+    each: 'route.stops',
+    where: [{ path: 'route.stops.shut', ne: true }],
+    position: { lng: 'route.stops.at[0]', lat: 'route.stops.at[1]' },
+    name: 'route.stops.name',
+    properties: ['label'],
+    details: '*',
+  });
+  const [market, shut, lost] = [{ name: 'Market', at: [16.9, 52.4] }, { shut: true, at: [1, 2] }, { name: 'Lost' }];
+  const item = { PK: 'LINE#5', label: 'five', route: { stops: [market, shut, lost, market], other: 1 } };
+  const found = markersOf(mapping, item, NOW);
+  expect(found).toMatchObject([
+    { kind: 'marker', key: '5/0', position: { lng: 16.9, lat: 52.4 }, name: 'Market', properties: { label: 'five' } },
+    { kind: 'other' },
+    { kind: 'rejected', key: '5/2', reason: 'no position' },
+    { kind: 'marker', key: '5/3' },
+  ]);
+  const [first] = found;
+  expect(first?.kind === 'marker' && detailsOf(mapping, first.item).properties).toEqual({
+    PK: 'LINE#5',
+    label: 'five',
+    route: { stops: market, other: 1 },
+  });
+  expect(item.route.stops).toHaveLength(4);
+  for (const stops of [[], null, undefined]) expect(markersOf(mapping, { ...item, route: { stops } }, NOW)).toEqual([]);
+  expect(markersOf(mapping, { PK: 'LINE#5' }, NOW)).toEqual([]);
+  expect(markersOf(mapping, { ...item, route: { stops: market } }, NOW)).toMatchObject([{ key: '5/0' }]);
+  const many = Array.from({ length: 2_000 }, () => market);
+  expect(markersOf(mapping, { ...item, route: { stops: many } }, NOW)).toHaveLength(1_000);
+  expect(['5/0', '5/999', 'a/b/7'].map((key) => itemKey(mapping, key))).toEqual(['5', '5', 'a/b']);
+  expect(['5', '5/', '5/01', '5/1000', '5/-1'].map((key) => itemKey(mapping, key))).toEqual(Array(5).fill(undefined));
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
 import { readMapping } from '../../src/sources/mapping.js';
-import { markerOf } from '../../src/sources/marker.js';
 import { primaryKeyOf } from '../../src/sources/primary-key.js';
+import { markerOf } from './marker-of.js';
 import { NOW, shown, TABLES } from './tables.js';
 
 const LNG = 'must be a longitude in degrees';

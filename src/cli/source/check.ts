@@ -1,6 +1,6 @@
 import { PRICE_LIST } from '../../capacity/prices.js';
 import { CellportError } from '../../errors.js';
-import { markerOf, type MappedItem } from '../../sources/marker.js';
+import { markersOf, type MappedItem } from '../../sources/marker.js';
 import { keyText } from '../../sources/path.js';
 import type { Item } from '../../store/database.js';
 import { newCall } from '../../store/request/meter.js';
@@ -28,13 +28,13 @@ function count(found: readonly MappedItem[], kind: MappedItem['kind']): number {
 }
 
 /** The first reasons why items are no markers, each with how many have it and an example. */
-function reasonsFor(table: SourceTable, items: readonly Item[], found: readonly MappedItem[]): string[] {
+function reasonsFor(table: SourceTable, mapped: readonly (readonly [Item, MappedItem])[]): string[] {
   const reasons = new Map<string, { count: number; readonly example: string }>();
-  for (const [at, each] of found.entries()) {
+  for (const [item, each] of mapped) {
     if (each.kind !== 'rejected') continue;
     const known = reasons.get(each.reason);
     if (known) known.count += 1;
-    else reasons.set(each.reason, { count: 1, example: `${nameOfItem(table, items[at] ?? {})}: ${each.message}` });
+    else reasons.set(each.reason, { count: 1, example: `${nameOfItem(table, item)}: ${each.message}` });
   }
   return Array.from(reasons, ([reason, { count: many, example }]) => `  ${grouped(many)} × ${reason}, e.g. ${example}`);
 }
@@ -48,12 +48,14 @@ export async function checkMapping(
   const { mapping } = await readMappingFile(path);
   const table = await describeSource(database, mapping.table);
   const items = await sampleItems(database, table.name, sample, newCall(signal));
-  const found = items.map((item) => markerOf(mapping, item, database.clock.wall()));
+  const now = database.clock.wall();
+  const mapped = items.flatMap((item) => markersOf(mapping, item, now).map((one) => [item, one] as const));
+  const found = mapped.map(([, one]) => one);
   const say = (line: string) => console.log(printable(line));
   const [markers, rejected, others] = [count(found, 'marker'), count(found, 'rejected'), count(found, 'other')];
   say(`${grouped(items.length)} items looked at in table ${table.name}: ${grouped(markers)} are markers,`);
   say(`${grouped(rejected)} match but have no valid key or position, ${grouped(others)} do not match or have expired`);
-  for (const line of reasonsFor(table, items, found)) say(line);
+  for (const line of reasonsFor(table, mapped)) say(line);
   for (const each of found.filter((one) => one.kind === 'marker').slice(0, MOST_SHOWN)) {
     const { lng, lat } = each.position;
     say(`  ${each.key}: ${lng}, ${lat}${each.name === null ? '' : ` ${each.name}`}`);

@@ -1,9 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 
+import { badInput } from '../../errors.js';
 import type { Mapping } from '../../sources/mapping.js';
-import { compareNewest, detailsOf, markerOf, type Newest } from '../../sources/marker.js';
-import type { Database } from '../../store/database.js';
+import { compareNewest, detailsOf, markersOf, type MappedItem, type Newest } from '../../sources/marker.js';
+import { pathText } from '../../sources/path.js';
+import type { Database, Item } from '../../store/database.js';
 import type { Call } from '../../store/request/meter.js';
 import { retryInBackground } from '../../store/request/retries.js';
 import { send, type Operations } from '../../store/request/send.js';
@@ -45,7 +47,7 @@ async function* matchingLines(job: TableJob, newest: NewestItems, hash: Hash) {
     const page: Operations['wireScan']['output'] = await retryInBackground(scan, call.signal);
     const lines: string[] = [];
     for (const item of page.Items ?? []) {
-      const found = markerOf(mapping, exactItemOf(item), now);
+      const found = rowOf(mapping, exactItemOf(item), now);
       if (found.kind === 'other') continue;
       const line = `${JSON.stringify(item)}\n`;
       const { key } = found;
@@ -62,6 +64,10 @@ async function* matchingLines(job: TableJob, newest: NewestItems, hash: Hash) {
   } while (after !== undefined);
 }
 
+/** What an item is, which gives one row at most: its mapping has no `each`. */
+const rowOf = (mapping: Mapping, item: Item, now: number): MappedItem =>
+  markersOf(mapping, item, now)[0] ?? { kind: 'other' };
+
 async function* chunksOf(file: FileHandle) {
   let start = 0;
   for await (const bytes of file.createReadStream({ start, autoClose: false }) as AsyncIterable<Buffer>) {
@@ -76,13 +82,14 @@ async function* chunksOf(file: FileHandle) {
  */
 export async function openTable(job: TableJob): Promise<{ rows: RowSource<MarkerRow>; identity: string }> {
   const { mapping } = job;
+  if (mapping.each) throw badInput('each', pathText(mapping.each), 'left out: an import makes one marker of an item');
   const newest: NewestItems = new Map();
   const hash = createHash('sha256');
   const file = await keepIn(job.folder, matchingLines(job, newest, hash));
   function read(text: string): { readonly key: string | undefined; readonly content: MarkerRow | Invalid } {
     const item = exactItemOf(JSON.parse(text) as WireMap);
     // It had not expired when it was copied.
-    const found = markerOf(mapping, item, -Infinity);
+    const found = rowOf(mapping, item, -Infinity);
     if (found.kind === 'other') throw new Error('an item of the copy does not match the mapping');
     if (found.kind === 'rejected') return { key: found.key, content: { reason: found.message } };
     const { key, position, name, category, place } = found;

@@ -1,6 +1,6 @@
 import { plainName } from '../../geo/coordinate-names.js';
 import { readMapping, type MappingJson } from '../mapping.js';
-import { itemParts, markerOf } from '../marker.js';
+import { itemParts, markersOf } from '../marker.js';
 import { isMap, keyText, writePath, type Item } from '../path.js';
 import { readPosition } from '../position.js';
 import type { KeyAttribute } from '../primary-key.js';
@@ -171,7 +171,9 @@ function proposalOf({ table, items: all, type }: Sample, { kind, items }: Kind):
   };
   const compiled = readMapping(mapping);
   const markersIn = (some: readonly Item[]) =>
-    new Set(some.map((item) => markerOf(compiled, item, 0)).flatMap((one) => (one.kind === 'marker' ? [one.key] : [])));
+    new Set(
+      some.flatMap((item) => markersOf(compiled, item, 0)).flatMap((one) => (one.kind === 'marker' ? [one.key] : [])),
+    );
   const foreign = markersIn(others).size;
   const note = `${foreign} items of other kinds match, too, as nothing tells them apart; add a test to where.`;
   const notes = foreign > 0 ? [...found.notes, note] : found.notes;

@@ -1,5 +1,5 @@
 import type { Keyspace } from '../../keys/keyspace.js';
-import { markerOf, type Newest, type SourceMarker } from '../../sources/marker.js';
+import { markersOf, type Newest, type SourceMarker } from '../../sources/marker.js';
 import type { Item } from '../database.js';
 import { EXPIRY } from '../marker/marker-item.js';
 import { valueBytes } from '../request/item-size.js';
@@ -8,11 +8,11 @@ import { mappingOf, type SourceCollection } from './source-mapping.js';
 /** More than this is not drawn: a page would have too few markers. */
 const MOST_DRAWN_BYTES = 8 * 1024;
 
-/** An item of a source in the form of Cellport's own items, as far as maps draw it, or the reason why it is no marker. */
+/** What a source has of a marker, in the form of Cellport's own items, as far as maps draw it, or the reason why it is no marker; neither if it does not match. */
 export interface Drawn {
-  /** That of the marker; undefined if the item has no valid one. */
-  readonly key: string | undefined;
-  readonly newest: Newest;
+  /** That of the marker; undefined if there is no valid one. */
+  readonly key?: string | undefined;
+  readonly newest?: Newest;
   readonly item?: Item;
   readonly fault?: string;
 }
@@ -36,13 +36,14 @@ function drawnItem(keys: Keyspace, collection: SourceCollection, marker: SourceM
 }
 
 /**
- * What maps draw of an item; undefined if it does not match the mapping. It depends on the item alone, so that what an
+ * What maps draw of an item, in the order of its entries. It depends on the item alone, so that what an
  * image has added is what it takes away: an item that has expired counts until it is deleted, and readers leave it out.
  */
-export function drawnOf(keys: Keyspace, collection: SourceCollection, item: Item): Drawn | undefined {
-  const found = markerOf(mappingOf(collection.source), item, -Infinity);
-  if (found.kind === 'other') return undefined;
-  const { key, newest } = found;
-  if (found.kind === 'rejected') return { key, newest, fault: `${found.reason}: ${found.message}` };
-  return { key, newest, item: drawnItem(keys, collection, found) };
+export function drawnIn(keys: Keyspace, collection: SourceCollection, item: Item): readonly Drawn[] {
+  return markersOf(mappingOf(collection.source), item, -Infinity).map((found) => {
+    if (found.kind === 'other') return {};
+    const { key, newest } = found;
+    if (found.kind === 'rejected') return { key, newest, fault: `${found.reason}: ${found.message}` };
+    return { key, newest, item: drawnItem(keys, collection, found) };
+  });
 }

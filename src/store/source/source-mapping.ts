@@ -1,6 +1,7 @@
 import { CellportError } from '../../errors.js';
 import type { Collection, CollectionSource, TableKeyAttribute } from '../../model/collection.js';
 import { attributesDrawn } from '../../sources/attributes.js';
+import { itemKey } from '../../sources/entries.js';
 import { readMapping, type Mapping } from '../../sources/mapping.js';
 import { primaryKeyOf } from '../../sources/primary-key.js';
 import type { Item } from '../database.js';
@@ -41,7 +42,14 @@ export function ownCollection(collection: Collection, field: string): Collection
  */
 export function onlyItemOf(source: CollectionSource, key: string): Item | undefined {
   const mapping = mappingOf(source);
-  return mapping.newest === undefined && isFixed(source) ? primaryKeyOf(mapping, source.tableKey, key) : undefined;
+  return mapping.newest === undefined && isFixed(source) ? partOfKey(source, source.tableKey, key) : undefined;
+}
+
+/** See `primaryKeyOf`. */
+export function partOfKey(source: CollectionSource, part: readonly TableKeyAttribute[], key: string): Item | undefined {
+  const mapping = mappingOf(source);
+  const own = itemKey(mapping, key);
+  return own === undefined ? undefined : primaryKeyOf(mapping, part, own);
 }
 
 /** Whether the key of a marker consists of what its item cannot change. */

@@ -4,9 +4,9 @@ import { encode, LONGEST_Z } from '../../geo/geohash.js';
 import type { CollectionSource } from '../../model/collection.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { Marker } from '../../model/marker.js';
-import { detailsOf, markerOf } from '../../sources/marker.js';
+import { detailsOf, markersOf, type SourceMarker } from '../../sources/marker.js';
 import { keyText } from '../../sources/path.js';
-import { primaryKeyOf, type KeyAttribute } from '../../sources/primary-key.js';
+import type { KeyAttribute } from '../../sources/primary-key.js';
 import type { Database, Item } from '../database.js';
 import { getMarkers, type MarkerReference } from '../marker/markers.js';
 import type { BatchGetOptions } from '../request/batch-get.js';
@@ -15,19 +15,30 @@ import type { Call } from '../request/meter.js';
 import { processAll } from '../request/retries.js';
 import { send, type Operations } from '../request/send.js';
 import { exactItemOf, type WireMap } from '../request/wire.js';
-import { attributesRead, hasSource, keysOf, mappingOf, onlyItemOf, type SourceCollection } from './source-mapping.js';
+import {
+  attributesRead,
+  hasSource,
+  keysOf,
+  mappingOf,
+  onlyItemOf,
+  partOfKey,
+  type SourceCollection,
+} from './source-mapping.js';
 import { readWinners } from './winners.js';
 
 const BATCHES_AT_A_TIME = 8;
 const ATTEMPTS = 8;
 
-/** A marker of a source, from its item; undefined if the item is none, or has expired. */
-function markerIn(collection: SourceCollection, item: Item, now: number): Marker | undefined {
+/** The markers in an item of a source that have not expired. */
+function markersIn(collection: SourceCollection, item: Item, now: number): readonly Marker[] {
+  const found = markersOf(mappingOf(collection.source), item, now);
+  return found.flatMap((one) => (one.kind === 'marker' ? wholeMarker(collection, one) : []));
+}
+
+function wholeMarker(collection: SourceCollection, found: SourceMarker): Marker {
   const mapping = mappingOf(collection.source);
-  const found = markerOf(mapping, item, now);
-  if (found.kind !== 'marker') return undefined;
   const { key, position, name, category, place, properties, expiresAt } = found;
-  const details = detailsOf(mapping, item);
+  const details = detailsOf(mapping, found.item);
   return {
     collection: collection.key,
     key,
@@ -101,7 +112,7 @@ export function itemsAround(
   key: string,
   call: Call,
 ): AsyncIterable<readonly WireMap[]> | undefined {
-  const partition = primaryKeyOf(mappingOf(source), source.tableKey.slice(0, 1), key);
+  const partition = partOfKey(source, source.tableKey.slice(0, 1), key);
   return partition && partitionItems(database, source, partition, call);
 }
 
@@ -120,19 +131,20 @@ async function readFromTable(
   const others = unique.filter((_, index) => only[index] === undefined);
   const winners = await readWinners(database, database.keys.scope(collection), others, call, options);
   const chosen = new Map(others.map((key, index) => [key, winners[index]?.ranking.best[0]?.item]));
-  // Two keys may name one item, which has just got the other key.
-  const named = [...new Set(chosen.values())].map((item) => item && exactItemOf(JSON.parse(item) as WireMap));
-  const wanted = [...only, ...named].flatMap((key) => (key ? [wireKey(tableKey, key)] : []));
+  const named = [...chosen.values()].map((item) => item && exactItemOf(JSON.parse(item) as WireMap));
+  const keysRead = [...only, ...named].flatMap((key) => (key ? [wireKey(tableKey, key)] : []));
+  // Two keys may name one item: it has several markers, or has just got the other key.
+  const wanted = [...new Map(keysRead.map((key) => [JSON.stringify(key), key])).values()];
   const now = database.clock.wall();
   const found = new Map<string, Marker>();
   async function read(left: readonly WireKey[]): Promise<readonly WireKey[]> {
     const RequestItems = { [table]: { Keys: [...left], ...(options.consistent ? { ConsistentRead: true } : {}) } };
     const { Responses, UnprocessedKeys } = await send(database, 'wireBatchGet', { RequestItems }, call);
     for (const item of (Responses?.[table] ?? []) as unknown as readonly WireMap[]) {
-      const marker = markerIn(collection, exactItemOf(item), now);
-      const isChosen =
-        marker && (!chosen.has(marker.key) || chosen.get(marker.key) === JSON.stringify(keysOf(source, item)));
-      if (isChosen) found.set(marker.key, marker);
+      for (const marker of markersIn(collection, exactItemOf(item), now)) {
+        const isChosen = !chosen.has(marker.key) || chosen.get(marker.key) === JSON.stringify(keysOf(source, item));
+        if (isChosen) found.set(marker.key, marker);
+      }
     }
     return UnprocessedKeys?.[table]?.Keys ?? [];
   }

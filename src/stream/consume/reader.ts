@@ -170,12 +170,13 @@ export class StreamReader {
     let start: ShardStart = { type: 'at', sequence: first };
     for (;;) {
       const { records, next } = await nextRecords(this.#source, cursor, start);
-      for (const record of records) {
+      for (const [at, record] of records.entries()) {
         if (cursor.after === undefined && record.sequence !== first) throw lost;
         if (isAfter(record.sequence, to)) throw lost;
         fold.add(id, record);
         cursor.after = record.sequence;
-        if (record.sequence === to) return;
+        // An item of a table of others may have several markers, each with a record.
+        if (record.sequence === to && records[at + 1]?.sequence !== to) return;
         start = startOf(cursor);
       }
       if (next === undefined) throw lost;

@@ -1,6 +1,6 @@
 import type { Database } from '../../store/database.js';
 import type { Rejected, RejectedItems } from '../../store/source/rejected-items.js';
-import { attributesRead, keysOf, type SourceCollection } from '../../store/source/source-mapping.js';
+import { attributesRead, type SourceCollection } from '../../store/source/source-mapping.js';
 import type { Contender } from '../../store/source/winners.js';
 import type { WireImage } from '../change.js';
 import { versioned } from '../pages/apply.js';
@@ -8,7 +8,7 @@ import type { DaysPort } from '../ports.js';
 import { Contest } from '../recount/contest.js';
 import { openRecount, scan } from '../recount/reads.js';
 import type { RecountPort } from '../recount/scan.js';
-import { mappedImage } from './mapped-stream.js';
+import { mappedImages, rejectedKeys } from './mapped-stream.js';
 import { openWinners } from './winners.js';
 
 /** Markers in tables of others have no readings. */
@@ -72,11 +72,12 @@ export function openFill(
         const faults: Rejected[] = [];
         const contenders: (Contender & { readonly key: string })[] = [];
         for (const item of page) {
-          const { key, image, fault, contender } = mappedImage(keys, collection, item);
-          if (key !== undefined && contender) contenders.push({ key, ...contender });
-          else if (image) images.push(image);
-          if (fault === undefined) continue;
-          faults.push({ reason: fault, event: 'SCAN', item: JSON.stringify(keysOf(source, item)) });
+          for (const [at, { key, image, fault, contender }] of mappedImages(keys, collection, item).entries()) {
+            if (key !== undefined && contender) contenders.push({ key, ...contender });
+            else if (image) images.push(image);
+            if (fault === undefined) continue;
+            faults.push({ reason: fault, event: 'SCAN', item: JSON.stringify(rejectedKeys(source, item, at)) });
+          }
         }
         await contest.add(contenders);
         rejected.add(faults);

@@ -1,6 +1,8 @@
 import type { Keyspace } from '../../keys/keyspace.js';
+import type { CollectionSource } from '../../model/collection.js';
+import { pathText } from '../../sources/path.js';
 import { exactItemOf, wireOf } from '../../store/request/wire.js';
-import { drawnOf } from '../../store/source/drawn-item.js';
+import { drawnIn, type Drawn } from '../../store/source/drawn-item.js';
 import { keysOf, mappingOf, onlyItemOf, type SourceCollection } from '../../store/source/source-mapping.js';
 import type { Contender } from '../../store/source/winners.js';
 import type { Contention, StreamRecord, WireImage } from '../change.js';
@@ -8,7 +10,7 @@ import type { StreamPort } from '../ports.js';
 
 type WireItem = Parameters<typeof exactItemOf>[0];
 
-/** What a source's image is to Cellport. */
+/** What an entry of a source's image is to Cellport. */
 interface Mapped {
   readonly key?: string | undefined;
   /** What maps draw of the marker in it, as an image of Cellport's own table; undefined if it is none. */
@@ -23,17 +25,24 @@ interface Mapped {
  * An image of a table of others in the form of Cellport's own. Where its mapping orders items by nothing else, they are
  * in the order of their records; `sequence` is that of the image's.
  */
-export function mappedImage(
+export function mappedImages(
   keys: Keyspace,
   collection: SourceCollection,
   image: WireImage | undefined,
   sequence = '0',
+): readonly Mapped[] {
+  if (image === undefined) return [];
+  const entries = drawnIn(keys, collection, exactItemOf(image as WireItem));
+  return entries.map((drawn) => mappedEntry(collection, image, drawn, sequence));
+}
+
+function mappedEntry(
+  { source }: SourceCollection,
+  image: WireImage,
+  { key, newest, item, fault }: Drawn,
+  sequence: string,
 ): Mapped {
-  const drawn = image && drawnOf(keys, collection, exactItemOf(image as WireItem));
-  if (image === undefined || drawn === undefined) return {};
-  const { key, newest, item, fault } = drawn;
   const made = item && (wireOf(item)['M'] as WireImage);
-  const { source } = collection;
   if (key === undefined || onlyItemOf(source, key) !== undefined) return { key, image: made, fault };
   const contender = {
     item: JSON.stringify(keysOf(source, image)),
@@ -46,15 +55,33 @@ export function mappedImage(
 /** An item that is no marker, or one of several that may be it: it stays a record, so that reading moves past it. */
 const NO_KEYS: WireImage = {};
 
-/** A record of a table of others as one of Cellport's own table. */
-export function mappedRecord(keys: Keyspace, collection: SourceCollection, record: StreamRecord): StreamRecord {
-  const { source } = collection;
+/** The keys by which a rejected item is listed, or one of its entries. */
+export function rejectedKeys(source: CollectionSource, image: WireImage, index: number): WireImage {
+  const { each } = mappingOf(source);
+  return { ...keysOf(source, image), ...(each && { [pathText(each)]: { N: String(index) } }) };
+}
+
+/** A record of a table of others as those of Cellport's own table, one for each entry of its item, all with its sequence number. */
+function mappedRecords(keys: Keyspace, collection: SourceCollection, record: StreamRecord): readonly StreamRecord[] {
+  const before = mappedImages(keys, collection, record.before);
+  const after = mappedImages(keys, collection, record.after, record.sequence);
+  const count = Math.max(1, before.length, after.length);
+  return Array.from({ length: count }, (_, index) =>
+    entryRecord(collection.source, record, index, before[index] ?? {}, after[index] ?? {}),
+  );
+}
+
+function entryRecord(
+  source: CollectionSource,
+  record: StreamRecord,
+  index: number,
+  before: Mapped,
+  after: Mapped,
+): StreamRecord {
   const { sequence, at } = record;
-  const before = mappedImage(keys, collection, record.before);
-  const after = mappedImage(keys, collection, record.after, sequence);
   const [had, has] = [before.fault, after.fault];
   const more = Number(has !== undefined) - Number(had !== undefined);
-  const fault = had === has ? undefined : { reason: has ?? '', keys: keysOf(source, record.keys), more };
+  const fault = had === has ? undefined : { reason: has ?? '', keys: rejectedKeys(source, record.keys, index), more };
   const [was, is] = [before.contender, after.contender];
   if (was === undefined && is === undefined) {
     const { pk, sk } = after.image ?? before.image ?? NO_KEYS;
@@ -89,12 +116,12 @@ export function mappedStream(
 ): StreamPort {
   const passed = { keys: NO_KEYS, before: undefined, after: undefined };
   const mapped = (record: StreamRecord) =>
-    record.at < since() ? { ...record, ...passed } : mappedRecord(keys, collection, record);
+    record.at < since() ? { ...record, ...passed } : mappedRecords(keys, collection, record);
   return {
     ...port,
     async readRecords(iterator) {
       const { records, next } = await port.readRecords(iterator);
-      return { records: records.map(mapped), next };
+      return { records: records.flatMap(mapped), next };
     },
   };
 }

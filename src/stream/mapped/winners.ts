@@ -5,7 +5,7 @@ import { itemsAround } from '../../store/source/source-markers.js';
 import { readWinners, replaceWinners } from '../../store/source/winners.js';
 import { NO_CONTENDER, ranked } from '../consume/winners.js';
 import type { WinnersPort } from '../ports.js';
-import { mappedImage } from './mapped-stream.js';
+import { mappedImages } from './mapped-stream.js';
 
 /** Which items are the markers of a source. */
 export function openWinners(database: Database, collection: SourceCollection): WinnersPort {
@@ -23,9 +23,10 @@ export function openWinners(database: Database, collection: SourceCollection): W
       let ranking = NO_CONTENDER;
       for await (const items of responses) {
         for (const item of items) {
-          const mapped = mappedImage(keys, collection, item);
-          if (mapped.key === key && mapped.contender)
-            ranking = ranked(ranking, mapped.contender.item, mapped.contender);
+          for (const mapped of mappedImages(keys, collection, item)) {
+            if (mapped.key === key && mapped.contender)
+              ranking = ranked(ranking, mapped.contender.item, mapped.contender);
+          }
         }
         if (isSorted && ranking.best.length > 0) break;
       }

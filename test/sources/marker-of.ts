@@ -1,0 +1,10 @@
+import type { Mapping } from '../../src/sources/mapping.js';
+import { markersOf, type MappedItem } from '../../src/sources/marker.js';
+import type { Item } from '../../src/sources/path.js';
+
+/** What an item is to a mapping without `each`. */
+export function markerOf(mapping: Mapping, item: Item, now: number): MappedItem {
+  const [found, ...more] = markersOf(mapping, item, now);
+  if (found === undefined || more.length > 0) throw new Error('not one marker of an item');
+  return found;
+}
