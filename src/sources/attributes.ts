@@ -3,7 +3,8 @@ import type { Path } from './path.js';
 
 type Place = NonNullable<Mapping['position']['fallback']>;
 
-const pathsOf = (place: Place | undefined): readonly Path[] =>
+/** The paths of a position; none if there is none. */
+export const pathsOf = (place: Place | undefined): readonly Path[] =>
   place === undefined ? [] : 'lng' in place ? [place.lng, place.lat] : [place.path];
 
 /** The attributes of an item that decide what maps draw of it; `details` are read apart. */

@@ -20,7 +20,7 @@ function replaced(value: unknown, [step, ...rest]: Path, entry: unknown): unknow
 }
 
 /** What may be markers in an item, in order; what is no list is its only entry. */
-export function entriesIn({ each }: Mapping, item: Item): readonly Entry[] {
+export function entriesIn({ each }: Pick<Mapping, 'each'>, item: Item): readonly Entry[] {
   if (each === undefined) return [{ item, index: undefined }];
   const found = valueAt(item, each) ?? [];
   const list = Array.isArray(found) ? found.slice(0, MOST_ENTRIES) : [found];

@@ -68,7 +68,8 @@ const test = fields(
 ).transform((written, context) => {
   const [name, ...more] = NAMES.filter((each) => written[each] !== undefined);
   if (name === undefined || more.length > 0) return refuse(context, `must have one comparison of ${NAMES.join(', ')}`);
-  return { path: written.path, holds: (value: unknown) => COMPARISONS[name](value, written[name]) };
+  const asked = JSON.stringify({ [name]: written[name] });
+  return { path: written.path, asked, holds: (value: unknown) => COMPARISONS[name](value, written[name]) };
 });
 
 function place<const More extends z.core.$ZodLooseShape>(more: More) {

@@ -7,6 +7,7 @@ import { readInstant } from '../model/instant.js';
 import { jsonOfStored } from '../model/json.js';
 import type { Properties } from '../model/marker.js';
 import type { Place } from '../model/place.js';
+import { pathsOf } from './attributes.js';
 import { entriesIn, entryKey, type Entry } from './entries.js';
 import type { Mapping } from './mapping.js';
 import { keyText, label, pathText, valueAt, type Item, type Path } from './path.js';
@@ -182,12 +183,7 @@ export function detailsOf(mapping: Mapping, item: Item): Details {
     return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
   };
   const version = at(mapping.version);
-  const used = [
-    mapping.name,
-    mapping.category,
-    ...mapping.place,
-    ...('lng' in position ? [position.lng, position.lat] : [position.path]),
-  ];
+  const used = [mapping.name, mapping.category, ...mapping.place, ...pathsOf(position), ...pathsOf(position.fallback)];
   const isUsed = (name: string) => used.some((path) => path?.length === 1 && path[0] === name);
   const rest =
     details === '*'

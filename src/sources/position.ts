@@ -30,11 +30,16 @@ const ALLOWED = {
   geohash: `a geohash of ${SHORTEST_GEOHASH} to 12 characters`,
 } as const satisfies Record<Format, string>;
 
+const EMPTY_POINT = /^(?:SRID=\d+;\s*)?(?:MULTI)?POINT(?:\s+Z?M?)?\s+EMPTY$/i;
+
 /** Whether a value says that there is none. */
 function isAbsent(value: unknown): boolean {
   if (value === undefined || value === null) return true;
-  if (typeof value === 'string') return value.trim() === '';
-  return (Array.isArray(value) && value.length === 0) || (isMap(value) && Object.keys(value).length === 0);
+  if (typeof value === 'string') return value.trim() === '' || EMPTY_POINT.test(value.trim());
+  if (!isMap(value)) return Array.isArray(value) && value.length === 0;
+  if (Object.hasOwn(value, 'geometry')) return isAbsent(value['geometry']);
+  const point = pointCoordinates(singleGeometry(value));
+  return Object.keys(value).length === 0 || (point !== undefined && isAbsent(point.coordinates));
 }
 
 /** A coordinate: a number, or text that wholly is one. */

@@ -27,6 +27,15 @@ export function formatTemplate({ literals }: Template, values: readonly string[]
   return literals.map((literal, at) => literal + (values[at] ?? '')).join('');
 }
 
+/** A template as mappings have it: parseTemplate(writeTemplate(template)) = template. */
+export function writeTemplate({ literals, parts }: Template): string {
+  const escaped = literals.map((literal) => literal.replaceAll(/[{}]/g, '$&$&'));
+  return formatTemplate(
+    { parts, literals: escaped },
+    parts.map((part) => `{${part}}`),
+  );
+}
+
 /**
  * The values of the parts in a text, none of them empty, each up to the first text that follows it in the template;
  * undefined if there are none. Takes linear time: the first such text is always as good as any later one.

@@ -81,6 +81,20 @@ test('what is wrong is named: the table, the file, the field, the kind, and esca
   expect((await cli('source', 'check', await mappingFile('nothing', JSON.stringify(nothing)))).output).toMatch(
     /no item of the sample is a marker/,
   );
+  const check = async (changes: object) =>
+    (await cli('source', 'check', await mappingFile('unlike', JSON.stringify({ ...nothing, where: [], ...changes }))))
+      .output;
+  expect(await check({ items: { PK: 'STORE#{key}', sk: 'META' } })).toContain('41 × no match by PK, e.g. PK "SHOP#');
+  expect(await check({ items: { sk: '{{x}}{key}' } })).toMatch(
+    /41 × no sk, .*: sk must be like "\{\{x\}\}\{key\}"; got undefined/,
+  );
+  expect(await check({ items: { PK: '{key}', SK: '{key}' } })).toContain(
+    'a part has different values in two attributes',
+  );
+  expect(await check({ where: [{ path: 'total', eq: '12.5' }] })).toMatch(
+    /20 × .*: total must be as asked by \{"eq":"12.5"\}; got 12.5/,
+  );
+  expect(await check({ ttl: 'at.lon' })).toMatch(/expired, .*: at.lon must be a time to come; got \d+/);
   const raw = await mappingFile('raw', JSON.stringify({ ...nothing, where: [], key: '{PK}/{SK}', name: 'title' }));
   expect((await cli('source', 'check', raw, '--sample', '100')).output).not.toContain('\u001b');
 });

@@ -122,6 +122,22 @@ describe('a position', () => {
     expect(read({ position }, { id: 'a', lng: 'x', lat: 2, shop })).toMatchObject({ reason: 'invalid position' });
     expect(read({ position }, { id: 'a', shop: { at: '0,0' } })).toMatchObject({ reason: 'no position' });
   });
+
+  test.each<[unknown, 'wkt' | 'geojson']>([
+    ['POINT EMPTY', 'wkt'],
+    [' SRID=4326; point z empty ', 'wkt'],
+    [{ type: 'Point', coordinates: [] }, 'geojson'],
+    [{ type: 'Point', coordinates: null }, 'geojson'],
+    [{ type: 'GeometryCollection', geometries: [{ type: 'Point', coordinates: [] }] }, 'geojson'],
+    [{ type: 'Feature', geometry: null, properties: {} }, 'geojson'],
+  ])('is absent in an empty geometry: %j', (at, as) => {
+    const fallback = { path: 'other', as: 'geohash' as const };
+    const place = { path: 'at', as };
+    expect(read({ position: place }, { id: 'a', at })).toMatchObject({ reason: 'no position' });
+    expect(read({ position: { ...place, fallback } }, { id: 'a', at, other: 'u37cp' })).toMatchObject({
+      kind: 'marker',
+    });
+  });
 });
 
 describe('an item matches', () => {
@@ -307,6 +323,8 @@ test('details are the properties that maps draw, those that are read when asked 
   });
   const { lng: _lng, lat: _lat, name: _name, ...rest } = item;
   expect(detailsOf(readMapping({ ...mapping, details: '*' }), item).properties).toEqual({ ...rest, ...properties });
+  const other = { ...mapping, position: { ...SHOPS.position, fallback: { path: 'phone', as: 'wkt' as const } } };
+  expect(detailsOf(readMapping({ ...other, details: '*' }), item).properties).not.toHaveProperty('phone');
   const unknown = { version: undefined, createdAt: undefined, updatedAt: undefined };
   expect(detailsOf(readMapping(mapping), { ...item, v: 1.5, made: 'x', changed: 9e15 })).toMatchObject(unknown);
 });

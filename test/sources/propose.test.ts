@@ -187,6 +187,17 @@ describe('proposes', () => {
         ...LAT_LNG,
       },
     ],
+    [
+      'the entries of a list, where only these have positions',
+      [S('id')],
+      each((city, at) => ({ id: `${at}`, route: { color: 'red', stops: [{ name: `Stop ${at}`, ...city }, city] } })),
+      {
+        key: '{id}',
+        each: 'route.stops',
+        position: { lng: 'route.stops.lng', lat: 'route.stops.lat' },
+        name: 'route.stops.name',
+      },
+    ],
   ])('%s', (_name, key, items, mapping) => {
     const [first] = propose({ name: 'table', key }, items);
     expect(first?.mapping).toEqual({ table: 'table', ...mapping });

@@ -1,6 +1,9 @@
 import { PRICE_LIST } from '../../capacity/prices.js';
 import { CellportError } from '../../errors.js';
+import { entriesIn } from '../../sources/entries.js';
+import type { Mapping } from '../../sources/mapping.js';
 import { markersOf, type MappedItem } from '../../sources/marker.js';
+import { mismatchOf } from '../../sources/mismatch.js';
 import { keyText } from '../../sources/path.js';
 import type { Item } from '../../store/database.js';
 import { newCall } from '../../store/request/meter.js';
@@ -27,14 +30,15 @@ function count(found: readonly MappedItem[], kind: MappedItem['kind']): number {
   return found.filter((each) => each.kind === kind).length;
 }
 
-/** The first reasons why items are no markers, each with how many have it and an example. */
-function reasonsFor(table: SourceTable, mapped: readonly (readonly [Item, MappedItem])[]): string[] {
+/** The reasons why items are no markers, each with how many have it and an example. */
+function reasonsFor(table: SourceTable, mapping: Mapping, mapped: readonly (readonly [Item, MappedItem])[]): string[] {
   const reasons = new Map<string, { count: number; readonly example: string }>();
   for (const [item, each] of mapped) {
-    if (each.kind !== 'rejected') continue;
-    const known = reasons.get(each.reason);
+    if (each.kind === 'marker') continue;
+    const { reason, message } = each.kind === 'rejected' ? each : mismatchOf(mapping, item);
+    const known = reasons.get(reason);
     if (known) known.count += 1;
-    else reasons.set(each.reason, { count: 1, example: `${nameOfItem(table, item)}: ${each.message}` });
+    else reasons.set(reason, { count: 1, example: `${nameOfItem(table, item)}: ${message}` });
   }
   return Array.from(reasons, ([reason, { count: many, example }]) => `  ${grouped(many)} × ${reason}, e.g. ${example}`);
 }
@@ -49,13 +53,16 @@ export async function checkMapping(
   const table = await describeSource(database, mapping.table);
   const items = await sampleItems(database, table.name, sample, newCall(signal));
   const now = database.clock.wall();
-  const mapped = items.flatMap((item) => markersOf(mapping, item, now).map((one) => [item, one] as const));
+  const mapped = items.flatMap((item) => {
+    const entries = entriesIn(mapping, item);
+    return markersOf(mapping, item, now).map((one, at) => [entries[at]?.item ?? item, one] as const);
+  });
   const found = mapped.map(([, one]) => one);
   const say = (line: string) => console.log(printable(line));
   const [markers, rejected, others] = [count(found, 'marker'), count(found, 'rejected'), count(found, 'other')];
   say(`${grouped(items.length)} items looked at in table ${table.name}: ${grouped(markers)} are markers,`);
   say(`${grouped(rejected)} match but have no valid key or position, ${grouped(others)} do not match or have expired`);
-  for (const line of reasonsFor(table, mapped)) say(line);
+  for (const line of reasonsFor(table, mapping, mapped)) say(line);
   for (const each of found.filter((one) => one.kind === 'marker').slice(0, MOST_SHOWN)) {
     const { lng, lat } = each.position;
     say(`  ${each.key}: ${lng}, ${lat}${each.name === null ? '' : ` ${each.name}`}`);

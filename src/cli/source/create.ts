@@ -4,7 +4,7 @@ import { systemClock } from '../../clock.js';
 import { CellportError } from '../../errors.js';
 import type { Collection, CollectionSource } from '../../model/collection.js';
 import { fillSource } from '../../server/sources/fill.js';
-import { sourceConsumer, sourceReport } from '../../server/sources/report.js';
+import { sourceConsumer, sourceReport, sourceStatus } from '../../server/sources/report.js';
 import { pathText } from '../../sources/path.js';
 import { loadStreamState } from '../../store/cell/stream-state.js';
 import { changeCollection } from '../../store/collection/change-collection.js';
@@ -76,14 +76,19 @@ async function fill(
   collection: SourceCollection,
   options: FillOptions = {},
 ): Promise<boolean> {
+  const { database, log, signal } = session;
   const bar = progressBar(`${table.name}, reading`);
   const began = systemClock.now();
   const onProgress = (items: number) =>
     bar.update({ rows: items, resumed: 0, part: Math.min(0.99, items / Math.max(1, table.items)) });
   try {
-    const { markers } = await fillSource(session, collection, session.log, session.signal, { onProgress, ...options });
+    const { markers } = await fillSource(session, collection, log, signal, { onProgress, ...options });
     bar.end();
     console.log(`${grouped(markers)} markers from table ${table.name} in ${duration(systemClock.now() - began)}`);
+    const { rejected } = await sourceStatus(database, database.keys.scope(collection), newCall(signal));
+    const advice = `see \`cellport source status ${collection.key}\``;
+    if (rejected > 0) console.error(`rejected, as they match but are no markers: ${grouped(rejected)}; ${advice}`);
+    else if (markers === 0) console.error('no item matches the mapping: see `cellport source check`');
     return true;
   } catch (error) {
     if (error instanceof LeaseLost) return false;

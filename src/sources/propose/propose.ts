@@ -5,6 +5,7 @@ import { isMap, keyText, writePath, type Item } from '../path.js';
 import { readPosition } from '../position.js';
 import type { KeyAttribute } from '../primary-key.js';
 import { categoryOf, isTime, nameOf, testsOf, timesOf, ttlOf } from './attributes.js';
+import { proposeEntries } from './entries.js';
 import { proposePosition } from './position.js';
 
 /** A table of which items were sampled. */
@@ -138,13 +139,17 @@ interface Kind {
 
 /** The mapping of a kind; none if its items have no position. */
 function proposalOf({ table, items: all, type }: Sample, { kind, items }: Kind): Proposal[] {
-  const found = proposePosition(items);
+  const inLists = proposePosition(items) ? undefined : proposeEntries(items);
+  const found = inLists ?? proposePosition(items);
   if (found === undefined) return [];
   const { position } = found;
+  const each = inLists && writePath(inLists.each);
   const templates = templatesOf(items, table.key);
-  const draft = readMapping({ table: table.name, items: templates, position });
+  const draft = readMapping({ table: table.name, items: templates, each, position });
   const place = (item: Item) => JSON.stringify(readPosition(draft.position, item));
   const { names, newest } = identityOf(items, table.key, templates, place);
+  // Only one item can have entries.
+  if (each !== undefined && newest !== undefined) return [];
   const own = new Set(items);
   const others = all.filter((item) => !own.has(item));
   const areToldByKey = others.every((item) => itemParts(draft.items ?? {}, item) === undefined);
@@ -156,13 +161,14 @@ function proposalOf({ table, items: all, type }: Sample, { kind, items }: Kind):
   const where = isTyped ? [{ path: pathOf(type), ...(more.length > 0 ? { in: [only, ...more] } : { eq: only }) }] : [];
   const isNowhere = (separator: string) =>
     all.every((item) => table.key.every(({ name }) => !textAt(item, name).includes(separator)));
-  const [name, ttl, tests] = [nameOf(items), ttlOf(items), testsOf(items)];
+  const [name, ttl, tests] = [inLists?.name ?? nameOf(items), ttlOf(items), testsOf(items)];
   const category = more.length > 0 ? type : categoryOf(items);
   const mapping: MappingJson = {
     table: table.name,
     ...((others.length > 0 ? areToldByKey : isRest) && { items: templates }),
     key: names.map(partOf).join(['/', '#', '|'].find(isNowhere) ?? '::'),
     ...(where.length + tests.length > 0 && { where: [...where, ...tests] }),
+    ...(each !== undefined && { each }),
     ...(ttl !== undefined && { ttl: pathOf(ttl) }),
     position,
     ...(name && { name: writePath(name) }),

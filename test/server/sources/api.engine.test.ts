@@ -35,7 +35,9 @@ test.runIf(turn())(
       shop('c', -180, 10),
       shop('d', 'x' as never, 1),
     ]);
-    expect((await follow('api', { ...MAPPING, table })).code).toBe(0);
+    const created = await follow('api', { ...MAPPING, table });
+    expect(created.code).toBe(0);
+    expect(created.output).toContain('rejected, as they match but are no markers: 1; see `cellport source status api`');
     const server = await serve(db);
     const { data, errors } = await server.ask(`{
     collection(key: "api") {
@@ -95,7 +97,9 @@ test.runIf(turn())(
   'a new mapping replaces the old one once everything is built; a server goes on with it',
   async () => {
     const table = await make('change', [shop(1, 1, 1), shop(2, 2, 2, { kind: 'closed' }), shop(3, 3, 3)]);
-    await follow('change', { ...MAPPING, table });
+    const unlike = await follow('change', { ...MAPPING, table, items: { PK: 'STORE#{key}' } });
+    expect(unlike.output).toContain('no item matches the mapping: see `cellport source check`');
+    expect((await cli('source', 'change', 'change', await mappingFile({ ...MAPPING, table }))).code).toBe(0);
     const server = await serve(db);
     await vi.waitFor(async () => expect(await keysOf(server, 'change')).toEqual(['1', '2', '3']), soon);
     const next = { ...MAPPING, table, where: [{ path: 'kind', ne: 'closed' }], name: 'kind' };

@@ -1,0 +1,34 @@
+import { mustBe } from '../errors.js';
+import { jsonOfStored } from '../model/json.js';
+import type { Mapping } from './mapping.js';
+import { itemParts } from './marker.js';
+import { pathText, valueAt, type Item } from './path.js';
+import { writeTemplate } from './template.js';
+
+/** Why an item does not match, in words that others share; the message names the attribute, its value and what is allowed. */
+export interface Mismatch {
+  readonly reason: string;
+  readonly message: string;
+}
+
+function mismatch(attribute: string, allowed: string, value: unknown): Mismatch {
+  const reason = value === undefined ? `no ${attribute}` : `no match by ${attribute}`;
+  return { reason, message: mustBe(attribute, allowed, value) };
+}
+
+/** Why an item does not match a mapping; if it does, it has expired. */
+export function mismatchOf({ items = {}, where, ttl }: Mapping, item: Item): Mismatch {
+  for (const [attribute, template] of Object.entries(items)) {
+    if (itemParts({ [attribute]: template }, item)) continue;
+    const value = Object.hasOwn(item, attribute) ? item[attribute] : undefined;
+    return mismatch(attribute, `like ${JSON.stringify(writeTemplate(template))}`, value);
+  }
+  if (itemParts(items, item) === undefined)
+    return { reason: 'no match by items', message: 'a part has different values in two attributes' };
+  for (const { path, holds, asked } of where) {
+    const value = valueAt(item, path);
+    if (!holds(jsonOfStored(value))) return mismatch(pathText(path), `as asked by ${asked}`, value);
+  }
+  const path = ttl ?? [];
+  return { reason: 'expired', message: mustBe(pathText(path), 'a time to come', valueAt(item, path)) };
+}
