@@ -109,9 +109,10 @@ export function openSourceIndex({ database, collection, stream, load, signal }: 
     async readRecords(iterator) {
       const at = iterator.indexOf(' ');
       const shard = iterator.slice(0, at);
-      const { records, next } = await stream.readRecords(iterator.slice(at + 1));
+      const { records, next, ...batch } = await stream.readRecords(iterator.slice(at + 1));
       const read = await decided(shard, records);
       return {
+        ...batch,
         records: read.map((record) => ({ ...record, after: record.after && { ...record.after, place: undefined } })),
         next: next === undefined ? undefined : `${shard} ${next}`,
       };

@@ -31,6 +31,8 @@ export interface RecordBatch {
   readonly records: readonly StreamRecord[];
   /** The iterator of the next batch; undefined at the end of a closed shard. */
   readonly next: string | undefined;
+  /** When it was asked for, by the clock of this process; undefined if that was by this call. */
+  readonly begunAt?: number;
 }
 
 /**

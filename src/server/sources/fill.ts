@@ -18,7 +18,7 @@ import { openWinners } from '../../stream/mapped/winners.js';
 import { type StatePort, type StreamPort } from '../../stream/ports.js';
 import { recount } from '../../stream/recount/recount.js';
 import type { RecountResult } from '../../stream/recount/scan.js';
-import { openTableStream } from '../../stream/source/dynamodb.js';
+import { openSharedStream } from '../../stream/source/dynamodb.js';
 import type { StreamBackend } from '../backend.js';
 import { sourceConsumer } from './report.js';
 
@@ -63,7 +63,7 @@ export function sourceParts(
   const { keys, clock } = database;
   const { table, everyMs } = collection.source;
   const consumer = sourceConsumer(keys.scope(collection));
-  const stream = everyMs === undefined ? openTableStream(database, table, streams) : NO_STREAM;
+  const stream = everyMs === undefined ? openSharedStream(database, table, streams) : NO_STREAM;
   return {
     stream: mappedStream(keys, collection, stream, since),
     state: openSourceState(database, consumer, mapping),

@@ -22,10 +22,8 @@ import { sourceConsumer } from './report.js';
 
 const REREAD_LOOK_MS = 5_000;
 const REREAD_LEASE_MS = 20_000;
-/** A shard may be read five times a second, by all of its readers. Several sources read it as often as one. */
+/** A shard may be read five times a second, by all of its readers. */
 const POLL_MS = 500;
-/** Beyond, changes would show too late. */
-const LONGEST_POLL_MS = 1_500;
 /** The reason of the gap until a source is filled for the first time. */
 const NOT_FILLED = 'the table has not been read yet';
 
@@ -68,8 +66,6 @@ function rereadSource(backend: StreamBackend, collection: SourceCollection, log:
 /** One source that this process follows, or waits to follow. */
 export interface Followed {
   readonly collection: SourceCollection;
-  /** How many sources follow its table. */
-  readonly sharing: number;
   status(): ConsumerStatus;
   /** See `SourceLive.since`; undefined if it has no live changes. */
   liveSince(): Promise<number | undefined>;
@@ -94,13 +90,12 @@ export function followSource(
   collection: SourceCollection,
   log: Log,
   { caches, live: streams, liveOnly = false }: Following,
-  { sharing, upgrade }: { readonly sharing: number; readonly upgrade: boolean },
+  { upgrade }: { readonly upgrade: boolean },
 ): Followed {
   const failures = new Failures(backend.database, collection, log);
   const unknown = noConsumer();
   const others = {
     collection,
-    sharing,
     failure: () => failures.now,
     hasEnded: () => false,
     liveSince: () => Promise.resolve(undefined),
@@ -130,7 +125,7 @@ export function followSource(
     },
     ownerIsGone,
     upgrade,
-    pollMs: Math.min(POLL_MS * sharing, LONGEST_POLL_MS),
+    pollMs: POLL_MS,
     onRecord: (record) => live?.feed.onRecord(record),
     onLoss: (reason) => live?.feed.onLoss(reason),
     onFailure: (error) => void failures.note(error),
@@ -157,7 +152,6 @@ export function followSource(
   );
   return {
     collection,
-    sharing,
     failure: () => failures.now,
     hasEnded: () => ended,
     liveSince,

@@ -66,13 +66,9 @@ export class SourceKeeper {
     for await (const some of everyCollection(database, 'in use', newCall(signal))) {
       for (const one of some) if (hasSource(one)) found.set(database.keys.scope(one), one);
     }
-    const sharing = new Map<string, number>();
-    for (const { source } of found.values()) sharing.set(source.table, (sharing.get(source.table) ?? 0) + 1);
     const ended = new Set<string>();
     for (const [scope, followed] of this.#followed) {
-      const { collection } = followed;
-      const isShared = sharing.get(collection.source.table) === followed.sharing;
-      if (isShared && isSame(collection, found.get(scope)) && !followed.hasEnded()) continue;
+      if (isSame(followed.collection, found.get(scope)) && !followed.hasEnded()) continue;
       if (followed.hasEnded()) ended.add(scope);
       this.#followed.delete(scope);
       await followed.stop();
@@ -80,7 +76,7 @@ export class SourceKeeper {
     for (const [scope, collection] of found) {
       if (this.#followed.has(scope) || signal.aborted) continue;
       // If it is still the mapping of the collection, the stored state is the outdated one.
-      const now = { sharing: sharing.get(collection.source.table) ?? 1, upgrade: ended.has(scope) };
+      const now = { upgrade: ended.has(scope) };
       this.#followed.set(scope, followSource(this.#backend, collection, this.#log, this.#following, now));
     }
     await Promise.all(Array.from(this.#followed.values(), (followed) => followed.look()));

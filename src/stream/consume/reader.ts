@@ -52,6 +52,8 @@ const SHARDS_AT_A_TIME = 16;
 const LATELY_MS = 1_000;
 
 interface Gathering {
+  /** When the first of the last answers was asked for, by the clock of this process. */
+  begunAt: number;
   readonly fold: RecordFold;
   readonly ranges: Record<string, SequenceRange>;
 }
@@ -94,13 +96,18 @@ export class StreamReader {
     onEnd?: OnEnd,
   ): Promise<Batch> {
     const { clock, signal, pollMs } = this.#options;
-    const gathering: Gathering = { fold: new RecordFold(this.#keys, { keepsRecent: onEnd !== undefined }), ranges: {} };
+    const gathering: Gathering = {
+      begunAt: 0,
+      fold: new RecordFold(this.#keys, { keepsRecent: onEnd !== undefined }),
+      ranges: {},
+    };
     const { fold, ranges } = gathering;
     const recently = createRecently(clock);
     let endingSince: number | undefined;
     for (;;) {
       signal.throwIfAborted();
       const begun = clock.now();
+      gathering.begunAt = begun;
       await this.#shards.refresh();
       const mayHaveMore = await this.#readShards(gathering);
       let complete = fold.records >= limits.records || fold.size >= limits.cells;
@@ -110,7 +117,7 @@ export class StreamReader {
       }
       if (complete) {
         // A shard may become readable only after the next listing.
-        const endAt = mayHaveMore || this.#shards.listingIsDue ? undefined : begun;
+        const endAt = mayHaveMore || this.#shards.listingIsDue ? undefined : gathering.begunAt;
         return {
           ranges,
           records: fold.records,
@@ -122,7 +129,7 @@ export class StreamReader {
         };
       }
       if (mayHaveMore) continue;
-      if (!this.#shards.listingIsDue) await onEnd?.(fold, wallAt(begun, clock));
+      if (!this.#shards.listingIsDue) await onEnd?.(fold, wallAt(gathering.begunAt, clock));
       await clock.sleep(pollMs, signal);
     }
   }
@@ -137,11 +144,14 @@ export class StreamReader {
     return mayHaveMore;
   }
 
-  async #readShard(shard: Shard, { fold, ranges }: Gathering): Promise<boolean> {
+  async #readShard(shard: Shard, gathering: Gathering): Promise<boolean> {
     const { clock, onRecord } = this.#options;
+    const { fold, ranges } = gathering;
     this.#shards.opening(shard);
-    const began = clock.now();
+    const now = clock.now();
     const batch = await nextRecords(this.#source, shard, startOf(shard));
+    const began = batch.begunAt ?? now;
+    gathering.begunAt = Math.min(gathering.begunAt, began);
     if (mayHaveLost(shard.since, clock.wall())) {
       const since = new Date(shard.since).toISOString();
       throw new RecordsLost(undefined, `the stream was not read since ${since}, but keeps records only for a day`);

@@ -120,8 +120,8 @@ export function mappedStream(
   return {
     ...port,
     async readRecords(iterator) {
-      const { records, next } = await port.readRecords(iterator);
-      return { records: records.flatMap(mapped), next };
+      const batch = await port.readRecords(iterator);
+      return { ...batch, records: batch.records.flatMap(mapped) };
     },
   };
 }

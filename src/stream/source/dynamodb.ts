@@ -15,6 +15,7 @@ import { describeTable } from '../../store/table/tables.js';
 import type { StreamRecord, WireImage } from '../change.js';
 import { NoStream, StreamFailure, type StreamPort } from '../ports.js';
 import { withMonths } from './month-streams.js';
+import { sharedStream } from './shared-stream.js';
 
 /** A record as returned by GetRecords and received by an AWS Lambda function. */
 export interface WireRecord {
@@ -85,6 +86,17 @@ export function createStreamsClient(connection: Connection, clock?: ServerClock)
 /** The stream of a database's entities table, with those of the tables of recent months. */
 export function openStream(database: Database, client: DynamoDBStreamsClient): StreamPort {
   return withMonths(database, openTableStream(database, database.tables.entities, client));
+}
+
+const shared = new WeakMap<DynamoDBStreamsClient, Map<string, StreamPort>>();
+
+/** The stream of a table for all of its readers in this process, which read it as one where they can. */
+export function openSharedStream(database: Database, name: string, client: DynamoDBStreamsClient): StreamPort {
+  const streams = shared.get(client) ?? new Map<string, StreamPort>();
+  shared.set(client, streams);
+  const stream = streams.get(name) ?? sharedStream(openTableStream(database, name, client), database.clock);
+  streams.set(name, stream);
+  return stream;
 }
 
 /** The stream of a table. */
