@@ -15,7 +15,7 @@ import { createLog } from '../log-output.js';
 import type { Log } from '../log.js';
 import { openTables } from '../store/table/table-check.js';
 import { openBackend } from './backend.js';
-import { openServer } from './open-server.js';
+import { openServer, type Server } from './open-server.js';
 
 export { CellportError, type ErrorCode } from '../errors.js';
 export type { Log } from '../log.js';
@@ -118,13 +118,14 @@ export async function createCellport(options: CellportOptions = {}): Promise<Cel
   const config = readConfig({ own: ownSettings(options) });
   const { client, typeDefs, resolvers, log = createLog(config.logLevel) } = options;
   const backend = await openBackend(config, { log, ...(client && { client }) });
-  const server = openServer(config, backend, {}, log);
+  let server: Server | undefined;
   const close = async () => {
-    await server.close();
+    await server?.close();
     await backend.close();
   };
   try {
     await openTables(backend.database);
+    server = openServer(config, backend, {}, log);
     const { http, graphql } = await server.open({ typeDefs, resolvers });
     const fetch = await fetchFrom(http);
     const { services } = server;

@@ -8,7 +8,7 @@ import { fastify } from 'fastify';
 import { createYoga } from 'graphql-yoga';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-import { silentLog } from '../../src/log.js';
+import { silentLog, type LogFields } from '../../src/log.js';
 import { createCellport, typeDefs, type Cellport } from '../../src/server/public.js';
 import { until } from '../live/support.js';
 import { randomFrom } from '../support/random.js';
@@ -57,9 +57,13 @@ beforeAll(async () => {
   const client = new DynamoDBClient({ endpoint, region, credentials });
   const settings = { CELLPORT_SEARCH_MB: '0', CELLPORT_ENGINE: 'aws' };
   const own = { typeDefs: ownTypes, resolvers: ownResolvers() };
-  cellport = await createCellport({ table: 'shops-of-ours', client, settings, log: silentLog, ...own });
+  const noted: (readonly [LogFields, string])[] = [];
+  const note = (...line: readonly [LogFields, string]) => void noted.push(line);
+  const log = { ...silentLog, error: note, warn: note };
+  cellport = await createCellport({ table: 'shops-of-ours', client, settings, log, ...own });
   client.destroy();
   await cellport.execute({ query: 'mutation { createCollection(input: { key: "shops", name: "Shops" }) { key } }' });
+  if (noted.length > 0) throw new Error(`the log of a first start has ${JSON.stringify(noted)}`);
 });
 afterAll(() => cellport.close());
 
