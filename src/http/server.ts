@@ -13,6 +13,7 @@ import { createAdmission } from '../scheduling/admission.js';
 import type { Scheduler } from '../scheduling/scheduler.js';
 import { readAddresses, type TrustedProxies } from './addresses.js';
 import { admitRequests, RETRY_AFTER_S } from './admit.js';
+import { answering } from './answering.js';
 import { createClientLimits, limitClients } from './client-limits.js';
 import { compressText } from './compression.js';
 import { handleErrors } from './errors.js';
@@ -23,6 +24,7 @@ import { checkHosts, hostChecker, type HostOptions } from './hosts.js';
 import { addMetrics, type Metrics } from './metrics.js';
 import { noteRequests, requestMetrics } from './requests.js';
 import { addGraphiql, addMap, type OwnStyle } from './static-files.js';
+import { addTiles } from './tiles-route.js';
 import { addWebsockets } from './websocket.js';
 
 /**
@@ -109,14 +111,14 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
   void server.register(cors, {
     origin: origins.includes('*') ? '*' : [...origins],
     methods: ['GET', 'POST'],
-    exposedHeaders: ['ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id'],
+    exposedHeaders: ['ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id', 'x-cellport-count'],
     maxAge: PREFLIGHT_MAX_AGE_S,
   });
 }
 
 /**
  * Builds the HTTP server with everything on Cellport's single port: / (the map), /graphql, /graphql/stream, /graphiql/,
- * /healthz, /readyz, /metrics, /hot-keys. It does not listen yet. Closing it lets requests in progress finish and closes all other
+ * /tiles/, /healthz, /readyz, /metrics, /hot-keys. It does not listen yet. Closing it lets requests in progress finish and closes all other
  * connections at once.
  */
 export function buildHttp(
@@ -136,7 +138,8 @@ export function buildHttp(
   server.server.on('connection', () => scheduler.connectionAccepted());
   const { registry, count } = requestMetrics(stream, metrics !== undefined);
   noteRequests(server, log, count);
-  const clients = createClientLimits(readAddresses(trustedProxies), limits, log);
+  const addresses = readAddresses(trustedProxies);
+  const clients = createClientLimits(addresses, limits, log);
   limitClients(server, clients);
   const checkHost = hostChecker(options);
   checkHosts(server, checkHost);
@@ -145,7 +148,7 @@ export function buildHttp(
   server.removeContentTypeParser('text/plain');
   const admission = createAdmission(scheduler, limits.deadlineMs);
   server.addHook('onRequest', async ({ url, headers, raw }, reply) => {
-    if (!/^\/graphql(\/stream)?(\?|$)/.test(url)) return undefined;
+    if (!/^\/(graphql(\/stream)?(\?|$)|tiles\/)/.test(url)) return undefined;
     const flood = await graphql.floodOf(headers, clients.addressOf(raw));
     if (flood === undefined) return undefined;
     return reply
@@ -173,6 +176,7 @@ export function buildHttp(
   if (metrics !== undefined) addMetrics(server, metrics, registry, { explain, isAdmin });
   addGraphql(server, graphql, admit, admission, allowedOrigins);
   addEventStreams(server, subscriptions, admit);
+  addTiles(server, answering(graphql, admit), addresses, limits);
   addMap(server, mapDir, options);
   addGraphiql(server, graphiql ? staticDir : undefined);
   return server;

@@ -139,3 +139,51 @@ test('a subscription is refused like a query, over both transports that take it'
     }
   }
 });
+
+/** Every URL that answers from a collection, besides GraphQL. */
+const routes = (key: string) => [
+  `/tiles/${key}/0/0/0`,
+  `/tiles/${key}/14/8647/5545.mvt?layers=markers,clusters,cells,zones&properties=canary,fleet`,
+  `/tiles/${key}/5/16/10?limit=1&layers=clusters,cells`,
+  `/tiles/${key}/6/33/21?filter={"properties":[{"name":"canary","eq":"canary"}]}`,
+  `/tiles/${key}.json?layers=markers,zones`,
+];
+
+describe.each(routes('guarded').map((path, index) => [path, index] as const))('%s', (_path, index) => {
+  const get = async (key: string, sent: Record<string, string> = {}) => {
+    const answer = await fetch(server.url + (routes(key)[index] ?? ''), { headers: sent });
+    const body = Buffer.from(await answer.arrayBuffer()).toString('latin1');
+    const shown = ['cache-control', 'cache-tag', 'etag', 'x-cellport-count', 'content-type'].map((name) =>
+      answer.headers.get(name),
+    );
+    return { status: answer.status, text: JSON.stringify([body, ...shown]).replaceAll(KEY, 'KEY'), body, shown };
+  };
+
+  test('is of nothing for someone who may not read the collection, and needs a credential', async () => {
+    const [guarded, unused] = [await get('guarded', headers.stranger), await get('unused', headers.stranger)];
+    expect([guarded.status, guarded.text]).toEqual([404, unused.text]);
+    expect((await get('guarded')).status).toBe(401);
+    expect((await get('guarded', { 'x-api-key': 'cpk_wrong' })).status).toBe(401);
+  });
+
+  test('is of the rows alone, for someone who may read some, however often others have asked', async () => {
+    for (let n = 0; n < 2; n++) {
+      const whole = await get('guarded', headers.admin);
+      expect([200, 204]).toContain(whole.status);
+      const part = await get('guarded', headers.reader);
+      expect(part.text).not.toMatch(/canary|south/i);
+      const [control, , etag] = part.shown;
+      expect(control).toBe('private, no-cache');
+      if (whole.body !== part.body) expect(etag).not.toBe(whole.shown[2]);
+      if (index === 0) expect([whole.shown[3], part.shown[3]]).toEqual(['40', '20']);
+      if (index === 3) expect([whole.shown[3], part.shown[3]]).toEqual(['40', '0']);
+    }
+  });
+});
+
+test('a stranger cannot make the server send a tile that it has for others, by its ETag', async () => {
+  const own = await fetch(`${server.url}/tiles/guarded/0/0/0`, { headers: headers.admin ?? {} });
+  const known = { 'if-none-match': own.headers.get('etag') ?? '' };
+  const answer = await fetch(`${server.url}/tiles/guarded/0/0/0`, { headers: { ...headers.stranger, ...known } });
+  expect(answer.status).toBe(404);
+});

@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import { credentialIn, secretIn } from '../access/credential.js';
+import type { RequestContext } from '../graphql/context.js';
+import type { GraphqlServer } from '../graphql/server.js';
+import type { DecisiveBlocks } from '../map/tiles/blocks.js';
+import type { KeptAnswer } from '../map/tiles/memory.js';
+import type { Collection } from '../model/collection.js';
+import type { Addresses } from './addresses.js';
+import type { Admit } from './admit.js';
+import { sendEntity } from './entity.js';
+
+/** An answer, and how to send it. */
+export interface Answer {
+  readonly entity: KeptAnswer;
+  readonly type: string;
+  readonly tags?: readonly string[];
+}
+
+/** Answers a question of a request that GraphQL does not answer. Throws what refuses it. */
+export type Answering = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  units: number,
+  question: (context: RequestContext) => Promise<Answer>,
+) => Promise<FastifyReply>;
+
+/** Once a request is admitted, answers its question, and sends the answer so that caches may keep it as far as others would get it. */
+export function answering(graphql: GraphqlServer, admit: Admit): Answering {
+  return async (request, reply, units, question) => {
+    const { headers } = request;
+    const asked = await admit(request, reply, async ({ gone, waitedMs, address }) => {
+      const { headers: budget, outcome } = await graphql.ask(
+        { headers, gone, waitedMs, address },
+        units,
+        async (context) => {
+          const { access, services } = context;
+          const answer = await question(context);
+          return { answer, isGuarded: access !== undefined, sharedSeconds: services.cacheSeconds ?? 0 };
+        },
+      );
+      return { budget, outcome, isGone: gone.aborted };
+    });
+    if (asked === undefined) return reply;
+    void reply.headers(Object.fromEntries(asked.budget));
+    if (asked.isGone) return reply.code(503).send();
+    if ('error' in asked.outcome) throw asked.outcome.error;
+    const { answer, isGuarded, sharedSeconds } = asked.outcome.answer;
+    if (isGuarded) void reply.header('vary', 'authorization, x-api-key');
+    const isForAnyone = secretIn(credentialIn(headers)) === undefined;
+    return sendEntity(request, reply, answer.entity, answer.type, { isForAnyone, sharedSeconds, tags: answer.tags });
+  };
+}
+
+/** An answer that is made of what a collection has in some blocks: from memory, if nothing has changed there. */
+export async function remembered(
+  { services, map }: RequestContext,
+  collection: Collection,
+  name: readonly unknown[],
+  { ranges }: DecisiveBlocks,
+  make: () => Promise<KeptAnswer>,
+): Promise<KeptAnswer> {
+  const { answers } = services;
+  const { grant, version, createdAt } = collection;
+  if (grant?.rows !== undefined) return make();
+  const scope = map.keys.scope(collection);
+  const full = JSON.stringify([scope, createdAt, version, [...(grant?.hidden ?? [])].sort(), ...name]);
+  const since = answers.moment();
+  const known = answers.get(full);
+  if (known) return known;
+  const made = await make();
+  answers.put(full, made, { scope, ranges }, since);
+  return made;
+}
+
+/** The protocol and host by which a client reaches this server: a trusted proxy tells its protocol. */
+export function originOf(request: FastifyRequest, addresses: Addresses): string {
+  const { headers, socket }: IncomingMessage = request.raw;
+  const told = addresses.isProxy(socket.remoteAddress ?? '') ? headers['x-forwarded-proto'] : undefined;
+  const protocol = told === 'https' || told === 'http' ? told : request.protocol;
+  return `${protocol}://${request.host}`;
+}
