@@ -21,6 +21,7 @@ import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
 import { addHealth, type Readiness, type StreamReadiness } from './health.js';
 import { checkHosts, hostChecker, type HostOptions } from './hosts.js';
+import { addMaps } from './maps-route.js';
 import { addMetrics, type Metrics } from './metrics.js';
 import { noteRequests, requestMetrics } from './requests.js';
 import { addGraphiql, addMap, type OwnStyle } from './static-files.js';
@@ -118,7 +119,7 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
 
 /**
  * Builds the HTTP server with everything on Cellport's single port: / (the map), /graphql, /graphql/stream, /graphiql/,
- * /tiles/, /healthz, /readyz, /metrics, /hot-keys. It does not listen yet. Closing it lets requests in progress finish and closes all other
+ * /tiles/, /maps/, /healthz, /readyz, /metrics, /hot-keys. It does not listen yet. Closing it lets requests in progress finish and closes all other
  * connections at once.
  */
 export function buildHttp(
@@ -148,7 +149,7 @@ export function buildHttp(
   server.removeContentTypeParser('text/plain');
   const admission = createAdmission(scheduler, limits.deadlineMs);
   server.addHook('onRequest', async ({ url, headers, raw }, reply) => {
-    if (!/^\/(graphql(\/stream)?(\?|$)|tiles\/)/.test(url)) return undefined;
+    if (!/^\/(graphql(\/stream)?(\?|$)|(tiles|maps|ogc)(\/|\?|$))/.test(url)) return undefined;
     const flood = await graphql.floodOf(headers, clients.addressOf(raw));
     if (flood === undefined) return undefined;
     return reply
@@ -176,7 +177,9 @@ export function buildHttp(
   if (metrics !== undefined) addMetrics(server, metrics, registry, { explain, isAdmin });
   addGraphql(server, graphql, admit, admission, allowedOrigins);
   addEventStreams(server, subscriptions, admit);
-  addTiles(server, answering(graphql, admit), addresses, limits);
+  const answer = answering(graphql, admit);
+  addTiles(server, answer, addresses, limits);
+  addMaps(server, answer, limits);
   addMap(server, mapDir, options);
   addGraphiql(server, graphiql ? staticDir : undefined);
   return server;

@@ -62,7 +62,7 @@ export function featuresOf(mapProperties: readonly string[]): (marker: MapMarker
 }
 
 /** A cluster as a Feature; `cluster: true` distinguishes it from markers. */
-function clusterFeature({ position, count }: MapCluster): PointFeature {
+export function clusterFeature({ position, count }: MapCluster): PointFeature {
   return {
     type: 'Feature',
     geometry: { type: 'Point', coordinates: [position.lng, position.lat] },

@@ -84,16 +84,20 @@ export function readFilterText(text: string | undefined): MarkerFilterInput | nu
   return filter as MarkerFilterInput | null;
 }
 
-export const TILE_PARAMETERS = ['layers', 'properties', 'filter', 'limit'] as const;
+/** The most markers of an answer, by default 500. Throws BAD_USER_INPUT. */
+export const readLimit = (text: string | undefined, { maxFirst }: Limits): number =>
+  text === undefined ? Math.min(DEFAULT_LIMIT, maxFirst) : readDigits('limit', text, 1, maxFirst);
+
+const TILE_PARAMETERS = ['layers', 'properties', 'filter', 'limit'] as const;
 
 /** The options in the parameters of a URL. Throws BAD_USER_INPUT naming the first that is not allowed. */
-export function readTileOptions(given: Parameters, { maxFirst }: Limits): TileOptions {
+export function readTileOptions(given: Parameters, limits: Limits): TileOptions {
   const { layers, properties, filter, limit } = readParameters(given, TILE_PARAMETERS);
   return {
     layers: readLayers(layers),
     properties: readNames(properties),
     filter: readFilterText(filter),
-    limit: limit === undefined ? Math.min(DEFAULT_LIMIT, maxFirst) : readDigits('limit', limit, 1, maxFirst),
+    limit: readLimit(limit, limits),
   };
 }
 
