@@ -1,5 +1,4 @@
-import { geoJSONToTile, type GeoJSONVTFeature, type GeoJSONVTTile } from '@maplibre/geojson-vt';
-import { fromGeojsonVt } from '@maplibre/vt-pbf';
+import { geoJSONToTile } from '@maplibre/geojson-vt';
 
 import { limitExceeded } from '../../errors.js';
 import { clusterCells } from '../../geo/clusters.js';
@@ -17,6 +16,7 @@ import { markerProperties } from '../markers.js';
 import { viewportZones } from '../zones/zone-connection.js';
 import { zoneGeometry } from '../zones/zone-geometry.js';
 import { spacingAt, tileContent, type TileContent, type TileQuestion } from './content.js';
+import { encodeTile, type TileFeature } from './encode.js';
 import { cellFeature, clusterFeatures, drawnProperties, markerFeatures, zoneFeature } from './features.js';
 
 export const LAYERS = ['markers', 'clusters', 'cells', 'zones'] as const;
@@ -48,8 +48,6 @@ const MOST_BYTES = 500_000;
 const MOST_ZONES = 1_000;
 const FIELD = 'tile';
 
-type Layers = Partial<Record<LayerName, readonly GeoJSONVTFeature[]>>;
-
 const isOwn = (tile: Tile, { position }: Pick<MapMarker, 'position'>) => {
   const { x, y } = tileAt(unitAt(position, tile.z), tile.z);
   return x === tile.x && y === tile.y;
@@ -76,6 +74,14 @@ async function gathered(context: MapContext, { tile }: TileRequest, content: Til
   );
   const made = await inTurns(clusterCells(areaAround(tile, TILE_UNITS), cells, spacingAt(tile)), context.turn);
   return { markers: [], clusters: [...content.clusters, ...made] };
+}
+
+/** A part of a zone, as geojson-vt cuts it. */
+interface CutFeature {
+  readonly id: number;
+  readonly type: TileFeature['type'];
+  readonly geometry: readonly unknown[];
+  readonly tags: Properties | null;
 }
 
 /** The zones of a tile, simplified to half a pixel and cut to it. Throws LIMIT_EXCEEDED for too many. */
@@ -105,19 +111,18 @@ async function zonesLayer(context: MapContext, { tile, collection, properties: n
   }
   const { z, x, y } = tile;
   const options = { extent: TILE_UNITS, buffer: TILE_BUFFER, clip: true, wrap: true };
-  return geoJSONToTile({ type: 'FeatureCollection', features }, z, x, y, options).features;
+  const cut: readonly CutFeature[] = geoJSONToTile({ type: 'FeatureCollection', features }, z, x, y, options).features;
+  return cut.map(({ id, type, geometry, tags }): TileFeature => {
+    // Of points, there is a list of positions.
+    const parts = type === 1 ? geometry.map((point) => [point]) : geometry;
+    return { id, type, geometry: parts as TileFeature['geometry'], properties: tags ?? {} };
+  });
 }
 
 async function cellsLayer(context: MapContext, { tile, collection, filter }: TileRequest) {
   const question = { field: FIELD, collection, filter, area: areaAround(tile, TILE_BUFFER) };
   const { cells } = await occupiedCellsOrCoarser(context, { ...question, precision: precisionForZoom(tile.z) });
   return cells.flatMap((cell) => cellFeature(tile, cell));
-}
-
-function encoded(layers: Layers): Buffer {
-  const filled = Object.entries(layers).filter(([, features]) => features.length > 0);
-  const tiles = filled.map(([name, features]) => [name, { features } as unknown as GeoJSONVTTile] as const);
-  return Buffer.from(fromGeojsonVt(Object.fromEntries(tiles), { version: 2, extent: TILE_UNITS }));
 }
 
 /** Makes a tile. Throws LIMIT_EXCEEDED for more than can be read, or than fits into a tile. */
@@ -135,7 +140,7 @@ export async function makeTile(context: MapContext, request: TileRequest): Promi
     const markers = has('markers') ? await markersLayer(context, request, content.markers) : [];
     await context.turn();
     const clusters = has('clusters') ? content.clusters.flatMap((cluster) => clusterFeatures(tile, cluster)) : [];
-    return encoded({ markers, clusters, cells, zones });
+    return encodeTile({ markers, clusters, cells, zones }, TILE_UNITS);
   };
   let content: TileContent = found ?? { markers: [], clusters: [] };
   let bytes = await encode(content);
