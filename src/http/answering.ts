@@ -16,6 +16,8 @@ export interface Answer {
   readonly entity: KeptAnswer;
   readonly type: string;
   readonly tags?: readonly string[];
+  /** Names of headers on which it depends. */
+  readonly vary?: string;
 }
 
 /** Answers a question of a request that GraphQL does not answer. Throws what refuses it. */
@@ -47,7 +49,8 @@ export function answering(graphql: GraphqlServer, admit: Admit): Answering {
     if (asked.isGone) return reply.code(503).send();
     if ('error' in asked.outcome) throw asked.outcome.error;
     const { answer, isGuarded, sharedSeconds } = asked.outcome.answer;
-    if (isGuarded) void reply.header('vary', 'authorization, x-api-key');
+    const vary = [answer.vary, isGuarded ? 'authorization, x-api-key' : undefined].filter(Boolean).join(', ');
+    if (vary !== '') void reply.header('vary', vary);
     const isForAnyone = secretIn(credentialIn(headers)) === undefined;
     return sendEntity(request, reply, answer.entity, answer.type, { isForAnyone, sharedSeconds, tags: answer.tags });
   };

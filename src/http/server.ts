@@ -23,6 +23,7 @@ import { addHealth, type Readiness, type StreamReadiness } from './health.js';
 import { checkHosts, hostChecker, type HostOptions } from './hosts.js';
 import { addMaps } from './maps-route.js';
 import { addMetrics, type Metrics } from './metrics.js';
+import { addOgc } from './ogc/route.js';
 import { noteRequests, requestMetrics } from './requests.js';
 import { addGraphiql, addMap, type OwnStyle } from './static-files.js';
 import { addTiles } from './tiles-route.js';
@@ -119,7 +120,7 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
 
 /**
  * Builds the HTTP server with everything on Cellport's single port: / (the map), /graphql, /graphql/stream, /graphiql/,
- * /tiles/, /maps/, /healthz, /readyz, /metrics, /hot-keys. It does not listen yet. Closing it lets requests in progress finish and closes all other
+ * /tiles/, /maps/, /ogc, /healthz, /readyz, /metrics, /hot-keys. It does not listen yet. Closing it lets requests in progress finish and closes all other
  * connections at once.
  */
 export function buildHttp(
@@ -180,6 +181,7 @@ export function buildHttp(
   const answer = answering(graphql, admit);
   addTiles(server, answer, addresses, limits);
   addMaps(server, answer, limits);
+  addOgc(server, answer, addresses, limits);
   addMap(server, mapDir, options);
   addGraphiql(server, graphiql ? staticDir : undefined);
   return server;

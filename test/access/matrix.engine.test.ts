@@ -150,6 +150,11 @@ const routes = (key: string) => [
   `/tiles/${key}.json?layers=markers,zones`,
   `/maps/${key}?bbox=9,49,12,52&zoom=5`,
   `/maps/${key}?bbox=9,49,12,52&zoom=5&limit=1`,
+  `/ogc/collections/${key}`,
+  `/ogc/collections/${key}?f=html`,
+  `/ogc/collections/${key}/items?bbox=9,49,12,52`,
+  `/ogc/collections/${key}/items?limit=5&f=html`,
+  `/ogc/collections/${key}/items/seen-1`,
 ];
 
 describe.each(routes('guarded').map((path, index) => [path, index] as const))('%s', (_path, index) => {
@@ -193,4 +198,19 @@ test('a stranger cannot make the server send a tile that it has for others, by i
   const known = { 'if-none-match': own.headers.get('etag') ?? '' };
   const answer = await fetch(`${server.url}/tiles/guarded/0/0/0`, { headers: { ...headers.stranger, ...known } });
   expect(answer.status).toBe(404);
+});
+
+test('OGC lists only what its reader may read, and has no item outside of the rows', async () => {
+  const ids = async (role: Role) => {
+    const answer = await fetch(`${server.url}/ogc/collections`, { headers: headers[role] ?? {} });
+    return ((await answer.json()) as { collections: { id: string }[] }).collections.map(({ id }) => id);
+  };
+  expect([await ids('stranger'), await ids('reader'), await ids('admin')]).toEqual([[], ['guarded'], ['guarded']]);
+  const get = async (key: string) => {
+    const url = `${server.url}/ogc/collections/guarded/items/${key}`;
+    const answer = await fetch(url, { headers: headers.reader ?? {} });
+    return [answer.status, (await answer.text()).replaceAll(key, 'KEY')];
+  };
+  expect(await get('canary')).toEqual(await get('nobody'));
+  expect((await get('canary'))[0]).toBe(404);
 });
