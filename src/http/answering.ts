@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { credentialIn, secretIn } from '../access/credential.js';
 import type { RequestContext } from '../graphql/context.js';
@@ -54,6 +54,17 @@ export function answering(graphql: GraphqlServer, admit: Admit): Answering {
     const isForAnyone = secretIn(credentialIn(headers)) === undefined;
     return sendEntity(request, reply, answer.entity, answer.type, { isForAnyone, sharedSeconds, tags: answer.tags });
   };
+}
+
+/** Refuses other methods than GET and HEAD. */
+export function onlyGet(server: FastifyInstance): void {
+  for (const url of ['/tiles/*', '/maps/*', '/ogc', '/ogc/*']) {
+    server.route({
+      method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+      url,
+      handler: async (_request, reply) => reply.code(405).header('allow', 'GET, HEAD').send(),
+    });
+  }
 }
 
 /** An answer that is made of what a collection has in some blocks: from memory, if nothing has changed there. */

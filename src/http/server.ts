@@ -13,7 +13,7 @@ import { createAdmission } from '../scheduling/admission.js';
 import type { Scheduler } from '../scheduling/scheduler.js';
 import { readAddresses, type TrustedProxies } from './addresses.js';
 import { admitRequests, RETRY_AFTER_S } from './admit.js';
-import { answering } from './answering.js';
+import { answering, onlyGet } from './answering.js';
 import { createClientLimits, limitClients } from './client-limits.js';
 import { compressText } from './compression.js';
 import { handleErrors } from './errors.js';
@@ -182,6 +182,7 @@ export function buildHttp(
   addTiles(server, answer, addresses, limits);
   addMaps(server, answer, limits);
   addOgc(server, answer, addresses, limits);
+  onlyGet(server);
   addMap(server, mapDir, options);
   addGraphiql(server, graphiql ? staticDir : undefined);
   return server;

@@ -248,3 +248,30 @@ test('a moved marker changes its tiles, at once on the server that has moved it,
   await vi.waitFor(async () => expect((await tags())['new']).not.toBe(here['new']), { timeout: 20_000, interval: 50 });
   expect((await tags())['old']).toBe(here['old']);
 });
+
+test('HEAD has the headers of GET, other methods are refused, and pages of allowed origins may ask', async () => {
+  const head = await fetch(server.url + EUROPE, { method: 'HEAD', headers: { 'accept-encoding': 'identity' } });
+  expect([head.status, head.headers.get('etag')]).toEqual([200, (await get(EUROPE)).headers.get('etag')]);
+  for (const path of [EUROPE, '/tiles/parks.json', '/maps/parks', '/ogc', '/ogc/collections/parks/items']) {
+    const posted = await fetch(server.url + path, {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect([path, posted.status, posted.headers.get('allow')]).toEqual([path, 405, 'GET, HEAD']);
+  }
+  const open = await startServer(db, { allowedOrigins: ['https://maps.example.org'], trustedProxies: ['127.0.0.1'] });
+  const origin = 'https://maps.example.org';
+  const asked = await fetch(`${open.url}${EUROPE}`, {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'authorization' },
+  });
+  expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([204, origin]);
+  // A trusted proxy tells by which protocol it was reached.
+  const proxied = await fetch(`${open.url}/tiles/parks.json`, { headers: { 'x-forwarded-proto': 'https' } });
+  const { tiles } = (await proxied.json()) as { tiles: string[] };
+  expect(tiles[0]).toBe(`${open.url.replace('http:', 'https:')}/tiles/parks/{z}/{x}/{y}`);
+  await open.close();
+  const direct = await get('/tiles/parks.json', { 'x-forwarded-proto': 'https' });
+  expect(JSON.stringify(await direct.json())).toContain(`"${server.url}/tiles/`);
+});

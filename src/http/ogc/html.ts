@@ -1,4 +1,5 @@
 import type { PointFeature } from '../../map/features.js';
+import { jsonOf } from '../../model/json.js';
 
 export interface Link {
   readonly href: string;
@@ -32,7 +33,8 @@ function onMap(collection: string, { id, geometry: { coordinates } }: PointFeatu
 
 function row(collection: string, url: string, feature: PointFeature): string {
   const { key, name, category, ...others } = feature.properties;
-  const cells = [name ?? '', category ?? '', JSON.stringify(others)].map((cell) => `<td>${escaped(String(cell))}</td>`);
+  const shown = [name, category].map((each) => (typeof each === 'string' ? each : ''));
+  const cells = [...shown, jsonOf(others)].map((cell) => `<td>${escaped(cell)}</td>`);
   const item = anchor(`${url}/${encodeURIComponent(String(key))}?f=html`, String(key));
   return `<tr><td>${item}</td>${cells.join('')}<td>${anchor(onMap(collection, feature), 'map')}</td></tr>`;
 }
@@ -43,7 +45,7 @@ export function htmlPage({ title, links, body, features }: Document, collection:
   const rows = features?.map((feature) => row(collection, items, feature)).join('\n');
   const content =
     rows === undefined
-      ? `<pre>${escaped(JSON.stringify(body, null, 2))}</pre>`
+      ? `<pre>${escaped(JSON.stringify(JSON.parse(jsonOf(body)), null, 2))}</pre>`
       : `<table><tr><th>key</th><th>name</th><th>category</th><th>properties</th><th></th></tr>\n${rows}\n</table>`;
   const map = collection === '' ? '' : `<p>${anchor(`/#on=${encodeURIComponent(collection)}`, 'On the map')}</p>`;
   return `<!doctype html>

@@ -12,6 +12,7 @@ const parameter = (name: string, description: string, schema: object, where = 'q
 });
 
 const text = { type: 'string' };
+const someText = { type: 'string', minLength: 1 };
 const PARAMETERS = {
   collectionId: parameter('collectionId', 'The key of a collection', text, 'path'),
   featureId: parameter('featureId', 'The key of a marker', text, 'path'),
@@ -28,8 +29,12 @@ const PARAMETERS = {
     maximum: MOST_ITEMS,
     default: DEFAULT_ITEMS,
   }),
-  datetime: parameter('datetime', 'An instant or interval of RFC 3339; markers have no time, so all are in it', text),
-  cursor: parameter('cursor', 'Where the page begins, from the link `next` of the one before', text),
+  datetime: parameter(
+    'datetime',
+    'An instant or interval of RFC 3339; markers have no time, so all are in it',
+    someText,
+  ),
+  cursor: parameter('cursor', 'Where the page begins, from the link `next` of the one before', someText),
 };
 
 const FAILURE = {
