@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { credentialIn, secretIn } from '../access/credential.js';
 import type { RequestContext } from '../graphql/context.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { DecisiveBlocks } from '../map/tiles/blocks.js';
@@ -51,7 +50,7 @@ export function answering(graphql: GraphqlServer, admit: Admit): Answering {
     const { answer, isGuarded, sharedSeconds } = asked.outcome.answer;
     const vary = [answer.vary, isGuarded ? 'authorization, x-api-key' : undefined].filter(Boolean).join(', ');
     if (vary !== '') void reply.header('vary', vary);
-    const isForAnyone = secretIn(credentialIn(headers)) === undefined;
+    const isForAnyone = headers.authorization === undefined && headers['x-api-key'] === undefined;
     return sendEntity(request, reply, answer.entity, answer.type, { isForAnyone, sharedSeconds, tags: answer.tags });
   };
 }

@@ -1,7 +1,7 @@
 import { MERCATOR_LAT } from '../../geo/mercator.js';
 import { MOST_LEVEL } from '../../geo/tiles.js';
 import { requireCollection, type MapContext } from '../../read/context.js';
-import { collectionBounds } from '../collection.js';
+import { extentOf } from '../items.js';
 import type { TileOptions } from './request.js';
 import type { LayerName } from './tile.js';
 
@@ -27,9 +27,7 @@ export async function tileJson(context: MapContext, key: string, { layers, prope
     cells: { ...COUNTED, geohash: 'String' },
     zones: NAMED,
   };
-  // A server that cannot tell the bounds of a principal's markers leaves them out.
-  const found = await collectionBounds(context, collection).catch(() => null);
-  const { west = -180, south = -90, east = 180, north = 90 } = found ?? {};
+  const { west, south, east, north } = await extentOf(context, collection);
   const [least, most] = [Math.max(-MERCATOR_LAT, south), Math.min(MERCATOR_LAT, north)];
   return {
     tilejson: '3.0.0',
