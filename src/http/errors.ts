@@ -50,9 +50,8 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   UNAVAILABLE: 503,
 };
 
-/** The HTTP status of an error. */
-export const statusOfError = (error: unknown): number =>
-  error instanceof CellportError ? (STATUS[error.code] ?? 400) : 500;
+/** The HTTP status of an error that a client can act on. */
+export const statusOfCode = (code: unknown): number => STATUS[code as ErrorCode] ?? 400;
 
 /**
  * Answers requests that fail before they reach GraphQL in GraphQL's format: bodies that are too large or not JSON, and
@@ -68,7 +67,7 @@ export function handleErrors(server: FastifyInstance, limits: Limits, log: Log):
     // Otherwise the rest of the body would be read as the next request on this connection.
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') void reply.header('connection', 'close');
     return reply
-      .code(refused === undefined ? 500 : (error.statusCode ?? statusOfError(refused)))
+      .code(refused === undefined ? 500 : (error.statusCode ?? statusOfCode(refused.code)))
       .type('application/json; charset=utf-8')
       .send(withExtensions(body, request.headers));
   });

@@ -26,6 +26,7 @@ import { addMetrics, type Metrics } from './metrics.js';
 import { addOgc } from './ogc/route.js';
 import { noteRequests, requestMetrics } from './requests.js';
 import { addGraphiql, addMap, type OwnStyle } from './static-files.js';
+import { addTileChanges } from './tile-changes.js';
 import { addTiles } from './tiles-route.js';
 import { addWebsockets } from './websocket.js';
 
@@ -180,6 +181,7 @@ export function buildHttp(
   addEventStreams(server, subscriptions, admit);
   const answer = answering(graphql, admit);
   addTiles(server, answer, addresses, limits);
+  addTileChanges(server, subscriptions, admit);
   addMaps(server, answer, limits);
   addOgc(server, answer, addresses, limits);
   onlyGet(server);

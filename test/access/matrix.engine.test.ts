@@ -193,6 +193,36 @@ describe.each(routes('guarded').map((path, index) => [path, index] as const))('%
   });
 });
 
+test('changed tiles are told to whoever may read the collection, and are those of its rows', async () => {
+  const answerOf = async (key: string, role: Role) => {
+    const answer = await fetch(`${server.url}/tiles/${key}/changes`, { headers: headers[role] ?? {} });
+    return [answer.status, (await answer.text()).replaceAll(KEY, 'KEY')];
+  };
+  expect(await answerOf('guarded', 'stranger')).toEqual(await answerOf('unused', 'stranger'));
+  expect((await answerOf('guarded', 'stranger'))[0]).toBe(404);
+  expect((await fetch(`${server.url}/tiles/guarded/changes`)).status).toBe(401);
+  const leaving = new AbortController();
+  const options = { headers: headers.reader ?? {}, signal: leaving.signal };
+  const stream = await fetch(`${server.url}/tiles/guarded/changes`, options);
+  const change = (key: string, lng: number) =>
+    server.ask(
+      `mutation { updateMarker(input: { id: "marker::guarded::${key}", position: { lng: ${lng}, lat: 0.01 } }) { key } }`,
+      {},
+      headers.admin,
+    );
+  await change('canary-2', 90.01);
+  await change('seen-1', 0.01);
+  let text = '';
+  for await (const part of stream.body ?? []) {
+    text += Buffer.from(part).toString();
+    if (text.includes('event: changed')) break;
+  }
+  expect(text).toContain('[8192,8191]');
+  // 90 degrees east.
+  expect(text).not.toContain('[12288,');
+  leaving.abort();
+});
+
 test('a stranger cannot make the server send a tile that it has for others, by its ETag', async () => {
   const own = await fetch(`${server.url}/tiles/guarded/0/0/0`, { headers: headers.admin ?? {} });
   const known = { 'if-none-match': own.headers.get('etag') ?? '' };

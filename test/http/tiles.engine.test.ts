@@ -275,3 +275,43 @@ test('HEAD has the headers of GET, other methods are refused, and pages of allow
   const direct = await get('/tiles/parks.json', { 'x-forwarded-proto': 'https' });
   expect(JSON.stringify(await direct.json())).toContain(`"${server.url}/tiles/`);
 });
+
+test('a stream of changes tells the tiles in which markers have changed, once these show it', async () => {
+  const leaving = new AbortController();
+  const stream = await fetch(`${server.url}/tiles/parks/changes`, { signal: leaving.signal });
+  expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+  const AT = { old: '/tiles/parks/14/7781/5586', new: '/tiles/parks/14/8192/8191' };
+  const etags = async () =>
+    (await Promise.all(Object.values(AT).map((path) => get(path)))).map(({ headers }) => headers.get('etag'));
+  const before = await etags();
+  const move =
+    'mutation { updateMarker(input: { id: "marker::parks::m16", position: { lng: 0.01, lat: 0.01 } }) { version } }';
+  const found = await postQuery(server.url, '{ marker(id: "marker::parks::m16") { position { lng lat } } }');
+  const { data } = (await found.json()) as { data: { marker: { position: { lng: number; lat: number } } } };
+  await postQuery(server.url, move);
+  let text = '';
+  for await (const part of stream.body ?? []) {
+    text += Buffer.from(part).toString();
+    if (text.includes('event: changed')) break;
+  }
+  const [, event = '{}'] = /event: changed\ndata: (.*)\n\n/.exec(text) ?? [];
+  const { lng, lat } = data.marker.position;
+  const tile = (at: { lng: number; lat: number }) => {
+    const sine = Math.sin((at.lat * Math.PI) / 180);
+    const down = 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI);
+    return [Math.floor(((at.lng + 180) / 360) * 2 ** 14), Math.floor(down * 2 ** 14)];
+  };
+  expect(JSON.parse(event)).toEqual({ z: 14, tiles: [tile({ lng, lat }), tile({ lng: 0.01, lat: 0.01 })] });
+  expect(tile({ lng: 0.01, lat: 0.01 })).toEqual([8_192, 8_191]);
+  expect((await etags())[1]).not.toBe(before[1]);
+  leaving.abort();
+});
+
+test.each([
+  ['/tiles/nowhere/changes', {}, 404],
+  ['/tiles/parks/changes?x=1', {}, 400],
+  ['/tiles/parks/changes', { origin: 'https://elsewhere.example.org' }, 403],
+])('%s with %j is refused with %i', async (path, sent, status) => {
+  const answer = await get(path, sent);
+  expect([answer.status, ((await answer.json()) as { errors: object[] }).errors.length]).toEqual([status, 1]);
+});
