@@ -66,17 +66,20 @@ export function onlyGet(server: FastifyInstance): void {
   }
 }
 
-/** An answer that is made of what a collection has in some blocks: from memory, if nothing has changed there. */
+/**
+ * An answer that is made of what a collection has in some blocks: from memory, if nothing has changed there. One without a
+ * name is made each time, like those for principals who see some of the markers.
+ */
 export async function remembered(
   { services, map }: RequestContext,
   collection: Collection,
-  name: readonly unknown[],
+  name: readonly unknown[] | undefined,
   { ranges }: DecisiveBlocks,
   make: () => Promise<KeptAnswer>,
 ): Promise<KeptAnswer> {
   const { answers } = services;
   const { grant, version, createdAt } = collection;
-  if (grant?.rows !== undefined) return make();
+  if (name === undefined || grant?.rows !== undefined) return make();
   const scope = map.keys.scope(collection);
   const full = JSON.stringify([scope, createdAt, version, [...(grant?.hidden ?? [])].sort(), ...name]);
   const since = answers.moment();

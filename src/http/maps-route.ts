@@ -10,7 +10,7 @@ import type { Limits } from '../model/limits.js';
 import { remembered, type Answering } from './answering.js';
 import { entityOf } from './entity.js';
 
-export const GEOJSON = 'application/geo+json; charset=utf-8';
+const USAGE = 'given: /maps/KEY?bbox=west,south,east,north&zoom=3';
 
 /**
  * Serves `/maps/{collection}?bbox&zoom`: what a map shows, as GeoJSON, by one request. The box is widened to tiles, so that
@@ -21,13 +21,8 @@ export function addMaps(server: FastifyInstance, answer: Answering, limits: Limi
     const { key = '' } = request.params as { readonly key?: string };
     const names = ['bbox', 'zoom', 'limit', 'filter'] as const;
     const { bbox, zoom, limit, filter: text } = readParameters(request.query as Parameters, names);
-    if (bbox === undefined || zoom === undefined) {
-      throw badInput(
-        bbox === undefined ? 'bbox' : 'zoom',
-        undefined,
-        'given: /maps/KEY?bbox=west,south,east,north&zoom=3',
-      );
-    }
+    if (bbox === undefined) throw badInput('bbox', bbox, USAGE);
+    if (zoom === undefined) throw badInput('zoom', zoom, USAGE);
     const { viewport, bbox: snapped } = snappedMap(bbox, zoom);
     const filter = readFilterText(text);
     const most = readLimit(limit, limits);
@@ -42,10 +37,9 @@ export function addMaps(server: FastifyInstance, answer: Answering, limits: Limi
       const question = await readContentQuestion(context.map, 'map', key, most, filter);
       const blocks = decisiveBlocks(key, areaOfClusters(viewport));
       const make = async () => entityOf(await mapFeatures(context.map, viewport, question));
-      const name = ['map', viewport.zoom, snapped, most];
-      const isKept = filter === null;
-      const entity = isKept ? await remembered(context, question.collection, name, blocks, make) : await make();
-      return { entity, type: GEOJSON, tags: blocks.tags };
+      const name = filter === null ? ['map', viewport.zoom, snapped, most] : undefined;
+      const entity = await remembered(context, question.collection, name, blocks, make);
+      return { entity, type: 'application/geo+json; charset=utf-8', tags: blocks.tags };
     });
   });
 }

@@ -71,8 +71,8 @@ export function addTileChanges(
     const { collection } = request.params as { readonly collection: string };
     const credential = credentialIn(headers);
     const access = await graphql.accessOf(credential);
-    const started = await admit(request, reply, ({ body: _, ...caller }) =>
-      graphql.subscribe({ query: WATCH, variables: { collection } }, { ...caller, access }),
+    const started = await admit(request, reply, ({ gone, waitedMs, address }) =>
+      graphql.subscribe({ query: WATCH, variables: { collection } }, { gone, waitedMs, address, access }),
     );
     if (started === undefined) return reply;
     if ('errors' in started) {

@@ -13,9 +13,6 @@ import type { Addresses } from './addresses.js';
 import { originOf, remembered, type Answering } from './answering.js';
 import { entityOf } from './entity.js';
 
-export const MVT = 'application/vnd.mapbox-vector-tile';
-export const JSON_TYPE = 'application/json; charset=utf-8';
-
 const FIELDS = {
   markers: 'Viewport.auto',
   clusters: 'Viewport.auto',
@@ -38,21 +35,18 @@ async function answerTile(
   tile: ReturnType<typeof readTile>,
   options: TileOptions,
 ) {
-  const { map } = context;
-  const request = await tileRequest(map, key, tile, options);
-  const { collection, properties = [] } = request;
+  const request = await tileRequest(context.map, key, tile, options);
+  const { collection, layers, properties = [] } = request;
   const blocks = decisiveBlocks(key, decisiveArea(tile));
   const make = async () => {
-    const { bytes, count, expiresAt } = await makeTile(map, request);
+    const { bytes, count, expiresAt } = await makeTile(context.map, request);
     return entityOf(bytes, count, expiresAt);
   };
   // Changes of zones, and of what maps do not draw, are not noted.
-  const isNoted =
-    properties.every((name) => collection.mapProperties.includes(name)) && !options.layers.includes('zones');
-  const name = [tile.z, tile.x, tile.y, options];
-  const isKept = isNoted && options.filter === null;
-  const entity = isKept ? await remembered(context, collection, name, blocks, make) : await make();
-  return { entity, type: MVT, tags: blocks.tags };
+  const isDrawn = properties.every((name) => collection.mapProperties.includes(name)) && !layers.includes('zones');
+  const name = isDrawn && options.filter === null ? [tile.z, tile.x, tile.y, options] : undefined;
+  const entity = await remembered(context, collection, name, blocks, make);
+  return { entity, type: 'application/vnd.mapbox-vector-tile', tags: blocks.tags };
 }
 
 /** Serves `/tiles/{collection}/{z}/{x}/{y}`, as Mapbox Vector Tiles, and `/tiles/{collection}.json`, which describes them. */
@@ -77,7 +71,7 @@ export function addTiles(server: FastifyInstance, answer: Answering, addresses: 
     return answer(request, reply, units, async ({ map }) => {
       const url = `${originOf(request, addresses)}/tiles/${encodeURIComponent(key)}/{z}/{x}/{y}${search}`;
       const body = Buffer.from(JSON.stringify(await tileJson(map, key, options, url)));
-      return { entity: entityOf(body), type: JSON_TYPE };
+      return { entity: entityOf(body), type: 'application/json; charset=utf-8' };
     });
   });
 }

@@ -3,11 +3,11 @@ import type { Bounds } from '../geo/bounds.js';
 import type { Collection } from '../model/collection.js';
 import { isCounted } from '../model/grant.js';
 import { readInstant } from '../model/instant.js';
-import { pickProperties, type MapMarker, type Properties } from '../model/marker.js';
+import type { MapMarker, Properties } from '../model/marker.js';
 import { requireCollection, type MapContext } from '../read/context.js';
 import { collectionBounds, collectionMarkers } from './collection.js';
 import { readOn, type ConnectionArguments } from './connection.js';
-import { markerFeature, type PointFeature } from './features.js';
+import { drawnProperties, markerFeature, type PointFeature } from './features.js';
 import { markerProperties, viewportMarkers } from './markers.js';
 import { readBbox } from './tiles/snapped-map.js';
 import { readViewport } from './viewport.js';
@@ -76,8 +76,7 @@ export async function readItems(
     next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
   } while (next !== null && markers.length < first && !isLate());
   const { mapProperties } = collection;
-  const drawn = ({ complete, mapProperties: all }: MapMarker) => (complete ? all : pickProperties(all, mapProperties));
-  return { features: markers.map((marker) => itemOf(marker, drawn(marker))), next };
+  return { features: markers.map((marker) => itemOf(marker, drawnProperties(marker, mapProperties))), next };
 }
 
 /** A marker with all of its properties. Throws NOT_FOUND. */

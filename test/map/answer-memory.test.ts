@@ -68,17 +68,14 @@ test('what was kept before changes may have been missed, or were forgotten, is n
   expect(made.get('tile')).toBeUndefined();
   put();
   expect(made.get('tile')).toBeDefined();
-  for (let n = 0; n < 2_001; n++) made.changed('parks', [{ from: 500, to: 501 }]);
+  for (let n = 0; n < 10_001; n++) made.changed('cities', [{ from: 500, to: 501 }]);
   expect(made.get('tile')).toBeUndefined();
-  put('other');
-  for (let n = 0; n < 600; n++) made.changed(`collection ${n}`, [{ from: 0, to: 1 }]);
-  expect(made.get('other')).toBeUndefined();
 });
 
 test('answers that were looked at stay kept however much changes elsewhere', () => {
   const { made, put } = memory();
   put();
-  for (let n = 0; n < 5_000; n++) {
+  for (let n = 0; n < 30_000; n++) {
     made.changed('parks', [{ from: 500, to: 501 }]);
     if (n % 1_000 === 0) made.get('tile');
   }

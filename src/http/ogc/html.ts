@@ -16,7 +16,6 @@ export interface Document {
   readonly features?: readonly PointFeature[];
   /** The type of its JSON. */
   readonly type?: string;
-  readonly tag?: string;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

@@ -37,33 +37,26 @@ const PARAMETERS = {
   cursor: parameter('cursor', 'Where the page begins, from the link `next` of the one before', someText),
 };
 
-const FAILURE = {
-  description: 'The request is refused, with the reason',
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Errors' } } },
-};
+const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
-const answer = (description: string, type: string, schema: string) => ({
-  200: {
-    description,
-    content: { [type]: { schema: { $ref: `#/components/schemas/${schema}` } }, 'text/html': { schema: text } },
-  },
-  default: FAILURE,
-});
-
-const get = (summary: string, id: string, names: readonly string[], responses: object) => ({
-  get: {
-    summary,
-    operationId: id,
-    parameters: [...names, 'f'].map((name) => ({ $ref: `#/components/parameters/${name}` })),
-    responses,
-  },
-});
+/** A path that is answered by GET with JSON of a type and schema, or HTML. */
+function path(summary: string, operationId: string, names: readonly string[], type: string, schema: string) {
+  const parameters = [...names, 'f'].map((name) => ref('parameters', name));
+  const answer = { [type]: { schema: ref('schemas', schema) }, 'text/html': { schema: text } };
+  const failure = { 'application/json': { schema: ref('schemas', 'Errors') } };
+  const responses = {
+    200: { description: summary, content: answer },
+    default: { description: 'Why the request is refused', content: failure },
+  };
+  return { get: { summary, operationId, parameters, responses } };
+}
 
 const object = (required: readonly string[], properties: object) => ({ type: 'object', required, properties });
-const listOf = (name: string) => ({ type: 'array', items: { $ref: `#/components/schemas/${name}` } });
+const listOf = (name: string) => ({ type: 'array', items: ref('schemas', name) });
 const links = listOf('Link');
 
 const SCHEMAS = {
+  Document: { type: 'object' },
   Link: object(['href', 'rel'], { href: text, rel: text, type: text, title: text }),
   Landing: object(['links'], { title: text, description: text, links }),
   Conformance: object(['conformsTo'], { conformsTo: { type: 'array', items: text } }),
@@ -85,37 +78,24 @@ const SCHEMAS = {
   Errors: object(['errors'], { errors: { type: 'array', items: object(['message'], { message: text }) } }),
 };
 
+const JSON_TYPE = 'application/json';
+const GEOJSON = 'application/geo+json';
+const COLLECTION = '/collections/{collectionId}';
+const ITEMS_PARAMETERS = ['collectionId', 'bbox', 'limit', 'datetime', 'cursor'];
+
 /** What `/ogc` answers, in OpenAPI 3.0, without references to other documents. `base`: its absolute URL. */
 export const openApi = (base: string) => ({
   openapi: '3.0.3',
   info: { title: 'Cellport', version: '1.0.0', description: 'Markers of collections as OGC API Features' },
   servers: [{ url: base }],
   paths: {
-    '/': get('The landing page', 'landing', [], answer('Links', 'application/json', 'Landing')),
-    '/conformance': get('What is implemented', 'conformance', [], answer('Classes', 'application/json', 'Conformance')),
-    '/api': get('This document', 'api', [], {
-      200: { description: 'OpenAPI', content: { 'application/vnd.oai.openapi+json;version=3.0': {}, 'text/html': {} } },
-      default: FAILURE,
-    }),
-    '/collections': get('Collections', 'collections', ['cursor'], answer('Some', 'application/json', 'Collections')),
-    '/collections/{collectionId}': get(
-      'A collection',
-      'collection',
-      ['collectionId'],
-      answer('It', 'application/json', 'Collection'),
-    ),
-    '/collections/{collectionId}/items': get(
-      'Markers of a collection',
-      'items',
-      ['collectionId', 'bbox', 'limit', 'datetime', 'cursor'],
-      answer('A page of them', 'application/geo+json', 'Features'),
-    ),
-    '/collections/{collectionId}/items/{featureId}': get(
-      'A marker with all of its properties',
-      'item',
-      ['collectionId', 'featureId'],
-      answer('It', 'application/geo+json', 'Feature'),
-    ),
+    '/': path('The landing page', 'landing', [], JSON_TYPE, 'Landing'),
+    '/conformance': path('What is implemented', 'conformance', [], JSON_TYPE, 'Conformance'),
+    '/api': path('This document', 'api', [], 'application/vnd.oai.openapi+json;version=3.0', 'Document'),
+    '/collections': path('Collections', 'collections', ['cursor'], JSON_TYPE, 'Collections'),
+    [COLLECTION]: path('A collection', 'collection', ['collectionId'], JSON_TYPE, 'Collection'),
+    [`${COLLECTION}/items`]: path('Markers', 'items', ITEMS_PARAMETERS, GEOJSON, 'Features'),
+    [`${COLLECTION}/items/{featureId}`]: path('A marker', 'item', ['collectionId', 'featureId'], GEOJSON, 'Feature'),
   },
   components: { parameters: PARAMETERS, schemas: SCHEMAS },
 });

@@ -11,7 +11,6 @@ import type { Limits } from '../../model/limits.js';
 import type { Addresses } from '../addresses.js';
 import { originOf, type Answering } from '../answering.js';
 import { entityOf } from '../entity.js';
-import { GEOJSON } from '../maps-route.js';
 import { htmlPage, type Document, type Link } from './html.js';
 import { DEFAULT_ITEMS, openApi } from './openapi.js';
 
@@ -19,9 +18,12 @@ const CONFORMANCE = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf';
 const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
 const OPENAPI = 'application/vnd.oai.openapi+json;version=3.0';
 const JSON_TYPE = 'application/json';
-const HTML = 'text/html; charset=utf-8';
+const GEOJSON = 'application/geo+json';
+const HTML = 'text/html';
 const COLLECTIONS = 100;
+const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+type Extent = Awaited<ReturnType<typeof extentOf>>;
 type Query = Partial<Record<'bbox' | 'limit' | 'datetime' | 'cursor', string>>;
 
 interface Asked {
@@ -41,23 +43,25 @@ const at = (href: string, rel: string, type: string, title?: string): Link => ({
 });
 const itemsUrl = (base: string, key: string) => `${base}/collections/${encodeURIComponent(key)}/items`;
 
-type Extent = Awaited<ReturnType<typeof extentOf>>;
-
 /** A collection as OGC describes it. */
-function described(
-  base: string,
-  { key: id, name: title, description }: Collection,
-  { west, south, east, north }: Extent,
-) {
+function described(base: string, collection: Collection, { west, south, east, north }: Extent) {
+  const { key: id, name: title, description } = collection;
   const url = `${base}/collections/${encodeURIComponent(id)}`;
-  const links = [
-    at(url, 'self', JSON_TYPE, title),
-    at(itemsUrl(base, id), 'items', 'application/geo+json', `Markers of ${title}`),
-    at(`${itemsUrl(base, id)}?f=html`, 'items', 'text/html', `Markers of ${title}, for people`),
-    at(`${base.replace(/ogc$/, 'tiles')}/${encodeURIComponent(id)}.json`, 'describedby', JSON_TYPE, 'Its vector tiles'),
-  ];
-  const extent = { spatial: { bbox: [[west, south, east, north]], crs: CRS84 } };
-  return { id, title, ...(description !== null && { description }), itemType: 'feature', crs: [CRS84], extent, links };
+  const tiles = `${base.replace(/ogc$/, 'tiles')}/${encodeURIComponent(id)}.json`;
+  return {
+    id,
+    title,
+    ...(description !== null && { description }),
+    itemType: 'feature',
+    crs: [CRS84],
+    extent: { spatial: { bbox: [[west, south, east, north]], crs: CRS84 } },
+    links: [
+      at(url, 'item', JSON_TYPE, title),
+      at(itemsUrl(base, id), 'items', GEOJSON, `Markers of ${title}`),
+      at(`${itemsUrl(base, id)}?f=html`, 'items', HTML, `Markers of ${title}, for people`),
+      at(tiles, 'describedby', JSON_TYPE, 'Its vector tiles'),
+    ],
+  };
 }
 
 const landing = async ({ base }: Asked): Promise<Document> => ({
@@ -65,7 +69,7 @@ const landing = async ({ base }: Asked): Promise<Document> => ({
   body: { title: 'Cellport', description: 'Markers of collections as OGC API Features' },
   links: [
     at(`${base}/api`, 'service-desc', OPENAPI, 'OpenAPI'),
-    at(`${base}/api?f=html`, 'service-doc', 'text/html', 'OpenAPI, for people'),
+    at(`${base}/api?f=html`, 'service-doc', HTML, 'OpenAPI, for people'),
     at(`${base}/conformance`, 'conformance', JSON_TYPE, 'What is implemented'),
     at(`${base}/collections`, 'data', JSON_TYPE, 'Collections'),
   ],
@@ -78,32 +82,31 @@ const conformance = async (): Promise<Document> => ({
 });
 
 async function collections({ context, base, query: { cursor } }: Asked): Promise<Document> {
-  if (cursor !== undefined && !/^[a-z0-9][a-z0-9_-]{0,62}$/.test(cursor))
-    throw badInput('cursor', cursor, 'that of a link');
+  const isCursor = cursor === undefined || /^[a-z0-9][a-z0-9_-]{0,62}$/.test(cursor);
+  if (!isCursor) throw badInput('cursor', cursor, 'that of a link');
   const page = await context.map.loaders.collections.page({ first: COLLECTIONS, after: cursor });
   const found = await Promise.all(
     page.collections.map(async (each) => described(base, each, await extentOf(context.map, each))),
   );
-  const last = found.at(-1)?.id;
-  return {
-    title: 'Collections',
-    body: { collections: found },
-    links: [
-      ...found.map(({ id, title }) => at(`${base}/collections/${id}`, 'item', JSON_TYPE, title)),
-      ...(page.more && last ? [at(`${base}/collections?cursor=${last}`, 'next', JSON_TYPE, 'More')] : []),
-    ],
-  };
+  const next = `${base}/collections?cursor=${found.at(-1)?.id ?? ''}`;
+  const links = [
+    ...found.flatMap((each) => each.links.slice(0, 1)),
+    ...(page.more ? [at(next, 'next', JSON_TYPE)] : []),
+  ];
+  return { title: 'Collections', body: { collections: found }, links };
 }
 
 async function collection({ context, base, key }: Asked): Promise<Document> {
   const { collection: found, extent } = await readExtent(context.map, key);
   const { links, ...body } = described(base, found, extent);
-  return { title: body.title, body, links: links.filter(({ rel }) => rel !== 'self') };
+  return { title: body.title, body, links: links.slice(1) };
 }
 
 /** The limit of a page. One that is too large counts as the largest: OGC allows no error. */
 const limitOf = ({ limit }: Query) =>
   limit === undefined ? DEFAULT_ITEMS : Math.min(MOST_ITEMS, readDigits('limit', limit, 1, Number.MAX_SAFE_INTEGER));
+
+const upward = (base: string, key: string) => at(`${base}/collections/${key}`, 'collection', JSON_TYPE);
 
 async function items({ context, base, key, query }: Asked): Promise<Document> {
   const { bbox, datetime, cursor: after, limit } = query;
@@ -115,30 +118,24 @@ async function items({ context, base, key, query }: Asked): Promise<Document> {
   return {
     title: `Markers of ${key}`,
     type: GEOJSON,
-    tag: key,
     body: { type: 'FeatureCollection', numberReturned: features.length },
     features,
     links: [
-      at(`${base}/collections/${key}`, 'collection', JSON_TYPE, 'Its collection'),
-      ...(next === null
-        ? []
-        : [at(`${itemsUrl(base, key)}?${search.toString()}`, 'next', 'application/geo+json', 'More')]),
+      upward(base, key),
+      ...(next === null ? [] : [at(`${itemsUrl(base, key)}?${search.toString()}`, 'next', GEOJSON)]),
     ],
   };
 }
 
 async function item({ context, base, key, item: name }: Asked): Promise<Document> {
   const feature = await readItem(context.map, key, name);
-  const links = [at(`${base}/collections/${key}`, 'collection', JSON_TYPE, 'Its collection')];
-  return { title: name, type: GEOJSON, tag: key, body: { ...feature }, links };
+  return { title: name, type: GEOJSON, body: { ...feature }, links: [upward(base, key)] };
 }
 
-const api = async ({ base }: Asked): Promise<Document> => ({
-  title: 'OpenAPI',
-  type: OPENAPI,
-  body: openApi(base),
-  links: [],
-});
+const api = async ({ base }: Asked): Promise<Document> => {
+  const body = openApi(base);
+  return { title: 'OpenAPI', type: OPENAPI, body, links: [] };
+};
 
 /** Whether a client asks for HTML: `f` decides, otherwise whether it names that type, and no JSON. Throws BAD_USER_INPUT. */
 function wantsHtml(format: string | undefined, accept = ''): boolean {
@@ -148,7 +145,7 @@ function wantsHtml(format: string | undefined, accept = ''): boolean {
 
 /** The JSON of a document; its features are written one after another. */
 async function jsonText({ body, links, features }: Document, { map }: RequestContext): Promise<string> {
-  const rest = JSON.stringify(links.length === 0 ? body : { ...body, links });
+  const rest = jsonOf(links.length === 0 ? body : { ...body, links });
   if (features === undefined) return rest;
   const texts: string[] = [];
   for (const [index, feature] of features.entries()) {
@@ -172,37 +169,30 @@ export function addOgc(server: FastifyInstance, answer: Answering, addresses: Ad
       const { key = '', item: name = '' } = request.params as { readonly key?: string; readonly item?: string };
       const origin = originOf(request, addresses);
       const units = field === undefined ? 0 : (UNIT_BOUNDS[field]?.({ first: limitOf(query) }, limits) ?? 0);
-      if (isHtml)
-        void reply.header(
-          'content-security-policy',
-          "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-        );
+      if (isHtml) void reply.header('content-security-policy', POLICY);
       return answer(request, reply, units, async (context) => {
         const base = `${origin}/ogc`;
-        const { links, ...made } = await make({ context, base, key, item: name, query });
-        const own = new URL(request.url, origin);
-        const inFormat = (format: string) => {
-          own.searchParams.set('f', format);
-          return own.href;
+        const made = await make({ context, base, key, item: name, query });
+        const { type = JSON_TYPE } = made;
+        const inFormat = (format: 'json' | 'html', rel: string) => {
+          const url = new URL(request.url, origin);
+          url.searchParams.set('f', format);
+          return at(url.href, rel, format === 'html' ? HTML : type, format.toUpperCase());
         };
-        const type = made.type ?? JSON_TYPE;
-        const self = at(
-          inFormat(isHtml ? 'html' : 'json'),
-          'self',
-          isHtml ? 'text/html' : type.replace(/; charset.*/, ''),
-        );
-        const other = at(
-          inFormat(isHtml ? 'json' : 'html'),
-          'alternate',
-          isHtml ? type.replace(/; charset.*/, '') : 'text/html',
-          isHtml ? 'JSON' : 'HTML',
-        );
-        const document = { ...made, links: make === api || make === conformance ? [] : [self, other, ...links] };
+        const own = [inFormat(isHtml ? 'html' : 'json', 'self'), inFormat(isHtml ? 'json' : 'html', 'alternate')];
+        const document = { ...made, links: [...own, ...made.links] };
+        // An OpenAPI document has no links.
+        const isBare = !isHtml && make === api;
         const text = isHtml
-          ? htmlPage({ ...document, links: [self, other, ...links] }, key, itemsUrl(base, key))
-          : await jsonText(document, context);
-        const tags = made.tag === undefined ? [] : [made.tag];
-        return { entity: entityOf(Buffer.from(text)), type: isHtml ? HTML : type, tags, vary: 'accept' };
+          ? htmlPage(document, key, itemsUrl(base, key))
+          : await jsonText(isBare ? made : document, context);
+        const tags = key === '' ? [] : [key];
+        return {
+          entity: entityOf(Buffer.from(text)),
+          type: isHtml ? `${HTML}; charset=utf-8` : type,
+          tags,
+          vary: 'accept',
+        };
       });
     });
   serve('', [], undefined, landing);

@@ -6,7 +6,7 @@ import { cellBounds } from '../../geo/geohash.js';
 import type { Point } from '../../geo/point.js';
 import { placesIn, TILE_BUFFER, TILE_UNITS, unitAt, type Tile } from '../../geo/tiles.js';
 import { markerId } from '../../keys/ids.js';
-import { pickProperties, type MapMarker, type Properties } from '../../model/marker.js';
+import type { MapMarker, Properties } from '../../model/marker.js';
 import type { TileFeature } from './encode.js';
 
 /** The number of a feature: of 48 bits, which every reader of tiles can hold. The same in every tile. */
@@ -18,7 +18,7 @@ function pointFeatures(tile: Tile, position: Point, id: number, properties: Prop
   return places.map(({ x, y }) => ({ id, type: 1, properties, geometry: [[[x, y]]] }));
 }
 
-/** The features of a marker, with the properties of these names, or those that maps draw. */
+/** The features of a marker with some properties. */
 export function markerFeatures(
   tile: Tile,
   { collection, key, name, category, position }: MapMarker,
@@ -27,10 +27,6 @@ export function markerFeatures(
   const id = markerId(collection, key);
   return pointFeatures(tile, position, numberOf(id), { ...properties, id, key, name, category });
 }
-
-/** The properties of a marker that maps draw. */
-export const drawnProperties = ({ complete, mapProperties }: MapMarker, names: readonly string[]): Properties =>
-  complete ? mapProperties : pickProperties(mapProperties, names);
 
 /** The features of a cluster; its number is the same in all tiles of the level. */
 export const clusterFeatures = (tile: Tile, { cells, position, count }: Cluster): TileFeature[] =>

@@ -8,13 +8,6 @@ import type { LayerName } from './tile.js';
 const COUNTED = { count: 'Number' };
 const NAMED = { id: 'String', key: 'String', name: 'String' };
 
-const DESCRIPTIONS: Readonly<Record<LayerName, string>> = {
-  markers: 'Points, where a tile has no more than its limit',
-  clusters: 'Elsewhere, points with the number of markers around',
-  cells: 'Geohash cells with the number of their markers',
-  zones: 'Areas and lines',
-};
-
 /** TileJSON 3.0.0 for the tiles of a collection at a template of URLs. Throws NOT_FOUND. */
 export async function tileJson(context: MapContext, key: string, { layers, properties }: TileOptions, url: string) {
   const collection = await requireCollection(context, key);
@@ -38,6 +31,6 @@ export async function tileJson(context: MapContext, key: string, { layers, prope
     maxzoom: MOST_LEVEL,
     // TileJSON has no bounds across the antimeridian.
     bounds: west > east || least >= most ? [-180, least, 180, most] : [west, least, east, most],
-    vector_layers: layers.map((id) => ({ id, description: DESCRIPTIONS[id], fields: fields[id] })),
+    vector_layers: layers.map((id) => ({ id, fields: fields[id] })),
   };
 }

@@ -12,12 +12,13 @@ import { clusterPrecision, precisionForZoom } from '../../plan/precision.js';
 import type { MapContext } from '../../read/context.js';
 import { inTurns } from '../../scheduling/turns.js';
 import { cellsOfMarkers, occupiedCellsOrCoarser } from '../cells/occupied.js';
+import { drawnProperties } from '../features.js';
 import { markerProperties } from '../markers.js';
 import { viewportZones } from '../zones/zone-connection.js';
 import { zoneGeometry } from '../zones/zone-geometry.js';
 import { spacingAt, tileContent, type TileContent, type TileQuestion } from './content.js';
 import { encodeTile, type TileFeature } from './encode.js';
-import { cellFeature, clusterFeatures, drawnProperties, markerFeatures, zoneFeature } from './features.js';
+import { cellFeature, clusterFeatures, markerFeatures, zoneFeature } from './features.js';
 
 export const LAYERS = ['markers', 'clusters', 'cells', 'zones'] as const;
 export type LayerName = (typeof LAYERS)[number];
