@@ -6,7 +6,7 @@ import { memoryDatabase } from '../support/memory-store.js';
 import { startServer, type LiveServer } from './live-server.js';
 
 const db = memoryDatabase();
-const markers = realMarkers(10);
+const markers = realMarkers(20);
 let server: LiveServer;
 
 beforeAll(async () => {

@@ -11,6 +11,7 @@ import { createZone } from '../../src/store/zone/zones.js';
 import { decodeLayer } from '../support/decode-tile.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
+import { variants } from '../support/rounds.js';
 import { rectangle } from '../support/shapes.js';
 import { makeCollection, NOW, realMarkers, requestContext, type Made } from './fixture.js';
 
@@ -91,7 +92,7 @@ const LEVELS = [
   ['town', 14, 300],
 ] as const;
 
-describe.each(LEVELS)('the tiles of %s at level %i, with at most %i markers each', (key, z, limit) => {
+describe.each(variants(LEVELS, 4))('the tiles of %s at level %i, with at most %i markers each', (key, z, limit) => {
   const markers = MARKERS[key] ?? [];
   let tiles: readonly ({ readonly x: number; readonly y: number } & Awaited<ReturnType<typeof tileOf>>)[];
 
