@@ -90,8 +90,11 @@ export function createServices(
     const status = sourceConsumerStatus(scope);
     return status === undefined ? !sourceTrusts.has(scope) && following() : isFollowing(status);
   };
-  // Of published writes, answers show some before the consumer reports their changes.
-  const isPublishing = (scope: string) => (sourceConsumerStatus(scope) ?? consumerStatus())?.published != null;
+  // While pages lack published writes, answers show these before their changes are noted.
+  const isPublishing = (scope: string) => {
+    const { published, endAt = null } = sourceConsumerStatus(scope) ?? consumerStatus() ?? {};
+    return published != null && published.endAt > (endAt ?? 0);
+  };
   return {
     db: database,
     cellCache: new CellCache({ maxBytes, now, trusted }),

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { AnswerMemory, type KeptAnswer } from '../../src/map/tiles/memory.js';
+import { createServices } from '../../src/server/services.js';
+import { memoryDatabase } from '../support/memory-store.js';
 
 const answer = (expiresAt = Infinity): KeptAnswer => ({
   body: Buffer.from('tile'),
@@ -91,4 +93,20 @@ test('the memory is bounded in bytes, and off at 0', () => {
   const off = memory({ maxBytes: 0 });
   off.put();
   expect(off.made.get('tile')).toBeUndefined();
+});
+
+test('a server keeps answers while its consumer keeps up, and pages lack nothing that is published', () => {
+  const status = { owner: true, behindMs: 0, countsExact: true, endAt: 1_000 };
+  let now: object = status;
+  const { answers } = createServices(memoryDatabase(), { consumerStatus: () => now as typeof status });
+  answers.put('tile', answer(), area, answers.moment());
+  const isUsed = (state: object) => {
+    now = { ...status, ...state };
+    return answers.get('tile') !== undefined;
+  };
+  expect(isUsed({})).toBe(true);
+  expect(isUsed({ behindMs: 3_000 })).toBe(false);
+  expect(isUsed({ owner: false })).toBe(false);
+  expect(isUsed({ published: { from: 1, to: 1, endAt: 1_001 } })).toBe(false);
+  expect(isUsed({ published: { from: 1, to: 1, endAt: 1_000 } })).toBe(true);
 });
