@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import { CellportError } from '../errors.js';
 import type { RequestContext } from '../graphql/context.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { DecisiveBlocks } from '../map/tiles/blocks.js';
@@ -30,13 +31,16 @@ export type Answering = (
 /** Once a request is admitted, answers its question, and sends the answer so that caches may keep it as far as others would get it. */
 export function answering(graphql: GraphqlServer, admit: Admit): Answering {
   return async (request, reply, units, question) => {
-    const { headers } = request;
+    const { headers, routeOptions } = request;
+    const operation = routeOptions.url;
+    reply.told = { operation };
     const asked = await admit(request, reply, async ({ gone, waitedMs, address }) => {
       const { headers: budget, outcome } = await graphql.ask(
         { headers, gone, waitedMs, address },
         units,
         async (context) => {
           const { access, services } = context;
+          reply.told = { operation, principal: access?.principal.name ?? undefined };
           const answer = await question(context);
           return { answer, isGuarded: access !== undefined, sharedSeconds: services.cacheSeconds ?? 0 };
         },
@@ -46,7 +50,11 @@ export function answering(graphql: GraphqlServer, admit: Admit): Answering {
     if (asked === undefined) return reply;
     void reply.headers(Object.fromEntries(asked.budget));
     if (asked.isGone) return reply.code(503).send();
-    if ('error' in asked.outcome) throw asked.outcome.error;
+    if ('error' in asked.outcome) {
+      const { error } = asked.outcome;
+      reply.told = { ...reply.told, code: error instanceof CellportError ? error.code : 'INTERNAL_SERVER_ERROR' };
+      throw error;
+    }
     const { answer, isGuarded, sharedSeconds } = asked.outcome.answer;
     const vary = [answer.vary, isGuarded ? 'authorization, x-api-key' : undefined].filter(Boolean).join(', ');
     if (vary !== '') void reply.header('vary', vary);
