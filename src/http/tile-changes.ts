@@ -18,22 +18,9 @@ import type { SubscriptionsOptions } from './socket-protocol.js';
 /** Tiles do not show changes before these are counted: they are told so much later, together. */
 const TOLD_AFTER_MS = 2_500;
 
-const WATCH = /* GraphQL */ `
-  subscription TileChanges($collection: String!) {
-    markerChanged(collection: $collection) {
-      previous {
-        lng
-        lat
-      }
-      marker {
-        position {
-          lng
-          lat
-        }
-      }
-    }
-  }
-`;
+const POINT = '{ lng lat }';
+const CHANGE = `{ previous ${POINT} marker { position ${POINT} } }`;
+const WATCH = `subscription TileChanges($collection: String!) { markerChanged(collection: $collection) ${CHANGE} }`;
 
 type TileEvent = { readonly tiles: ChangedTiles } | { readonly errors: readonly GraphQLFormattedError[] };
 

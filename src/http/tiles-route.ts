@@ -13,21 +13,9 @@ import type { Addresses } from './addresses.js';
 import { originOf, remembered, type Answering } from './answering.js';
 import { entityOf } from './entity.js';
 
-const FIELDS = {
-  markers: 'Viewport.auto',
-  clusters: 'Viewport.auto',
-  cells: 'Viewport.cells',
-  zones: 'Viewport.zones',
-};
-
 /** A bound of the read units of a tile. */
-function unitsOf({ layers, limit, filter }: TileOptions, limits: Limits): number {
-  const fields = new Set(layers.map((layer) => FIELDS[layer]));
-  return [...fields].reduce(
-    (sum, name) => sum + (UNIT_BOUNDS[name]?.({ limit, first: limit, filter }, limits) ?? 0),
-    0,
-  );
-}
+const unitsOf = ({ layers, limit, filter }: TileOptions, limits: Limits): number =>
+  layers.length * (UNIT_BOUNDS['Viewport.auto']?.({ limit, filter }, limits) ?? 0);
 
 async function answerTile(
   context: RequestContext,

@@ -233,3 +233,20 @@ test('a tile whose markers take more than 500 kB shows clusters of them that add
   const plain = await tileOf('heavy', 9, x, y, { properties: [] });
   expect([plain.count, plain.markers.length]).toEqual([400, 400]);
 });
+
+test('while the index answers, a tile of the world with few markers shows clusters of them', async () => {
+  await makeCollection(
+    db,
+    { key: 'few' },
+    realMarkers(20).filter((_, n) => n % 100 === 0),
+  );
+  for (const trusted of [true, false]) {
+    const { context } = requestContext(db, { cellCache, trusted });
+    const collection = await requireCollection(context, 'few');
+    const asked = { collection, tile: { z: 0, x: 0, y: 0 }, layers: ['markers', 'clusters'] as const, limit: 500 };
+    const { bytes, count } = await makeTile(context, { ...asked, properties: undefined, filter: undefined });
+    expect(count).toBeGreaterThan(60);
+    expect(decodeLayer(bytes, 'markers').length > 0).toBe(trusted);
+    expect(decodeLayer(bytes, 'clusters').length > 0).toBe(!trusted);
+  }
+});
