@@ -86,8 +86,9 @@ export async function remembered(
   make: () => Promise<KeptAnswer>,
 ): Promise<KeptAnswer> {
   const { answers } = services;
-  const { grant, version, createdAt } = collection;
-  if (name === undefined || grant?.rows !== undefined) return make();
+  const { grant, source, version, createdAt } = collection;
+  // Of a table that is read again and again, changes are not noted.
+  if (name === undefined || grant?.rows !== undefined || source?.everyMs !== undefined) return make();
   const scope = map.keys.scope(collection);
   const full = JSON.stringify([scope, createdAt, version, [...(grant?.hidden ?? [])].sort(), ...name]);
   const since = answers.moment();
