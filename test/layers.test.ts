@@ -19,7 +19,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   loaders: ['scheduling', 'store', 'pages', 'plan', 'keys', 'geo', 'model'],
   read: ['scheduling', 'loaders', 'store', 'pages', 'plan', 'keys', 'geo', 'model'],
   access: ['scheduling', 'read', 'store', 'keys', 'geo', 'model'],
-  map: ['scheduling', 'search', 'plan', 'pages', 'read', 'loaders', 'keys', 'geo', 'model'],
+  // Its grid of tiles is that of the client.
+  map: ['client', 'scheduling', 'search', 'plan', 'pages', 'read', 'loaders', 'keys', 'geo', 'model'],
   stream: ['scheduling', 'sources', 'store', 'pages', 'keys', 'geo', 'model'],
   search: ['scheduling', 'stream', 'store', 'keys', 'geo', 'model'],
   live: ['stream', 'store', 'keys', 'geo', 'model'],

@@ -5,6 +5,7 @@ import type { MarkerCounts } from '../access/marker-counts.js';
 import { CellportError } from '../errors.js';
 import type { LiveChanges } from '../live/hub.js';
 import { remembered } from '../loaders/remembered.js';
+import type { AnswerMemory } from '../map/tiles/memory.js';
 import type { Collection, SourceStatus } from '../model/collection.js';
 import { STALE_AFTER_MS } from '../model/limits.js';
 import type { MapContext } from '../read/context.js';
@@ -29,6 +30,8 @@ export interface StreamStatus {
 /** Dependencies that all requests of a process share. */
 export interface Services extends LoaderServices {
   readonly answerWriter: AnswerWriter;
+  /** Tiles and other answers that are known to be what they would be now. */
+  readonly answers: AnswerMemory;
   /** Undefined if no consumer runs. */
   readonly consumerStatus: () => StreamStatus | undefined;
   /** How far the source with a scope is followed. */

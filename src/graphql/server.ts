@@ -5,6 +5,7 @@ import type { Access } from '../access/access.js';
 import { credentialIn, type Credential } from '../access/credential.js';
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
+import { ask, type Asked, type Asker } from './ask.js';
 import { createContext, type RequestContext, type Services } from './context.js';
 import { formatted } from './error-format.js';
 import { startApollo, statusOf } from './execution/apollo.js';
@@ -154,6 +155,11 @@ export class GraphqlServer {
       work.end();
       gone.removeEventListener('abort', work.abandon);
     }
+  }
+
+  /** Answers a question that is not in GraphQL: see `ask`. */
+  ask<T>(asker: Asker, units: number, question: (context: RequestContext) => Promise<T>): Promise<Asked<T>> {
+    return ask(this.#services, this.#log, asker, units, question);
   }
 
   /** What the sender of a credential may do; undefined for everything. Throws UNAUTHENTICATED, FORBIDDEN or UNAVAILABLE. */

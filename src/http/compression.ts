@@ -22,8 +22,12 @@ const COMPRESS: Readonly<Record<Encoding, (body: string | Buffer) => Promise<Buf
   gzip: (body) => gzipped(body, { chunkSize: CHUNK_BYTES, level: 5 }),
 };
 
-/** The encoding that a client prefers, brotli if it has no preference; undefined if it accepts neither. */
-function encodingFor(accepted: string): Encoding | undefined {
+/** A body in an encoding. */
+export const compressed = (encoding: Encoding, body: string | Buffer): Promise<Buffer> => COMPRESS[encoding](body);
+
+/** The encoding that a client prefers, brotli if it has no preference; undefined if it accepts neither, or for a short body. */
+export function encodingFor(accepted: string, length: number): Encoding | undefined {
+  if (length < LEAST_BYTES) return undefined;
   const qualities = new Map(
     accepted
       .toLowerCase()
@@ -53,9 +57,9 @@ export function compressText(server: FastifyInstance): void {
     if (body.length < LEAST_BYTES || reply.hasHeader('content-encoding')) return;
     if (!/json|html/.test(String(reply.getHeader('content-type')))) return;
     varyByEncoding(reply);
-    const encoding = encodingFor(headers['accept-encoding'] ?? '');
+    const encoding = encodingFor(headers['accept-encoding'] ?? '', body.length);
     if (encoding === undefined) return;
     void reply.header('content-encoding', encoding).removeHeader('content-length');
-    return COMPRESS[encoding](body);
+    return compressed(encoding, body);
   });
 }

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 
-import { badInput, CellportError, limitExceeded } from '../errors.js';
+import { badInput, CellportError, limitExceeded, type ErrorCode } from '../errors.js';
 import { formatted, MASKED } from '../graphql/error-format.js';
 import { withExtensions } from '../graphql/extensions.js';
 import type { Log } from '../log.js';
@@ -42,6 +42,17 @@ function refusal(
   });
 }
 
+const STATUS: Partial<Record<ErrorCode, number>> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  THROTTLED: 429,
+  UNAVAILABLE: 503,
+};
+
+/** The HTTP status of an error that a client can act on. */
+export const statusOfCode = (code: unknown): number => STATUS[code as ErrorCode] ?? 400;
+
 /**
  * Answers requests that fail before they reach GraphQL in GraphQL's format: bodies that are too large or not JSON, and
  * unknown paths. Errors of the server are masked and logged.
@@ -50,11 +61,13 @@ export function handleErrors(server: FastifyInstance, limits: Limits, log: Log):
   server.setErrorHandler<Partial<FastifyError>>((error, request, reply) => {
     const refused = refusal(error, request.headers, limits);
     if (refused === undefined) log.error({ err: error, url: request.url }, 'A request failed with an unexpected error');
+    else if (refused.code === 'UNAVAILABLE') log.warn({ err: refused }, refused.message);
+    if (refused?.code === 'UNAUTHENTICATED') void reply.header('www-authenticate', 'Bearer realm="cellport"');
     const body = JSON.stringify({ errors: [refused === undefined ? MASKED : formatted(refused)] });
     // Otherwise the rest of the body would be read as the next request on this connection.
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') void reply.header('connection', 'close');
     return reply
-      .code(refused === undefined ? 500 : (error.statusCode ?? 400))
+      .code(refused === undefined ? 500 : (error.statusCode ?? statusOfCode(refused.code)))
       .type('application/json; charset=utf-8')
       .send(withExtensions(body, request.headers));
   });

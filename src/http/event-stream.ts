@@ -8,7 +8,7 @@ import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import { operationIn, type OperationRequest, type OperationResult } from '../graphql/execution/pipeline.js';
 import { only } from '../graphql/execution/subscriptions.js';
-import { statusOfRefusal, type GraphqlServer } from '../graphql/server.js';
+import { statusOfRefusal } from '../graphql/server.js';
 import type { Admit } from './admit.js';
 import { foreignPage, isForeignPage } from './origins.js';
 import type { SubscriptionsOptions } from './socket-protocol.js';
@@ -43,49 +43,58 @@ async function write(response: ServerResponse, text: string): Promise<void> {
 
 const NEEDS_POST = new CellportError('BAD_USER_INPUT', 'mutations need POST; got GET', { field: 'method' });
 
+/** The events of one stream, and how they are written. */
+export interface Events<T> {
+  readonly events: AsyncIterable<T>;
+  readonly textOf: (event: T) => Promise<string>;
+  /** The event that tells why the stream has been ended. */
+  readonly endOf: (reason: CellportError) => T;
+  /** Written last; empty for nothing. */
+  readonly last: string;
+  /** Ends the events. */
+  readonly stop: () => void;
+}
+
 /**
- * Serves operations as server-sent events from `/graphql/stream`: the protocol of graphql-sse with one connection
- * per operation. That library's own handler reads answers as fast as they come, so it buffers without limit for a
- * slow client.
+ * Sends events until they end, or something ends them: `hold` is given what does, and returns what ends that. The handler of
+ * graphql-sse would read events as fast as they come, and buffer without limit for a slow client.
  */
+export async function sendEvents<T>(
+  response: ServerResponse,
+  headers: OutgoingHttpHeaders,
+  { events, textOf, endOf, last, stop }: Events<T>,
+  hold: (end: (reason: CellportError) => void) => () => void,
+): Promise<void> {
+  let ended: CellportError | undefined;
+  const release = hold((reason) => {
+    ended ??= reason;
+    stop();
+  });
+  response.writeHead(200, { ...headers, ...HEAD });
+  await write(response, ':\n\n');
+  const pinging = setInterval(() => {
+    if (response.writableLength === 0) void write(response, ':\n\n');
+  }, PING_EVERY_MS);
+  try {
+    for await (const event of events) {
+      if (ended !== undefined) break;
+      await write(response, await textOf(event));
+    }
+    if (ended !== undefined) await write(response, await textOf(endOf(ended)));
+    if (last !== '') await write(response, last);
+  } finally {
+    release();
+    clearInterval(pinging);
+    response.end();
+  }
+}
+
+/** Serves operations as server-sent events from `/graphql/stream`: the protocol of graphql-sse with one connection per operation. */
 export function addEventStreams(
   server: FastifyInstance,
   { graphql, allowedOrigins, log }: SubscriptionsOptions,
   admit: Admit,
 ): void {
-  async function send(
-    response: ServerResponse,
-    started: Awaited<ReturnType<GraphqlServer['subscribe']>>,
-    headers: OutgoingHttpHeaders,
-    hold: (end: (reason: CellportError) => void) => () => void,
-  ): Promise<void> {
-    const answers = 'errors' in started ? only(started) : started.answers;
-    let ended: CellportError | undefined;
-    const release = hold((reason) => {
-      ended ??= reason;
-      void answers.return?.(undefined);
-    });
-    response.writeHead(200, { ...headers, ...HEAD });
-    await write(response, ':\n\n');
-    const pinging = setInterval(() => {
-      if (response.writableLength === 0) void write(response, ':\n\n');
-    }, PING_EVERY_MS);
-    try {
-      const next = async (answer: OperationResult) =>
-        write(response, `event: next\ndata: ${await graphql.write(answer)}\n\n`);
-      for await (const answer of answers) {
-        if (ended !== undefined) break;
-        await next(answer);
-      }
-      if (ended !== undefined) await next({ errors: [formatted(ended)] });
-      await write(response, 'event: complete\ndata: \n\n');
-    } finally {
-      release();
-      clearInterval(pinging);
-      response.end();
-    }
-  }
-
   server.route({
     method: ['GET', 'POST'],
     url: '/graphql/stream',
@@ -114,9 +123,16 @@ export function addEventStreams(
       );
       if (started === undefined) return reply;
       reply.hijack();
-      send(reply.raw, started, reply.getHeaders() as OutgoingHttpHeaders, (end) =>
-        graphql.hold(credential, access, end),
-      ).catch((err: unknown) => {
+      const answers: AsyncIterableIterator<OperationResult> = 'errors' in started ? only(started) : started.answers;
+      const events: Events<OperationResult> = {
+        events: answers,
+        textOf: async (answer) => `event: next\ndata: ${await graphql.write(answer)}\n\n`,
+        endOf: (reason) => ({ errors: [formatted(reason)] }),
+        last: 'event: complete\ndata: \n\n',
+        stop: () => void answers.return?.(undefined),
+      };
+      const hold = (end: (reason: CellportError) => void) => graphql.hold(credential, access, end);
+      sendEvents(reply.raw, reply.getHeaders() as OutgoingHttpHeaders, events, hold).catch((err: unknown) => {
         log.error({ err }, 'An event stream failed with an unexpected error');
         reply.raw.destroy();
       });

@@ -13,6 +13,7 @@ import { createAdmission } from '../scheduling/admission.js';
 import type { Scheduler } from '../scheduling/scheduler.js';
 import { readAddresses, type TrustedProxies } from './addresses.js';
 import { admitRequests, RETRY_AFTER_S } from './admit.js';
+import { answering, onlyGet } from './answering.js';
 import { createClientLimits, limitClients } from './client-limits.js';
 import { compressText } from './compression.js';
 import { handleErrors } from './errors.js';
@@ -20,9 +21,13 @@ import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
 import { addHealth, type Readiness, type StreamReadiness } from './health.js';
 import { checkHosts, hostChecker, type HostOptions } from './hosts.js';
+import { addMaps } from './maps-route.js';
 import { addMetrics, type Metrics } from './metrics.js';
+import { addOgc } from './ogc/route.js';
 import { noteRequests, requestMetrics } from './requests.js';
 import { addGraphiql, addMap, type OwnStyle } from './static-files.js';
+import { addTileChanges } from './tile-changes.js';
+import { addTiles } from './tiles-route.js';
 import { addWebsockets } from './websocket.js';
 
 /**
@@ -109,14 +114,14 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
   void server.register(cors, {
     origin: origins.includes('*') ? '*' : [...origins],
     methods: ['GET', 'POST'],
-    exposedHeaders: ['ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id'],
+    exposedHeaders: ['ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id', 'x-cellport-count'],
     maxAge: PREFLIGHT_MAX_AGE_S,
   });
 }
 
 /**
  * Builds the HTTP server with everything on Cellport's single port: / (the map), /graphql, /graphql/stream, /graphiql/,
- * /healthz, /readyz, /metrics, /hot-keys. It does not listen yet. Closing it lets requests in progress finish and closes all other
+ * /tiles/, /maps/, /ogc, /healthz, /readyz, /metrics, /hot-keys. It does not listen yet. Closing it lets requests in progress finish and closes all other
  * connections at once.
  */
 export function buildHttp(
@@ -136,7 +141,8 @@ export function buildHttp(
   server.server.on('connection', () => scheduler.connectionAccepted());
   const { registry, count } = requestMetrics(stream, metrics !== undefined);
   noteRequests(server, log, count);
-  const clients = createClientLimits(readAddresses(trustedProxies), limits, log);
+  const addresses = readAddresses(trustedProxies);
+  const clients = createClientLimits(addresses, limits, log);
   limitClients(server, clients);
   const checkHost = hostChecker(options);
   checkHosts(server, checkHost);
@@ -145,7 +151,7 @@ export function buildHttp(
   server.removeContentTypeParser('text/plain');
   const admission = createAdmission(scheduler, limits.deadlineMs);
   server.addHook('onRequest', async ({ url, headers, raw }, reply) => {
-    if (!/^\/graphql(\/stream)?(\?|$)/.test(url)) return undefined;
+    if (!/^\/(graphql(\/stream)?(\?|$)|(tiles|maps|ogc)(\/|\?|$))/.test(url)) return undefined;
     const flood = await graphql.floodOf(headers, clients.addressOf(raw));
     if (flood === undefined) return undefined;
     return reply
@@ -173,6 +179,12 @@ export function buildHttp(
   if (metrics !== undefined) addMetrics(server, metrics, registry, { explain, isAdmin });
   addGraphql(server, graphql, admit, admission, allowedOrigins);
   addEventStreams(server, subscriptions, admit);
+  const answer = answering(graphql, admit);
+  addTiles(server, answer, addresses, limits);
+  addTileChanges(server, subscriptions, admit);
+  addMaps(server, answer, limits);
+  addOgc(server, answer, addresses, limits);
+  onlyGet(server);
   addMap(server, mapDir, options);
   addGraphiql(server, graphiql ? staticDir : undefined);
   return server;

@@ -41,6 +41,10 @@ export function markerFeatureText(marker: MapMarker, properties: Properties): st
   return `{"type":"Feature","id":${id},"geometry":{"type":"Point","coordinates":[${position.lng},${position.lat}]},"properties":{${own}${own === '' ? '' : ','}${common}}}`;
 }
 
+/** The properties of a marker that maps draw, of which these are the names. */
+export const drawnProperties = ({ complete, mapProperties }: MapMarker, names: readonly string[]): Properties =>
+  complete ? mapProperties : pickProperties(mapProperties, names);
+
 /** Features made of markers, and of which properties. */
 const drawn = new WeakMap<MapMarker, { readonly names: string; readonly feature: Buffer }>();
 
@@ -54,15 +58,14 @@ export function featuresOf(mapProperties: readonly string[]): (marker: MapMarker
     const names = marker.complete ? '' : all;
     const known = drawn.get(marker);
     if (known?.names === names) return known.feature;
-    const properties = marker.complete ? marker.mapProperties : pickProperties(marker.mapProperties, mapProperties);
-    const feature = ownBuffer(markerFeatureText(marker, properties));
+    const feature = ownBuffer(markerFeatureText(marker, drawnProperties(marker, mapProperties)));
     drawn.set(marker, { names, feature });
     return feature;
   };
 }
 
 /** A cluster as a Feature; `cluster: true` distinguishes it from markers. */
-function clusterFeature({ position, count }: MapCluster): PointFeature {
+export function clusterFeature({ position, count }: MapCluster): PointFeature {
   return {
     type: 'Feature',
     geometry: { type: 'Point', coordinates: [position.lng, position.lat] },

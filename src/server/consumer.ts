@@ -1,8 +1,12 @@
 import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
+import { cellRange } from '../geo/ranges.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { ConsumerReport } from '../loaders/consumer-trust.js';
 import { silentLog, type Log } from '../log.js';
+import type { AnswerMemory } from '../map/tiles/memory.js';
+import type { CellChanges } from '../model/cell-changes.js';
+import { LONGEST_BLOCK, placeOfParent } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import { pageName, type PageCache } from '../read/from-pages/page-cache.js';
 import type { PageServices } from '../read/from-pages/page-loader.js';
@@ -144,6 +148,7 @@ export async function storedReport(database: Database): Promise<ConsumerReport |
 export interface Caches {
   readonly cellCache: CellCache;
   readonly pageServices: PageServices;
+  readonly answers: AnswerMemory;
 }
 
 export interface KeepOptions {
@@ -156,14 +161,45 @@ export interface KeepOptions {
   readonly embedded?: boolean | undefined;
 }
 
-/** Pages whose writes are noted in the cache of readers. */
-export function notedPages(pages: PagesPort, generation: string, cache: PageCache | undefined): PagesPort {
+/** Takes the changes of a batch into the caches. */
+export function noteBatch(caches: Caches | undefined, batch: number, changes: CellChanges): void {
+  caches?.cellCache.applied(batch, changes);
+  for (const [scope, blocks] of changes) {
+    const finest = [...blocks].filter(
+      ([parent]) => parent.length === LONGEST_BLOCK && placeOfParent(parent) === undefined,
+    );
+    caches?.answers.changed(
+      scope,
+      finest.map(([parent]) => cellRange(parent)),
+    );
+  }
+}
+
+/** Drops what is cached: the changes since were not noted. */
+export function forgetCached(caches: Caches | undefined): void {
+  caches?.cellCache.clear();
+  caches?.pageServices.pageCache.clear();
+  caches?.answers.clear();
+}
+
+/** Pages whose writes are noted in the caches of readers. */
+export function notedPages(
+  pages: PagesPort,
+  generation: string,
+  cache: PageCache | undefined,
+  answers?: AnswerMemory,
+): PagesPort {
   const write: PagesPort['write'] = async (replacements) => {
     try {
       return await pages.write(replacements);
     } finally {
       // Even if they failed: a write that fails may have been done.
-      for (const { scope, begin, round } of replacements) cache?.changed(pageName(scope, generation, begin), round);
+      for (const { scope, begin, round, pages: written } of replacements) {
+        cache?.changed(pageName(scope, generation, begin), round);
+        const end = written.at(-1)?.end;
+        const to = end === undefined ? cellRange(begin.charAt(0)).to : cellRange(end).from + 1;
+        answers?.changed(scope, [{ from: cellRange(begin).from, to }]);
+      }
     }
   };
   return { ...pages, write };
@@ -184,18 +220,20 @@ export function startConsumer(
   const pageCache = caches?.pageServices.pageCache;
   const consumer = new Consumer({
     ...parts,
-    pages: { ...parts.pages, open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache) },
+    pages: {
+      ...parts.pages,
+      open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache, caches?.answers),
+    },
     ownerIsGone,
     upgrade: embedded,
     ...(embedded === true ? { load: EMBEDDED_LOAD_POLICY } : {}),
     onRecord: (record) => live?.onRecord(record),
     onLoss: (reason) => live?.onLoss(reason),
-    onApplied: (batch, changes) => caches?.cellCache.applied(batch, changes),
+    onApplied: (batch, changes) => noteBatch(caches, batch, changes),
     // Entries cached before were not updated meanwhile.
     onOwnership: (owner) => {
       if (owner && embedded !== true) adviseRecount(consumer.status(), log);
-      caches?.cellCache.clear();
-      pageCache?.clear();
+      forgetCached(caches);
       live?.onOwnership(owner);
     },
   });

@@ -22,6 +22,7 @@ import { createCollectionCache } from '../loaders/collection-cache.js';
 import { ConsumerTrust, type ConsumerReport } from '../loaders/consumer-trust.js';
 import { createGeometryCache } from '../loaders/geometry-cache.js';
 import { silentLog, type Log } from '../log.js';
+import { AnswerMemory } from '../map/tiles/memory.js';
 import { DEFAULT_CACHE_MB, DEFAULT_LIMITS } from '../model/limits.js';
 import { DirectoryCache } from '../read/from-pages/directory-cache.js';
 import { OwnWrites } from '../read/from-pages/own-writes.js';
@@ -66,7 +67,7 @@ export interface ServiceOverrides extends Partial<ServerServices> {
 
 /**
  * Creates the services over a database; `overrides` replaces defaults. A quarter of the cache memory is for zone
- * geometries; cells and markers share the rest equally.
+ * geometries, an eighth for tiles; cells and markers share the rest equally.
  */
 export function createServices(
   database: Database,
@@ -76,7 +77,7 @@ export function createServices(
   const { storedReport = () => Promise.resolve(undefined) } = overrides;
   const now = () => systemClock.now();
   const wall = () => database.clock.wall();
-  const maxBytes = Math.floor((cacheBytes * 3) / 8);
+  const maxBytes = Math.floor((cacheBytes * 5) / 16);
   const following = () => isFollowing(consumerStatus());
   const sourceTrusts = new LRUCache<string, ConsumerTrust>({
     max: MOST_SOURCES,
@@ -89,9 +90,20 @@ export function createServices(
     const status = sourceConsumerStatus(scope);
     return status === undefined ? !sourceTrusts.has(scope) && following() : isFollowing(status);
   };
+  // While pages lack published writes, answers show these before their changes are noted.
+  const isPublishing = (scope: string) => {
+    const { published, endAt = null } = sourceConsumerStatus(scope) ?? consumerStatus() ?? {};
+    return published != null && published.endAt > (endAt ?? 0);
+  };
   return {
     db: database,
     cellCache: new CellCache({ maxBytes, now, trusted }),
+    answers: new AnswerMemory({
+      maxBytes: Math.floor(cacheBytes / 8),
+      trusted: (scope) => trusted(`${scope}\n`) && !isPublishing(scope),
+      now,
+      wall,
+    }),
     pageServices: {
       directories: new DirectoryCache(),
       pageCache: new PageCache({ maxBytes, trusted, now }),

@@ -186,3 +186,23 @@ test('a ceiling set by the operator holds for everybody, and measured budgets on
     await measured.close();
   }
 });
+
+test('tiles and other answers by URL take from the same budget, and are refused beyond it', async () => {
+  const headers = await keyOf('poor');
+  const get = (path: string) => fetch(server.url + path, { headers });
+  // Its properties are in 600 base items.
+  const large = await get('/tiles/parks/8/135/86?limit=5000&properties=note');
+  expect([large.status, large.headers.get('ratelimit-policy')]).toEqual([
+    400,
+    '"budget";q=100;w=86400;qu="read-units"',
+  ]);
+  expect(JSON.stringify(await large.json())).toContain('LIMIT_EXCEEDED');
+  let refused: Response | undefined;
+  for (let n = 0; n < 200 && refused === undefined; n++) {
+    const answer = await get(`/ogc/collections/parks/items/p${n}`);
+    if (answer.status !== 200) refused = answer;
+  }
+  expect([refused?.status, Number(refused?.headers.get('retry-after')) > 0]).toEqual([429, true]);
+  expect(JSON.stringify(await refused?.json())).toContain('THROTTLED');
+  expect((await get('/maps/parks?bbox=9,49,12,57&zoom=6')).status).toBe(429);
+});

@@ -22,6 +22,7 @@ const RULES = {
         hide: ['canary'],
       },
     ],
+    driver: [{ collections: ['guarded'], may: ['read'], where: { properties: [{ name: 'fleet', eq: '$fleet' }] } }],
     admin: [{ collections: ['*'], may: ['read', 'write', 'record', 'admin'] }],
   },
 };
@@ -138,4 +139,108 @@ test('a subscription is refused like a query, over both transports that take it'
       }
     }
   }
+});
+
+/** Every URL that answers from a collection, besides GraphQL. */
+const routes = (key: string) => [
+  `/tiles/${key}/0/0/0`,
+  `/tiles/${key}/14/8647/5545.mvt?layers=markers,clusters,cells,zones&properties=canary,fleet`,
+  `/tiles/${key}/5/16/10?limit=1&layers=clusters,cells`,
+  `/tiles/${key}/6/33/21?filter={"properties":[{"name":"canary","eq":"canary"}]}`,
+  `/tiles/${key}.json?layers=markers,zones`,
+  `/maps/${key}?bbox=9,49,12,52&zoom=5`,
+  `/maps/${key}?bbox=9,49,12,52&zoom=5&limit=1`,
+  `/ogc/collections/${key}`,
+  `/ogc/collections/${key}?f=html`,
+  `/ogc/collections/${key}/items?bbox=9,49,12,52`,
+  `/ogc/collections/${key}/items?limit=5&f=html`,
+  `/ogc/collections/${key}/items/seen-1`,
+];
+
+describe.each(routes('guarded').map((path, index) => [path, index] as const))('%s', (_path, index) => {
+  const get = async (key: string, sent: Record<string, string> = {}) => {
+    const answer = await fetch(server.url + (routes(key)[index] ?? ''), { headers: sent });
+    const body = Buffer.from(await answer.arrayBuffer()).toString('latin1');
+    const shown = ['cache-control', 'cache-tag', 'etag', 'x-cellport-count', 'content-type'].map((name) =>
+      answer.headers.get(name),
+    );
+    return { status: answer.status, text: JSON.stringify([body, ...shown]).replaceAll(KEY, 'KEY'), body, shown };
+  };
+
+  test('is of nothing for someone who may not read the collection, and needs a credential', async () => {
+    const [guarded, unused] = [await get('guarded', headers.stranger), await get('unused', headers.stranger)];
+    expect([guarded.status, guarded.text]).toEqual([404, unused.text]);
+    expect((await get('guarded')).status).toBe(401);
+    expect((await get('guarded', { 'x-api-key': 'cpk_wrong' })).status).toBe(401);
+  });
+
+  test('is of the rows alone, for someone who may read some, however often others have asked', async () => {
+    for (let n = 0; n < 2; n++) {
+      const whole = await get('guarded', headers.admin);
+      expect([200, 204]).toContain(whole.status);
+      const part = await get('guarded', headers.reader);
+      expect(part.text).not.toMatch(/canary|south/i);
+      const [control, , etag] = part.shown;
+      expect(control).toBe('private, no-cache');
+      if (whole.body !== part.body) expect(etag).not.toBe(whole.shown[2]);
+      if (index === 0) expect([whole.shown[3], part.shown[3]]).toEqual(['40', '20']);
+      // What is hidden from the reader is not from the driver, who might get what the admin got.
+      const driver = await get('guarded', headers.driver);
+      expect(driver.text).not.toMatch(/canary-\d|south/i);
+      if (index === 0) expect(driver.shown[3]).toBe('20');
+      if (index === 3) expect([whole.shown[3], part.shown[3]]).toEqual(['40', '0']);
+    }
+  });
+});
+
+test('changed tiles are told to whoever may read the collection, and are those of its rows', async () => {
+  const answerOf = async (key: string, role: Role) => {
+    const answer = await fetch(`${server.url}/tiles/${key}/changes`, { headers: headers[role] ?? {} });
+    return [answer.status, (await answer.text()).replaceAll(KEY, 'KEY')];
+  };
+  expect(await answerOf('guarded', 'stranger')).toEqual(await answerOf('unused', 'stranger'));
+  expect((await answerOf('guarded', 'stranger'))[0]).toBe(404);
+  expect((await fetch(`${server.url}/tiles/guarded/changes`)).status).toBe(401);
+  const leaving = new AbortController();
+  const options = { headers: headers.reader ?? {}, signal: leaving.signal };
+  const stream = await fetch(`${server.url}/tiles/guarded/changes`, options);
+  const change = (key: string, lng: number) =>
+    server.ask(
+      `mutation { updateMarker(input: { id: "marker::guarded::${key}", position: { lng: ${lng}, lat: 0.01 } }) { key } }`,
+      {},
+      headers.admin,
+    );
+  await change('canary-2', 90.01);
+  await change('seen-1', 0.01);
+  let text = '';
+  for await (const part of stream.body ?? []) {
+    text += Buffer.from(part).toString();
+    if (text.includes('event: changed')) break;
+  }
+  expect(text).toContain('[8192,8191]');
+  // 90 degrees east.
+  expect(text).not.toContain('[12288,');
+  leaving.abort();
+});
+
+test('a stranger cannot make the server send a tile that it has for others, by its ETag', async () => {
+  const own = await fetch(`${server.url}/tiles/guarded/0/0/0`, { headers: headers.admin ?? {} });
+  const known = { 'if-none-match': own.headers.get('etag') ?? '' };
+  const answer = await fetch(`${server.url}/tiles/guarded/0/0/0`, { headers: { ...headers.stranger, ...known } });
+  expect(answer.status).toBe(404);
+});
+
+test('OGC lists only what its reader may read, and has no item outside of the rows', async () => {
+  const ids = async (role: Role) => {
+    const answer = await fetch(`${server.url}/ogc/collections`, { headers: headers[role] ?? {} });
+    return ((await answer.json()) as { collections: { id: string }[] }).collections.map(({ id }) => id);
+  };
+  expect([await ids('stranger'), await ids('reader'), await ids('admin')]).toEqual([[], ['guarded'], ['guarded']]);
+  const get = async (key: string) => {
+    const url = `${server.url}/ogc/collections/guarded/items/${key}`;
+    const answer = await fetch(url, { headers: headers.reader ?? {} });
+    return [answer.status, (await answer.text()).replaceAll(key, 'KEY')];
+  };
+  expect(await get('canary')).toEqual(await get('nobody'));
+  expect((await get('canary'))[0]).toBe(404);
 });

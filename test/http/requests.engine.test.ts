@@ -89,6 +89,18 @@ test('failures have the code of their first error', async () => {
   });
 });
 
+test('tiles and other answers by URL are named by their route', async () => {
+  for (const [path, told] of [
+    ['/tiles/parks/0/0/0?limit=7', { operation: '/tiles/:collection/:z/:x/:y', status: 204 }],
+    ['/ogc/collections/none/items', { operation: '/ogc/collections/:key/items', status: 404, code: 'NOT_FOUND' }],
+  ] as const) {
+    lines.length = 0;
+    await (await fetch(url + path)).text();
+    await expect.poll(() => lines.length, { interval: 5 }).toBe(1);
+    expect(lines[0]).toMatchObject(told);
+  }
+});
+
 test('/metrics counts operations by name and code, few names apart, with their times and the state of the stream', async () => {
   const value = async (name: string) => {
     const text = await (await fetch(`${url}/metrics`)).text();

@@ -1,8 +1,10 @@
 import { badInput, CellportError, notFound } from '../../errors.js';
+import { cellRange } from '../../geo/ranges.js';
 import { parseId } from '../../keys/ids.js';
 import type { Collection } from '../../model/collection.js';
 import { withoutHidden } from '../../model/grant.js';
 import { ownWrite } from '../../read/from-pages/own-writes.js';
+import { mapMarkerFromIndex } from '../../store/marker/marker-item.js';
 import { createMarker, createMarkers, MAX_MARKERS_A_CALL } from '../../store/marker/markers.js';
 import { updateMarker } from '../../store/marker/update-marker.js';
 import { upsertMarkers, type UpsertOutcome } from '../../store/marker/upsert.js';
@@ -21,9 +23,16 @@ function noteWrites(
   writes: readonly ConditionalChange[],
 ): void {
   const own = writes.flatMap((write) => ownWrite(keys, collection, write) ?? []);
-  services.pageServices.ownWrites.add(keys.scope(collection), own);
+  const scope = keys.scope(collection);
+  services.pageServices.ownWrites.add(scope, own);
+  const images = writes.flatMap(({ before, after }) => [before ?? [], after ?? []].flat());
+  const changed = images.flatMap((image) => mapMarkerFromIndex(keys, image, collection.key) ?? []);
+  services.answers.changed(
+    scope,
+    changed.map(({ geohash }) => cellRange(geohash)),
+  );
   const deleted = writes.filter(({ after }) => after === undefined).length;
-  services.markerCounts.changed(keys.scope(collection), -deleted);
+  services.markerCounts.changed(scope, -deleted);
 }
 
 export const markerMutations = {

@@ -24,7 +24,7 @@ export interface MapCluster extends Cluster {
 }
 
 /** Default distance in px below which neighbors are merged. */
-const DEFAULT_RADIUS = 60;
+export const DEFAULT_RADIUS = 60;
 const MAX_RADIUS = 512;
 
 /** Which clusters are requested: those at least `distance` px apart. */

@@ -1,5 +1,4 @@
 import { systemClock } from '../../clock.js';
-import type { Services } from '../../graphql/context.js';
 import { doJob, type OwnJob } from '../../jobs/job.js';
 import type { Log } from '../../log.js';
 import { loadStreamState } from '../../store/cell/stream-state.js';
@@ -12,7 +11,7 @@ import { REREAD_JOB } from '../../stream/mapped/remove.js';
 import { unbuiltState, withGap } from '../../stream/state.js';
 import type { StreamBackend } from '../backend.js';
 import { inBackground, type Background } from '../background.js';
-import { noConsumer, notedPages } from '../consumer.js';
+import { forgetCached, noConsumer, noteBatch, notedPages, type Caches } from '../consumer.js';
 import { keepExact } from '../exact-counts.js';
 import type { Live } from '../live.js';
 import { Failures } from './failures.js';
@@ -79,7 +78,7 @@ export interface Followed {
 }
 
 export interface Following {
-  readonly caches?: Pick<Services, 'cellCache' | 'pageServices'> | undefined;
+  readonly caches?: Caches | undefined;
   readonly live?: Live | undefined;
   /** Whether only live changes are needed. */
   readonly liveOnly?: boolean | undefined;
@@ -114,10 +113,13 @@ export function followSource(
   if (liveOnly) return { ...others, liveSince, stop: async () => live?.close() };
   const parts = { ...found, stream: failures.watched(found.stream) };
   const stopping = new AbortController();
-  const { pageCache } = caches?.pageServices ?? {};
+  const pageCache = caches?.pageServices.pageCache;
   const consumer = new Consumer({
     ...parts,
-    pages: { ...parts.pages, open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache) },
+    pages: {
+      ...parts.pages,
+      open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache, caches?.answers),
+    },
     since: () => Promise.resolve(0),
     async first() {
       const state = unbuiltState(await parts.stream.identify(), parts.clock.wall());
@@ -129,12 +131,11 @@ export function followSource(
     onRecord: (record) => live?.feed.onRecord(record),
     onLoss: (reason) => live?.feed.onLoss(reason),
     onFailure: (error) => void failures.note(error),
-    onApplied: (batch, changes) => caches?.cellCache.applied(batch, changes),
+    onApplied: (batch, changes) => noteBatch(caches, batch, changes),
     // Entries cached before were not updated meanwhile.
     onOwnership(owner) {
       live?.feed.onOwnership(owner);
-      caches?.cellCache.clear();
-      pageCache?.clear();
+      forgetCached(caches);
     },
   });
   let ended = false;

@@ -5,6 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 
 import type { Item } from '../../../src/store/database.js';
 import { createTable, deleteItem, putItem } from '../../sources/foreign-table.js';
+import { decodeLayer } from '../../support/decode-tile.js';
 import { randomFrom } from '../../support/random.js';
 import { recordCalls } from '../../support/record-calls.js';
 import { runsAll } from '../../support/rounds.js';
@@ -118,7 +119,7 @@ describe('a table of others', () => {
     expect(again.output).toMatch(/is complete/);
 
     calls.reset();
-    const { ask } = await serve(db);
+    const { ask, url } = await serve(db);
     const shown = async () => {
       const { data, errors } = await ask(QUERY);
       expect(errors).toBeUndefined();
@@ -130,6 +131,22 @@ describe('a table of others', () => {
       for (let at = 0; at < 60; at++) await change(100);
       await vi.waitFor(async () => expect(await shown()).toEqual(wanted()), { timeout: 30_000, interval: 200 });
     }
+    // Tiles are kept in memory two seconds after the last change, until the next one.
+    const onTile = async () => {
+      const tile = await fetch(`${url}/tiles/shops/0/0/0?limit=2000`);
+      const own = decodeLayer(Buffer.from(await tile.arrayBuffer()), 'markers').filter(({ isOwn }) => isOwn);
+      return own.map(({ properties }) => `${String(properties['key'])} ${String(properties['stars'])}`).sort();
+    };
+    const wantedOnTile = () =>
+      [...model.values()]
+        .filter(({ position }) => Math.abs(position.lat) <= 85.0511287798066)
+        .map((shop) => `${shop.key} ${String(shop.properties['stars'])}`)
+        .sort();
+    expect(await onTile()).toEqual(wantedOnTile());
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await onTile();
+    for (let at = 0; at < 10; at++) await change(100);
+    await vi.waitFor(async () => expect(await onTile()).toEqual(wantedOnTile()), { timeout: 30_000, interval: 200 });
     const verified = await cli('source', 'verify', 'shops');
     expect(verified.output).toMatch(/0 of [\d,]+ blocks of counts and 0 of [\d,]+ pages differ/);
     expect(verified.code).toBe(0);

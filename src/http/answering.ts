@@ -1,0 +1,108 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import { CellportError } from '../errors.js';
+import type { RequestContext } from '../graphql/context.js';
+import type { GraphqlServer } from '../graphql/server.js';
+import type { DecisiveBlocks } from '../map/tiles/blocks.js';
+import type { KeptAnswer } from '../map/tiles/memory.js';
+import type { Collection } from '../model/collection.js';
+import type { Addresses } from './addresses.js';
+import type { Admit } from './admit.js';
+import { sendEntity } from './entity.js';
+
+/** An answer, and how to send it. */
+export interface Answer {
+  readonly entity: KeptAnswer;
+  readonly type: string;
+  readonly tags?: readonly string[];
+  /** Names of headers on which it depends. */
+  readonly vary?: string;
+}
+
+/** Answers a question of a request that GraphQL does not answer. Throws what refuses it. */
+export type Answering = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  units: number,
+  question: (context: RequestContext) => Promise<Answer>,
+) => Promise<FastifyReply>;
+
+/** Once a request is admitted, answers its question, and sends the answer so that caches may keep it as far as others would get it. */
+export function answering(graphql: GraphqlServer, admit: Admit): Answering {
+  return async (request, reply, units, question) => {
+    const { headers, routeOptions } = request;
+    const operation = routeOptions.url;
+    reply.told = { operation };
+    const asked = await admit(request, reply, async ({ gone, waitedMs, address }) => {
+      const { headers: budget, outcome } = await graphql.ask(
+        { headers, gone, waitedMs, address },
+        units,
+        async (context) => {
+          const { access, services } = context;
+          reply.told = { operation, principal: access?.principal.name ?? undefined };
+          const answer = await question(context);
+          return { answer, isGuarded: access !== undefined, sharedSeconds: services.cacheSeconds ?? 0 };
+        },
+      );
+      return { budget, outcome, isGone: gone.aborted };
+    });
+    if (asked === undefined) return reply;
+    void reply.headers(Object.fromEntries(asked.budget));
+    if (asked.isGone) return reply.code(503).send();
+    if ('error' in asked.outcome) {
+      const { error } = asked.outcome;
+      reply.told = { ...reply.told, code: error instanceof CellportError ? error.code : 'INTERNAL_SERVER_ERROR' };
+      throw error;
+    }
+    const { answer, isGuarded, sharedSeconds } = asked.outcome.answer;
+    const vary = [answer.vary, isGuarded ? 'authorization, x-api-key' : undefined].filter(Boolean).join(', ');
+    if (vary !== '') void reply.header('vary', vary);
+    const isForAnyone = headers.authorization === undefined && headers['x-api-key'] === undefined;
+    return sendEntity(request, reply, answer.entity, answer.type, { isForAnyone, sharedSeconds, tags: answer.tags });
+  };
+}
+
+/** Refuses other methods than GET and HEAD. */
+export function onlyGet(server: FastifyInstance): void {
+  for (const url of ['/tiles/*', '/maps/*', '/ogc', '/ogc/*']) {
+    server.route({
+      method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+      url,
+      handler: async (_request, reply) => reply.code(405).header('allow', 'GET, HEAD').send(),
+    });
+  }
+}
+
+/**
+ * An answer that is made of what a collection has in some blocks: from memory, if nothing has changed there. One without a
+ * name is made each time, like those for principals who see some of the markers.
+ */
+export async function remembered(
+  { services, map }: RequestContext,
+  collection: Collection,
+  name: readonly unknown[] | undefined,
+  { ranges }: DecisiveBlocks,
+  make: () => Promise<KeptAnswer>,
+): Promise<KeptAnswer> {
+  const { answers } = services;
+  const { grant, source, version, createdAt } = collection;
+  // Of a table that is read again and again, changes are not noted.
+  if (name === undefined || grant?.rows !== undefined || source?.everyMs !== undefined) return make();
+  const scope = map.keys.scope(collection);
+  const full = JSON.stringify([scope, createdAt, version, [...(grant?.hidden ?? [])].sort(), ...name]);
+  const since = answers.moment();
+  const known = answers.get(full);
+  if (known) return known;
+  const made = await make();
+  answers.put(full, made, { scope, ranges }, since);
+  return made;
+}
+
+/** The protocol and host by which a client reaches this server: a trusted proxy tells its protocol. */
+export function originOf(request: FastifyRequest, addresses: Addresses): string {
+  const { headers, socket }: IncomingMessage = request.raw;
+  const told = addresses.isProxy(socket.remoteAddress ?? '') ? headers['x-forwarded-proto'] : undefined;
+  const protocol = told === 'https' || told === 'http' ? told : request.protocol;
+  return `${protocol}://${request.host}`;
+}

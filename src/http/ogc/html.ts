@@ -1,0 +1,59 @@
+import type { PointFeature } from '../../map/features.js';
+import { jsonOf } from '../../model/json.js';
+
+export interface Link {
+  readonly href: string;
+  readonly rel: string;
+  readonly type?: string;
+  readonly title?: string;
+}
+
+/** An answer that has a form for programs and one for people. */
+export interface Document {
+  readonly title: string;
+  readonly links: readonly Link[];
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly features?: readonly PointFeature[];
+  /** The type of its JSON. */
+  readonly type?: string;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escaped = (text: string) => text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
+
+const anchor = (href: string, text: string) => `<a href="${escaped(href)}">${escaped(text)}</a>`;
+
+/** The map, with a place in its middle. */
+function onMap(collection: string, { id, geometry: { coordinates } }: PointFeature): string {
+  const [lng, lat] = coordinates;
+  const place = encodeURIComponent(`marker::${collection}::${String(id)}`);
+  return `/#at=14/${lat}/${lng}&on=${encodeURIComponent(collection)}&place=${place}`;
+}
+
+function row(collection: string, url: string, feature: PointFeature): string {
+  const { key, name, category, ...others } = feature.properties;
+  const shown = [name, category].map((each) => (typeof each === 'string' ? each : ''));
+  const cells = [...shown, jsonOf(others)].map((cell) => `<td>${escaped(cell)}</td>`);
+  const item = anchor(`${url}/${encodeURIComponent(String(key))}?f=html`, String(key));
+  return `<tr><td>${item}</td>${cells.join('')}<td>${anchor(onMap(collection, feature), 'map')}</td></tr>`;
+}
+
+/** A page without scripts and styles; `items` is the URL of the items of a collection. */
+export function htmlPage({ title, links, body, features }: Document, collection: string, items: string): string {
+  const list = links.map(({ href, rel, title: name }) => `<li>${anchor(href, name ?? rel)}</li>`).join('\n');
+  const rows = features?.map((feature) => row(collection, items, feature)).join('\n');
+  const content =
+    rows === undefined
+      ? `<pre>${escaped(JSON.stringify(JSON.parse(jsonOf(body)), null, 2))}</pre>`
+      : `<table><tr><th>key</th><th>name</th><th>category</th><th>properties</th><th></th></tr>\n${rows}\n</table>`;
+  const map = collection === '' ? '' : `<p>${anchor(`/#on=${encodeURIComponent(collection)}`, 'On the map')}</p>`;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8" /><title>${escaped(title)}</title></head>
+<body><h1>${escaped(title)}</h1>
+${map}<ul>
+${list}
+</ul>
+${content}
+</body></html>
+`;
+}

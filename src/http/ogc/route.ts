@@ -1,0 +1,206 @@
+import type { FastifyInstance } from 'fastify';
+
+import { badInput } from '../../errors.js';
+import type { RequestContext } from '../../graphql/context.js';
+import { UNIT_BOUNDS } from '../../graphql/limits/unit-bounds.js';
+import { checkDatetime, extentOf, MOST_ITEMS, readExtent, readItem, readItems } from '../../map/items.js';
+import { readDigits, readParameters, type Parameters } from '../../map/tiles/request.js';
+import type { Collection } from '../../model/collection.js';
+import { jsonOf } from '../../model/json.js';
+import type { Limits } from '../../model/limits.js';
+import type { Addresses } from '../addresses.js';
+import { originOf, type Answering } from '../answering.js';
+import { entityOf } from '../entity.js';
+import { htmlPage, type Document, type Link } from './html.js';
+import { DEFAULT_ITEMS, openApi } from './openapi.js';
+
+const CONFORMANCE = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf';
+const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
+const OPENAPI = 'application/vnd.oai.openapi+json;version=3.0';
+const JSON_TYPE = 'application/json';
+const GEOJSON = 'application/geo+json';
+const HTML = 'text/html';
+const COLLECTIONS = 100;
+const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+type Extent = Awaited<ReturnType<typeof extentOf>>;
+type Query = Partial<Record<'bbox' | 'limit' | 'datetime' | 'cursor', string>>;
+
+interface Asked {
+  readonly context: RequestContext;
+  /** The absolute URL of `/ogc`. */
+  readonly base: string;
+  readonly key: string;
+  readonly item: string;
+  readonly query: Query;
+}
+
+const at = (href: string, rel: string, type: string, title?: string): Link => ({
+  href,
+  rel,
+  type,
+  ...(title && { title }),
+});
+const itemsUrl = (base: string, key: string) => `${base}/collections/${encodeURIComponent(key)}/items`;
+
+/** A collection as OGC describes it. */
+function described(base: string, collection: Collection, { west, south, east, north }: Extent) {
+  const { key: id, name: title, description } = collection;
+  const url = `${base}/collections/${encodeURIComponent(id)}`;
+  const tiles = `${base.replace(/ogc$/, 'tiles')}/${encodeURIComponent(id)}.json`;
+  return {
+    id,
+    title,
+    ...(description !== null && { description }),
+    itemType: 'feature',
+    crs: [CRS84],
+    extent: { spatial: { bbox: [[west, south, east, north]], crs: CRS84 } },
+    links: [
+      at(url, 'item', JSON_TYPE, title),
+      at(itemsUrl(base, id), 'items', GEOJSON, `Markers of ${title}`),
+      at(`${itemsUrl(base, id)}?f=html`, 'items', HTML, `Markers of ${title}, for people`),
+      at(tiles, 'describedby', JSON_TYPE, 'Its vector tiles'),
+    ],
+  };
+}
+
+const landing = async ({ base }: Asked): Promise<Document> => ({
+  title: 'Cellport',
+  body: { title: 'Cellport', description: 'Markers of collections as OGC API Features' },
+  links: [
+    at(`${base}/api`, 'service-desc', OPENAPI, 'OpenAPI'),
+    at(`${base}/api?f=html`, 'service-doc', HTML, 'OpenAPI, for people'),
+    at(`${base}/conformance`, 'conformance', JSON_TYPE, 'What is implemented'),
+    at(`${base}/collections`, 'data', JSON_TYPE, 'Collections'),
+  ],
+});
+
+const conformance = async (): Promise<Document> => ({
+  title: 'Conformance',
+  body: { conformsTo: ['core', 'oas30', 'html', 'geojson'].map((name) => `${CONFORMANCE}/${name}`) },
+  links: [],
+});
+
+async function collections({ context, base, query: { cursor } }: Asked): Promise<Document> {
+  const isCursor = cursor === undefined || /^[a-z0-9][a-z0-9_-]{0,62}$/.test(cursor);
+  if (!isCursor) throw badInput('cursor', cursor, 'that of a link');
+  const page = await context.map.loaders.collections.page({ first: COLLECTIONS, after: cursor });
+  const found = await Promise.all(
+    page.collections.map(async (each) => described(base, each, await extentOf(context.map, each))),
+  );
+  const next = `${base}/collections?cursor=${found.at(-1)?.id ?? ''}`;
+  const links = [
+    ...found.flatMap((each) => each.links.slice(0, 1)),
+    ...(page.more ? [at(next, 'next', JSON_TYPE)] : []),
+  ];
+  return { title: 'Collections', body: { collections: found }, links };
+}
+
+async function collection({ context, base, key }: Asked): Promise<Document> {
+  const { collection: found, extent } = await readExtent(context.map, key);
+  const { links, ...body } = described(base, found, extent);
+  return { title: body.title, body, links: links.slice(1) };
+}
+
+/** The limit of a page. One that is too large counts as the largest: OGC allows no error. */
+const limitOf = ({ limit }: Query) =>
+  limit === undefined ? DEFAULT_ITEMS : Math.min(MOST_ITEMS, readDigits('limit', limit, 1, Number.MAX_SAFE_INTEGER));
+
+const upward = (base: string, key: string) => at(`${base}/collections/${key}`, 'collection', JSON_TYPE);
+
+async function items({ context, base, key, query }: Asked): Promise<Document> {
+  const { bbox, datetime, cursor: after, limit } = query;
+  if (datetime !== undefined) checkDatetime(datetime);
+  const request = { collection: key, bbox, first: limitOf(query), after };
+  const { features, next } = await readItems(context.map, request, context.work.isLate);
+  const others = Object.entries({ bbox, datetime, limit }).filter(([, value]) => value !== undefined);
+  const search = new URLSearchParams([...(others as [string, string][]), ['cursor', next ?? '']]);
+  return {
+    title: `Markers of ${key}`,
+    type: GEOJSON,
+    body: { type: 'FeatureCollection', numberReturned: features.length },
+    features,
+    links: [
+      upward(base, key),
+      ...(next === null ? [] : [at(`${itemsUrl(base, key)}?${search.toString()}`, 'next', GEOJSON)]),
+    ],
+  };
+}
+
+async function item({ context, base, key, item: name }: Asked): Promise<Document> {
+  const feature = await readItem(context.map, key, name);
+  return { title: name, type: GEOJSON, body: { ...feature }, links: [upward(base, key)] };
+}
+
+const api = async ({ base }: Asked): Promise<Document> => {
+  const body = openApi(base);
+  return { title: 'OpenAPI', type: OPENAPI, body, links: [] };
+};
+
+/** Whether a client asks for HTML: `f` decides, otherwise whether it names that type, and no JSON. Throws BAD_USER_INPUT. */
+function wantsHtml(format: string | undefined, accept = ''): boolean {
+  if (format !== undefined && format !== 'json' && format !== 'html') throw badInput('f', format, 'json or html');
+  return format === undefined ? accept.includes('text/html') && !/json/.test(accept) : format === 'html';
+}
+
+/** The JSON of a document; its features are written one after another. */
+async function jsonText({ body, links, features }: Document, { map }: RequestContext): Promise<string> {
+  const rest = jsonOf(links.length === 0 ? body : { ...body, links });
+  if (features === undefined) return rest;
+  const texts: string[] = [];
+  for (const [index, feature] of features.entries()) {
+    if (index % 64 === 63) await map.turn();
+    texts.push(jsonOf(feature));
+  }
+  return `${rest.slice(0, -1)},"features":[${texts.join(',')}]}`;
+}
+
+/** Serves OGC API Features under `/ogc`: core, GeoJSON, HTML and OpenAPI 3.0. Each answer has absolute links. */
+export function addOgc(server: FastifyInstance, answer: Answering, addresses: Addresses, limits: Limits): void {
+  const serve = (
+    path: string,
+    names: readonly (keyof Query)[],
+    field: string | undefined,
+    make: (asked: Asked) => Promise<Document>,
+  ) =>
+    server.get(`/ogc${path}`, async (request, reply) => {
+      const { f, ...query } = readParameters(request.query as Parameters, ['f', ...names]);
+      const isHtml = wantsHtml(f, request.headers.accept);
+      const { key = '', item: name = '' } = request.params as { readonly key?: string; readonly item?: string };
+      const origin = originOf(request, addresses);
+      const units = field === undefined ? 0 : (UNIT_BOUNDS[field]?.({ first: limitOf(query) }, limits) ?? 0);
+      if (isHtml) void reply.header('content-security-policy', POLICY);
+      return answer(request, reply, units, async (context) => {
+        const base = `${origin}/ogc`;
+        const made = await make({ context, base, key, item: name, query });
+        const { type = JSON_TYPE } = made;
+        const inFormat = (format: 'json' | 'html', rel: string) => {
+          const url = new URL(request.url, origin);
+          url.searchParams.set('f', format);
+          return at(url.href, rel, format === 'html' ? HTML : type, format.toUpperCase());
+        };
+        const own = [inFormat(isHtml ? 'html' : 'json', 'self'), inFormat(isHtml ? 'json' : 'html', 'alternate')];
+        const document = { ...made, links: [...own, ...made.links] };
+        // An OpenAPI document has no links.
+        const isBare = !isHtml && make === api;
+        const text = isHtml
+          ? htmlPage(document, key, itemsUrl(base, key))
+          : await jsonText(isBare ? made : document, context);
+        const tags = key === '' ? [] : [key];
+        return {
+          entity: entityOf(Buffer.from(text)),
+          type: isHtml ? `${HTML}; charset=utf-8` : type,
+          tags,
+          vary: 'accept',
+        };
+      });
+    });
+  serve('', [], undefined, landing);
+  serve('/', [], undefined, landing);
+  serve('/conformance', [], undefined, conformance);
+  serve('/api', [], undefined, api);
+  serve('/collections', ['cursor'], 'Query.collections', collections);
+  serve('/collections/:key', [], 'Collection.bounds', collection);
+  serve('/collections/:key/items', ['bbox', 'limit', 'datetime', 'cursor'], 'Viewport.markers', items);
+  serve('/collections/:key/items/:item', [], 'Collection.marker', item);
+}

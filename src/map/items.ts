@@ -1,0 +1,100 @@
+import { badInput, notFound } from '../errors.js';
+import type { Bounds } from '../geo/bounds.js';
+import type { Collection } from '../model/collection.js';
+import { isCounted } from '../model/grant.js';
+import { readInstant } from '../model/instant.js';
+import type { MapMarker, Properties } from '../model/marker.js';
+import { requireCollection, type MapContext } from '../read/context.js';
+import { collectionBounds, collectionMarkers } from './collection.js';
+import { readOn, type ConnectionArguments } from './connection.js';
+import { drawnProperties, markerFeature, type PointFeature } from './features.js';
+import { markerProperties, viewportMarkers } from './markers.js';
+import { readBbox } from './tiles/snapped-map.js';
+import { readViewport } from './viewport.js';
+
+/** The most items of a page. */
+export const MOST_ITEMS = 10_000;
+
+const WORLD: Bounds = { west: -180, south: -90, east: 180, north: 90 };
+
+/** The bounding box of a collection; the world if it is empty, or if all of a principal's markers would have to be read. */
+export const extentOf = async (context: MapContext, collection: Collection): Promise<Bounds> =>
+  (isCounted(collection) ? await collectionBounds(context, collection) : null) ?? WORLD;
+
+/** A collection and its bounding box. Throws NOT_FOUND. */
+export async function readExtent(context: MapContext, key: string) {
+  const collection = await requireCollection(context, key);
+  return { collection, extent: await extentOf(context, collection) };
+}
+
+/** Some markers of a collection as Features, and the cursor of the next ones; null if there are none. */
+export interface ItemsPage {
+  readonly features: readonly PointFeature[];
+  readonly next: string | null;
+}
+
+export interface ItemsRequest {
+  readonly collection: string;
+  /** Four numbers as in `readBbox`, or six with heights, which markers do not have; undefined for everywhere. */
+  readonly bbox: string | undefined;
+  readonly first: number;
+  readonly after: string | undefined;
+}
+
+/** A Feature whose ID is the marker's key, as its URL has it. */
+const itemOf = (marker: MapMarker, properties: Properties): PointFeature => ({
+  ...markerFeature(marker, properties),
+  id: marker.key,
+});
+
+/** Those of a bounding box that may have heights, without these. */
+function flatBbox(text: string): string {
+  const numbers = text.split(',');
+  return numbers.length === 6 ? [0, 1, 3, 4].map((index) => numbers[index]).join(',') : text;
+}
+
+/** A page of a collection's markers, with the properties that maps draw. Throws BAD_USER_INPUT and NOT_FOUND. */
+export async function readItems(
+  context: MapContext,
+  { collection: key, bbox, first, after }: ItemsRequest,
+  isLate: () => boolean,
+): Promise<ItemsPage> {
+  const bounds = bbox === undefined ? undefined : readBbox(flatBbox(bbox));
+  const wide = { ...context, limits: { ...context.limits, maxFirst: Math.max(MOST_ITEMS, context.limits.maxFirst) } };
+  const collection = await requireCollection(context, key);
+  const read = (input: ConnectionArguments) =>
+    bounds === undefined
+      ? collectionMarkers(wide, collection, input)
+      : viewportMarkers(wide, readViewport({ bounds, zoom: 0 }), key, input);
+  const forget = () => context.loaders.forget();
+  const markers: MapMarker[] = [];
+  let next: string | null = after ?? null;
+  // Clients may take a page that is not full for the last one, although it has a next one.
+  do {
+    const { edges, pageInfo } = await readOn({ first: first - markers.length, after: next }, read, isLate, forget);
+    markers.push(...edges.map(({ node }) => node));
+    next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+  } while (next !== null && markers.length < first && !isLate());
+  const { mapProperties } = collection;
+  return { features: markers.map((marker) => itemOf(marker, drawnProperties(marker, mapProperties))), next };
+}
+
+/** A marker with all of its properties. Throws NOT_FOUND. */
+export async function readItem(context: MapContext, collection: string, key: string): Promise<PointFeature> {
+  await requireCollection(context, collection);
+  const marker = await context.loaders.entities.marker(collection, key);
+  if (marker === null) throw notFound('item', key);
+  return itemOf(marker, await markerProperties(context, marker));
+}
+
+/** Validates an instant or interval. Markers have no time, so all of them are in any. Throws BAD_USER_INPUT. */
+export function checkDatetime(text: string): void {
+  const ends = text.split('/');
+  const instants = ends.map((end) =>
+    ends.length === 2 && (end === '..' || end === '') ? null : readInstant('datetime', end),
+  );
+  const [from = null, to = null] = instants;
+  if (ends.length > 2 || (from !== null && to !== null && from > to)) {
+    throw badInput('datetime', text, 'an instant, or an interval such as 2026-11-01T00:00:00Z/..');
+  }
+}
