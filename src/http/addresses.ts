@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
+/** In place of the address of a request that came without a connection. Its protocol is what the caller says. */
+export const IN_PROCESS = 'in-process';
+
 /** The proxies whose `X-Forwarded-For` is believed: so many in a row, or those with these addresses or networks. */
 export type TrustedProxies = number | readonly string[];
 
@@ -34,8 +37,8 @@ export function readAddresses(trusted: TrustedProxies) {
   const isTrusted = (address: string, hop: number) =>
     typeof trusted === 'number' ? hop < trusted : address !== '' && listed.check(address, familyOf(address));
   return {
-    /** Whether an address that connects to this server is that of a trusted proxy. */
-    isProxy: (address: string) => isTrusted(address, 0),
+    /** Whether an address that connects to this server is that of a trusted proxy, whose word for the protocol is taken. */
+    isProxy: (address: string) => address === IN_PROCESS || isTrusted(address, 0),
     /** The address of the client that sent a request; an empty text if it has gone. */
     of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
       let address = plain(socket.remoteAddress) ?? '';

@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 
+import { IN_PROCESS } from './addresses.js';
+
 /** Statuses whose answers have no body. */
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
 
@@ -11,11 +13,12 @@ const WITHOUT_BODY = new Set([101, 204, 205, 304]);
 export async function fetchFrom(server: FastifyInstance): Promise<(request: Request) => Promise<Response>> {
   await server.ready();
   return async (request) => {
-    const { pathname, search, host } = new URL(request.url);
+    const { pathname, search, host, protocol } = new URL(request.url);
     const answer = await server.inject({
       method: request.method as 'GET',
       url: pathname + search,
-      headers: { host, ...Object.fromEntries(request.headers) },
+      headers: { host, ...Object.fromEntries(request.headers), 'x-forwarded-proto': protocol.slice(0, -1) },
+      remoteAddress: IN_PROCESS,
       signal: request.signal,
       payloadAsStream: true,
       ...(request.body === null

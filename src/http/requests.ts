@@ -85,12 +85,18 @@ export function noteRequests(server: FastifyInstance, log: Log, count: (told: To
     void reply.header('x-request-id', REQUEST_ID.test(wanted) ? wanted : (traceId ?? randomUUID()));
     if (trace !== undefined) void reply.header('traceparent', trace);
   });
-  server.addHook('onResponse', async ({ method, url }, reply) => {
+  server.addHook('onResponse', async ({ method, routeOptions: { url: route = null } }, reply) => {
     const { told, statusCode: status, elapsedTime } = reply;
     if (told) count(told, elapsedTime / 1_000);
-    const [path = ''] = url.split('?', 1);
     const bytes = Number(reply.getHeader('content-length') ?? 0);
-    const line = { request: reply.getHeader('x-request-id'), method, path, status, ms: Math.round(elapsedTime), bytes };
+    const line = {
+      request: reply.getHeader('x-request-id'),
+      method,
+      route,
+      status,
+      ms: Math.round(elapsedTime),
+      bytes,
+    };
     log.info({ ...line, ...told }, 'Answered a request');
   });
 }

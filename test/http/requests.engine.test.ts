@@ -43,7 +43,7 @@ test('each request has a line with what it took, and no values', async () => {
   expect(line).toEqual({
     request: response.headers.get('x-request-id'),
     method: 'POST',
-    path: '/graphql',
+    route: '/graphql',
     status: 200,
     ms: expect.any(Number) as unknown,
     bytes: expect.any(Number) as unknown,
@@ -58,7 +58,7 @@ test('each request has a line with what it took, and no values', async () => {
   const secret = await fetch(`${url}/nowhere?key=secret`);
   expect(secret.status).toBe(404);
   await expect.poll(() => lines.length).toBe(2);
-  expect(lines[1]).toMatchObject({ path: '/nowhere', status: 404 });
+  expect(lines[1]).toMatchObject({ route: null, status: 404 });
 });
 
 test('a client names its request; what is no name is replaced', async () => {

@@ -220,6 +220,11 @@ describe('the fetch handler', () => {
     const health = await cellport.fetch(new Request('https://maps.example/healthz'));
     expect([health.status, health.headers.get('x-content-type-options')]).toEqual([200, 'nosniff']);
     expect((await cellport.fetch(new Request('https://maps.example/nowhere'))).status).toBe(404);
+    const tiles = await cellport.fetch(new Request('https://maps.example/tiles/shops.json'));
+    const {
+      tiles: [template],
+    } = (await tiles.json()) as { tiles: string[] };
+    expect(template).toMatch(/^https:\/\/maps\.example\/tiles\/shops\//);
   });
 
   test('streams what changes until the client has gone', async () => {
