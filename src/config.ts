@@ -42,6 +42,8 @@ export interface Config {
   readonly graphqlJit: boolean;
   /** Whether clients may query the schema. */
   readonly introspection: boolean;
+  /** Whether the schema is a subgraph of Federation 2. */
+  readonly federation: boolean;
   /** Whether only documents of the list are executed. */
   readonly trustedDocuments: boolean;
   /** Seconds for which caches may keep answers to queries by GET; 0 for not at all. */
@@ -204,6 +206,7 @@ export function readConfig(
     limits: limitsOf(values),
     graphqlJit: values.CELLPORT_GRAPHQL_JIT,
     introspection: values.CELLPORT_INTROSPECTION ?? isLocal,
+    federation: values.CELLPORT_FEDERATION,
     trustedDocuments: values.CELLPORT_DOCUMENTS === 'trusted',
     cacheSeconds: values.CELLPORT_CACHE_SECONDS,
     logLevel: values.CELLPORT_LOG,

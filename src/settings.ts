@@ -145,6 +145,7 @@ export const variables = z.object({
   CELLPORT_DOCUMENTS: z.enum(['any', 'trusted'], 'must be any or trusted').default('any'),
   CELLPORT_CACHE_SECONDS: wholeNumber(0, 86_400, 0),
   CELLPORT_READ_ONLY: onOrOff('off'),
+  CELLPORT_FEDERATION: onOrOff('off'),
   CELLPORT_AUTH: z.enum(['on', 'off', '1', '0'], 'must be on or off').optional(),
   CELLPORT_AUDIT: z.enum(['log', 'table', 'off'], 'must be log, table or off').optional(),
   CELLPORT_BUDGETS: z.enum(['enforce', 'measure'], 'must be enforce or measure').default('enforce'),

@@ -6,6 +6,7 @@ import { RedisBuckets } from '../access/redis-buckets.js';
 import type { Config } from '../config.js';
 import { CellportError } from '../errors.js';
 import { compiling, interpreting } from '../graphql/execution/executor.js';
+import { asSubgraph } from '../graphql/federation.js';
 import type { Extension } from '../graphql/schema.js';
 import type { HotKey } from '../http/metrics.js';
 import type { Log } from '../log.js';
@@ -143,7 +144,8 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
     }
     sources = new SourceKeeper(backend, log, { caches: services, live, liveOnly: !config.consumer });
     const executor = config.graphqlJit ? compiling : interpreting;
-    server = await createHttpServer(services, { ...config.http, metrics, executor, log, ...options });
+    const extension = config.federation ? asSubgraph(options.extension ?? {}) : options.extension;
+    server = await createHttpServer(services, { ...config.http, metrics, executor, log, ...options, extension });
     search?.start();
     return server;
   }

@@ -29,6 +29,8 @@ export interface CellportOptions extends Extension {
   readonly client?: DynamoDBClient | undefined;
   /** Whether this process may follow the table's stream; true by default. */
   readonly consumer?: boolean | undefined;
+  /** Whether the schema is a subgraph of Federation 2; `CELLPORT_FEDERATION` by default. */
+  readonly federation?: boolean | undefined;
   /** Settings as in docs/configuration.md, in place of the environment variables of the same names. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
   /** Lines of JSON on stdout by default. */
@@ -102,10 +104,11 @@ function headersOf({ headers }: AnyRequest): Readonly<Record<string, unknown>> {
   return headers instanceof Headers ? Object.fromEntries(headers) : headers;
 }
 
-function ownSettings({ table, consumer, settings }: CellportOptions) {
+function ownSettings({ table, consumer, federation, settings }: CellportOptions) {
   return {
     ...settings,
     ...(table === undefined ? {} : { CELLPORT_TABLE: table }),
+    ...(federation === undefined ? {} : { CELLPORT_FEDERATION: federation ? 'on' : 'off' }),
     ...(consumer === undefined ? {} : { CELLPORT_CONSUMER: consumer ? 'on' : 'off' }),
   };
 }

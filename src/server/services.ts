@@ -152,7 +152,7 @@ export interface HttpServerOptions extends ClientOptions {
    */
   readonly drainMs?: number | undefined;
   readonly executor?: Parameters<typeof GraphqlServer.open>[2];
-  readonly extension?: Extension;
+  readonly extension?: Extension | undefined;
   readonly files?: StaticFolders;
   readonly log?: Log;
 }

@@ -60,7 +60,7 @@ beforeAll(async () => {
   const noted: (readonly [LogFields, string])[] = [];
   const note = (...line: readonly [LogFields, string]) => void noted.push(line);
   const log = { ...silentLog, error: note, warn: note };
-  cellport = await createCellport({ table: 'shops-of-ours', client, settings, log, ...own });
+  cellport = await createCellport({ table: 'shops-of-ours', client, settings, federation: true, log, ...own });
   client.destroy();
   await cellport.execute({ query: 'mutation { createCollection(input: { key: "shops", name: "Shops" }) { key } }' });
   if (noted.length > 0) throw new Error(`the log of a first start has ${JSON.stringify(noted)}`);
@@ -185,6 +185,45 @@ describe('the schema, with types of others, in', () => {
     const { port } = server.address() as AddressInfo;
     await expectShops(post(`http://127.0.0.1:${port}/graphql`));
     await expectCode(post(`http://127.0.0.1:${port}/graphql`));
+  });
+
+  test('a federation, whose other subgraphs know markers by their IDs', async () => {
+    const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) {
+      __typename ... on Marker { key shop { sells } } ... on Collection { name } } }`;
+    const ask = async (representations: readonly unknown[]) =>
+      cellport.execute({ query, variables: { representations } });
+    const idOf = (key: string) => ({ __typename: 'Marker', id: `marker::shops::${key}` });
+    batches.length = 0;
+    const { data, errors } = await ask([
+      idOf('s3'),
+      { __typename: 'Collection', id: 'collection::shops' },
+      idOf('none'),
+      idOf('s5'),
+    ]);
+    expect(errors).toBeUndefined();
+    expect(data).toEqual({
+      _entities: [
+        { __typename: 'Marker', key: 's3', shop: { sells: 'the goods of s3' } },
+        { __typename: 'Collection', name: 'Shops' },
+        null,
+        { __typename: 'Marker', key: 's5', shop: { sells: 'the goods of s5' } },
+      ],
+    });
+    expect(batches).toEqual([['s3', 's5']]);
+    for (const wrong of [
+      { __typename: 'Cell', id: 'u3' },
+      { __typename: 'Marker' },
+      { __typename: 'Marker', id: 7 },
+      'x',
+      {},
+    ]) {
+      const refused = await ask([wrong]);
+      expect(refused.errors).toMatchObject([
+        { message: expect.stringContaining('representations.') as unknown, extensions: { code: 'BAD_USER_INPUT' } },
+      ]);
+    }
+    const many = await ask(Array.from({ length: 5_001 }, () => idOf('s3')));
+    expect(many.errors?.length).toBe(1);
   });
 
   test('its text, for tools', () => {

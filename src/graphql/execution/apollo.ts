@@ -1,6 +1,7 @@
 import { ApolloServer, HeaderMap, type ApolloServerPlugin, type HTTPGraphQLRequest } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginInlineTraceDisabled,
   ApolloServerPluginLandingPageDisabled,
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
@@ -92,6 +93,8 @@ export async function startApollo(
       // Cache control would wrap every field of every answer, for a header that here has one value.
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
+      // It would trace every field of a subgraph.
+      ApolloServerPluginInlineTraceDisabled(),
       // Environment variables could turn both on: this server connects to nothing but DynamoDB.
       ApolloServerPluginUsageReportingDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),

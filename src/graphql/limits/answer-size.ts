@@ -49,6 +49,7 @@ const roughly =
  */
 const SIZES: Readonly<Record<string, Estimate>> = {
   'Query.nodes': byLength('ids'),
+  'Query._entities': byLength('representations'),
   'Query.collections': byCount('first'),
   'Query.search': byCount('first'),
   'Collection.markers': byCount('first'),

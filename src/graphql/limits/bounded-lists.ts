@@ -165,6 +165,7 @@ const EXPENSIVE: readonly string[] = [
 const NEVER_SHARED: readonly string[] = [
   'Query.node',
   'Query.nodes',
+  'Query._entities',
   'Query.marker',
   'Collection.marker',
   'Zone.geometry',

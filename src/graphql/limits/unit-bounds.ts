@@ -44,6 +44,7 @@ const each =
 export const UNIT_BOUNDS: Readonly<Record<string, Bound>> = {
   'Query.node': ONE,
   'Query.nodes': (args, limits) => 1 + each('ids', 1)(args, limits),
+  'Query._entities': (args, limits) => 1 + each('representations', 1)(args, limits),
   'Query.collection': ONE,
   'Query.collections': reading('first'),
   'Query.marker': ONE,

@@ -41,7 +41,8 @@ function forAdmins<T>(access: Access | undefined, collection: string, value: T):
   return value;
 }
 
-const typeOf = (node: object) => ('prefixLength' in node ? 'Collection' : 'cells' in node ? 'Zone' : 'Marker');
+/** The name of an object's type. */
+export const typeOf = (node: object) => ('prefixLength' in node ? 'Collection' : 'cells' in node ? 'Zone' : 'Marker');
 
 /** Fields without a resolver are properties of their parent. */
 export const resolvers: Resolvers = {

@@ -33,6 +33,18 @@ async function nodeById(
   return context.map.loaders.entities.node(name);
 }
 
+/** Objects in the order of their IDs. Throws BAD_USER_INPUT naming `field` if they are too many. */
+export async function nodesById(
+  field: string,
+  ids: readonly string[],
+  context: RequestContext,
+  info: GraphQLResolveInfo,
+): Promise<Awaited<ReturnType<typeof nodeById>>[]> {
+  const max = context.services.limits.maxFirst;
+  if (ids.length > max) throw badInput(field, `${ids.length} IDs`, `at most ${max} IDs`);
+  return Promise.all(ids.map((id) => nodeById(id, context, info)));
+}
+
 /** Whoever reaches a server that does not ask who they are, which may be read-only. */
 const anyone = (isReadOnly: boolean) => ({
   name: null,
@@ -46,11 +58,7 @@ export const query: QueryResolvers = {
 
   node: (_root, { id }, context, info) => nodeById(id, context, info),
 
-  nodes: async (_root, { ids }, context, info) => {
-    const max = context.services.limits.maxFirst;
-    if (ids.length > max) throw badInput('ids', `${ids.length} IDs`, `at most ${max} IDs`);
-    return Promise.all(ids.map((id) => nodeById(id, context, info)));
-  },
+  nodes: (_root, { ids }, context, info) => nodesById('ids', ids, context, info),
 
   collection: (_root, { key }, { map }) => map.loaders.collections.get(key),
 
