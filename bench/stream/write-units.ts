@@ -62,10 +62,15 @@ export function countWriteUnits({ client }: Pick<Database, 'client'>): () => num
       };
       const operation = String(headers['x-amz-target']).replace(/^.*\./, '');
       const request = JSON.parse(Buffer.from(body).toString()) as Readonly<Record<string, readonly WireWrite[]>>;
+      const batches = (request['RequestItems'] ?? {}) as Readonly<
+        Record<string, readonly { PutRequest?: WireWrite }[]>
+      >;
       const transacted = (request['TransactItems'] ?? []) as readonly { readonly Put?: WireWrite }[];
       if (operation === 'PutItem') count(request as WireWrite, 1);
       else if (operation === 'BatchExecuteStatement') request['Statements']?.forEach((write) => count(write, 1));
       else if (operation === 'TransactWriteItems') transacted.forEach(({ Put }) => count(Put ?? {}, 2));
+      else if (operation === 'BatchWriteItem')
+        for (const { PutRequest } of Object.values(batches).flat()) count(PutRequest ?? {}, 1);
       else if (!ONLY_READ.has(operation)) throw new Error(`unknown write operation ${operation}`);
       return next(args);
     },
