@@ -214,7 +214,7 @@ export class LiveHub implements LiveChanges {
   }: Subscription<T>): Promise<AsyncIterableIterator<T>> {
     const { keys, log } = this.#options;
     await this.#untilConnected();
-    const from = since === undefined ? Infinity : Math.floor(since / 1_000) * 1_000;
+    const from = since ?? Infinity;
     if (!this.#covers(from)) await this.#history.extend();
     if (this.#closed !== undefined) throw this.#closed;
     // The collection may have been read before its deletion, and the record of that may be known already.
@@ -243,7 +243,8 @@ export class LiveHub implements LiveChanges {
         this.#listeners.remove(queue);
         leave();
       },
-      missed(since === undefined ? [] : this.#history.since(from, keys.scope(collection))),
+      // Times of records are whole seconds.
+      missed(since === undefined ? [] : this.#history.since(Math.floor(since / 1_000) * 1_000, keys.scope(collection))),
       this.#options.queueLimits,
       this.#waiting,
     );

@@ -54,6 +54,20 @@ test('events are emitted once, in order, to the clients that are subscribed', as
   expect(await present(changes, 3)).toEqual(['one', 'two', 'three']);
 });
 
+test('what the stream has is known from the very moment since which none is missing', async () => {
+  const known = START + 20.343;
+  const { clock, hub, record, open } = world({
+    readStream: async (onRecord) => {
+      onRecord(record('one', START + 20));
+      return known * 1_000;
+    },
+  });
+  clock.seconds = START + 25;
+  hub.connected();
+  expect(await present(await open(known + 0.001), 1)).toEqual(['one']);
+  await expect(open(known - 0.001)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', details: { field: 'since' } });
+});
+
 /** A record of the collection's item. */
 function collectionRecord(before: object | undefined, after: object | undefined): StreamRecord {
   const named = { pk: { S: keys.collection('parks').pk }, sk: { S: keys.collection('parks').sk } };
