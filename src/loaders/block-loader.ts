@@ -26,10 +26,14 @@ const MOST_LOOKED_UP = 8_192;
 const isOccupied = ({ children }: CellBlock) => children.size > 0;
 const emptyBlock = (parent: string): CellBlock => ({ parent, batch: 0, children: new Map() });
 
-/** Blocks in these ranges that are not stored yet. */
+const isWide = ({ from, to }: ZRange) => to - from > MOST_LOOKED_UP;
+
+/** Blocks in wide ranges that are not stored yet: of others, those that are missing are known to be empty. */
 function unread(stored: readonly CellBlock[], recent: RecentCells, length: number, ranges: readonly ZRange[]) {
+  const wide = ranges.filter(isWide);
+  if (wide.length === 0) return [];
   const known = new Set(stored.map(({ parent }) => parent));
-  const isAsked = (at: number) => ranges.some(({ from, to }) => at >= from && at < to);
+  const isAsked = (at: number) => wide.some(({ from, to }) => at >= from && at < to);
   const isUnread = (parent: string) =>
     parent.length === length && !known.has(parent) && placeOfParent(parent) === undefined && isAsked(toZ(parent));
   return [...recent.parents()].filter(isUnread).map(emptyBlock);
@@ -102,7 +106,7 @@ export class BlockLoader {
 
   /** The blocks at both ends of a range that are known, and what is missing between them. */
   #missingOf(scope: string, length: number, { from, to }: ZRange): { known: CellBlock[]; missing: ZRange } {
-    if (to - from > MOST_LOOKED_UP) return { known: [], missing: { from, to } };
+    if (isWide({ from, to })) return { known: [], missing: { from, to } };
     const blocks = Array.from({ length: to - from }, (_, index) => this.#find(scope, fromZ(from + index, length)));
     const first = blocks.indexOf(undefined);
     if (first < 0) return { known: this.#hit(scope, blocks), missing: { from, to: from } };
@@ -117,7 +121,7 @@ export class BlockLoader {
     const answer = await this.#ranges.load({ range: { index: 'derived', pk, ...bounds }, limit: Infinity, budget });
     if (!answer.complete) return undefined;
     const blocks = new Map<string, CellBlock>();
-    if (to - from <= MOST_LOOKED_UP) {
+    if (!isWide({ from, to })) {
       for (let at = from; at < to; at++) blocks.set(fromZ(at, length), emptyBlock(fromZ(at, length)));
     }
     await eachInTurns(answer.items, this.#turn, (item) => {
