@@ -27,6 +27,8 @@ export interface Config {
   readonly budgets: 'enforce' | 'measure';
   /** Whether this process may run the stream consumer; false if an AWS Lambda does. */
   readonly consumer: boolean;
+  /** The number of processes that answer requests; undefined for the default of `cellport serve`. */
+  readonly workers: number | undefined;
   /** Redis through which servers share changes; undefined if each server reads the stream itself. */
   readonly redisUrl: string | undefined;
   /** Memory for all caches in bytes, 0 for none. */
@@ -198,6 +200,7 @@ export function readConfig(
     audit: values.CELLPORT_AUDIT ?? (auth === true ? 'log' : 'off'),
     budgets: values.CELLPORT_BUDGETS,
     consumer: values.CELLPORT_CONSUMER,
+    workers: values.CELLPORT_WORKERS,
     redisUrl: values.CELLPORT_REDIS_URL,
     cacheBytes: values.CELLPORT_CACHE_MB * 1024 * 1024,
     spreadWcu: values.CELLPORT_SPREAD_WCU,

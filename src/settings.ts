@@ -70,6 +70,7 @@ const hosts = z
 
 const NETWORK = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const MOST_PROXIES = 16;
+export const MOST_WORKERS = 128;
 const proxies = z
   .string()
   .transform((text) =>
@@ -151,6 +152,7 @@ export const variables = z.object({
   CELLPORT_BUDGETS: z.enum(['enforce', 'measure'], 'must be enforce or measure').default('enforce'),
   CELLPORT_CONSUMER: onOrOff('on'),
   CELLPORT_REDIS_URL: redisUrl,
+  CELLPORT_WORKERS: digits(1, MOST_WORKERS).optional(),
   CELLPORT_LOG: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'),
   CELLPORT_DRAIN_MS: wholeNumber(0, 600_000, 0),
   PORT: wholeNumber(0, 65_535, 4000),

@@ -41,6 +41,16 @@ export class MarkerCounts {
     return known.count;
   }
 
+  /**
+   * The number of markers with `wanted` more, which are noted if it is at most `most`; the rest as above. One step, so that
+   * no others are admitted in between.
+   */
+  admit(scope: string, stored: number, asOf: number, wanted: number, most: number): number {
+    const count = this.of(scope, stored, asOf) + wanted;
+    if (count <= most) this.changed(scope, wanted);
+    return count;
+  }
+
   /** Notes what was or is about to be written. */
   changed(scope: string, by: number): void {
     const known = this.#known.get(scope);

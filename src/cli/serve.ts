@@ -10,6 +10,7 @@ import { duration, grouped, importBars } from './progress.js';
 import { withSettings, type CommandSession, type CommandSettings } from './session.js';
 
 interface ServeOptions {
+  readonly workers?: number;
   /** Maximum number of cities; true for all. */
   readonly demo?: true | number;
 }
@@ -63,14 +64,27 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }
 
+/** Opens a server that answers requests in as many processes as are wanted. */
+async function openWith(session: CommandSession, { workers }: ServeOptions, demo: Demo | undefined) {
+  const { config, log } = session;
+  const { workersOf } = await import('../server/workers/count.js');
+  const count = workersOf(config, workers, log);
+  if (count === 1) {
+    const { openServer } = await import('../server/open-server.js');
+    return openServer(config, session, { demo }, log);
+  }
+  const { Primary } = await import('../server/workers/primary.js');
+  say('Workers', `${count} processes answer requests`);
+  return new Primary(config, session, { demo }, count, log);
+}
+
 async function serve(session: CommandSession, options: ServeOptions, onListening: () => void): Promise<void> {
-  const { config, log, signal } = session;
+  const { config, signal } = session;
   say('Database', session.where);
   signal.throwIfAborted();
   const table = await openTables(session);
-  const { openServer } = await import('../server/open-server.js');
   const demo = await openDemo(session, table, options);
-  const server = openServer(config, session, { demo }, log);
+  const server = await openWith(session, options, demo);
   let loading: Promise<void> | undefined;
   try {
     signal.throwIfAborted();
@@ -117,6 +131,7 @@ export function serveCommand(version: string): Command {
       'load the cities of the world (up to this number, largest first) and the countries, unless already loaded',
       wholeNumber(1, 1_000_000),
     )
+    .option('--workers <number>', 'processes that answer requests, in place of CELLPORT_WORKERS', wholeNumber(1, 128))
     .addHelpText('after', EXIT_CODES)
     .action((options: ServeOptions) =>
       withSettings((settings) => run(settings, options, version), { demo: options.demo !== undefined }),

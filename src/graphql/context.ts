@@ -3,11 +3,13 @@ import type { Authenticator } from '../access/authenticator.js';
 import type { Budgets } from '../access/budgets.js';
 import type { MarkerCounts } from '../access/marker-counts.js';
 import { CellportError } from '../errors.js';
+import type { ZRange } from '../geo/ranges.js';
 import type { LiveChanges } from '../live/hub.js';
 import { remembered } from '../loaders/remembered.js';
 import type { AnswerMemory } from '../map/tiles/memory.js';
 import type { Collection, SourceStatus } from '../model/collection.js';
 import { STALE_AFTER_MS } from '../model/limits.js';
+import type { RecentWrite } from '../pages/recent-writes.js';
 import type { MapContext } from '../read/context.js';
 import { Loaders, type LoaderServices } from '../read/loaders.js';
 import type { TextSearch } from '../search/engine.js';
@@ -27,6 +29,19 @@ export interface StreamStatus {
   readonly countsExact: boolean;
 }
 
+/** What is counted for quotas, by this process or by one for all that answer the requests to this server. */
+export interface QuotaCounts extends Pick<MarkerCounts, 'changed'> {
+  admit(...wanted: Parameters<MarkerCounts['admit']>): number | Promise<number>;
+}
+
+/** The other processes that answer the requests to this server. */
+export interface Peers {
+  /** Tells them of writes, and of the Z-order ranges that these change; resolves once their next answers have them. */
+  wrote(scope: string, writes: readonly RecentWrite[], ranges: readonly ZRange[]): Promise<void>;
+  /** The same for a collection, undefined if it was deleted. */
+  changed(key: string, collection: Collection | undefined): Promise<void>;
+}
+
 /** Dependencies that all requests of a process share. */
 export interface Services extends LoaderServices {
   readonly answerWriter: AnswerWriter;
@@ -44,8 +59,9 @@ export interface Services extends LoaderServices {
   readonly authenticator?: Authenticator | undefined;
   /** Undefined if nobody has a budget. */
   readonly budgets?: Budgets | undefined;
-  /** For quotas. */
-  readonly markerCounts: MarkerCounts;
+  readonly markerCounts: QuotaCounts;
+  /** Undefined if no other process answers the requests to this server. */
+  readonly peers?: Peers | undefined;
   /** Undefined if changes are not audited. */
   readonly audit?: Audit | undefined;
   /** Undefined if search is off. */

@@ -11,9 +11,9 @@ import type { RequestContext } from './context.js';
 
 const ADVICE = 'delete some, or let its operator raise your quota';
 
-/** The number of markers of a collection. It is read at most every two seconds, and never while changes are followed. */
-async function countMarkers({ services, work, map }: RequestContext, collection: Collection): Promise<number> {
-  const { db, cellCache, trust, markerCounts } = services;
+/** What is stored of the number of markers of a collection: read at most every two seconds, and never while changes are followed. */
+async function storedCount({ services, work, map }: RequestContext, collection: Collection) {
+  const { db, cellCache, trust } = services;
   const scope = db.keys.scope(collection);
   // Before the count, which may have more.
   const asOf = await trust.asOf().catch(() => null);
@@ -23,7 +23,7 @@ async function countMarkers({ services, work, map }: RequestContext, collection:
   const [read] = cached ? [] : await getBlocks(db, scope, [''], work);
   const block = cached ?? (read && cellCache.put(name, read, token));
   const recent = await map.loaders.recent.cells(collection);
-  return markerCounts.of(scope, block ? markersIn(recent.over(block)) : 0, asOf ?? 0);
+  return { stored: block ? markersIn(recent.over(block)) : 0, asOf: asOf ?? 0 };
 }
 
 type Created = ConditionalChange | { readonly written: readonly ConditionalChange[] };
@@ -42,14 +42,14 @@ export async function createdWithin<T extends Created>(
   let created = 0;
   const admit = async (wanted: number) => {
     if (most === undefined || wanted <= admitted) return;
-    const count = (await countMarkers(context, collection)) + wanted - admitted;
+    const { stored, asOf } = await storedCount(context, collection);
+    const count = await services.markerCounts.admit(scope, stored, asOf, wanted - admitted, most);
     if (count > most) {
       // Who sees only some of the markers is not told how many there are.
       const reading = access?.grant('read', key);
       const value = reading && reading.rows === undefined ? count : `more than ${most}`;
       throw limitExceeded(`number of markers of collection ${key}`, value, most, ADVICE);
     }
-    services.markerCounts.changed(scope, wanted - admitted);
     admitted = wanted;
   };
   try {

@@ -36,11 +36,15 @@ export interface HotKey extends Source, Units {
   readonly share: number;
 }
 
+/** All units since the start of a table or index. */
+export type Total = Source & Units;
+
 /** The capacity that a server consumes. */
 export interface Metrics {
-  hotKeys(): HotKeys;
-  /** All units since the start, by table and index. */
-  totals(): readonly (Source & Units)[];
+  hotKeys(): HotKeys | Promise<HotKeys>;
+  totals(): readonly Total[] | Promise<readonly Total[]>;
+  /** The text of all other metrics, if they are not only those of the registry of this process. */
+  readonly others?: () => Promise<string>;
 }
 
 const escaped = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
@@ -61,9 +65,9 @@ function metric<T extends Source>(
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
-function prometheusText(metrics: Metrics): string {
-  const totals = metrics.totals();
-  const { keys } = metrics.hotKeys();
+async function prometheusText(metrics: Metrics, registry: Registry): Promise<string> {
+  const totals = await metrics.totals();
+  const { keys } = await metrics.hotKeys();
   const readUnits = (row: Units) => row.readUnits;
   const writeUnits = (row: Units) => row.writeUnits;
   const hot = 'of the hottest partition keys, mean of the last half to whole minute.';
@@ -73,6 +77,7 @@ function prometheusText(metrics: Metrics): string {
     metric('cellport_hot_key_read_units_per_second', 'gauge', `Read units ${hot}`, keys, readUnits),
     metric('cellport_hot_key_write_units_per_second', 'gauge', `Write units ${hot}`, keys, writeUnits),
     metric('cellport_hot_key_share', 'gauge', `Share of this server's units ${hot}`, keys, ({ share }) => share),
+    await (metrics.others?.() ?? registry.metrics()),
   ].join('');
 }
 
@@ -99,10 +104,6 @@ export function addMetrics(
         .type(type)
         .send(await body());
     });
-  serve(
-    '/metrics',
-    'text/plain; version=0.0.4; charset=utf-8',
-    async () => prometheusText(metrics) + (await registry.metrics()),
-  );
+  serve('/metrics', 'text/plain; version=0.0.4; charset=utf-8', () => prometheusText(metrics, registry));
   serve('/hot-keys', 'application/json; charset=utf-8', () => metrics.hotKeys());
 }

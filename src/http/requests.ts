@@ -23,16 +23,16 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 const textOf = (header: string | readonly string[] | undefined) => (typeof header === 'string' ? header : '');
 
-export interface RequestMetrics {
-  readonly registry: Registry;
-  readonly count: (told: Told, seconds: number) => void;
+/** A registry with the metrics of this process, which are sampled. */
+export function processMetrics(): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return registry;
 }
 
-/** The metrics of requests, of the stream that this process reads and, if wanted, of the process, which are sampled. */
-export function requestMetrics(stream: () => StreamReadiness | null, ofProcess: boolean): RequestMetrics {
-  const registry = new Registry();
+/** Adds the metrics of requests and of the stream to a registry; returns the function that counts a request. */
+export function requestMetrics(registry: Registry, stream: () => StreamReadiness | null) {
   const registers = [registry];
-  if (ofProcess) collectDefaultMetrics({ register: registry });
   const requests = new Counter({
     name: 'cellport_requests_total',
     help: 'Operations by name, and by the code of their first error.',
@@ -46,11 +46,13 @@ export function requestMetrics(stream: () => StreamReadiness | null, ofProcess: 
     buckets: SECONDS,
     registers,
   });
+  // All processes of a server show the same.
   const gauge = (name: string, help: string, value: (state: StreamReadiness) => number | null) =>
     new Gauge({
       name,
       help,
       registers,
+      aggregator: 'max',
       collect() {
         const state = stream();
         this.set((state && value(state)) ?? NaN);
@@ -62,14 +64,11 @@ export function requestMetrics(stream: () => StreamReadiness | null, ofProcess: 
   gauge('cellport_counts_exact', '1 if counts are exact, 0 after a gap.', ({ countsExact }) => Number(countsExact));
   gauge('cellport_dead_letters', 'Records that could not be counted.', ({ deadLetters }) => deadLetters);
   const names = new Set<string>();
-  return {
-    registry,
-    count({ operation: name = 'anonymous', code = '' }, seconds) {
-      if (names.size < MOST_OPERATIONS) names.add(name);
-      const operation = names.has(name) ? name : 'other';
-      requests.inc({ operation, code });
-      durations.observe({ operation }, seconds);
-    },
+  return ({ operation: name = 'anonymous', code = '' }: Told, seconds: number) => {
+    if (names.size < MOST_OPERATIONS) names.add(name);
+    const operation = names.has(name) ? name : 'other';
+    requests.inc({ operation, code });
+    durations.observe({ operation }, seconds);
   };
 }
 

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import { fastify, type FastifyInstance } from 'fastify';
+import { Registry } from 'prom-client';
 
 import { credentialIn } from '../access/credential.js';
 import { formatted } from '../graphql/error-format.js';
@@ -24,7 +25,7 @@ import { checkHosts, hostChecker, type HostOptions } from './hosts.js';
 import { addMaps } from './maps-route.js';
 import { addMetrics, type Metrics } from './metrics.js';
 import { addOgc } from './ogc/route.js';
-import { noteRequests, requestMetrics } from './requests.js';
+import { noteRequests, processMetrics, requestMetrics } from './requests.js';
 import { addGraphiql, addMap, type OwnStyle } from './static-files.js';
 import { addTileChanges } from './tile-changes.js';
 import { addTiles } from './tiles-route.js';
@@ -89,6 +90,8 @@ export interface ClientOptions extends HostOptions, OwnStyle {
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Undefined for a server that samples no capacity. */
   readonly metrics?: Metrics | undefined;
+  /** Where the metrics of requests are kept; by default one with those of the process, if it samples capacity. */
+  readonly registry?: Registry | undefined;
   /** Whether clients may request the cost and the reads of a request, and see hot keys; true by default. */
   readonly explain?: boolean | undefined;
   /** Whether GraphiQL is served; true by default. */
@@ -131,6 +134,7 @@ export function buildHttp(
 ): FastifyInstance {
   const { allowedOrigins = [], metrics, explain = true, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const { graphiql = true, trustedProxies = 0 } = options;
+  const { registry = metrics === undefined ? new Registry() : processMetrics() } = options;
   const server = fastify({
     bodyLimit: limits.maxBodyBytes,
     requestTimeout: requestTimeoutMs,
@@ -139,8 +143,7 @@ export function buildHttp(
     return503OnClosing: true,
   });
   server.server.on('connection', () => scheduler.connectionAccepted());
-  const { registry, count } = requestMetrics(stream, metrics !== undefined);
-  noteRequests(server, log, count);
+  noteRequests(server, log, requestMetrics(registry, stream));
   const addresses = readAddresses(trustedProxies);
   const clients = createClientLimits(addresses, limits, log);
   limitClients(server, clients);

@@ -122,6 +122,10 @@ export function deletedCollection(keys: Keyspace, { before, after }: StreamRecor
   return was?.createdAt === is?.createdAt ? undefined : was;
 }
 
+/** Whether a record says anything to subscribers. */
+export const isTold = (keys: Keyspace, record: StreamRecord): boolean =>
+  eventOf(keys, record) !== undefined || deletedCollection(keys, record) !== undefined;
+
 /** A key is free no earlier than 50 s after its collection was deleted; half of that allows for differing clocks. */
 const CLOCKS_DIFFER_MS = 25_000;
 

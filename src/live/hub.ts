@@ -165,7 +165,7 @@ export class LiveHub implements LiveChanges {
   }
 
   /** Whether anyone subscribes to a collection. */
-  isHeard(collection: Collection): boolean {
+  isHeard(collection: Pick<Collection, 'key'>): boolean {
     return this.#listeners.has(collection);
   }
 

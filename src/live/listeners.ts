@@ -164,7 +164,7 @@ export class Listeners {
   }
 
   /** Whether there is a queue of a collection. */
-  has({ key }: Collection): boolean {
+  has({ key }: Pick<Collection, 'key'>): boolean {
     return [...this.#queues.values()].some((collection) => collection.key === key);
   }
 

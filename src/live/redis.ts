@@ -5,7 +5,7 @@ import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import { backoffMs } from '../retry.js';
 import type { StreamRecord } from '../stream/change.js';
-import { deletedCollection, eventOf } from './change.js';
+import { isTold } from './change.js';
 import type { LiveHub } from './hub.js';
 
 /** The message that the server reading the stream sends to all servers, including itself. */
@@ -137,7 +137,7 @@ export class Relay {
   send(record: StreamRecord): void {
     const { keys } = this.#options;
     if (this.#self === undefined) return;
-    if (eventOf(keys, record) !== undefined || deletedCollection(keys, record) !== undefined) this.#publish(record);
+    if (isTold(keys, record)) this.#publish(record);
   }
 
   /** Makes this server the sender, starting with its next record. */

@@ -9,7 +9,7 @@ import type { Zone } from '../model/zone.js';
 import type { MapContext } from '../read/context.js';
 import { Cursors } from '../read/cursor.js';
 import { hasWords, textBesides } from '../search/document.js';
-import type { SearchHit, SearchQuery, SearchReader } from '../search/engine.js';
+import type { Searcher, SearchHit, SearchQuery } from '../search/engine.js';
 import { isTypo } from '../search/score.js';
 import { wordsOf } from '../search/words.js';
 import { connectionOf, readArguments, type Connection, type ConnectionArguments } from './connection.js';
@@ -77,7 +77,7 @@ export function requireIndexed(
  */
 export async function searchText(
   context: MapContext,
-  engine: SearchReader,
+  engine: Searcher,
   { text, collections, readable, bounds, near, ...input }: TextSearchInput,
   signal: AbortSignal,
 ): Promise<SearchConnection> {
@@ -136,7 +136,7 @@ export async function searchText(
 /** The number of hits that the principal sees. Throws LIMIT_EXCEEDED if more hits would have to be checked than a page may have. */
 async function countSeen(
   context: MapContext,
-  engine: SearchReader,
+  engine: Searcher,
   query: SearchQuery,
   signal: AbortSignal,
 ): Promise<number> {

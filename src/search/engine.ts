@@ -73,6 +73,9 @@ export interface SearchReader {
   close(): Promise<void>;
 }
 
+/** What answers a search. */
+export type Searcher = Pick<SearchReader, 'search' | 'count' | 'isPosition'>;
+
 /** Also writes the index. */
 export interface SearchEngine extends SearchReader {
   /**
@@ -102,7 +105,7 @@ export class IndexFull extends Error {
 /** A server's search. */
 export interface TextSearch {
   /** The engine that answers searches. Throws UNAVAILABLE with the reason while there is none. */
-  open(): SearchReader;
+  open(): Searcher;
   readonly status: IndexStatus;
   /** Whether it finds the markers of the source with this scope. */
   hasRead(scope: string): boolean;

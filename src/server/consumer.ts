@@ -9,7 +9,6 @@ import type { CellChanges } from '../model/cell-changes.js';
 import { LONGEST_BLOCK, placeOfParent } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import { pageName, type PageCache } from '../read/from-pages/page-cache.js';
-import type { PageServices } from '../read/from-pages/page-loader.js';
 import { occupiedLength, occupiedPrefixes, type PartitionPrefixes } from '../store/cell/partition-prefixes.js';
 import { CONSUMER, loadStreamState } from '../store/cell/stream-state.js';
 import type { Database } from '../store/database.js';
@@ -146,9 +145,9 @@ export async function storedReport(database: Database): Promise<ConsumerReport |
 
 /** Caches that the stream keeps up to date. */
 export interface Caches {
-  readonly cellCache: CellCache;
-  readonly pageServices: PageServices;
-  readonly answers: AnswerMemory;
+  readonly cellCache: Pick<CellCache, 'applied' | 'clear'>;
+  readonly pageServices: { readonly pageCache: Pick<PageCache, 'changed' | 'clear'> };
+  readonly answers: Pick<AnswerMemory, 'changed' | 'clear'>;
 }
 
 export interface KeepOptions {
@@ -186,8 +185,8 @@ export function forgetCached(caches: Caches | undefined): void {
 export function notedPages(
   pages: PagesPort,
   generation: string,
-  cache: PageCache | undefined,
-  answers?: AnswerMemory,
+  cache: Pick<PageCache, 'changed'> | undefined,
+  answers?: Caches['answers'],
 ): PagesPort {
   const write: PagesPort['write'] = async (replacements) => {
     try {

@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.js';
 import type { Bounds } from '../geo/bounds.js';
 import { cellBounds, isGeohash } from '../geo/geohash.js';
-import type { HotKey, Metrics } from '../http/metrics.js';
+import type { HotKey, HotKeys, Metrics } from '../http/metrics.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import { PARTITION_LIMITS } from '../model/dynamodb-limits.js';
@@ -15,7 +15,9 @@ const WARN_EVERY_MS = 60_000;
 const NEAR = 0.8;
 
 /** The backend with a database whose consumption is sampled from now on. */
-export function sampled<T extends Backend>(backend: T): T & { readonly database: Database } {
+export function sampled<T extends Backend>(
+  backend: T,
+): T & { readonly database: Database & { readonly consumption: ConsumptionSampler } } {
   const consumption = new ConsumptionSampler(() => systemClock.now());
   return { ...backend, database: { ...backend.database, consumption } };
 }
@@ -61,12 +63,11 @@ function remedyFor(keys: Keyspace, { index, key, writeUnits }: HotKey): string |
 const rounded = (units: number) => Math.round(units).toLocaleString('en');
 
 /** Logs one warning if a key is near what one partition key can serve; it names the hottest such key. */
-export function warnOfHotKeys(metrics: Metrics, keys: Keyspace, log: Log): void {
+export function warnOfHotKeys({ keys: hot }: HotKeys, keys: Keyspace, log: Log): void {
   const loadOf = ({ readUnits, writeUnits }: HotKey) =>
     Math.max(readUnits / PARTITION_LIMITS.readUnits, writeUnits / PARTITION_LIMITS.writeUnits);
-  const near = metrics
-    .hotKeys()
-    .keys.filter((hot) => loadOf(hot) >= NEAR)
+  const near = hot
+    .filter((one) => loadOf(one) >= NEAR)
     .toSorted((a, b) => loadOf(b) - loadOf(a));
   const [hottest, ...others] = near;
   if (hottest === undefined) return;
@@ -81,9 +82,9 @@ export function warnOfHotKeys(metrics: Metrics, keys: Keyspace, log: Log): void 
 }
 
 /** The metrics of a sampled database. */
-export function metricsOf(consumption: ConsumptionSampler, keys: Keyspace): Metrics {
+export function metricsOf(consumption: ConsumptionSampler, keys: Keyspace) {
   return {
-    hotKeys: () => {
+    hotKeys: (): HotKeys => {
       const report = consumption.report(SHOWN);
       const named = report.keys.map((hot) => {
         const { index, key } = hot;
@@ -103,8 +104,9 @@ export function watchHotKeys(
   onHotKeys: ((hot: readonly HotKey[]) => Promise<void>) | undefined,
 ): () => void {
   const look = async () => {
-    warnOfHotKeys(metrics, keys, log);
-    await onHotKeys?.(metrics.hotKeys().keys);
+    const hot = await metrics.hotKeys();
+    warnOfHotKeys(hot, keys, log);
+    await onHotKeys?.(hot.keys);
   };
   const watch = setInterval(() => {
     look().catch((err: unknown) => log.warn({ err }, 'Cannot look after hot keys; retrying in a minute'));

@@ -17,6 +17,9 @@ export interface LiveFeed {
 /** Where changes go: the hub, or what it has of one collection. */
 export type Receiver = Pick<LiveHub, 'take' | 'connected' | 'disconnected'>;
 
+/** Where the changes of all collections go. */
+export type Hub = Receiver & Pick<LiveHub, 'isHeard' | 'missed'>;
+
 /** How this process receives changes. */
 export interface Received {
   readonly feed: LiveFeed;
@@ -27,8 +30,8 @@ export interface Received {
 }
 
 /** Changes for subscribers, received by this process. */
-export interface Live extends Omit<Received, 'follow'> {
-  readonly hub: LiveHub;
+export interface Live<H extends Hub = Hub> extends Omit<Received, 'follow'> {
+  readonly hub: H;
   /** Whether one server sends all others what it reads. */
   readonly isRelayed: boolean;
   /** Receives the changes of another table, named by `scope`, in the same way; reads its stream only while they are wanted. */
@@ -107,14 +110,28 @@ function receiveFromStream(
   };
 }
 
-/** Starts receiving changes: through Redis if a URL is given, otherwise from the stream. The tables must exist. */
-export function openLive(backend: StreamBackend, url: string | undefined, log: Log): Live {
-  const { database } = backend;
-  const { clock, keys, tables } = database;
-  const stopping = new AbortController();
+/** A hub that reads the stream back for clients that ask for earlier changes, until the signal is aborted. */
+export function createHub(backend: StreamBackend, log: Log, signal: AbortSignal): LiveHub {
+  const { clock, keys } = backend.database;
   const readStream: NonNullable<HubOptions['readStream']> = (onRecord) =>
-    readWholeStream({ ...streamOf(backend, log), onRecord }, READ_BACK_WITHIN_MS, stopping.signal);
-  const hub = new LiveHub({ keys, log, now: () => clock.wall(), readStream });
+    readWholeStream({ ...streamOf(backend, log), onRecord }, READ_BACK_WITHIN_MS, signal);
+  return new LiveHub({ keys, log, now: () => clock.wall(), readStream });
+}
+
+/** The same as `receiveLive` for a hub of this process. */
+export function openLive(backend: StreamBackend, url: string | undefined, log: Log): Live<LiveHub> {
+  const stopping = new AbortController();
+  const live = receiveLive(backend, url, log, createHub(backend, log, stopping.signal));
+  const close = async () => {
+    stopping.abort();
+    await live.close();
+  };
+  return { ...live, close };
+}
+
+/** Starts receiving changes: through Redis if a URL is given, otherwise from the stream. The tables must exist. */
+export function receiveLive<H extends Hub>(backend: StreamBackend, url: string | undefined, log: Log, hub: H): Live<H> {
+  const { clock, keys, tables } = backend.database;
   const channel = `cellport:${tables.entities}`;
   const { feed, follow, close } =
     url === undefined
@@ -129,9 +146,6 @@ export function openLive(backend: StreamBackend, url: string | undefined, log: L
       url === undefined
         ? receiveFromStream({ stream, clock, keys, log }, receiver, isWanted)
         : receiveFromRedis({ url, channel: `${channel}:${scope}`, keys, hub: receiver, log }),
-    close: async () => {
-      stopping.abort();
-      await close();
-    },
+    close,
   };
 }

@@ -135,7 +135,7 @@ function warningsOf(style: 'readable' | 'compact', pk: string, units: number, in
   const warnings: string[] = [];
   const log: Log = { ...silentLog, warn: (_fields, message) => void warnings.push(message) };
   const keys = createKeyspace(style);
-  warnOfHotKeys(metricsOf(sampler, keys), keys, log);
+  warnOfHotKeys(metricsOf(sampler, keys).hotKeys(), keys, log);
   return warnings;
 }
 

@@ -57,6 +57,7 @@ export const resolvers: Resolvers = {
       const collection = await withinQuota(context, () => createCollection(services.db, input, now, work));
       map.loaders.collections.forget(collection.key);
       services.collectionCache.set(collection.key, collection);
+      await services.peers?.changed(collection.key, collection);
       return map.loaders.collections.granted(collection, 'read');
     },
 
@@ -70,6 +71,7 @@ export const resolvers: Resolvers = {
       const { collection } = await updateCollection(services.db, key, update, options, work);
       map.loaders.collections.forget(key);
       services.collectionCache.set(collection.key, collection);
+      await services.peers?.changed(collection.key, collection);
       return map.loaders.collections.granted(collection, 'read');
     },
 
@@ -77,6 +79,7 @@ export const resolvers: Resolvers = {
       requireAction(access, 'deleteCollection', key);
       const { collection } = await deleteCollection(services.db, key, services.now().toISOString(), work);
       map.loaders.collections.forget(key);
+      await services.peers?.changed(key, undefined);
       return map.loaders.collections.granted(collection, 'read');
     },
 

@@ -17,22 +17,21 @@ import { createdWithin } from '../quotas.js';
 import { referenceOf, storedCollection } from './references.js';
 
 /** Records what was written, so that the next map shows it, and deletions make room, without waiting for the stream. */
-function noteWrites(
+async function noteWrites(
   { services, map: { keys } }: RequestContext,
   collection: Collection,
   writes: readonly ConditionalChange[],
-): void {
+): Promise<void> {
   const own = writes.flatMap((write) => ownWrite(keys, collection, write) ?? []);
   const scope = keys.scope(collection);
   services.pageServices.ownWrites.add(scope, own);
   const images = writes.flatMap(({ before, after }) => [before ?? [], after ?? []].flat());
   const changed = images.flatMap((image) => mapMarkerFromIndex(keys, image, collection.key) ?? []);
-  services.answers.changed(
-    scope,
-    changed.map(({ geohash }) => cellRange(geohash)),
-  );
+  const ranges = changed.map(({ geohash }) => cellRange(geohash));
+  services.answers.changed(scope, ranges);
   const deleted = writes.filter(({ after }) => after === undefined).length;
   services.markerCounts.changed(scope, -deleted);
+  if (own.length > 0) await services.peers?.wrote(scope, own, ranges);
 }
 
 export const markerMutations = {
@@ -41,7 +40,7 @@ export const markerMutations = {
     const collection = await storedCollection(context, key, 'createMarker');
     const now = services.now().toISOString();
     const write = await createdWithin(context, collection, (own) => createMarker(services.db, own, input, now, work));
-    noteWrites(context, collection, [write]);
+    await noteWrites(context, collection, [write]);
     return write.marker;
   },
 
@@ -52,7 +51,7 @@ export const markerMutations = {
     const { written, failures } = await createdWithin(context, collection, (own) =>
       createMarkers(services.db, own, inputs, now, work),
     );
-    noteWrites(context, collection, written);
+    await noteWrites(context, collection, written);
     return { markers: written.map(({ marker }) => marker), failures };
   },
 
@@ -63,7 +62,7 @@ export const markerMutations = {
     const { written, failures } = await createdWithin(context, collection, (own) =>
       upsertMarkers(services.db, own, inputs, now, work),
     );
-    noteWrites(
+    await noteWrites(
       context,
       collection,
       written.filter(({ outcome }) => outcome !== 'unchanged'),
@@ -77,7 +76,7 @@ export const markerMutations = {
     const reference = await referenceOf(context, 'marker', id, 'updateMarker');
     const options = { now: services.now().toISOString(), expectedVersion };
     const write = await updateMarker(services.db, reference, update, options, work);
-    noteWrites(context, reference.collection, [write]);
+    await noteWrites(context, reference.collection, [write]);
     return withoutHidden(reference.collection, write.marker);
   },
 
@@ -86,7 +85,7 @@ export const markerMutations = {
     const reference = await referenceOf(context, 'marker', id, 'deleteMarker');
     const options = { now: services.now().toISOString(), expectedVersion };
     const write = await deleteMarker(services.db, reference, options, work);
-    noteWrites(context, reference.collection, [write]);
+    await noteWrites(context, reference.collection, [write]);
     return withoutHidden(reference.collection, write.marker);
   },
 
@@ -108,7 +107,7 @@ export const markerMutations = {
     });
     const now = services.now().toISOString();
     const { written, failures } = await deleteMarkers(services.db, await Promise.all(markers), now, work);
-    for (const write of written) noteWrites(context, write.collection, [write]);
+    await Promise.all(written.map((write) => noteWrites(context, write.collection, [write])));
     return { deleted: written.length, failures };
   },
 

@@ -65,6 +65,11 @@ export class OwnWrites {
     return [...kept.values()];
   }
 
+  /** The same of all collections, by scope. */
+  all(complete: number): (readonly [scope: string, writes: readonly RecentWrite[]])[] {
+    return Array.from(this.#scopes.keys(), (scope) => [scope, this.of(scope, complete)]);
+  }
+
   #forget(kept: Map<string, Kept>, key: string): void {
     this.#bytes -= kept.get(key)?.bytes ?? 0;
     kept.delete(key);

@@ -35,6 +35,11 @@ export class SourceKeeper {
     return this.#followed.get(scope)?.status();
   }
 
+  /** The statuses of all of them, by the scopes of their collections. */
+  statuses(): ReadonlyMap<string, ConsumerStatus> {
+    return new Map(Array.from(this.#followed, ([scope, followed]) => [scope, followed.status()]));
+  }
+
   /** All of them, for display. */
   list(): SourceReadiness[] {
     return Array.from(this.#followed.values(), (followed) => {

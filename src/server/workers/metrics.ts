@@ -1,0 +1,54 @@
+import { AggregatorRegistry, type Registry } from 'prom-client';
+
+import type { HotKeys, Metrics, Total } from '../../http/metrics.js';
+import { weightOf } from '../../store/consumption/top-keys.js';
+
+/** The metrics of one process, as another one can read them. */
+export interface Snapshot {
+  readonly hotKeys: HotKeys;
+  readonly totals: readonly Total[];
+  readonly others: readonly object[];
+}
+
+/** The metrics of this process. */
+export async function snapshotOf(metrics: Metrics, registry: Registry): Promise<Snapshot> {
+  return {
+    hotKeys: await metrics.hotKeys(),
+    totals: await metrics.totals(),
+    others: await registry.getMetricsAsJSON(),
+  };
+}
+
+/** Adds up what rows with the same table, index and key consume. */
+function added<T extends Total & { readonly key?: string }>(rows: readonly T[]): T[] {
+  const sums = new Map<string, T>();
+  for (const row of rows) {
+    const name = [row.table, row.index ?? '', row.key ?? ''].join('\n');
+    const { readUnits = 0, writeUnits = 0 } = sums.get(name) ?? {};
+    sums.set(name, { ...row, readUnits: readUnits + row.readUnits, writeUnits: writeUnits + row.writeUnits });
+  }
+  return [...sums.values()];
+}
+
+/** The hottest keys of several processes: those that are hot in any of them. */
+function mergedHotKeys(all: readonly HotKeys[]): HotKeys {
+  const sum = (of: (one: HotKeys) => number) => all.reduce((total, one) => total + of(one), 0);
+  const units = { readUnits: sum((one) => one.readUnits), writeUnits: sum((one) => one.writeUnits) };
+  const weight = Math.max(weightOf(units), Number.MIN_VALUE);
+  const keys = added(all.flatMap((one) => one.keys)).map((key) => ({ ...key, share: weightOf(key) / weight }));
+  return {
+    ...units,
+    seconds: Math.max(...all.map(({ seconds }) => seconds)),
+    missedAtMost: sum((one) => one.missedAtMost * weightOf(one)) / weight,
+    keys: keys.toSorted((a, b) => b.share - a.share).slice(0, Math.max(...all.map((one) => one.keys.length))),
+  };
+}
+
+/** The sums of the metrics of several processes. */
+export function mergedMetrics(snapshots: () => Promise<readonly Snapshot[]>): Required<Metrics> {
+  return {
+    hotKeys: async () => mergedHotKeys((await snapshots()).map(({ hotKeys }) => hotKeys)),
+    totals: async () => added((await snapshots()).flatMap(({ totals }) => totals)),
+    others: async () => AggregatorRegistry.aggregate((await snapshots()).map(({ others }) => others)).metrics(),
+  };
+}

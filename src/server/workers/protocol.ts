@@ -1,0 +1,57 @@
+import type { Buckets } from '../../access/budgets.js';
+import type { Config } from '../../config.js';
+import type { ZRange } from '../../geo/ranges.js';
+import type { Peers, QuotaCounts } from '../../graphql/context.js';
+import type { LoadReadiness, SourceReadiness } from '../../http/health.js';
+import type { RecentWrite } from '../../pages/recent-writes.js';
+import type { IndexStatus, SearchReader } from '../../search/engine.js';
+import type { ConsumerStatus } from '../../stream/consume/consumer.js';
+import type { Caches } from '../consumer.js';
+import type { Hub } from '../live.js';
+import type { Snapshot } from './metrics.js';
+
+/** What the primary process knows that answers depend on. */
+export interface UpkeepState {
+  readonly consumer: ConsumerStatus;
+  readonly load: LoadReadiness | undefined;
+  readonly search: IndexStatus | undefined;
+  readonly sources: readonly SourceReadiness[];
+  /** By the scopes of their collections; `isSearched` says whether the search index has the markers. */
+  readonly sourceStates: ReadonlyMap<string, { readonly status: ConsumerStatus; readonly isSearched: boolean }>;
+}
+
+/** What a worker begins with. */
+export interface Boot {
+  /** With its part of the limits. */
+  readonly config: Config;
+  readonly hasDemo: boolean;
+}
+
+/** What the primary process calls in a worker, once that has joined. */
+export interface WorkerCalls extends Pick<Hub, 'take' | 'connected' | 'disconnected' | 'missed'> {
+  state(state: UpkeepState): void;
+  /** Those of `Caches`. */
+  cellsApplied: Caches['cellCache']['applied'];
+  pageChanged(name: string, round: number): void;
+  answersChanged: Caches['answers']['changed'];
+  forgetCached(): void;
+  wrote(scope: string, writes: readonly RecentWrite[], ranges: readonly ZRange[]): void;
+  changed(...change: Parameters<Peers['changed']>): void;
+  /** Which of these collections anyone subscribes to, by key. */
+  heard(keys: readonly string[]): readonly string[];
+  snapshot(): Promise<Snapshot>;
+  /** Finishes the requests in progress, and ends the process. */
+  stop(): void;
+}
+
+/** What a worker calls in the primary process. */
+export interface PrimaryCalls extends Peers, Pick<SearchReader, 'search' | 'count'>, Pick<Buckets, 'take'> {
+  boot(): Boot;
+  /** From now on, the worker gets every change. Resolves with the port to listen on when it may answer. */
+  join(): Promise<number>;
+  listening(url: string): void;
+  admit: QuotaCounts['admit'];
+  counted: QuotaCounts['changed'];
+  sourceLiveSince(scope: string): Promise<number | undefined>;
+  snapshots(): Promise<readonly Snapshot[]>;
+}
