@@ -30,6 +30,7 @@ import { starting } from './start.js';
 import { streaming } from './stream.js';
 import { vehicles } from './vehicles.js';
 import { viewports } from './viewports.js';
+import { workers } from './workers.js';
 
 const ALL: readonly Benchmark[] = [
   starting,
@@ -43,6 +44,7 @@ const ALL: readonly Benchmark[] = [
   streaming,
   imports,
   http,
+  workers,
   admission,
   access,
   fieldFigures,

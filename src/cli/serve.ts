@@ -67,8 +67,8 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 /** Opens a server that answers requests in as many processes as are wanted. */
 async function openWith(session: CommandSession, { workers }: ServeOptions, demo: Demo | undefined) {
   const { config, log } = session;
-  const { workersOf } = await import('../server/workers/count.js');
-  const count = workersOf(config, workers, log);
+  const { defaultWorkers } = await import('../server/workers/count.js');
+  const count = workers ?? config.workers ?? defaultWorkers(config);
   if (count === 1) {
     const { openServer } = await import('../server/open-server.js');
     return openServer(config, session, { demo }, log);
@@ -106,7 +106,7 @@ async function serve(session: CommandSession, options: ServeOptions, onListening
 
 async function run(settings: CommandSettings, options: ServeOptions, version: string): Promise<void> {
   const { withBackend } = await import('../server/backend.js');
-  const { checkPort } = await import('../server/open-server.js');
+  const { checkPort } = await import('../server/listen.js');
   const { sampled } = await import('../server/hot-keys.js');
   const { checkReach } = await import('../loopback.js');
   checkReach(settings.config.http.host, settings.config);

@@ -39,6 +39,8 @@ import { addWebsockets } from './websocket.js';
 function endConnectionsOnClose(server: FastifyInstance, timeoutMs: number): void {
   const idle = new Set<Socket>();
   let closing = false;
+  let inProgress = 0;
+  let onAnswered = () => undefined as void;
   function forget(this: Socket): void {
     idle.delete(this);
   }
@@ -51,7 +53,10 @@ function endConnectionsOnClose(server: FastifyInstance, timeoutMs: number): void
   server.server.on('upgrade', ({ socket }: IncomingMessage) => idle.delete(socket));
   server.server.on('request', ({ socket }, response) => {
     idle.delete(socket);
+    inProgress += 1;
     response.once('close', () => {
+      inProgress -= 1;
+      onAnswered();
       if (closing) socket.end();
       else if (!socket.destroyed) idle.add(socket);
     });
@@ -60,6 +65,13 @@ function endConnectionsOnClose(server: FastifyInstance, timeoutMs: number): void
     closing = true;
     for (const socket of idle) socket.destroy();
     setTimeout(() => server.server.closeAllConnections(), timeoutMs).unref();
+  });
+  // Node waits only for connections that this server has accepted itself.
+  server.addHook('onClose', async () => {
+    await new Promise<void>((resolve) => {
+      onAnswered = () => inProgress === 0 && resolve();
+      onAnswered();
+    });
   });
 }
 

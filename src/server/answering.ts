@@ -2,11 +2,9 @@ import { Authenticator } from '../access/authenticator.js';
 import { Budgets, OwnBuckets, type Buckets } from '../access/budgets.js';
 import { RedisBuckets } from '../access/redis-buckets.js';
 import type { Config } from '../config.js';
-import { CellportError } from '../errors.js';
 import { compiling, interpreting } from '../graphql/execution/executor.js';
 import { asSubgraph } from '../graphql/federation.js';
 import type { Log } from '../log.js';
-import { urlOf } from '../loopback.js';
 import { openAudit } from './audit.js';
 import type { Backend } from './backend.js';
 import { storedReport } from './consumer.js';
@@ -20,23 +18,6 @@ import {
   type ServiceOverrides,
 } from './services.js';
 import { followDocuments } from './trusted-documents.js';
-
-/** The error if a port is in use; otherwise the one that is given. */
-export function portInUse({ host, port }: Config['http'], error: NodeJS.ErrnoException): Error {
-  if (error.code !== 'EADDRINUSE') return error;
-  return new CellportError('UNAVAILABLE', `port ${port} on ${host} is in use; set PORT to another`, { host, port });
-}
-
-/** Listens; returns the URL. Throws UNAVAILABLE if the port is in use. */
-export async function listen({ http: server }: HttpServer, http: Config['http']): Promise<string> {
-  const { host, port: wanted } = http;
-  await server.listen({ host, port: wanted }).catch((error: NodeJS.ErrnoException) => {
-    throw portInUse(http, error);
-  });
-  const address = server.server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : wanted;
-  return urlOf(host, port);
-}
 
 /** Where budgets are kept: in this process or, as configured, in Redis. */
 export function openBuckets({ redisUrl }: Config, { database }: Backend, log: Log): Buckets {

@@ -66,9 +66,7 @@ const rounded = (units: number) => Math.round(units).toLocaleString('en');
 export function warnOfHotKeys({ keys: hot }: HotKeys, keys: Keyspace, log: Log): void {
   const loadOf = ({ readUnits, writeUnits }: HotKey) =>
     Math.max(readUnits / PARTITION_LIMITS.readUnits, writeUnits / PARTITION_LIMITS.writeUnits);
-  const near = hot
-    .filter((one) => loadOf(one) >= NEAR)
-    .toSorted((a, b) => loadOf(b) - loadOf(a));
+  const near = hot.filter((one) => loadOf(one) >= NEAR).toSorted((a, b) => loadOf(b) - loadOf(a));
   const [hottest, ...others] = near;
   if (hottest === undefined) return;
   const { table, index, key, readUnits, writeUnits } = hottest;

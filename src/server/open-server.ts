@@ -1,13 +1,12 @@
-import { createServer } from 'node:net';
-
 import type { Config } from '../config.js';
 import type { Extension } from '../graphql/schema.js';
 import type { Log } from '../log.js';
-import { Answering, listen, openBuckets, portInUse } from './answering.js';
+import { Answering, openBuckets } from './answering.js';
 import type { Backend } from './backend.js';
 import type { DerivedData } from './consumer.js';
 import type { Demo } from './demo.js';
 import { metricsOf } from './hot-keys.js';
+import { listen } from './listen.js';
 import { openLive } from './live.js';
 import type { HttpServer, HttpServerOptions, ServerServices } from './services.js';
 import { openSearch, Upkeep } from './upkeep.js';
@@ -24,16 +23,6 @@ export interface Server {
    * backend.
    */
   close(): Promise<void>;
-}
-
-/** Rejects with UNAVAILABLE if the port is in use, so that a command fails before it loads data. */
-export async function checkPort(http: Config['http']): Promise<void> {
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once('error', (error) => reject(portInUse(http, error)));
-    probe.listen({ host: http.host, port: http.port }, resolve);
-  });
-  await new Promise((resolve) => probe.close(resolve));
 }
 
 export interface ServerParts {
@@ -70,7 +59,10 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
     derived: upkeep.derived,
     services,
     open: (extension) => open({ allowedHosts: ['*'], extension }),
-    listen: async () => listen(await open({}), config.http),
+    async listen() {
+      const { http } = await open({});
+      return listen(http.server, config.http, (place) => http.listen(place));
+    },
     async close() {
       await answering.close();
       await upkeep.stop();

@@ -1,5 +1,7 @@
-import { MarkerCounts } from '../../access/marker-counts.js';
+import { createServer } from 'node:net';
+
 import type { Buckets } from '../../access/budgets.js';
+import { MarkerCounts } from '../../access/marker-counts.js';
 import { systemClock } from '../../clock.js';
 import type { Config } from '../../config.js';
 import { CellportError } from '../../errors.js';
@@ -13,6 +15,7 @@ import { openBuckets } from '../answering.js';
 import type { Backend } from '../backend.js';
 import type { Caches } from '../consumer.js';
 import { metricsOf } from '../hot-keys.js';
+import { listen } from '../listen.js';
 import { receiveLive, type Hub } from '../live.js';
 import type { Server, ServerParts } from '../open-server.js';
 import type { ServerSearch } from '../search.js';
@@ -63,10 +66,9 @@ export class Primary implements Pick<Server, 'derived' | 'listen' | 'close'> {
   readonly #followed = new Set<string>();
   #heard: ReadonlySet<string> = new Set();
   #telling: NodeJS.Timeout | undefined;
-  #port: number;
   /** What lets the first workers answer. */
   readonly #begin: (() => void)[] = [];
-  #listening: (url: string) => void = () => undefined;
+  readonly #server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#workers.spread(socket));
 
   constructor(config: Config, backend: Backend, parts: ServerParts, count: number, log: Log) {
     const wall = () => backend.database.clock.wall();
@@ -75,7 +77,6 @@ export class Primary implements Pick<Server, 'derived' | 'listen' | 'close'> {
     this.#parts = parts;
     this.#count = count;
     this.#log = log;
-    this.#port = config.http.port;
     this.#search = openSearch(config, backend, log, () => parts.demo?.readiness().state === 'loading');
     this.#buckets = openBuckets(config, backend, log);
     this.#counts = new MarkerCounts(wall);
@@ -88,24 +89,18 @@ export class Primary implements Pick<Server, 'derived' | 'listen' | 'close'> {
     return this.#upkeep.derived;
   }
 
-  listen(): Promise<string> {
-    return new Promise((resolve, reject) => {
-      let listening = 0;
-      this.#listening = (url) => {
-        this.#port = Number(new URL(url).port);
-        listening += 1;
-        if (listening < this.#count) return;
-        this.#workers.started();
-        resolve(url);
-      };
-      this.#workers.start(this.#count, reject);
-    });
+  async listen(): Promise<string> {
+    await this.#workers.start(this.#count);
+    return listen(this.#server, this.#config.http);
   }
 
   async close(): Promise<void> {
     const { limits, http } = this.#config;
     clearInterval(this.#telling);
-    await this.#workers.stop(http.drainMs + limits.deadlineMs + STOPS_WITHIN_MS);
+    const stopping = this.#workers.stop(http.drainMs + limits.deadlineMs + STOPS_WITHIN_MS);
+    await systemClock.sleep(http.drainMs);
+    this.#server.close();
+    await stopping;
     this.#buckets.close();
     await this.#upkeep?.stop();
   }
@@ -119,7 +114,9 @@ export class Primary implements Pick<Server, 'derived' | 'listen' | 'close'> {
     const tell = this.#tell;
     const caches: Caches = {
       cellCache: { applied: (...args) => tell('cellsApplied', ...args), clear: () => tell('forgetCached') },
-      pageServices: { pageCache: { changed: (name, round) => tell('pageChanged', name, round), clear: () => undefined } },
+      pageServices: {
+        pageCache: { changed: (name, round) => tell('pageChanged', name, round), clear: () => undefined },
+      },
       answers: { changed: (...args) => tell('answersChanged', ...args), clear: () => undefined },
     };
     const { keys } = this.#backend.database;
@@ -194,7 +191,7 @@ export class Primary implements Pick<Server, 'derived' | 'listen' | 'close'> {
     await Promise.race([all, systemClock.sleep(NOTED_WITHIN_MS, noted.signal)]);
   }
 
-  async #join(worker: Worker): Promise<number> {
+  async #join(worker: Worker): Promise<void> {
     const { channel } = worker;
     worker.hasJoined = true;
     if (this.#upkeep === undefined) {
@@ -203,20 +200,18 @@ export class Primary implements Pick<Server, 'derived' | 'listen' | 'close'> {
         this.#upkeep = this.#startUpkeep();
         for (const begin of this.#begin) begin();
       }
-      await begun;
-      return this.#port;
+      return begun;
     }
     channel.tell('state', this.#stateOf(this.#upkeep));
     const { endAt } = this.#upkeep.derived.status();
     for (const [scope, writes] of this.#ownWrites.all(endAt ?? 0)) channel.tell('wrote', scope, writes, []);
     if (this.#isConnected) channel.tell('connected');
     // What it reads by then may lack changes that it was not told.
-    await systemClock.sleep(LAG_MS);
-    return this.#port;
+    return systemClock.sleep(LAG_MS);
   }
 
   /** What a worker can call. */
-  #callsOf(worker: Worker): PrimaryCalls {
+  #callsOf(worker: Worker): Omit<PrimaryCalls, 'answers' | 'accepted'> {
     const { limits } = this.#config;
     const reader = () => {
       if (this.#search === undefined) throw new CellportError('UNAVAILABLE', 'search is turned off');
@@ -229,7 +224,6 @@ export class Primary implements Pick<Server, 'derived' | 'listen' | 'close'> {
         hasDemo: this.#parts.demo !== undefined,
       }),
       join: () => this.#join(worker),
-      listening: (url) => this.#listening(url),
       wrote: (scope, writes, ranges) => {
         this.#ownWrites.add(scope, writes);
         this.#ownWrites.of(scope, this.#upkeep?.derived.status().endAt ?? 0);

@@ -1,4 +1,5 @@
-import cluster, { type Worker as Process } from 'node:cluster';
+import { fork, type ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 import { systemClock } from '../../clock.js';
@@ -13,66 +14,88 @@ const EARLY_MS = 10_000;
 const PAUSES = { firstMs: 500, longestMs: 30_000 };
 /** A worker that takes so few of its messages has stopped working, and those that wait would fill the memory. */
 const MOST_UNSENT = 50_000;
+/** Connections that wait for a worker while there is none. */
+const MOST_WAITING = 1_000;
 
 /** A worker process as the primary process sees it. */
 export interface Worker {
+  readonly process: ChildProcess;
   readonly channel: Channel<WorkerCalls>;
+  /** Connections that it has been sent but has not accepted yet, by number. */
+  readonly sent: Map<number, Socket>;
+  unsent: number;
   hasJoined: boolean;
+  answers: boolean;
 }
 
-/** The worker processes of a server, which share its port. One that ends is replaced. */
+/** The worker processes of a server, and the connections that are spread over them. One that ends is replaced. */
 export class WorkerProcesses {
-  readonly #offer: (worker: Worker) => PrimaryCalls;
+  readonly #offer: (worker: Worker) => Omit<PrimaryCalls, 'answers' | 'accepted'>;
   readonly #log: Log;
-  readonly #running = new Map<Process, Worker>();
+  /** The one that was sent a connection least lately comes first. */
+  readonly #running = new Set<Worker>();
   readonly #restarts = new Set<NodeJS.Timeout>();
+  readonly #waiting: Socket[] = [];
+  #connections = 0;
   #failed: ((reason: CellportError) => void) | undefined;
   #stopping = false;
 
   /** `offer`: what a worker can call. */
-  constructor(offer: (worker: Worker) => PrimaryCalls, log: Log) {
+  constructor(offer: (worker: Worker) => Omit<PrimaryCalls, 'answers' | 'accepted'>, log: Log) {
     this.#offer = offer;
     this.#log = log;
   }
 
   /** Those that have joined. */
   get joined(): readonly Worker[] {
-    return [...this.#running.values()].filter(({ hasJoined }) => hasJoined);
+    return [...this.#running].filter(({ hasJoined }) => hasJoined);
   }
 
-  /** Starts so many; `failed` is called if one ends before `started` was called. */
-  start(count: number, failed: (reason: CellportError) => void): void {
-    const own = import.meta.url;
-    // From source, in development, the process inherits the loader of TypeScript.
-    const exec = fileURLToPath(new URL(own.endsWith('.ts') ? 'main.ts' : 'main.js', own));
-    cluster.setupPrimary({ exec, args: [], serialization: 'advanced' });
-    cluster.schedulingPolicy = cluster.SCHED_RR;
-    this.#failed = failed;
-    for (let n = 0; n < count; n += 1) this.#fork(0);
-  }
-
-  /** From now on, workers that end are replaced. */
-  started(): void {
+  /** Starts so many, and resolves when they answer. Throws UNAVAILABLE if one of them ends before. */
+  async start(count: number): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#failed = reject;
+      let answering = 0;
+      const began = () => {
+        answering += 1;
+        if (answering === count) resolve();
+      };
+      for (let n = 0; n < count; n += 1) this.#fork(0, began);
+    });
     this.#failed = undefined;
   }
 
-  #fork(failures: number): void {
-    const forked = cluster.fork();
-    const channel = new Channel<WorkerCalls>((messages) => this.#send(forked, messages));
-    const worker: Worker = { channel, hasJoined: false };
-    const began = systemClock.now();
-    channel.offer(this.#offer(worker));
-    this.#running.set(forked, worker);
-    forked.on('message', (messages: unknown) => {
-      if (Array.isArray(messages)) channel.receive(messages as Message[]);
+  #fork(failures: number, began = () => undefined as void): void {
+    const own = import.meta.url;
+    // From source, in development, the process inherits the loader of TypeScript.
+    const main = fileURLToPath(new URL(own.endsWith('.ts') ? 'main.ts' : 'main.js', own));
+    const child = fork(main, [], { serialization: 'advanced' });
+    const channel = new Channel<WorkerCalls>((messages) => this.#send(worker, messages));
+    const worker: Worker = { process: child, channel, sent: new Map(), unsent: 0, hasJoined: false, answers: false };
+    const at = systemClock.now();
+    channel.offer<PrimaryCalls>({
+      ...this.#offer(worker),
+      answers: () => {
+        worker.answers = true;
+        began();
+        for (const socket of this.#waiting.splice(0)) this.spread(socket);
+      },
+      // Its process has the connection now, and this one no longer needs it.
+      accepted: (number) => {
+        worker.sent.get(number)?.destroy();
+        worker.sent.delete(number);
+      },
     });
-    // Sends that fail are told to their callbacks.
-    forked.on('error', () => undefined);
-    forked.once('exit', (code: number | null, signal: string | null) => {
-      this.#running.delete(forked);
+    this.#running.add(worker);
+    child.on('message', (messages) => channel.receive(messages as Message[]));
+    // What cannot be sent is told to its callback.
+    child.on('error', () => undefined);
+    child.once('exit', (code, signal) => {
+      this.#running.delete(worker);
       channel.close();
+      for (const socket of worker.sent.values()) this.spread(socket);
       if (this.#stopping) return;
-      const again = systemClock.now() - began < EARLY_MS ? failures + 1 : 0;
+      const again = systemClock.now() - at < EARLY_MS ? failures + 1 : 0;
       if (this.#failed) this.#failed(new CellportError('UNAVAILABLE', 'a worker process has failed to start'));
       else this.#replace(again, signal ?? `exit code ${code}`);
     });
@@ -80,40 +103,52 @@ export class WorkerProcesses {
 
   #replace(failures: number, reason: string): void {
     this.#log.warn({ reason }, `A worker process has ended (${reason}); another one takes its place`);
-    const fork = () => {
+    const again = () => {
       this.#restarts.delete(timer);
       this.#fork(failures);
     };
-    const timer = setTimeout(fork, failures === 0 ? 0 : backoffMs(failures - 1, PAUSES));
+    const timer = setTimeout(again, failures === 0 ? 0 : backoffMs(failures - 1, PAUSES));
     this.#restarts.add(timer);
   }
 
-  #unsent = new WeakMap<Process, number>();
+  #send(worker: Worker, messages: readonly Message[]): void {
+    if (!worker.process.connected) return;
+    worker.unsent += 1;
+    worker.process.send(messages, () => (worker.unsent -= 1));
+    if (worker.unsent > MOST_UNSENT) worker.process.kill('SIGKILL');
+  }
 
-  #send(forked: Process, messages: readonly Message[]): void {
-    if (!forked.isConnected()) return;
-    const change = (by: number) => {
-      const unsent = (this.#unsent.get(forked) ?? 0) + by;
-      this.#unsent.set(forked, unsent);
-      return unsent;
-    };
-    forked.send(messages, () => change(-1));
-    if (change(1) > MOST_UNSENT) forked.process.kill('SIGKILL');
+  /** Gives a connection to the workers in turn, but first to those that accept at once. */
+  spread(socket: Socket): void {
+    const answering = [...this.#running].filter(({ answers }) => answers);
+    const [worker] = answering.toSorted((a, b) => a.sent.size - b.sent.size);
+    if (worker === undefined) {
+      if (this.#waiting.length < MOST_WAITING && !this.#stopping) this.#waiting.push(socket);
+      else socket.destroy();
+      return;
+    }
+    this.#running.delete(worker);
+    this.#running.add(worker);
+    const number = (this.#connections += 1);
+    worker.sent.set(number, socket);
+    // Should it end before it has accepted, the connection is still here, and goes to another.
+    worker.process.send({ connection: number }, socket, { keepOpen: true }, () => undefined);
   }
 
   /** Ends all of them: in order, those that have joined; by force after so many milliseconds. */
   async stop(withinMs: number): Promise<void> {
     this.#stopping = true;
     for (const timer of this.#restarts) clearTimeout(timer);
-    const ended = Array.from(this.#running, ([forked, worker]) => {
-      if (worker.hasJoined) worker.channel.tell('stop');
-      else forked.process.kill('SIGKILL');
-      return new Promise((resolve) => forked.once('exit', resolve));
+    const ended = Array.from(this.#running, ({ process: child, hasJoined, channel }) => {
+      if (hasJoined) channel.tell('stop');
+      else child.kill('SIGKILL');
+      return new Promise((resolve) => child.once('exit', resolve));
     });
     const late = setTimeout(() => {
-      for (const forked of this.#running.keys()) forked.process.kill('SIGKILL');
+      for (const { process: child } of this.#running) child.kill('SIGKILL');
     }, withinMs);
     await Promise.all(ended);
     clearTimeout(late);
+    for (const socket of this.#waiting) socket.destroy();
   }
 }

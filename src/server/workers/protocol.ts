@@ -27,6 +27,11 @@ export interface Boot {
   readonly hasDemo: boolean;
 }
 
+/** A connection that a worker is to accept, in a message with its socket. */
+export interface Sent {
+  readonly connection: number;
+}
+
 /** What the primary process calls in a worker, once that has joined. */
 export interface WorkerCalls extends Pick<Hub, 'take' | 'connected' | 'disconnected' | 'missed'> {
   state(state: UpkeepState): void;
@@ -47,9 +52,12 @@ export interface WorkerCalls extends Pick<Hub, 'take' | 'connected' | 'disconnec
 /** What a worker calls in the primary process. */
 export interface PrimaryCalls extends Peers, Pick<SearchReader, 'search' | 'count'>, Pick<Buckets, 'take'> {
   boot(): Boot;
-  /** From now on, the worker gets every change. Resolves with the port to listen on when it may answer. */
-  join(): Promise<number>;
-  listening(url: string): void;
+  /** From now on, the worker gets every change. Resolves when it may answer. */
+  join(): Promise<void>;
+  /** The worker takes connections from now on. */
+  answers(): void;
+  /** It has a connection that it was sent. */
+  accepted(number: number): void;
   admit: QuotaCounts['admit'];
   counted: QuotaCounts['changed'];
   sourceLiveSince(scope: string): Promise<number | undefined>;

@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+
 import type { Config } from '../../config.js';
 import { processMetrics } from '../../http/requests.js';
 import type { Log } from '../../log.js';
@@ -6,7 +8,7 @@ import { isPosition } from '../../search/embedded/read.js';
 import type { Searcher, TextSearch } from '../../search/engine.js';
 import { parseOrder } from '../../search/hit-order.js';
 import type { ConsumerStatus } from '../../stream/consume/consumer.js';
-import { Answering, listen } from '../answering.js';
+import { Answering } from '../answering.js';
 import { openBackend } from '../backend.js';
 import { forgetCached } from '../consumer.js';
 import { metricsOf, sampled } from '../hot-keys.js';
@@ -44,13 +46,19 @@ function searchBy(channel: Channel<PrimaryCalls>, config: Config, state: () => U
   };
 }
 
+export interface RunningWorker {
+  /** Answers the requests of a connection. */
+  accept(socket: Socket): void;
+  stop(): Promise<void>;
+}
+
 /** Answers requests as one of the workers of a server; `ended` is called when it has stopped. */
 export async function runWorker(
   channel: Channel<PrimaryCalls>,
   { config, hasDemo }: Boot,
   ended: () => void,
   log: Log,
-): Promise<() => Promise<void>> {
+): Promise<RunningWorker> {
   let isStarting = true;
   const backend = sampled(await openBackend(config, { log, waits: () => isStarting }));
   const { clock, keys, consumption } = backend.database;
@@ -71,8 +79,7 @@ export async function runWorker(
       live,
       search: hasSearch ? searchBy(channel, config, () => state) : undefined,
       ...(hasDemo && {
-        load: () =>
-          state?.load ?? { state: 'loading', checked: 0, cities: 0, of: null, counted: false, reason: null },
+        load: () => state?.load ?? { state: 'loading', checked: 0, cities: 0, of: null, counted: false, reason: null },
       }),
       markerCounts: {
         admit: (...args) => channel.ask('admit', ...args),
@@ -125,10 +132,11 @@ export async function runWorker(
     stop: () => void stop(),
   });
   const metrics = mergedMetrics(() => channel.ask('snapshots'));
-  const server = await answering.open({ metrics, registry });
-  const port = await channel.ask('join');
-  const url = await listen(server, { ...config.http, port });
+  const { http } = await answering.open({ metrics, registry });
+  await http.ready();
+  // It does not listen, but is to look for slow senders as if it did.
+  http.server.emit('listening');
+  await channel.ask('join');
   isStarting = false;
-  channel.tell('listening', url);
-  return stop;
+  return { accept: (socket) => http.server.emit('connection', socket), stop };
 }

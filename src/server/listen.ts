@@ -1,0 +1,35 @@
+import { createServer, type Server } from 'node:net';
+
+import type { Config } from '../config.js';
+import { CellportError } from '../errors.js';
+import { urlOf } from '../loopback.js';
+
+type Place = Pick<Config['http'], 'host' | 'port'>;
+
+const listenAt = (server: Server) => (place: Place) =>
+  new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(place, resolve);
+  });
+
+/** Makes a server listen, with `begin` if that is not its own method; returns the URL. Throws UNAVAILABLE if the port is in use. */
+export async function listen(
+  server: Server,
+  { host, port: wanted }: Place,
+  begin: (place: Place) => Promise<unknown> = listenAt(server),
+): Promise<string> {
+  await begin({ host, port: wanted }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error;
+    const message = `port ${wanted} on ${host} is in use; set PORT to another`;
+    throw new CellportError('UNAVAILABLE', message, { host, port: wanted });
+  });
+  const address = server.address();
+  return urlOf(host, typeof address === 'object' && address !== null ? address.port : wanted);
+}
+
+/** Rejects with UNAVAILABLE if the port is in use, so that a command fails before it loads data. */
+export async function checkPort(http: Place): Promise<void> {
+  const probe = createServer();
+  await listen(probe, http);
+  await new Promise((resolve) => probe.close(resolve));
+}
