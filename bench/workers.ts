@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import { settingsOf } from '../test/support/engine-settings.js';
 import { fillPlaces, LARGE, MARKERS, question } from './http.js';
-import { load } from './http/load.js';
+import { lightLoad } from './http/load.js';
 import { startMeasured, waitForOutput } from './http/processes.js';
 import { openFreshTables } from './rig/fresh-tables.js';
 import type { Benchmark, BenchOptions, Section } from './section.js';
@@ -35,10 +35,10 @@ async function metric(url: string, name: string): Promise<number> {
 async function measured(url: string): Promise<Measured> {
   const body = question(MARKERS, LARGE);
   // Cached pages of a worker that has just started are dropped once, when its consumer has the lease.
-  await load(`${url}/graphql`, body, CONNECTIONS, WARM_UP_MS);
+  await lightLoad(`${url}/graphql`, body, CONNECTIONS, WARM_UP_MS);
   const cpu = () => metric(url, 'process_cpu_seconds_total');
   const [before, own] = [await cpu(), process.cpuUsage()];
-  const { answers, seconds } = await load(`${url}/graphql`, body, CONNECTIONS, ROUND_MS);
+  const { answers, seconds } = await lightLoad(`${url}/graphql`, body, CONNECTIONS, ROUND_MS);
   const { user, system } = process.cpuUsage(own);
   return {
     perSecond: answers / seconds,

@@ -1,4 +1,5 @@
 import { Agent, request, type IncomingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
 
 export interface Response {
   readonly status: number;
@@ -55,5 +56,41 @@ export async function load(url: string, body: string, connections: number, ms: n
   };
   await Promise.all(Array.from({ length: connections }, one));
   agent.destroy();
+  return { answers, seconds: (performance.now() - began) / 1_000 };
+}
+
+/**
+ * The same with as little work of this process as possible, so that it does not take the cores of the server: it only
+ * counts the bytes of answers.
+ */
+export async function lightLoad(url: string, body: string, connections: number, ms: number): Promise<Round> {
+  const { hostname: host, port, pathname } = new URL(url);
+  const head = `POST ${pathname} HTTP/1.1\r\nhost: ${host}:${port}\r\ncontent-type: application/json`;
+  const sent = `${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  const buffer = Buffer.alloc(256 * 1024);
+  const began = performance.now();
+  let answers = 0;
+  const one = () =>
+    new Promise<void>((resolve, reject) => {
+      let left = 0;
+      const callback = (bytes: number) => {
+        if (left === 0) {
+          const answer = buffer.toString('latin1', 0, Math.min(bytes, 2_048));
+          const [all = '', status, length] =
+            /^HTTP\/1.1 (\d+)[^]*?content-length: (\d+)[^]*?\r\n\r\n/i.exec(answer) ?? [];
+          if (status !== '200') reject(new Error(`${url} responded with ${answer}`));
+          left = all.length + Number(length);
+        }
+        left -= bytes;
+        if (left > 0) return true;
+        answers++;
+        if (performance.now() - began < ms) socket.write(sent);
+        else socket.end(resolve);
+        return true;
+      };
+      const socket = connect({ host, port: Number(port), onread: { buffer, callback } }, () => socket.write(sent));
+      socket.on('error', reject);
+    });
+  await Promise.all(Array.from({ length: connections }, one));
   return { answers, seconds: (performance.now() - began) / 1_000 };
 }

@@ -203,9 +203,21 @@ test('a worker that is killed is replaced, and only its own connections end', as
   for (const socket of idle) socket.destroy();
 });
 
-test('SIGTERM to the group ends all processes in order', async () => {
+test('SIGTERM to the group ends all processes in order, after the requests in progress', async () => {
   const running = workers();
+  const headers = { 'content-type': 'application/json', 'x-api-key': key, expect: '100-continue' };
+  const slow = request(`${url}/graphql`, { method: 'POST', agent: false, headers });
+  const answered = new Promise<string>((resolve, reject) => {
+    slow.once('response', (response) => resolve(text(response)));
+    slow.once('error', reject);
+  });
+  const begun = new Promise((resolve) => slow.once('continue', resolve));
+  slow.flushHeaders();
+  await begun;
   for (const pid of [...running, server.child.pid ?? 0]) process.kill(pid, 'SIGTERM');
+  await vi.waitFor(() => expect(send('/healthz')).rejects.toThrow('ECONNREFUSED'), { timeout: 20_000, interval: 50 });
+  slow.end('{"query":"{ collection(key: \\"parks\\") { key } }"}');
+  expect(await answered).toBe('{"data":{"collection":{"key":"parks"}}}\n');
   expect(await server.ended).toBe(0);
   expect(running.filter(isRunning)).toEqual([]);
   expect(server.output()).toMatch(/stopping\n$/);

@@ -22,6 +22,8 @@ process.on('message', (message: readonly Message[] | Sent, socket?: Socket) => {
   if (socket) worker?.accept(socket);
 });
 process.on('disconnect', () => process.exit(1));
+// Whatever else listens to messages must not let this process end while it waits for one.
+process.channel?.ref();
 // A terminal sends signals to all processes: the primary one decides what they mean.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => undefined);
 
