@@ -17,7 +17,7 @@ export interface Measured {
 export function startMeasured(args: readonly string[], env: Readonly<Record<string, string>>): Measured {
   const child = spawn(process.execPath, ['--import', './bench/http/measured.mjs', ...args], {
     cwd: root,
-    env: { ...process.env, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true', ...env },
+    env: { ...process.env, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true', CELLPORT_WORKERS: '1', ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

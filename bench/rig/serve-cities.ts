@@ -23,6 +23,7 @@ export async function startServer(
       ...process.env,
       PORT: '0',
       CELLPORT_ENGINE: 'aws',
+      CELLPORT_WORKERS: '1',
       ...settingsOf(engine),
       ...settings,
     },

@@ -23,12 +23,12 @@ export interface RunningCli {
   readonly ended: Promise<number | null>;
 }
 
-/** Runs `cellport` in a child process, which inherits only the variables needed to find and start Java. */
+/** Runs `cellport` in a child process, which inherits only the variables needed to find and start Java; a server has one worker. */
 export function runCli(args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningCli {
   const { PATH, HOME, JDK_JAVA_OPTIONS } = process.env;
   const child = spawn(process.execPath, [join(inject('compiled'), 'src/cli/main.js'), ...args], {
     cwd: root,
-    env: { ...given({ PATH, HOME, JDK_JAVA_OPTIONS }), ...env },
+    env: { ...given({ PATH, HOME, JDK_JAVA_OPTIONS }), CELLPORT_WORKERS: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
@@ -75,7 +75,7 @@ export async function runCliHere(
   // As in `runCli`, settings are those of the test only: those of the test run, such as CELLPORT_SOAK, are unknown to it.
   const inherited = Object.keys(process.env).filter((name) => name.startsWith('CELLPORT_'));
   for (const name of inherited) vi.stubEnv(name, undefined);
-  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  for (const [name, value] of Object.entries({ CELLPORT_WORKERS: '1', ...env })) vi.stubEnv(name, value);
   const before = process.listeners('exit');
   try {
     const code = await runProgram(args);

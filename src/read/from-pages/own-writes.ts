@@ -76,6 +76,12 @@ export class OwnWrites {
   }
 }
 
+/** A write as another process of this server has sent it: plain data. */
+export const received = ({ entry, ...write }: RecentWrite): RecentWrite => ({
+  ...write,
+  entry: entry && orderedMarker(entry.marker),
+});
+
 /** The write given by a marker's images before and after; undefined if neither is a marker. */
 export function ownWrite(
   keys: Keyspace,

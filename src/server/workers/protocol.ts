@@ -1,9 +1,7 @@
 import type { Buckets } from '../../access/budgets.js';
 import type { Config } from '../../config.js';
-import type { ZRange } from '../../geo/ranges.js';
 import type { Peers, QuotaCounts } from '../../graphql/context.js';
 import type { LoadReadiness, SourceReadiness } from '../../http/health.js';
-import type { RecentWrite } from '../../pages/recent-writes.js';
 import type { IndexStatus, SearchReader } from '../../search/engine.js';
 import type { ConsumerStatus } from '../../stream/consume/consumer.js';
 import type { Caches } from '../consumer.js';
@@ -40,7 +38,7 @@ export interface WorkerCalls extends Pick<Hub, 'take' | 'connected' | 'disconnec
   pageChanged(name: string, round: number): void;
   answersChanged: Caches['answers']['changed'];
   forgetCached(): void;
-  wrote(scope: string, writes: readonly RecentWrite[], ranges: readonly ZRange[]): void;
+  wrote(...writes: Parameters<Peers['wrote']>): void;
   changed(...change: Parameters<Peers['changed']>): void;
   /** Which of these collections anyone subscribes to, by key. */
   heard(keys: readonly string[]): readonly string[];

@@ -1,11 +1,12 @@
 import type { Socket } from 'node:net';
 
-import type { Config } from '../../config.js';
+import type { Buckets } from '../../access/budgets.js';
 import { processMetrics } from '../../http/requests.js';
+import type { LiveHub } from '../../live/hub.js';
 import type { Log } from '../../log.js';
-import { orderedMarker } from '../../pages/ordered-marker.js';
+import { received } from '../../read/from-pages/own-writes.js';
 import { isPosition } from '../../search/embedded/read.js';
-import type { Searcher, TextSearch } from '../../search/engine.js';
+import type { TextSearch } from '../../search/engine.js';
 import { parseOrder } from '../../search/hit-order.js';
 import type { ConsumerStatus } from '../../stream/consume/consumer.js';
 import { Answering } from '../answering.js';
@@ -13,9 +14,13 @@ import { openBackend } from '../backend.js';
 import { forgetCached } from '../consumer.js';
 import { metricsOf, sampled } from '../hot-keys.js';
 import { createHub } from '../live.js';
+import type { ServerServices, ServiceOverrides } from '../services.js';
 import type { Channel } from './channel.js';
 import { mergedMetrics, snapshotOf } from './metrics.js';
 import type { Boot, PrimaryCalls, UpkeepState, WorkerCalls } from './protocol.js';
+
+/** Before the primary process has told what it loads. */
+const LOADING = { state: 'loading', checked: 0, cities: 0, of: null, counted: false, reason: null } as const;
 
 /** A status that grows old until the next one arrives. */
 function aging(status: ConsumerStatus, now: () => number): ConsumerStatus {
@@ -30,86 +35,52 @@ function aging(status: ConsumerStatus, now: () => number): ConsumerStatus {
   };
 }
 
-/** Search through the index of the primary process. */
-function searchBy(channel: Channel<PrimaryCalls>, config: Config, state: () => UpkeepState | undefined): TextSearch {
-  const reader: Searcher = {
-    search: (query, page) => channel.ask('search', query, page),
-    count: (query) => channel.ask('count', query),
-    isPosition: config.openSearchUrl === undefined ? isPosition : (text) => parseOrder(text) !== undefined,
-  };
-  return {
-    open: () => reader,
-    get status() {
-      return state()?.search ?? { state: 'building' as const, read: 0, reason: null };
-    },
-    hasRead: (scope) => state()?.sourceStates.get(scope)?.isSearched === true,
-  };
-}
-
-export interface RunningWorker {
-  /** Answers the requests of a connection. */
-  accept(socket: Socket): void;
-  stop(): Promise<void>;
-}
-
-/** Answers requests as one of the workers of a server; `ended` is called when it has stopped. */
-export async function runWorker(
-  channel: Channel<PrimaryCalls>,
-  { config, hasDemo }: Boot,
-  ended: () => void,
-  log: Log,
-): Promise<RunningWorker> {
-  let isStarting = true;
-  const backend = sampled(await openBackend(config, { log, waits: () => isStarting }));
-  const { clock, keys, consumption } = backend.database;
-  const now = () => clock.now();
+/** What services take from the primary process, and what takes its state. */
+function servicesBy(channel: Channel<PrimaryCalls>, { config, hasDemo }: Boot, now: () => number) {
   let state: UpkeepState | undefined;
-  const reading = new AbortController();
-  const live = createHub(backend, log, reading.signal);
+  const search: TextSearch = {
+    open: () => ({
+      search: (query, page) => channel.ask('search', query, page),
+      count: (query) => channel.ask('count', query),
+      isPosition: config.openSearchUrl === undefined ? isPosition : (text) => parseOrder(text) !== undefined,
+    }),
+    get status() {
+      return state?.search ?? { state: 'building' as const, read: 0, reason: null };
+    },
+    hasRead: (scope) => state?.sourceStates.get(scope)?.isSearched === true,
+  };
   const hasSearch = config.openSearchUrl !== undefined || config.searchBytes > 0;
-  const answering = new Answering(
-    config,
-    backend,
-    () => ({ take: (...args) => channel.ask('take', ...args), close: () => undefined }),
-    {
-      consumerStatus: () => state?.consumer,
-      sourceConsumerStatus: (scope) => state?.sourceStates.get(scope)?.status,
-      sourceLiveSince: (scope) => channel.ask('sourceLiveSince', scope),
-      sources: () => state?.sources ?? [],
-      live,
-      search: hasSearch ? searchBy(channel, config, () => state) : undefined,
-      ...(hasDemo && {
-        load: () => state?.load ?? { state: 'loading', checked: 0, cities: 0, of: null, counted: false, reason: null },
-      }),
-      markerCounts: {
-        admit: (...args) => channel.ask('admit', ...args),
-        changed: (...args) => channel.tell('counted', ...args),
-      },
-      peers: {
-        wrote: (...args) => channel.ask('wrote', ...args),
-        changed: (...args) => channel.ask('changed', ...args),
-      },
+  const services: ServiceOverrides = {
+    consumerStatus: () => state?.consumer,
+    sourceConsumerStatus: (scope) => state?.sourceStates.get(scope)?.status,
+    sourceLiveSince: (scope) => channel.ask('sourceLiveSince', scope),
+    sources: () => state?.sources ?? [],
+    markerCounts: {
+      admit: (...args) => channel.ask('admit', ...args),
+      changed: (...args) => channel.tell('counted', ...args),
     },
-    log,
-  );
-  const { services } = answering;
-  const registry = processMetrics();
-  const own = metricsOf(consumption, keys);
-  async function stop(): Promise<void> {
-    await answering.close();
-    reading.abort();
-    await backend.close();
-    ended();
-  }
-  channel.offer<WorkerCalls>({
-    state(told) {
-      const aged = (status: ConsumerStatus) => aging(status, now);
-      const states = Array.from(
-        told.sourceStates,
-        ([scope, one]) => [scope, { ...one, status: aged(one.status) }] as const,
-      );
-      state = { ...told, consumer: aged(told.consumer), sourceStates: new Map(states) };
+    peers: {
+      wrote: (...args) => channel.ask('wrote', ...args),
+      changed: (...args) => channel.ask('changed', ...args),
     },
+    ...(hasSearch && { search }),
+    ...(hasDemo && { load: () => state?.load ?? LOADING }),
+  };
+  const take = (told: UpkeepState) => {
+    const sources = Array.from(
+      told.sourceStates,
+      ([scope, one]) => [scope, { ...one, status: aging(one.status, now) }] as const,
+    );
+    state = { ...told, consumer: aging(told.consumer, now), sourceStates: new Map(sources) };
+  };
+  return { services, take };
+}
+
+type ChangeCalls = Omit<WorkerCalls, 'state' | 'snapshot' | 'stop'>;
+
+/** What takes the changes that the primary process passes on. */
+function changesOf(services: ServerServices, live: LiveHub): ChangeCalls {
+  return {
     cellsApplied: (...args) => services.cellCache.applied(...args),
     pageChanged: (name, round) => services.pageServices.pageCache.changed(name, round),
     answersChanged: (...args) => services.answers.changed(...args),
@@ -119,8 +90,7 @@ export async function runWorker(
     disconnected: (reason) => live.disconnected(reason),
     missed: (...args) => live.missed(...args),
     wrote(scope, writes, ranges) {
-      const ordered = writes.map(({ entry, ...write }) => ({ ...write, entry: entry && orderedMarker(entry.marker) }));
-      services.pageServices.ownWrites.add(scope, ordered);
+      services.pageServices.ownWrites.add(scope, writes.map(received));
       services.answers.changed(scope, ranges);
     },
     changed(key, collection) {
@@ -128,7 +98,43 @@ export async function runWorker(
       else services.collectionCache.delete(key);
     },
     heard: (some) => some.filter((key) => live.isHeard({ key })),
-    snapshot: () => snapshotOf(own, registry),
+  };
+}
+
+export interface RunningWorker {
+  /** Answers the requests of a connection. */
+  accept(socket: Socket): void;
+  /** Ends when the requests in progress are answered. */
+  stop(): Promise<void>;
+}
+
+/** Answers requests as one of the workers of a server; `ended` is called when it has stopped. */
+export async function runWorker(
+  channel: Channel<PrimaryCalls>,
+  boot: Boot,
+  ended: () => void,
+  log: Log,
+): Promise<RunningWorker> {
+  const { config } = boot;
+  let isStarting = true;
+  const backend = sampled(await openBackend(config, { log, waits: () => isStarting }));
+  const { clock, keys, consumption } = backend.database;
+  const reading = new AbortController();
+  const live = createHub(backend, log, reading.signal);
+  const upkeep = servicesBy(channel, boot, () => clock.now());
+  const buckets: Buckets = { take: (...args) => channel.ask('take', ...args), close: () => undefined };
+  const answering = new Answering(config, backend, () => buckets, { ...upkeep.services, live }, log);
+  const registry = processMetrics();
+  async function stop(): Promise<void> {
+    await answering.close();
+    reading.abort();
+    await backend.close();
+    ended();
+  }
+  channel.offer<WorkerCalls>({
+    ...changesOf(answering.services, live),
+    state: upkeep.take,
+    snapshot: () => snapshotOf(metricsOf(consumption, keys), registry),
     stop: () => void stop(),
   });
   const metrics = mergedMetrics(() => channel.ask('snapshots'));
