@@ -73,9 +73,9 @@ async function openWith(session: CommandSession, { workers }: ServeOptions, demo
     const { openServer } = await import('../server/open-server.js');
     return openServer(config, session, { demo }, log);
   }
-  const { Primary } = await import('../server/workers/primary.js');
+  const { openPrimary } = await import('../server/workers/primary.js');
   say('Workers', `${count} processes answer requests`);
-  return new Primary(config, session, { demo }, count, log);
+  return openPrimary(config, session, { demo }, count, log);
 }
 
 async function serve(session: CommandSession, options: ServeOptions, onListening: () => void): Promise<void> {

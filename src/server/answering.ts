@@ -14,7 +14,6 @@ import {
   createServices,
   type HttpServer,
   type HttpServerOptions,
-  type ServerServices,
   type ServiceOverrides,
 } from './services.js';
 import { followDocuments } from './trusted-documents.js';
@@ -25,57 +24,49 @@ export function openBuckets({ redisUrl }: Config, { database }: Backend, log: Lo
   return redisUrl === undefined ? own : new RedisBuckets(redisUrl, database.tables.entities, own, log);
 }
 
-/** What answers requests in one process. */
-export class Answering {
-  readonly services: ServerServices;
-  readonly #config: Config;
-  readonly #log: Log;
-  #server: HttpServer | undefined;
-
-  /** `buckets` opens those of budgets; `overrides` is what the services take from elsewhere. */
-  constructor(
-    config: Config,
-    { database, storageFault }: Backend,
-    buckets: () => Buckets,
-    overrides: ServiceOverrides,
-    log: Log,
-  ) {
-    const { budgets, limits, introspection, readOnly, cacheBytes, cacheSeconds } = config;
-    const enforced = budgets === 'enforce';
-    const { maxRequestUnits } = limits;
-    const auth = config.auth === true;
-    this.#config = config;
-    this.#log = log;
-    this.services = createServices(database, {
-      authenticator: auth ? new Authenticator(database, log) : undefined,
-      budgets: auth ? new Budgets({ buckets: buckets(), enforced, maxRequestUnits, log }) : undefined,
-      audit: openAudit(config, database, log),
-      cacheBytes,
-      storedReport: () => storedReport(database),
-      storageFault,
-      limits,
-      introspection,
-      readOnly,
-      cacheSeconds,
-      ...(config.trustedDocuments && { trustedDocuments: followDocuments(database, BUILT_FILES.mapDir, log) }),
-      ...overrides,
-    });
-  }
-
-  /** Opens the HTTP server, which does not listen yet. */
-  async open(options: HttpServerOptions): Promise<HttpServer> {
-    const { http, graphqlJit, federation } = this.#config;
-    this.services.authenticator?.start();
-    const executor = graphqlJit ? compiling : interpreting;
-    const extension = federation ? asSubgraph(options.extension ?? {}) : options.extension;
-    this.#server = await createHttpServer(this.services, { ...http, executor, log: this.#log, ...options, extension });
-    return this.#server;
-  }
-
-  /** Requests in progress may finish within their deadline. */
-  async close(): Promise<void> {
-    await this.#server?.close().catch((err: unknown) => this.#log.error({ err }, 'The server did not close cleanly'));
-    await this.services.authenticator?.stop();
-    this.services.budgets?.close();
-  }
+/** What answers requests in one process. `buckets` opens those of budgets; `upkeep` is what another part provides. */
+export function openAnswering(
+  config: Config,
+  { database, storageFault }: Backend,
+  buckets: () => Buckets,
+  upkeep: ServiceOverrides,
+  log: Log,
+) {
+  const { auth, http, limits, introspection, readOnly, cacheBytes, cacheSeconds } = config;
+  const enforced = config.budgets === 'enforce';
+  const { maxRequestUnits } = limits;
+  const authenticator = auth === true ? new Authenticator(database, log) : undefined;
+  const budgets = authenticator && new Budgets({ buckets: buckets(), enforced, maxRequestUnits, log });
+  const services = createServices(database, {
+    authenticator,
+    budgets,
+    audit: openAudit(config, database, log),
+    cacheBytes,
+    storedReport: () => storedReport(database),
+    storageFault,
+    limits,
+    introspection,
+    readOnly,
+    cacheSeconds,
+    ...(config.trustedDocuments && { trustedDocuments: followDocuments(database, BUILT_FILES.mapDir, log) }),
+    ...upkeep,
+  });
+  let server: HttpServer | undefined;
+  return {
+    services,
+    /** Opens the HTTP server, which does not listen yet. */
+    async open(options: HttpServerOptions): Promise<HttpServer> {
+      authenticator?.start();
+      const executor = config.graphqlJit ? compiling : interpreting;
+      const extension = config.federation ? asSubgraph(options.extension ?? {}) : options.extension;
+      server = await createHttpServer(services, { ...http, executor, log, ...options, extension });
+      return server;
+    },
+    /** Requests in progress may finish within their deadline. */
+    async close(): Promise<void> {
+      await server?.close().catch((err: unknown) => log.error({ err }, 'The server did not close cleanly'));
+      await authenticator?.stop();
+      budgets?.close();
+    },
+  };
 }

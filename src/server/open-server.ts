@@ -1,15 +1,15 @@
 import type { Config } from '../config.js';
 import type { Extension } from '../graphql/schema.js';
 import type { Log } from '../log.js';
-import { Answering, openBuckets } from './answering.js';
+import { openAnswering, openBuckets } from './answering.js';
 import type { Backend } from './backend.js';
 import type { DerivedData } from './consumer.js';
 import type { Demo } from './demo.js';
 import { metricsOf } from './hot-keys.js';
 import { listen } from './listen.js';
 import { openLive } from './live.js';
-import type { HttpServer, HttpServerOptions, ServerServices } from './services.js';
-import { openSearch, Upkeep } from './upkeep.js';
+import type { HttpServer, HttpServerOptions, ServerServices, ServiceOverrides } from './services.js';
+import { openSearch, openUpkeep } from './upkeep.js';
 
 export interface Server {
   readonly derived: DerivedData;
@@ -38,18 +38,18 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
   const live = openLive(backend, config.redisUrl, log);
   const search = openSearch(config, backend, log, () => demo?.readiness().state === 'loading');
   const metrics = consumption && metricsOf(consumption, keys);
-  const overrides = {
+  const kept: ServiceOverrides = {
     consumerStatus: () => upkeep.derived.status(),
-    sourceConsumerStatus: (scope: string) => upkeep.sourceStatus(scope),
-    sourceLiveSince: (scope: string) => upkeep.sourceLiveSince(scope),
-    sources: () => upkeep.sources(),
+    sourceConsumerStatus: (scope) => upkeep.sources()?.status(scope),
+    sourceLiveSince: (scope) => upkeep.liveSince(scope),
+    sources: () => upkeep.sources()?.list() ?? [],
     live: live.hub,
     search,
     load: demo && (() => demo.readiness()),
   };
-  const answering = new Answering(config, backend, () => openBuckets(config, backend, log), overrides, log);
+  const answering = openAnswering(config, backend, () => openBuckets(config, backend, log), kept, log);
   const { services } = answering;
-  const upkeep = new Upkeep(config, backend, { caches: services, live, search, metrics }, log);
+  const upkeep = openUpkeep(config, backend, { caches: services, live, search, metrics }, log);
   async function open(options: HttpServerOptions): Promise<HttpServer> {
     const server = await answering.open({ metrics, ...options });
     upkeep.start();

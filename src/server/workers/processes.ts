@@ -1,5 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import type { Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 import { systemClock } from '../../clock.js';
@@ -14,6 +14,8 @@ const EARLY_MS = 10_000;
 const PAUSES = { firstMs: 500, longestMs: 30_000 };
 /** A worker that takes so few of its messages has stopped working, and those that wait would fill the memory. */
 const MOST_UNSENT = 50_000;
+/** A worker that takes longer to note what others have written is no longer waited for. */
+const NOTED_WITHIN_MS = 1_000;
 /** Connections that wait for a worker while there is none. */
 const MOST_WAITING = 1_000;
 
@@ -36,6 +38,8 @@ export class WorkerProcesses {
   readonly #running = new Set<Worker>();
   readonly #restarts = new Set<NodeJS.Timeout>();
   readonly #waiting: Socket[] = [];
+  /** What accepts their connections. */
+  readonly server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#spread(socket));
   #connections = 0;
   #failed: ((reason: CellportError) => void) | undefined;
   #stopping = false;
@@ -46,9 +50,27 @@ export class WorkerProcesses {
     this.#log = log;
   }
 
-  /** Those that have joined. */
-  get joined(): readonly Worker[] {
+  get #joined(): readonly Worker[] {
     return [...this.#running].filter(({ hasJoined }) => hasJoined);
+  }
+
+  /** Tells all that have joined. */
+  readonly tell: Channel<WorkerCalls>['tell'] = (...call) => {
+    for (const { channel } of this.#joined) channel.tell(...call);
+  };
+
+  /** The answers of all that have joined but one, and but those that end meanwhile. */
+  async ask<T>(of: (worker: Channel<WorkerCalls>) => Promise<T>, but?: Worker): Promise<T[]> {
+    const others = this.#joined.filter((worker) => worker !== but);
+    const answers = await Promise.allSettled(others.map(({ channel }) => of(channel)));
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  }
+
+  /** Asks all but one to note something, and waits until they have. */
+  async note(but: Worker, of: (worker: Channel<WorkerCalls>) => Promise<void>): Promise<void> {
+    const noted = new AbortController();
+    const all = this.ask(of, but).finally(() => noted.abort());
+    await Promise.race([all, systemClock.sleep(NOTED_WITHIN_MS, noted.signal)]);
   }
 
   /** Starts so many, and resolves when they answer. Throws UNAVAILABLE if one of them ends before. */
@@ -78,7 +100,7 @@ export class WorkerProcesses {
       answers: () => {
         worker.answers = true;
         began();
-        for (const socket of this.#waiting.splice(0)) this.spread(socket);
+        for (const socket of this.#waiting.splice(0)) this.#spread(socket);
       },
       // Its process has the connection now, and this one no longer needs it.
       accepted: (number) => {
@@ -93,7 +115,7 @@ export class WorkerProcesses {
     child.once('exit', (code, signal) => {
       this.#running.delete(worker);
       channel.close();
-      for (const socket of worker.sent.values()) this.spread(socket);
+      for (const socket of worker.sent.values()) this.#spread(socket);
       if (this.#stopping) return;
       const again = systemClock.now() - at < EARLY_MS ? failures + 1 : 0;
       if (this.#failed) this.#failed(new CellportError('UNAVAILABLE', 'a worker process has failed to start'));
@@ -119,7 +141,7 @@ export class WorkerProcesses {
   }
 
   /** Gives a connection to the workers in turn, but first to those that accept at once. */
-  spread(socket: Socket): void {
+  #spread(socket: Socket): void {
     const answering = [...this.#running].filter(({ answers }) => answers);
     const [worker] = answering.toSorted((a, b) => a.sent.size - b.sent.size);
     if (worker === undefined) {
@@ -135,9 +157,10 @@ export class WorkerProcesses {
     worker.process.send({ connection: number }, socket, { keepOpen: true }, () => undefined);
   }
 
-  /** Ends all of them: in order, those that have joined; by force after so many milliseconds. */
-  async stop(withinMs: number): Promise<void> {
+  /** Ends all of them: in order, those that have joined, for which they have so long after they have drained. */
+  async stop(drainMs: number, withinMs: number): Promise<void> {
     this.#stopping = true;
+    const drained = setTimeout(() => this.server.close(), drainMs);
     for (const timer of this.#restarts) clearTimeout(timer);
     const ended = Array.from(this.#running, ({ process: child, hasJoined, channel }) => {
       if (hasJoined) channel.tell('stop');
@@ -146,9 +169,10 @@ export class WorkerProcesses {
     });
     const late = setTimeout(() => {
       for (const { process: child } of this.#running) child.kill('SIGKILL');
-    }, withinMs);
+    }, drainMs + withinMs);
     await Promise.all(ended);
-    clearTimeout(late);
+    for (const timer of [drained, late]) clearTimeout(timer);
+    this.server.close();
     for (const socket of this.#waiting) socket.destroy();
   }
 }

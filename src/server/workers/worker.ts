@@ -9,7 +9,7 @@ import { isPosition } from '../../search/embedded/read.js';
 import type { TextSearch } from '../../search/engine.js';
 import { parseOrder } from '../../search/hit-order.js';
 import type { ConsumerStatus } from '../../stream/consume/consumer.js';
-import { Answering } from '../answering.js';
+import { openAnswering } from '../answering.js';
 import { openBackend } from '../backend.js';
 import { forgetCached } from '../consumer.js';
 import { metricsOf, sampled } from '../hot-keys.js';
@@ -123,7 +123,7 @@ export async function runWorker(
   const live = createHub(backend, log, reading.signal);
   const upkeep = servicesBy(channel, boot, () => clock.now());
   const buckets: Buckets = { take: (...args) => channel.ask('take', ...args), close: () => undefined };
-  const answering = new Answering(config, backend, () => buckets, { ...upkeep.services, live }, log);
+  const answering = openAnswering(config, backend, () => buckets, { ...upkeep.services, live }, log);
   const registry = processMetrics();
   async function stop(): Promise<void> {
     await answering.close();
