@@ -17,6 +17,7 @@ const channel = new Channel<PrimaryCalls>((messages) =>
 );
 process.on('message', (message: readonly Message[] | Sent, socket?: Socket) => {
   if (!('connection' in message)) return channel.receive(message);
+  // Sent before anything is read, so that no other worker gets a connection of which a part is missing.
   channel.tell('accepted', message.connection);
   // Undefined if the client has gone.
   if (socket) worker?.accept(socket);
@@ -32,6 +33,7 @@ let worker: RunningWorker | undefined;
 /** Ends in order, as far as that is possible; the primary process starts another worker. */
 function fail(err: unknown): void {
   log.error({ err }, 'An error that nothing has handled stops a worker process');
+  channel.tell('answers', false);
   process.exitCode = 1;
   setTimeout(() => process.exit(1), ENDS_WITHIN_MS).unref();
   if (worker) void worker.stop();
@@ -43,4 +45,4 @@ process.on('unhandledRejection', fail);
 const boot = await channel.ask('boot');
 log = createLog(boot.config.logLevel);
 worker = await runWorker(channel, boot, () => process.exit(), log);
-channel.tell('answers');
+channel.tell('answers', true);

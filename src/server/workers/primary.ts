@@ -173,8 +173,8 @@ export function openPrimary(
       return listen(workers.server, config.http);
     },
     async close() {
-      clearInterval(telling);
       await workers.stop(config.http.drainMs, config.limits.deadlineMs + STOPS_WITHIN_MS);
+      clearInterval(telling);
       buckets.close();
       await upkeep?.stop();
     },

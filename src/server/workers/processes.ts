@@ -16,6 +16,8 @@ const PAUSES = { firstMs: 500, longestMs: 30_000 };
 const MOST_UNSENT = 50_000;
 /** A worker that takes longer to note what others have written is no longer waited for. */
 const NOTED_WITHIN_MS = 1_000;
+/** How long what a process has sent takes to arrive after its end. */
+const LAST_MESSAGES_MS = 50;
 /** Connections that wait for a worker while there is none. */
 const MOST_WAITING = 1_000;
 
@@ -39,7 +41,10 @@ export class WorkerProcesses {
   readonly #restarts = new Set<NodeJS.Timeout>();
   readonly #waiting: Socket[] = [];
   /** What accepts their connections. */
-  readonly server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#spread(socket));
+  readonly server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
+    socket.on('error', () => socket.destroy());
+    this.#spread(socket);
+  });
   #connections = 0;
   #failed: ((reason: CellportError) => void) | undefined;
   #stopping = false;
@@ -97,8 +102,9 @@ export class WorkerProcesses {
     const at = systemClock.now();
     channel.offer<PrimaryCalls>({
       ...this.#offer(worker),
-      answers: () => {
-        worker.answers = true;
+      answers: (answers) => {
+        worker.answers = answers;
+        if (!answers) return;
         began();
         for (const socket of this.#waiting.splice(0)) this.#spread(socket);
       },
@@ -114,8 +120,11 @@ export class WorkerProcesses {
     child.on('error', () => undefined);
     child.once('exit', (code, signal) => {
       this.#running.delete(worker);
-      channel.close();
-      for (const socket of worker.sent.values()) this.#spread(socket);
+      // Its last messages may say that it has accepted some.
+      setTimeout(() => {
+        channel.close();
+        for (const socket of worker.sent.values()) this.#spread(socket);
+      }, LAST_MESSAGES_MS);
       if (this.#stopping) return;
       const again = systemClock.now() - at < EARLY_MS ? failures + 1 : 0;
       if (this.#failed) this.#failed(new CellportError('UNAVAILABLE', 'a worker process has failed to start'));

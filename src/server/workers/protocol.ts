@@ -52,8 +52,8 @@ export interface PrimaryCalls extends Peers, Pick<SearchReader, 'search' | 'coun
   boot(): Boot;
   /** From now on, the worker gets every change. Resolves when it may answer. */
   join(): Promise<void>;
-  /** The worker takes connections from now on. */
-  answers(): void;
+  /** Whether the worker takes connections from now on. */
+  answers(answers: boolean): void;
   /** It has a connection that it was sent. */
   accepted(number: number): void;
   admit: QuotaCounts['admit'];

@@ -125,7 +125,10 @@ export async function runWorker(
   const buckets: Buckets = { take: (...args) => channel.ask('take', ...args), close: () => undefined };
   const answering = openAnswering(config, backend, () => buckets, { ...upkeep.services, live }, log);
   const registry = processMetrics();
+  let stopping = false;
   async function stop(): Promise<void> {
+    if (stopping) return;
+    stopping = true;
     await answering.close();
     reading.abort();
     await backend.close();
