@@ -21,6 +21,12 @@ const LAST_MESSAGES_MS = 50;
 /** Connections that wait for a worker while there is none. */
 const MOST_WAITING = 1_000;
 
+/**
+ * In MB. With Node's 16, an answer of 1,000 markers takes 4.2 ms of CPU, with 32, 3.6 ms, and with 64, 3.5 ms: more of it is
+ * garbage when the memory for what is young is full. One process has other cores for collecting it, workers have not.
+ */
+const ROOM_FOR_ANSWERS = '--max-semi-space-size=32';
+
 /** A worker process as the primary process sees it. */
 export interface Worker {
   readonly process: ChildProcess;
@@ -96,7 +102,7 @@ export class WorkerProcesses {
     const own = import.meta.url;
     // From source, in development, the process inherits the loader of TypeScript.
     const main = fileURLToPath(new URL(own.endsWith('.ts') ? 'main.ts' : 'main.js', own));
-    const child = fork(main, [], { serialization: 'advanced' });
+    const child = fork(main, [], { serialization: 'advanced', execArgv: [ROOM_FOR_ANSWERS, ...process.execArgv] });
     const channel = new Channel<WorkerCalls>((messages) => this.#send(worker, messages));
     const worker: Worker = { process: child, channel, sent: new Map(), unsent: 0, hasJoined: false, answers: false };
     const at = systemClock.now();
