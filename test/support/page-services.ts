@@ -1,3 +1,4 @@
+import { AreaMemory, ChangeLog } from '../../src/loaders/area-memory.js';
 import { ConsumerTrust } from '../../src/loaders/consumer-trust.js';
 import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { OwnWrites } from '../../src/read/from-pages/own-writes.js';
@@ -17,6 +18,14 @@ export interface TestPages {
   /** Those that are read, by default `GENERATION`. */
   readonly generation?: string;
 }
+
+/** Clusters are formed each time. */
+export const noClusters: LoaderServices['keptClusters'] = new AreaMemory({
+  maxBytes: 0,
+  bytesOf: () => 0,
+  changes: new ChangeLog(() => 0),
+  trusted: () => false,
+});
 
 /** State for reading pages made by a test, shared by all requests of a process. */
 export function testPages({
