@@ -18,7 +18,7 @@ import { changeOf, DERIVED_FORMAT } from '../stream/change.js';
 import { Consumer, reportOf, type ConsumerStatus } from '../stream/consume/consumer.js';
 import { consumerParts } from '../stream/consume/derived-ports.js';
 import { EMBEDDED_LOAD_POLICY } from '../stream/consume/flood.js';
-import { readBeyond } from '../stream/consume/follower.js';
+import { reachedBy, readBeyond, type Followed } from '../stream/consume/follower.js';
 import { ownerIsGone } from '../stream/consume/owners.js';
 import type { PagesPort } from '../stream/ports.js';
 import { openRecount } from '../stream/recount/reads.js';
@@ -121,10 +121,17 @@ function adviseRecount({ pages }: ConsumerStatus, log: Log): void {
     log.warn({}, 'This table has no pages of markers, so maps read its index: run `cellport recount` once');
 }
 
-/** How far the consumer is, whichever process runs it, as it was stored lately; undefined before its first start. */
-export async function storedReport(database: Database): Promise<ConsumerReport | undefined> {
+/**
+ * How far the consumer is, whichever process runs it, as it was stored lately, and as a follower of the stream tells;
+ * undefined before its first start.
+ */
+export async function storedReport(
+  database: Database,
+  ends: readonly Followed[] = [],
+): Promise<ConsumerReport | undefined> {
   const state = await loadStreamState(database, CONSUMER, newCall(), { consistent: false });
-  return state?.layout === DERIVED_FORMAT ? { ...reportOf(state), gap: state.gap } : undefined;
+  if (state?.layout !== DERIVED_FORMAT) return undefined;
+  return { ...reportOf(state), endAt: reachedBy(state, ends), gap: state.gap };
 }
 
 /** Caches that the stream keeps up to date. */
