@@ -21,7 +21,7 @@ export function awaitRecord(record: Pick<StreamRecord, 'sequence' | 'at'> | unde
       if (read.sequence === record?.sequence) shard = from;
     },
     /** Whether a state includes it, given when the stream was last known to be read to its end, by the clock. */
-    isApplied({ shards, endAt }: StreamState, completeAt = -Infinity): boolean {
+    isApplied(this: void, { shards, endAt }: StreamState, completeAt = -Infinity): boolean {
       if (completeAt >= readBy) return true;
       if (record === undefined) return false;
       const after = shard === undefined ? undefined : shards[shard]?.after;

@@ -33,7 +33,7 @@ import {
   untilRead,
   withoutWaiting,
 } from '../stream/support.js';
-import { injectFaults } from '../support/faults.js';
+import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { variants } from '../support/rounds.js';
 import { engine, newDatabase, testDatabase } from '../support/test-database.js';
@@ -166,7 +166,11 @@ describe('one table', async () => {
     const owner = { collection: sensors, key: 'one', incarnation: String(marker['life']) };
     await put(db, { ...newReadingItem(db, owner, { at, values: { t: 5 } }, Date.now(), '') });
     await lambda({ Records: await written() });
-    await lambda({});
+    // Longer than it takes to read the stream to its end.
+    const slow = newDatabase('readable', { tables: db.tables });
+    interceptCalls(slow, 'Query', async (input, ask) => (await systemClock.sleep(100), ask(input)));
+    await functionOf(slow)({});
+    slow.client.destroy();
     const [day] = await readDays(db, [{ scope: db.keys.scope(sensors), key: 'one', day: at.slice(0, 10) }], newCall());
     expect(day?.kept).toBeDefined();
     await expectExact(db);
