@@ -36,6 +36,8 @@ export interface StreamBackend {
 const STOPS_BEFORE_END_MS = 5_000;
 const LEAVES_BEFORE_END_MS = 2_000;
 const LOOK_MS = 200;
+/** A quarter of a server's, so that a call can apply a batch within its time and memory. */
+const LIMITS = { records: 50_000, cells: 50_000 };
 
 /**
  * Creates a handler for the tables of a configuration, or for the database that `open` returns. The event only tells that
@@ -50,11 +52,14 @@ export function createHandler(
   const log = createLog(config.logLevel);
   let ready: ReturnType<typeof start> | undefined;
 
-  /** Opens the database, once it is known that its tables are Cellport's. */
+  /** Opens the database, once it is known that its tables are Cellport's and that their stream can be read. */
   async function start() {
     const backend = open();
     await ownTables(backend.database);
-    return consumerParts(backend, log);
+    const parts = consumerParts(backend, log);
+    // A consumer would try again and again.
+    await parts.stream.listShards(await parts.stream.identify(), undefined);
+    return parts;
   }
 
   return async ({ Records = [] }: StreamEvent, context?: LambdaContext): Promise<StreamAnswer> => {
@@ -74,6 +79,7 @@ export function createHandler(
       ...tuning,
       // Calls for records end as soon as these are applied.
       days: { ...parts.days, closes: records.length === 0 },
+      limits: LIMITS,
       load: BRIEF_LOAD_POLICY,
       lookMs: LOOK_MS,
       onRecord: awaited.onRecord,

@@ -37,8 +37,8 @@ export const EMBEDDED_LOAD_POLICY = {
 } as const satisfies LoadPolicy;
 
 /**
- * For a process that works on one batch at a time, and is paid for while it waits: a quarter of the writes that one batch a
- * second takes, while 10,000 markers move each second.
+ * For a process that works on one batch at a time, and is paid for while it waits. By calculation, while 10,000 markers
+ * move each second, a batch every five seconds takes a quarter of the writes of one each second.
  */
 export const BRIEF_LOAD_POLICY = {
   ...LOAD_POLICY,
