@@ -4,7 +4,7 @@ import { cellRange } from '../geo/ranges.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { ConsumerReport } from '../loaders/consumer-trust.js';
 import { silentLog, type Log } from '../log.js';
-import type { AnswerMemory } from '../map/tiles/memory.js';
+import type { ChangeLog } from '../loaders/area-memory.js';
 import type { CellChanges } from '../model/cell-changes.js';
 import { LONGEST_BLOCK, placeOfParent } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
@@ -138,7 +138,7 @@ export async function storedReport(
 export interface Caches {
   readonly cellCache: CellCache;
   readonly pageServices: PageServices;
-  readonly answers: AnswerMemory;
+  readonly changes: ChangeLog;
 }
 
 export interface KeepOptions {
@@ -158,7 +158,7 @@ export function noteBatch(caches: Caches | undefined, batch: number, changes: Ce
     const finest = [...blocks].filter(
       ([parent]) => parent.length === LONGEST_BLOCK && placeOfParent(parent) === undefined,
     );
-    caches?.answers.changed(
+    caches?.changes.changed(
       scope,
       finest.map(([parent]) => cellRange(parent)),
     );
@@ -169,7 +169,7 @@ export function noteBatch(caches: Caches | undefined, batch: number, changes: Ce
 export function forgetCached(caches: Caches | undefined): void {
   caches?.cellCache.clear();
   caches?.pageServices.pageCache.clear();
-  caches?.answers.clear();
+  caches?.changes.clear();
 }
 
 /** Pages whose writes are noted in the caches of readers. */
@@ -177,7 +177,7 @@ export function notedPages(
   pages: PagesPort,
   generation: string,
   cache: PageCache | undefined,
-  answers?: AnswerMemory,
+  changes?: ChangeLog,
 ): PagesPort {
   const write: PagesPort['write'] = async (replacements) => {
     try {
@@ -188,7 +188,7 @@ export function notedPages(
         cache?.changed(pageName(scope, generation, begin), round);
         const end = written.at(-1)?.end;
         const to = end === undefined ? cellRange(begin.charAt(0)).to : cellRange(end).from + 1;
-        answers?.changed(scope, [{ from: cellRange(begin).from, to }]);
+        changes?.changed(scope, [{ from: cellRange(begin).from, to }]);
       }
     }
   };
@@ -212,7 +212,7 @@ export function startConsumer(
     ...parts,
     pages: {
       ...parts.pages,
-      open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache, caches?.answers),
+      open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache, caches?.changes),
     },
     ownerIsGone,
     upgrade: embedded,

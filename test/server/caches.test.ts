@@ -16,11 +16,12 @@ import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { OwnWrites } from '../../src/read/from-pages/own-writes.js';
 import { PageCache } from '../../src/read/from-pages/page-cache.js';
-import { decodePage, encodePage } from '../../src/store/page/page-data.js';
+import { entriesOfColumns } from '../../src/store/page/page-data.js';
 import { CellMemory } from '../../src/stream/cells/memory.js';
 import { PageMemory } from '../../src/stream/pages/memory.js';
 import { markerRecord } from '../live/records.js';
 import { memoryOf } from '../support/heap.js';
+import { columnsOf } from '../support/page-services.js';
 import { variants } from '../support/rounds.js';
 
 const MB = 1024 * 1024;
@@ -68,11 +69,12 @@ const pages = (properties: (n: number) => Properties, perPage: number, entries: 
     const cache = new PageCache({ maxBytes: SMALL, trusted: () => true, now });
     const feature = featuresOf([]);
     for (let n = 0; n < count; n++) {
-      const data = encodePage(each(perPage, (index) => orderedMarker(marker(n * perPage + index, properties(n)))));
-      const held = decodePage(data, 'parks') ?? [];
-      const page = { begin: `u${n}`, end: undefined, round: 0, lost: undefined, entries: held, bytes: data.length };
-      cache.put(page.begin, page, cache.begin());
-      for (const { marker: drawn, position } of held) if (position !== '') feature(drawn);
+      const made = each(perPage, (index) => orderedMarker(marker(n * perPage + index, properties(n))));
+      const columns = columnsOf(made);
+      const entries = entriesOfColumns(columns, 'parks');
+      const page = { begin: `u${n}`, end: undefined, round: 0, lost: undefined, entries, columns, bytes: 900 };
+      cache.keep(page.begin, page, cache.begin(), 'parks');
+      for (const { marker: drawn, position } of entries) if (position !== '') feature(drawn);
     }
     return cache;
   },

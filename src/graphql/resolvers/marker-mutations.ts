@@ -27,7 +27,7 @@ function noteWrites(
   services.pageServices.ownWrites.add(scope, own);
   const images = writes.flatMap(({ before, after }) => [before ?? [], after ?? []].flat());
   const changed = images.flatMap((image) => mapMarkerFromIndex(keys, image, collection.key) ?? []);
-  services.answers.changed(
+  services.changes.changed(
     scope,
     changed.map(({ geohash }) => cellRange(geohash)),
   );
