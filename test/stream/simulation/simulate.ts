@@ -191,8 +191,9 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
     if (dark) return;
     const process = new Process(world, faults, `host:${(started += 1)}`);
     const ports = plant(process.ports(table, derived), world, derived);
-    // The call of a function, which ends once the last record is applied; another one follows.
+    // The call of a function, which ends once the last record is applied or its time is up; another one follows.
     const isCall = seed % 3 === 0 && started % 2 === 0 && !calm;
+    const end = world.now + 2_500;
     const awaited = awaitRecord(table.history.at(-1), process.clock());
     const consumer = new Consumer({
       ...ports,
@@ -208,7 +209,8 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       leaseMs: 10_000,
       pollMs: 200,
       onRecord: awaited.onRecord,
-      enough: (state, completeAt, closed) => isCall && closed && awaited.isApplied(state, completeAt),
+      enough: (state, completeAt, closed) =>
+        isCall && (world.now > end || (closed && awaited.isApplied(state, completeAt))),
       limits: { records: chance.pick([3, 20, 1_000]), cells: 1_000 },
       // Whether a batch waits for more while markers arrive.
       load: {
@@ -220,11 +222,11 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       },
     });
     running.push({ process, consumer });
-    const end = () => {
+    const ended = () => {
       process.kill();
       if (!process.stop.signal.aborted) world.schedule(200, start);
     };
-    consumer.run(process.stop.signal).then(end, (error: unknown) => {
+    consumer.run(process.stop.signal).then(ended, (error: unknown) => {
       failures.push(`a consumer ended: ${String(error)}`);
     });
   }
