@@ -7,7 +7,8 @@ import { firstState } from '../state.js';
 import { LOAD_POLICY } from './flood.js';
 import { OtherFormat, takeOwnership } from './ownership.js';
 import type { BatchLimits } from './reader.js';
-import { Session, type Progress, type SessionOptions, type SessionParts, type SessionTuning } from './session.js';
+import type { Progress, SessionOptions, SessionParts, SessionTuning } from './session-options.js';
+import { Session } from './session.js';
 import { WriteWatch, type FailingWrites } from './write-watch.js';
 
 export interface ConsumerOptions extends SessionParts, Partial<SessionTuning> {
