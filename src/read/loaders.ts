@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 
-import type { Cluster } from '../geo/clusters.js';
+import type { PackedCluster } from '../geo/packed-cluster.js';
 import type { AreaMemory } from '../loaders/area-memory.js';
 import { BlockLoader } from '../loaders/block-loader.js';
 import type { CellCache } from '../loaders/cell-cache.js';
@@ -34,7 +34,7 @@ export interface LoaderServices {
   readonly collectionCache: CollectionCache;
   readonly geometryCache: GeometryCache;
   /** Clusters by tile. */
-  readonly keptClusters: AreaMemory<readonly Cluster[]>;
+  readonly keptClusters: AreaMemory<readonly PackedCluster[]>;
   readonly pageServices: PageServices;
   readonly trust: ConsumerTrust;
   /** The same for the consumer of a source, by the scope of its collection. */

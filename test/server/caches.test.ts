@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest';
 
+import { fromZ } from '../../src/geo/geohash.js';
+import { PackedCluster } from '../../src/geo/packed-cluster.js';
 import { HeldRequests } from '../../src/graphql/execution/subscriptions.js';
 import { readDocument } from '../../src/graphql/limits/document-limits.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { LiveHub } from '../../src/live/hub.js';
+import { AreaMemory, ChangeLog } from '../../src/loaders/area-memory.js';
 import { blockName, CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache, LoadedGeometry } from '../../src/loaders/geometry-cache.js';
 import { silentLog } from '../../src/log.js';
+import { bytesOfClusters } from '../../src/map/cells/kept-clusters.js';
 import { featuresOf } from '../../src/map/features.js';
 import type { Collection } from '../../src/model/collection.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
@@ -135,6 +139,25 @@ const FILLINGS: Readonly<Record<string, Filling>> = {
         cache.put(blockName('parks', `u${n}`), { parent: `u${n}`, batch: 1, children }, cache.begin());
       }
       return cache;
+    },
+  },
+  'clusters by tile': {
+    bound: SMALL,
+    entries: 3_000,
+    fill(count) {
+      const changes = new ChangeLog(now);
+      const memory = new AreaMemory({ maxBytes: SMALL, bytesOf: bytesOfClusters, changes, trusted: () => true });
+      for (let n = 0; n < count; n++) {
+        const clusters = each(n % 10, (index) => {
+          const bounds = { west: n / 7, south: n / 9, east: n / 6, north: n / 8 };
+          const cells = each((n * index) % 40, (cell) => {
+            return { geohash: fromZ(40 * n + cell, 5), count: n, sumLng: n * 1e8 + 1, sumLat: n * 1e7 + index };
+          });
+          return new PackedCluster({ position: { lng: n / 3, lat: n / 11 }, bounds, count: n, cells });
+        });
+        memory.put(`parks\n${n}`, clusters, { scope: 'parks', ranges: [] }, memory.moment());
+      }
+      return memory;
     },
   },
   'what changed lately': {

@@ -96,7 +96,13 @@ function withReads(
   let zooms: ReturnType<typeof zoomsOfCells> | undefined;
   const ofCells = () => (zooms ??= zoomsOfCells(context, collection, clusters, occupied, spacing));
   return clusters.map((cluster) => ({
-    ...cluster,
+    position: cluster.position,
+    bounds: cluster.bounds,
+    count: cluster.count,
+    // Unpacked on demand.
+    get cells() {
+      return cluster.cells;
+    },
     marker: async () => {
       if (cluster.count !== 1) return null;
       single ??= singleMarkers(context, collection, clusters, occupied);

@@ -1,9 +1,10 @@
 import { CellportError } from '../../errors.js';
-import { areaOverlapsCell, normalizeBounds, type Area } from '../../geo/bounds.js';
+import { normalizeBounds, type Area } from '../../geo/bounds.js';
 import { ClusterTiles, sizeOfSpan, type ClusterTile, type TileSpan } from '../../geo/cluster-tiles.js';
 import { clusterArea, type Spacing } from '../../geo/cluster-windows.js';
 import { clusterCells, type Cluster } from '../../geo/clusters.js';
 import { cellBounds, LONGEST_Z } from '../../geo/geohash.js';
+import { PackedCluster } from '../../geo/packed-cluster.js';
 import { coverArea } from '../../geo/ranges.js';
 import { FINEST_STORED } from '../../model/cell.js';
 import { isCounted } from '../../model/grant.js';
@@ -16,14 +17,12 @@ import { occupiedCells, type MapQuestion } from './occupied.js';
 const MOST_TILES = 400;
 /** Number of ranges that describe where changes matter; they may extend beyond. */
 const RANGES = 16;
-const CLUSTER_BYTES = 300;
-const CELL_BYTES = 120;
-
+// Measured.
+const CLUSTER_BYTES = 320;
+const CELL_BYTES = 32;
 /** The approximate memory of the clusters of a tile in bytes. */
-export const bytesOfClusters = (clusters: readonly Cluster[], name: string): number =>
-  CLUSTER_BYTES +
-  2 * name.length +
-  clusters.reduce((sum, { cells }) => sum + CLUSTER_BYTES + CELL_BYTES * cells.length, 0);
+export const bytesOfClusters = (clusters: readonly PackedCluster[], name: string): number =>
+  CLUSTER_BYTES + 2 * name.length + clusters.reduce((sum, { size }) => sum + CLUSTER_BYTES + CELL_BYTES * size, 0);
 
 /** The tiles of a map's clusters. */
 interface Tiled {
@@ -73,7 +72,7 @@ export async function clustersByTile(
   if (found === undefined) return undefined;
   const { tiles, span, nameOf } = found;
   const { keptClusters } = context.loaders;
-  const known = new Map<string, readonly Cluster[] | undefined>();
+  const known = new Map<string, readonly PackedCluster[] | undefined>();
   let missing: TileSpan | undefined;
   for (let row = span.north; row <= span.south; row++) {
     for (let column = span.west; column <= span.east; column++) {
@@ -90,14 +89,10 @@ export async function clustersByTile(
     if (made === undefined) return undefined;
     for (const [name, clusters] of made) known.set(name, clusters);
   }
-  const byFirst = new Map<string, Cluster>();
-  for (const clusters of known.values()) {
-    for (const cluster of clusters ?? []) byFirst.set(cluster.cells[0]?.geohash ?? '', cluster);
-  }
-  const isInside = ({ cells }: Cluster) => cells.some(({ geohash }) => areaOverlapsCell(area, cellBounds(geohash)));
-  return [...byFirst]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([, cluster]) => (isInside(cluster) ? [cluster] : []));
+  const byFirst = new Map<string, PackedCluster>();
+  for (const clusters of known.values()) for (const cluster of clusters ?? []) byFirst.set(cluster.first, cluster);
+  const inside = [...byFirst].filter(([, cluster]) => cluster.overlaps(area));
+  return inside.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, cluster]) => cluster);
 }
 
 const around = (a: TileSpan, b: TileSpan): TileSpan => ({
@@ -114,7 +109,7 @@ async function clustersOfSpan(
   span: TileSpan,
   { field, collection }: MapQuestion,
   spacing: Spacing,
-): Promise<ReadonlyMap<string, readonly Cluster[]> | undefined> {
+): Promise<ReadonlyMap<string, readonly PackedCluster[]> | undefined> {
   const { keptClusters } = context.loaders;
   const precision = clusterPrecision(spacing.zoom);
   const area = normalizeBounds('bounds', tiles.boundsOf(span));
@@ -130,14 +125,15 @@ async function clustersOfSpan(
     if (error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return undefined;
     throw error;
   }
-  const byTile = new Map(tiles.tilesOf(span).map((tile) => [nameOf(tile), new Set<Cluster>()]));
+  const byTile = new Map(tiles.tilesOf(span).map((tile) => [nameOf(tile), new Set<PackedCluster>()]));
   for (const cluster of clusters) {
+    const kept = new PackedCluster(cluster);
     for (const { geohash } of cluster.cells) {
-      for (const tile of tiles.tilesOf(tiles.spanOf(cellBounds(geohash)))) byTile.get(nameOf(tile))?.add(cluster);
+      for (const tile of tiles.tilesOf(tiles.spanOf(cellBounds(geohash)))) byTile.get(nameOf(tile))?.add(kept);
     }
   }
-  const kept = Array.from(byTile, ([name, some]) => [name, [...some]] as const);
+  const lists = Array.from(byTile, ([name, some]) => [name, [...some]] as const);
   const decisive = { scope, ranges: coverArea(wide, LONGEST_Z, RANGES) };
-  for (const [name, some] of kept) keptClusters.put(name, some, decisive, since);
-  return new Map(kept);
+  for (const [name, some] of lists) keptClusters.put(name, some, decisive, since);
+  return new Map(lists);
 }

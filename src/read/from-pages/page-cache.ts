@@ -14,7 +14,7 @@ const MARKER_BYTES = 60;
 /** A marker as an object, with its position in the order of its collection, besides its texts. */
 const OBJECT_BYTES = 600;
 /** Texts and values are there again in the positions of markers and in the Features that are made of them. */
-const COPIES = 4;
+const COPIES = 2;
 /** The share of the memory that is for pages as objects. */
 const AS_OBJECTS = 1 / 8;
 
