@@ -16,15 +16,14 @@ import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { changeOf, DERIVED_FORMAT } from '../stream/change.js';
 import { Consumer, reportOf, type ConsumerStatus } from '../stream/consume/consumer.js';
-import { firstSince, openBlocks, openPages, openState, openSummaries } from '../stream/consume/derived-ports.js';
+import { consumerParts } from '../stream/consume/derived-ports.js';
 import { EMBEDDED_LOAD_POLICY } from '../stream/consume/flood.js';
-import { readBeyond } from '../stream/consume/follower.js';
-import { ownerIsGone, ownName } from '../stream/consume/owners.js';
+import { reachedBy, readBeyond, type Followed } from '../stream/consume/follower.js';
+import { ownerIsGone } from '../stream/consume/owners.js';
 import type { PagesPort } from '../stream/ports.js';
 import { openRecount } from '../stream/recount/reads.js';
 import { recount } from '../stream/recount/recount.js';
 import type { RecountResult } from '../stream/recount/scan.js';
-import { openStream } from '../stream/source/dynamodb.js';
 import { firstState } from '../stream/state.js';
 import type { StreamBackend } from './backend.js';
 import type { LiveFeed } from './live.js';
@@ -45,22 +44,6 @@ const APPEARS_WITHIN_MS = 300;
 /** When every write before the call is in the stream. The embedded engine writes item and record in one transaction. */
 export const inStreamBy = ({ waitsForDisk }: Database): number =>
   systemClock.now() + (waitsForDisk ? 0 : APPEARS_WITHIN_MS);
-
-/** Dependencies that a stream consumer and a recount share; `consumer` names the stored state. */
-export function consumerParts({ database, streams }: StreamBackend, log: Log, consumer = CONSUMER) {
-  return {
-    stream: openStream(database, streams),
-    state: openState(database, consumer),
-    cells: openBlocks(database),
-    pages: openPages(database),
-    days: { port: openSummaries(database) },
-    clock: database.clock,
-    keys: database.keys,
-    log,
-    self: ownName(),
-    since: () => firstSince(database),
-  };
-}
 
 /**
  * Recounts all markers while servers and writers are running, and repairs the cells; with `checkOnly` it only finds the
@@ -138,10 +121,17 @@ function adviseRecount({ pages }: ConsumerStatus, log: Log): void {
     log.warn({}, 'This table has no pages of markers, so maps read its index: run `cellport recount` once');
 }
 
-/** How far the consumer is, whichever process runs it, as it was stored lately; undefined before its first start. */
-export async function storedReport(database: Database): Promise<ConsumerReport | undefined> {
+/**
+ * How far the consumer is, whichever process runs it, as it was stored lately, and as a follower of the stream tells;
+ * undefined before its first start.
+ */
+export async function storedReport(
+  database: Database,
+  ends: readonly Followed[] = [],
+): Promise<ConsumerReport | undefined> {
   const state = await loadStreamState(database, CONSUMER, newCall(), { consistent: false });
-  return state?.layout === DERIVED_FORMAT ? { ...reportOf(state), gap: state.gap } : undefined;
+  if (state?.layout !== DERIVED_FORMAT) return undefined;
+  return { ...reportOf(state), endAt: reachedBy(state, ends), gap: state.gap };
 }
 
 /** Caches that the stream keeps up to date. */

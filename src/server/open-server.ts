@@ -15,7 +15,7 @@ import { openAudit } from './audit.js';
 import type { Backend } from './backend.js';
 import type { Background } from './background.js';
 import { watchClock } from './clock-watch.js';
-import { noConsumer, recountDerived, startConsumer, storedReport, type DerivedData } from './consumer.js';
+import { recountDerived, startConsumer, storedReport, type DerivedData } from './consumer.js';
 import type { Demo } from './demo.js';
 import { keepExact } from './exact-counts.js';
 import { FleetSearch } from './fleet-search.js';
@@ -34,6 +34,7 @@ import {
 import { SourceKeeper } from './sources/keeper.js';
 import { spreadHotPrefixes } from './spread.js';
 import { followDocuments } from './trusted-documents.js';
+import { watchConsumer } from './watch-consumer.js';
 
 export interface Server {
   readonly derived: DerivedData;
@@ -109,7 +110,7 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
     sourceConsumerStatus: (scope) => (config.consumer ? sources?.status(scope) : undefined),
     sourceLiveSince: async (scope) => sources?.liveSince(scope),
     sources: () => (config.consumer && sources?.list()) || [],
-    storedReport: () => storedReport(backend.database),
+    storedReport: () => storedReport(backend.database, live.ends),
     live: live.hub,
     search,
     load: demo && (() => demo.readiness()),
@@ -123,7 +124,7 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
   const embedded = config.database.kind === 'embedded';
   const derived = config.consumer
     ? startConsumer(backend, log, { caches: services, live: live.feed, embedded })
-    : noConsumer();
+    : watchConsumer(backend.database, live.ends);
   const { consumption, keys } = backend.database;
   const metrics = consumption && metricsOf(consumption, keys);
   // DynamoDB Local has no partitions.
