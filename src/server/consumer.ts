@@ -1,10 +1,10 @@
 import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
 import { cellRange } from '../geo/ranges.js';
+import type { ChangeLog } from '../loaders/area-memory.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { ConsumerReport } from '../loaders/consumer-trust.js';
 import { silentLog, type Log } from '../log.js';
-import type { ChangeLog } from '../loaders/area-memory.js';
 import type { CellChanges } from '../model/cell-changes.js';
 import { LONGEST_BLOCK, placeOfParent } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
