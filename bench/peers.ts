@@ -9,7 +9,7 @@ import { newMarkerItem } from '../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../src/store/marker/markers.js';
 import { newCall } from '../src/store/request/meter.js';
 import { post } from './http/load.js';
-import { asking, read } from './peers/cellport.js';
+import { asking, isReady, read } from './peers/cellport.js';
 import { askingPostgis, fillPostgis, readPostgis } from './peers/postgis.js';
 import { KINDS, MOST, RADIUS, rectanglesOf, saidOf, type Kind, type PeerMarker, type Said } from './peers/question.js';
 import { openFreshTables } from './rig/fresh-tables.js';
@@ -101,16 +101,12 @@ async function inMemory(markers: readonly BenchMarker[]): Promise<Side> {
 async function cellport(
   engine: Parameters<typeof startServer>[0],
   markers: number,
-  views: readonly View[],
   { name, settings }: (typeof CACHES)[number],
 ): Promise<Side> {
   const env = { CELLPORT_TABLE: 'bench-peers', CELLPORT_CACHE_MB: '64', CELLPORT_EXPLAIN: 'off', ...settings };
   const { child, url } = await startServer(engine, [], env, (line) => line.includes('Serving'));
   const { ask, close } = asking(`${url}/graphql`, CLIENTS);
-  const [world] = views.filter(({ zoom }) => zoom === 2);
-  if (!world) throw new Error('no view shows the whole world');
-  const everything = { ...world, bounds: { west: -180, south: -90, east: 180, north: 90 } };
-  while (read('count', String(await ask('count', everything))).count !== markers) await sleep(500);
+  while (!(await isReady(`${url}/graphql`, markers))) await sleep(500);
   return {
     name,
     ask,
@@ -278,7 +274,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
     await filled;
     for (const cache of CACHES) {
       say(cache.name);
-      const ours = await cellport(engine, markers.length, views, cache);
+      const ours = await cellport(engine, markers.length, cache);
       open.push(ours);
       const agreed = await agreeing(ours, postgis, views);
       say(`as PostGIS answers, of ${views.length}: ${JSON.stringify(agreed)}`);

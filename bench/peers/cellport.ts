@@ -37,6 +37,21 @@ export function read(kind: Kind, text: string): Said {
   return { count: count ?? 0 };
 }
 
+const READY = `{ collection(key: "cities") { count countsExact }
+  viewport(bounds: { west: 0, south: 40, east: 10, north: 50 }, zoom: 6) { plan(collection: "cities") { source } } }`;
+
+interface Ready {
+  readonly collection: { readonly count: number; readonly countsExact: boolean } | null;
+  readonly viewport: { readonly plan: { readonly source: string } };
+}
+
+/** Whether a server has counted all of these markers, and reads them from pages. */
+export async function isReady(url: string, markers: number): Promise<boolean> {
+  const { text } = await post(new Agent(), url, JSON.stringify({ query: READY }));
+  const { collection, viewport } = (JSON.parse(String(text)) as { readonly data: Ready }).data;
+  return collection?.count === markers && collection.countsExact && viewport.plan.source === 'PAGES';
+}
+
 /** Returns a function that sends one question and resolves to the response's text. */
 export function asking(url: string, connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
