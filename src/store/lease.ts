@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 import { elapsedSince, momentOf, type Clock, type Moment } from '../clock.js';
 import { retry } from '../retry.js';
 
@@ -204,6 +206,8 @@ export async function whileLeased<T extends Leased, R>(
   const { clock } = lease;
   const session = new AbortController();
   const working = AbortSignal.any([signal, session.signal]);
+  // Each write that waits for its next attempt listens; above ten listeners Node warns of a leak.
+  setMaxListeners(0, working);
   let lost: unknown;
   async function renew(): Promise<void> {
     while (!working.aborted) {
