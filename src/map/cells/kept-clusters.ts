@@ -20,6 +20,7 @@ const RANGES = 16;
 // Measured.
 const CLUSTER_BYTES = 320;
 const CELL_BYTES = 32;
+
 /** The approximate memory of the clusters of a tile in bytes. */
 export const bytesOfClusters = (clusters: readonly PackedCluster[], name: string): number =>
   CLUSTER_BYTES + 2 * name.length + clusters.reduce((sum, { size }) => sum + CLUSTER_BYTES + CELL_BYTES * size, 0);
@@ -86,7 +87,9 @@ export async function clustersByTile(
   }
   if (missing) {
     const made = await clustersOfSpan(context, found, missing, question, spacing);
-    if (made === undefined) return undefined;
+    // What has changed meanwhile may be in some of the tiles and not in others.
+    const isCurrent = [...known].every(([name, clusters]) => !clusters || keptClusters.get(name) === clusters);
+    if (made === undefined || !isCurrent) return undefined;
     for (const [name, clusters] of made) known.set(name, clusters);
   }
   const byFirst = new Map<string, PackedCluster>();
