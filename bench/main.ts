@@ -17,6 +17,7 @@ import { moves } from './moves.js';
 import { near } from './near.js';
 import { nearest } from './nearest.js';
 import { pans } from './pans.js';
+import { peers } from './peers.js';
 import { prefixes } from './prefixes.js';
 import { writeReport } from './report.js';
 import { sampling } from './sampling.js';
@@ -39,6 +40,7 @@ const ALL: readonly Benchmark[] = [
   near,
   nearest,
   pans,
+  peers,
   prefixes,
   growth,
   streaming,

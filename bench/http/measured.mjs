@@ -18,8 +18,8 @@ const orders = {
   },
 };
 
-process.on('message', async (order) => {
-  if (Object.hasOwn(orders, order)) process.send(await orders[order]());
+process.on('message', (order) => {
+  if (Object.hasOwn(orders, order)) void orders[order]().then((answer) => process.send(answer));
 });
 // The message channel must not keep the process alive.
 process.channel?.unref();

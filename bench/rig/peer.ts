@@ -46,11 +46,15 @@ const PEER_TABLE = 'peer';
 /** A map that takes more Query calls is abandoned. */
 export const MOST_QUERIES = 2_000;
 
-/** The package, installed from the registry on first use. */
+/** Installs what Cellport is measured against from the registry on first use. */
+export function installPeers(): void {
+  if (existsSync(new URL('node_modules/supercluster', FOLDER))) return;
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: FOLDER, stdio: 'ignore' });
+}
+
+/** The package. */
 export function loadPeer(): PeerPackage {
-  if (!existsSync(new URL('node_modules/dynamodb-geo', FOLDER))) {
-    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: FOLDER, stdio: 'ignore' });
-  }
+  installPeers();
   return createRequire(new URL('package.json', FOLDER))('dynamodb-geo') as PeerPackage;
 }
 

@@ -9,6 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Postgis {
   /** Version of PostGIS. */
   readonly version: string;
+  /** Folder of the socket that it listens on. */
+  readonly socket: string;
+  /** Process that all others descend from. */
+  readonly pid: number;
   /** Runs SQL with `psql`. Returns the lines of its output, columns separated by tabs. */
   readonly sql: (text: string) => string[];
   readonly close: () => Promise<void>;
@@ -66,7 +70,7 @@ export async function startPostgis(): Promise<Postgis | undefined> {
   for (let tries = 1; ; tries++) {
     try {
       const [version = ''] = sql('CREATE EXTENSION IF NOT EXISTS postgis; SELECT postgis_lib_version();');
-      return { version, sql, close };
+      return { version, socket: folder, pid: server.pid ?? 0, sql, close };
     } catch (error) {
       if (tries === TRIES) {
         await close();

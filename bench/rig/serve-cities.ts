@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-import type { Engine } from '../../src/engine/start.js';
+import type { EngineAddress } from '../../src/engine/start.js';
 import { settingsOf } from '../../test/support/engine-settings.js';
 
 export interface Served {
@@ -12,7 +12,7 @@ export interface Served {
 
 /** Starts the built server on an engine, with these settings. Resolves when it prints a line that `ready` accepts. */
 export async function startServer(
-  engine: Engine,
+  engine: EngineAddress,
   args: readonly string[],
   settings: Readonly<Record<string, string>>,
   ready: (line: string) => boolean,
@@ -41,5 +41,5 @@ export async function startServer(
 }
 
 /** Starts the built server with the demo on an engine. Resolves when it is complete. */
-export const serveCities = (engine: Engine, settings: Readonly<Record<string, string>> = {}): Promise<Served> =>
+export const serveCities = (engine: EngineAddress, settings: Readonly<Record<string, string>> = {}): Promise<Served> =>
   startServer(engine, ['--demo'], settings, (line) => line.includes('the demo is complete'));

@@ -1,8 +1,8 @@
 import type { EngineAddress } from '../../src/engine/start.js';
 import { createLog } from '../../src/log-output.js';
-import { consumerParts } from '../../src/server/consumer.js';
 import type { Database } from '../../src/store/database.js';
 import { Consumer, type ConsumerOptions } from '../../src/stream/consume/consumer.js';
+import { consumerParts } from '../../src/stream/consume/derived-ports.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 
 /** A consumer with the server's settings. */

@@ -5,8 +5,9 @@ import type { MarkerCounts } from '../access/marker-counts.js';
 import { CellportError } from '../errors.js';
 import type { ZRange } from '../geo/ranges.js';
 import type { LiveChanges } from '../live/hub.js';
+import type { AreaMemory, ChangeLog } from '../loaders/area-memory.js';
 import { remembered } from '../loaders/remembered.js';
-import type { AnswerMemory } from '../map/tiles/memory.js';
+import type { KeptAnswer } from '../map/tiles/kept-answer.js';
 import type { Collection, SourceStatus } from '../model/collection.js';
 import { STALE_AFTER_MS } from '../model/limits.js';
 import type { RecentWrite } from '../pages/recent-writes.js';
@@ -46,7 +47,9 @@ export interface Peers {
 export interface Services extends LoaderServices {
   readonly answerWriter: AnswerWriter;
   /** Tiles and other answers that are known to be what they would be now. */
-  readonly answers: AnswerMemory;
+  readonly answers: AreaMemory<KeptAnswer>;
+  /** Where this process knows of changes. */
+  readonly changes: ChangeLog;
   /** Undefined if no consumer runs. */
   readonly consumerStatus: () => StreamStatus | undefined;
   /** How far the source with a scope is followed. */

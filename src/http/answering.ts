@@ -5,7 +5,7 @@ import { CellportError } from '../errors.js';
 import type { RequestContext } from '../graphql/context.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { DecisiveBlocks } from '../map/tiles/blocks.js';
-import type { KeptAnswer } from '../map/tiles/memory.js';
+import type { KeptAnswer } from '../map/tiles/kept-answer.js';
 import type { Collection } from '../model/collection.js';
 import type { Addresses } from './addresses.js';
 import type { Admit } from './admit.js';
@@ -93,7 +93,7 @@ export async function remembered(
   const full = JSON.stringify([scope, createdAt, version, [...(grant?.hidden ?? [])].sort(), ...name]);
   const since = answers.moment();
   const known = answers.get(full);
-  if (known) return known;
+  if (known && known.expiresAt > services.db.clock.wall()) return known;
   const made = await make();
   answers.put(full, made, { scope, ranges }, since);
   return made;

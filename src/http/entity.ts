@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import type { KeptAnswer } from '../map/tiles/memory.js';
+import type { KeptAnswer } from '../map/tiles/kept-answer.js';
 import { compressed, encodingFor, varyByEncoding } from './compression.js';
 
 /** How long an answer may be kept, by whom, and the names by which it can be dropped. */

@@ -159,12 +159,6 @@ export const CELL = {
   },
 } as const satisfies EntityDeclaration;
 
-/** The last record of a marker that was applied to the cells, if an AWS Lambda function maintains them. */
-export const APPLIED = {
-  name: 'applied',
-  key: { pk: { readable: 'applied::{scope}::{key}', compact: '{scope:2}Ap#{key}' }, sk: 'record' },
-} as const satisfies EntityDeclaration;
-
 /** The item of a table of others that is a marker, where the marker's key does not tell it. */
 export const WINNER = {
   name: 'winner',
@@ -244,7 +238,6 @@ export const ENTITIES: readonly EntityDeclaration[] = [
   ACCESS,
   DOCUMENT,
   CELL,
-  APPLIED,
   PLACES,
   PAGE,
   PAGE_DIRECTORY,

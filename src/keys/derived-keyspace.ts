@@ -1,6 +1,5 @@
 import type { Place } from '../model/place.js';
 import {
-  APPLIED,
   AUDIT,
   AUDIT_SHARDS,
   CELL,
@@ -131,14 +130,11 @@ function dayKeys(style: KeyStyle) {
 
 /** Keys of what consumers of the stream remember, and of what people have changed. */
 function streamKeys(style: KeyStyle) {
-  const applied = defineEntity(APPLIED, style);
   const states = defineEntity(STREAM_STATE, style);
   const deadLetters = defineEntity(DEAD_LETTER, style);
   const winners = defineEntity(WINNER, style);
   const audits = defineEntity(AUDIT, style);
   return {
-    /** The item that holds the last record of a marker that was applied to the cells. */
-    applied: (scope: string, key: string): Key => applied.format({ scope, key }),
     /** The item that names the item of a source that is a marker. */
     winner: (scope: string, key: string): Key => winners.format({ scope, key }),
     parseWinner: (key: Key): { readonly scope: string; readonly key: string } | undefined => winners.parse(key),

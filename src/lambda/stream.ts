@@ -1,23 +1,20 @@
 /**
- * Maintains the cells in an AWS Lambda: an event-source mapping of the entities' stream calls `handler`. docs/stream.md
- * says how to set it up, and why each record counts once.
+ * Runs the stream's consumer in an AWS Lambda, whenever an event source mapping of the entities' stream calls `handler`.
+ * docs/stream.md says how to set it up.
  */
 import { readConfig, silenceSdkAdvice, type Config } from '../config.js';
 import { createLog } from '../log-output.js';
-import { applyRecords } from '../store/cell/apply-records.js';
-import { CONSUMER } from '../store/cell/stream-state.js';
 import { createDatabase, type Database } from '../store/database.js';
-import { newCall } from '../store/request/meter.js';
 import { ownTables } from '../store/table/tables.js';
-import { applyStreamRecords } from '../stream/consume/apply-records.js';
-import { openState } from '../stream/consume/derived-ports.js';
-import { claimForRecords, noteStream } from '../stream/consume/ownership.js';
-import type { StatePort } from '../stream/ports.js';
-import { recordOf, type WireRecord } from '../stream/source/dynamodb.js';
+import { Consumer, type ConsumerOptions } from '../stream/consume/consumer.js';
+import { consumerParts } from '../stream/consume/derived-ports.js';
+import { BRIEF_LOAD_POLICY } from '../stream/consume/flood.js';
+import { createStreamsClient, recordOf, type WireRecord } from '../stream/source/dynamodb.js';
+import { awaitRecord } from './await-record.js';
 
-/** The event that the mapping sends. */
+/** The event that the mapping sends. That of a schedule has no records: everything in the stream is then awaited. */
 export interface StreamEvent {
-  readonly Records: readonly (WireRecord & { readonly eventSourceARN?: string })[];
+  readonly Records?: readonly WireRecord[];
 }
 
 /** Identifies the record from which records are to be delivered again; needs `ReportBatchItemFailures`. */
@@ -30,63 +27,85 @@ export interface LambdaContext {
   readonly getRemainingTimeInMillis: () => number;
 }
 
-/** Time reserved for the answer before AWS ends the call: without an answer the whole batch is delivered again. */
-const ANSWERS_BEFORE_END_MS = 2_000;
+export interface StreamBackend {
+  readonly database: Database;
+  readonly streams: ReturnType<typeof createStreamsClient>;
+}
 
-/** Creates a handler for the tables of a configuration, or for the database that `open` returns. */
-export function createHandler(config: Config, open: () => Database = () => openDatabase(config)) {
+/** Time before AWS ends the call, after which no batch is begun, and after which the one that is being applied is left to the next call. */
+const STOPS_BEFORE_END_MS = 5_000;
+const LEAVES_BEFORE_END_MS = 2_000;
+const LOOK_MS = 200;
+/** A quarter of a server's, so that a call can apply a batch within its time and memory. */
+const LIMITS = { records: 50_000, cells: 50_000 };
+
+/**
+ * Creates a handler for the tables of a configuration, or for the database that `open` returns. The event only tells that
+ * there are records, which the consumer reads from the stream itself, from where its stored state is, like a server's. The
+ * call ends once they are applied, by this process or by another one that holds the lease.
+ */
+export function createHandler(
+  config: Config,
+  open: () => StreamBackend = () => openBackend(config),
+  tuning: Pick<ConsumerOptions, 'leaseMs'> = {},
+) {
   const log = createLog(config.logLevel);
-  let ready: Promise<Database> | undefined;
-  /** The stream that the last records came from. */
-  let stream: string | undefined;
+  let ready: ReturnType<typeof start> | undefined;
 
-  /** Opens the database, once it is known that its tables are Cellport's and no server maintains the same cells. */
-  async function start(): Promise<Database> {
-    const database = open();
-    await ownTables(database);
-    await claimForRecords(openState(database, CONSUMER), database.clock.wall());
-    return database;
+  /** Opens the database, once it is known that its tables are Cellport's and that their stream can be read. */
+  async function start() {
+    const backend = open();
+    await ownTables(backend.database);
+    const parts = consumerParts(backend, log);
+    // A consumer would try again and again.
+    await parts.stream.listShards(await parts.stream.identify(), undefined);
+    return parts;
   }
 
-  /** Checks for a gap when records come from a new stream. */
-  async function note(state: StatePort, wall: number, source: string | undefined): Promise<void> {
-    if (source === undefined || source === stream) return;
-    const gap = await noteStream(state, source, wall);
-    if (gap !== null) log.error({ gap, stream: source }, 'The cells have a gap; run `cellport recount`');
-    stream = source;
-  }
-
-  return async ({ Records }: StreamEvent, context?: LambdaContext): Promise<StreamAnswer> => {
+  return async ({ Records = [] }: StreamEvent, context?: LambdaContext): Promise<StreamAnswer> => {
     ready ??= start();
-    const database = await ready.catch((error: unknown) => {
+    const parts = await ready.catch((error: unknown) => {
       ready = undefined;
       throw error;
     });
-    const state = openState(database, CONSUMER);
-    await note(state, database.clock.wall(), Records[0]?.eventSourceARN);
-    const again = await applyStreamRecords(
-      {
-        keys: database.keys,
-        clock: database.clock,
-        log,
-        signal: untilEnd(context),
-        putDeadLetters: (records) => state.putDeadLetters(records),
-        apply: (markers, blocks) => applyRecords(database, markers, blocks, database.clock.wall(), newCall()),
+    const { clock } = parts;
+    const remainingMs = context?.getRemainingTimeInMillis() ?? Infinity;
+    const records = Records.map(recordOf);
+    const awaited = awaitRecord(records.at(-1), clock);
+    const stopAt = clock.now() + remainingMs - Math.min(STOPS_BEFORE_END_MS, remainingMs / 2);
+    let applied = false;
+    const consumer = new Consumer({
+      ...parts,
+      ...tuning,
+      // Calls for records end as soon as these are applied.
+      days: { ...parts.days, closes: records.length === 0 },
+      limits: LIMITS,
+      load: BRIEF_LOAD_POLICY,
+      lookMs: LOOK_MS,
+      onRecord: awaited.onRecord,
+      enough(state, completeAt, closed) {
+        applied ||= closed && awaited.isApplied(state, completeAt);
+        return applied || clock.now() >= stopAt;
       },
-      Records.map(recordOf),
-    );
-    return { batchItemFailures: again === undefined ? [] : [{ itemIdentifier: again }] };
+    });
+    await consumer.run(untilEnd(remainingMs));
+    const [first] = records;
+    if (applied) return { batchItemFailures: [] };
+    const message = 'Not everything was applied in time; set a timeout of at least 60 seconds if it is shorter';
+    log.error({ from: first?.sequence, remainingMs }, message);
+    return { batchItemFailures: first === undefined ? [] : [{ itemIdentifier: first.sequence }] };
   };
 }
 
-function untilEnd(context: LambdaContext | undefined): AbortSignal {
-  if (context === undefined) return new AbortController().signal;
-  return AbortSignal.timeout(Math.max(0, context.getRemainingTimeInMillis() - ANSWERS_BEFORE_END_MS));
+function untilEnd(remainingMs: number): AbortSignal {
+  if (remainingMs === Infinity) return new AbortController().signal;
+  return AbortSignal.timeout(Math.max(0, Math.floor(remainingMs - Math.min(LEAVES_BEFORE_END_MS, remainingMs / 4))));
 }
 
-function openDatabase({ database, tables, keyStyle }: Config): Database {
-  const where = database.kind === 'configured' ? { endpoint: database.endpoint, region: database.region } : {};
-  return createDatabase({ tables, keyStyle, ...where });
+function openBackend({ database: wanted, tables, keyStyle }: Config): StreamBackend {
+  const { endpoint, streamsEndpoint, region } = wanted.kind === 'configured' ? wanted : {};
+  const database = createDatabase({ tables, keyStyle, endpoint, region });
+  return { database, streams: createStreamsClient({ endpoint: streamsEndpoint, region }, database.clock) };
 }
 
 let handle: ReturnType<typeof createHandler> | undefined;

@@ -72,9 +72,12 @@ export async function viewportContent(
   return { mode: 'CLUSTERS', total, markers: [], ...clustered };
 }
 
-/** The number of markers inside a viewport, counted from the blocks that its clusters are formed from. */
-const countInside = (context: MapContext, viewport: Viewport, { field, collection }: ContentQuestion) =>
-  countInRegion(context, collection, regionOf(viewport.area, blocksOfClusters(viewport)), field);
+/** The number of markers inside a viewport, counted from the blocks that are read for its clusters, if any. */
+function countInside(context: MapContext, viewport: Viewport, question: ContentQuestion): Promise<number> {
+  const { field, collection } = question;
+  const blocks = blocksOfClusters(context, viewport, question);
+  return countInRegion(context, collection, regionOf(viewport.area, blocks), field);
+}
 
 interface Inside {
   /** The number of markers inside, if they were counted. */

@@ -5,7 +5,7 @@ import type { MapMarker } from './marker.js';
 const ESCAPED = /[\u0000-\u001f]/;
 
 /** The memory of a text in bytes, with that of its JSON in UTF-8. */
-const bytesOfText = (text: string): number => (ESCAPED.test(text) ? 8 : 2) * Buffer.byteLength(text);
+export const bytesOfText = (text: string): number => (ESCAPED.test(text) ? 8 : 2) * Buffer.byteLength(text);
 
 /**
  * The approximate memory of a JSON value in bytes, with that of its JSON in UTF-8. The length of that alone says little:

@@ -1,5 +1,7 @@
 import pLimit from 'p-limit';
 
+import type { PackedCluster } from '../geo/packed-cluster.js';
+import type { AreaMemory } from '../loaders/area-memory.js';
 import { BlockLoader } from '../loaders/block-loader.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { CollectionCache } from '../loaders/collection-cache.js';
@@ -31,6 +33,8 @@ export interface LoaderServices {
   readonly cellCache: CellCache;
   readonly collectionCache: CollectionCache;
   readonly geometryCache: GeometryCache;
+  /** Clusters by tile. */
+  readonly keptClusters: AreaMemory<readonly PackedCluster[]>;
   readonly pageServices: PageServices;
   readonly trust: ConsumerTrust;
   /** The same for the consumer of a source, by the scope of its collection. */
@@ -48,6 +52,7 @@ export class Loaders {
   readonly collections: CollectionLoader;
   readonly entities: EntityLoader;
   readonly index: IndexLoader;
+  readonly keptClusters: LoaderServices['keptClusters'];
   readonly markers: MarkerLoader;
   readonly pages: PageLoader;
   readonly places: PlaceLoader;
@@ -59,6 +64,7 @@ export class Loaders {
   /** `grants`: what the principal of the request may do; undefined for everything. */
   constructor(services: LoaderServices, call: Call, grants?: Grants) {
     const { db, cellCache, collectionCache, geometryCache, pageServices, trust, sourceTrust, limits, now } = services;
+    this.keptClusters = services.keptClusters;
     const slots = pLimit(CONCURRENT_QUERIES);
     const ranges = new RangeLoader(
       async (range, limit, start) => {

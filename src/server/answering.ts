@@ -7,7 +7,6 @@ import { asSubgraph } from '../graphql/federation.js';
 import type { Log } from '../log.js';
 import { openAudit } from './audit.js';
 import type { Backend } from './backend.js';
-import { storedReport } from './consumer.js';
 import {
   BUILT_FILES,
   createHttpServer,
@@ -42,7 +41,6 @@ export function openAnswering(
     budgets,
     audit: openAudit(config, database, log),
     cacheBytes,
-    storedReport: () => storedReport(database),
     storageFault,
     limits,
     introspection,

@@ -1,10 +1,10 @@
 import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
 import { cellRange } from '../geo/ranges.js';
+import type { ChangeLog } from '../loaders/area-memory.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { ConsumerReport } from '../loaders/consumer-trust.js';
 import { silentLog, type Log } from '../log.js';
-import type { AnswerMemory } from '../map/tiles/memory.js';
 import type { CellChanges } from '../model/cell-changes.js';
 import { LONGEST_BLOCK, placeOfParent } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
@@ -15,15 +15,14 @@ import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { changeOf, DERIVED_FORMAT } from '../stream/change.js';
 import { Consumer, reportOf, type ConsumerStatus } from '../stream/consume/consumer.js';
-import { firstSince, openBlocks, openPages, openState, openSummaries } from '../stream/consume/derived-ports.js';
+import { consumerParts } from '../stream/consume/derived-ports.js';
 import { EMBEDDED_LOAD_POLICY } from '../stream/consume/flood.js';
-import { readBeyond } from '../stream/consume/follower.js';
-import { ownerIsGone, ownName } from '../stream/consume/owners.js';
+import { reachedBy, readBeyond, type Followed } from '../stream/consume/follower.js';
+import { ownerIsGone } from '../stream/consume/owners.js';
 import type { PagesPort } from '../stream/ports.js';
 import { openRecount } from '../stream/recount/reads.js';
 import { recount } from '../stream/recount/recount.js';
 import type { RecountResult } from '../stream/recount/scan.js';
-import { openStream } from '../stream/source/dynamodb.js';
 import { firstState } from '../stream/state.js';
 import type { StreamBackend } from './backend.js';
 import type { LiveFeed } from './live.js';
@@ -44,22 +43,6 @@ const APPEARS_WITHIN_MS = 300;
 /** When every write before the call is in the stream. The embedded engine writes item and record in one transaction. */
 export const inStreamBy = ({ waitsForDisk }: Database): number =>
   systemClock.now() + (waitsForDisk ? 0 : APPEARS_WITHIN_MS);
-
-/** Dependencies that a stream consumer and a recount share; `consumer` names the stored state. */
-export function consumerParts({ database, streams }: StreamBackend, log: Log, consumer = CONSUMER) {
-  return {
-    stream: openStream(database, streams),
-    state: openState(database, consumer),
-    cells: openBlocks(database),
-    pages: openPages(database),
-    days: { port: openSummaries(database) },
-    clock: database.clock,
-    keys: database.keys,
-    log,
-    self: ownName(),
-    since: () => firstSince(database),
-  };
-}
 
 /**
  * Recounts all markers while servers and writers are running, and repairs the cells; with `checkOnly` it only finds the
@@ -137,17 +120,24 @@ function adviseRecount({ pages }: ConsumerStatus, log: Log): void {
     log.warn({}, 'This table has no pages of markers, so maps read its index: run `cellport recount` once');
 }
 
-/** How far the consumer is, whichever process runs it, as it was stored lately; undefined before its first start. */
-export async function storedReport(database: Database): Promise<ConsumerReport | undefined> {
+/**
+ * How far the consumer is, whichever process runs it, as it was stored lately, and as a follower of the stream tells;
+ * undefined before its first start.
+ */
+export async function storedReport(
+  database: Database,
+  ends: readonly Followed[] = [],
+): Promise<ConsumerReport | undefined> {
   const state = await loadStreamState(database, CONSUMER, newCall(), { consistent: false });
-  return state?.layout === DERIVED_FORMAT ? { ...reportOf(state), gap: state.gap } : undefined;
+  if (state?.layout !== DERIVED_FORMAT) return undefined;
+  return { ...reportOf(state), endAt: reachedBy(state, ends), gap: state.gap };
 }
 
 /** Caches that the stream keeps up to date. */
 export interface Caches {
   readonly cellCache: Pick<CellCache, 'applied' | 'clear'>;
   readonly pageServices: { readonly pageCache: Pick<PageCache, 'changed' | 'clear'> };
-  readonly answers: Pick<AnswerMemory, 'changed' | 'clear'>;
+  readonly changes: Pick<ChangeLog, 'changed' | 'clear'>;
 }
 
 export interface KeepOptions {
@@ -167,7 +157,7 @@ export function noteBatch(caches: Caches | undefined, batch: number, changes: Ce
     const finest = [...blocks].filter(
       ([parent]) => parent.length === LONGEST_BLOCK && placeOfParent(parent) === undefined,
     );
-    caches?.answers.changed(
+    caches?.changes.changed(
       scope,
       finest.map(([parent]) => cellRange(parent)),
     );
@@ -178,7 +168,7 @@ export function noteBatch(caches: Caches | undefined, batch: number, changes: Ce
 export function forgetCached(caches: Caches | undefined): void {
   caches?.cellCache.clear();
   caches?.pageServices.pageCache.clear();
-  caches?.answers.clear();
+  caches?.changes.clear();
 }
 
 /** Pages whose writes are noted in the caches of readers. */
@@ -186,7 +176,7 @@ export function notedPages(
   pages: PagesPort,
   generation: string,
   cache: Pick<PageCache, 'changed'> | undefined,
-  answers?: Caches['answers'],
+  changes?: Caches['changes'],
 ): PagesPort {
   const write: PagesPort['write'] = async (replacements) => {
     try {
@@ -197,7 +187,7 @@ export function notedPages(
         cache?.changed(pageName(scope, generation, begin), round);
         const end = written.at(-1)?.end;
         const to = end === undefined ? cellRange(begin.charAt(0)).to : cellRange(end).from + 1;
-        answers?.changed(scope, [{ from: cellRange(begin).from, to }]);
+        changes?.changed(scope, [{ from: cellRange(begin).from, to }]);
       }
     }
   };
@@ -221,7 +211,7 @@ export function startConsumer(
     ...parts,
     pages: {
       ...parts.pages,
-      open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache, caches?.answers),
+      open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache, caches?.changes),
     },
     ownerIsGone,
     upgrade: embedded,

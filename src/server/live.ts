@@ -2,7 +2,7 @@ import { LiveHub, type HubOptions } from '../live/hub.js';
 import { Relay, type RelayOptions } from '../live/redis.js';
 import type { Log } from '../log.js';
 import type { StreamRecord } from '../stream/change.js';
-import { followStream, readWholeStream, type FollowerOptions } from '../stream/consume/follower.js';
+import { followStream, readWholeStream, type Followed, type FollowerOptions } from '../stream/consume/follower.js';
 import type { StreamPort } from '../stream/ports.js';
 import { openStream } from '../stream/source/dynamodb.js';
 import type { StreamBackend } from './backend.js';
@@ -25,6 +25,8 @@ export interface Received {
   readonly feed: LiveFeed;
   /** Begins to read the stream, if changes are wanted and do not arrive otherwise. */
   readonly follow: () => void;
+  /** Up to when this process has itself read the stream, lately; oldest first. */
+  readonly ends: readonly Followed[];
   /** Stops receiving; leaves no connection or timer behind. */
   readonly close: () => Promise<void>;
 }
@@ -38,6 +40,8 @@ export interface Live<H extends Hub = Hub> extends Omit<Received, 'follow'> {
   readonly receive: (scope: string, stream: StreamPort, receiver: Receiver, isWanted: () => boolean) => Received;
 }
 
+/** Those of some three seconds. */
+const MOST_ENDS = 15;
 /** Maximum time to read back the stream for subscribers that resume. */
 const READ_BACK_WITHIN_MS = 20_000;
 
@@ -53,7 +57,7 @@ function receiveFromRedis(options: RelayOptions): Received {
     onLoss: () => relay.begin(),
     onOwnership: (owner) => (owner ? relay.begin() : relay.end()),
   };
-  return { feed, follow: () => undefined, close: async () => relay.close() };
+  return { feed, follow: () => undefined, ends: [], close: async () => relay.close() };
 }
 
 /** Receives changes from this process's consumer while it holds the lease; otherwise reads the stream itself. */
@@ -65,22 +69,28 @@ function receiveFromStream(
   const stopping = new AbortController();
   let ownedSince: number | undefined;
   let following: Promise<void> | undefined;
+  const ends: Followed[] = [];
 
   function follow(): void {
     if (following !== undefined || ownedSince !== undefined || stopping.signal.aborted || !isWanted()) return;
     following = followStream(
       { ...parts, onRecord: (record) => hub.take(record) },
       {
-        onEnd(at) {
+        onEnd(at, followed) {
           hub.connected();
+          if (ends.push(followed) > MOST_ENDS) ends.shift();
           // Stop once every write from before the takeover has been read: the consumer passes on all later ones.
           return ownedSince === undefined ? isWanted() : at <= ownedSince;
         },
-        onLoss: (reason) => hub.disconnected(reason),
+        onLoss(reason) {
+          ends.length = 0;
+          hub.disconnected(reason);
+        },
       },
       stopping.signal,
     ).finally(() => {
       following = undefined;
+      ends.length = 0;
       if (ownedSince === undefined) hub.disconnected('this server no longer reads the stream');
     });
   }
@@ -103,6 +113,7 @@ function receiveFromStream(
   return {
     feed,
     follow,
+    ends,
     close: async () => {
       stopping.abort();
       await following;
@@ -133,7 +144,7 @@ export function openLive(backend: StreamBackend, url: string | undefined, log: L
 export function receiveLive<H extends Hub>(backend: StreamBackend, url: string | undefined, log: Log, hub: H): Live<H> {
   const { clock, keys, tables } = backend.database;
   const channel = `cellport:${tables.entities}`;
-  const { feed, follow, close } =
+  const { feed, follow, ends, close } =
     url === undefined
       ? receiveFromStream(streamOf(backend, log), hub)
       : receiveFromRedis({ url, channel, keys, hub, log });
@@ -141,6 +152,7 @@ export function receiveLive<H extends Hub>(backend: StreamBackend, url: string |
   return {
     hub,
     feed,
+    ends,
     isRelayed: url !== undefined,
     receive: (scope, stream, receiver, isWanted) =>
       url === undefined

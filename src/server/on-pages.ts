@@ -4,9 +4,10 @@ import type { Collection } from '../model/collection.js';
 import { hasSource } from '../store/source/source-mapping.js';
 import { changeOf } from '../stream/change.js';
 import { reportOf } from '../stream/consume/consumer.js';
+import { consumerParts } from '../stream/consume/derived-ports.js';
 import { readBeyond, type FollowerOptions } from '../stream/consume/follower.js';
 import type { StreamBackend } from './backend.js';
-import { consumerParts, inStreamBy } from './consumer.js';
+import { inStreamBy } from './consumer.js';
 import { sourceParts } from './sources/fill.js';
 
 const POLL_MS = 50;

@@ -3,7 +3,7 @@ import type { Extension } from '../graphql/schema.js';
 import type { Log } from '../log.js';
 import { openAnswering, openBuckets } from './answering.js';
 import type { Backend } from './backend.js';
-import type { DerivedData } from './consumer.js';
+import { storedReport, type DerivedData } from './consumer.js';
 import type { Demo } from './demo.js';
 import { metricsOf } from './hot-keys.js';
 import { listen } from './listen.js';
@@ -43,6 +43,7 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
     sourceConsumerStatus: (scope) => upkeep.sources()?.status(scope),
     sourceLiveSince: (scope) => upkeep.liveSince(scope),
     sources: () => upkeep.sources()?.list() ?? [],
+    storedReport: () => storedReport(backend.database, live.ends),
     live: live.hub,
     search,
     load: demo && (() => demo.readiness()),

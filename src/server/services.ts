@@ -17,12 +17,14 @@ import {
 } from '../http/health.js';
 import { buildHttp, type ClientOptions, type StaticFolders } from '../http/server.js';
 import type { LiveHub } from '../live/hub.js';
+import { AreaMemory, ChangeLog } from '../loaders/area-memory.js';
 import { CellCache } from '../loaders/cell-cache.js';
 import { createCollectionCache } from '../loaders/collection-cache.js';
 import { ConsumerTrust, type ConsumerReport } from '../loaders/consumer-trust.js';
 import { createGeometryCache } from '../loaders/geometry-cache.js';
 import { silentLog, type Log } from '../log.js';
-import { AnswerMemory } from '../map/tiles/memory.js';
+import { bytesOfClusters } from '../map/cells/kept-clusters.js';
+import { bytesOfAnswer } from '../map/tiles/kept-answer.js';
 import { DEFAULT_CACHE_MB, DEFAULT_LIMITS } from '../model/limits.js';
 import { DirectoryCache } from '../read/from-pages/directory-cache.js';
 import { OwnWrites } from '../read/from-pages/own-writes.js';
@@ -65,10 +67,16 @@ export interface ServiceOverrides extends Partial<ServerServices> {
   readonly cacheBytes?: number;
 }
 
-/**
- * Creates the services over a database; `overrides` replaces defaults. A quarter of the cache memory is for zone
- * geometries, an eighth for tiles; cells and markers share the rest equally.
- */
+/** Of the memory for caches. The pages and cells of 100,000 cities fit into 64 MB. */
+const CACHE_SHARES = {
+  pages: 6 / 16,
+  cells: 5 / 16,
+  geometries: 2 / 16,
+  clusters: 1.5 / 16,
+  answers: 1.5 / 16,
+} as const;
+
+/** Creates the services over a database; `overrides` replaces defaults. */
 export function createServices(
   database: Database,
   { cacheBytes = DEFAULT_CACHE_MB * 1024 * 1024, limits = DEFAULT_LIMITS, ...overrides }: ServiceOverrides = {},
@@ -77,36 +85,46 @@ export function createServices(
   const { storedReport = () => Promise.resolve(undefined) } = overrides;
   const now = () => systemClock.now();
   const wall = () => database.clock.wall();
-  const maxBytes = Math.floor((cacheBytes * 5) / 16);
-  const following = () => isFollowing(consumerStatus());
+  const part = (share: number) => Math.floor(cacheBytes * share);
   const sourceTrusts = new LRUCache<string, ConsumerTrust>({
     max: MOST_SOURCES,
     ttl: READ_LATELY_MS,
     updateAgeOnGet: true,
   });
   // What is cached of a source is followed by its own consumer, which may not have been found yet, or be gone.
-  const trusted = (name: string) => {
-    const scope = name.slice(0, name.indexOf('\n'));
-    const status = sourceConsumerStatus(scope);
-    return status === undefined ? !sourceTrusts.has(scope) && following() : isFollowing(status);
+  const trustIn = (scope: string) => {
+    const ofSource = sourceConsumerStatus(scope);
+    const status = ofSource ?? (sourceTrusts.has(scope) ? undefined : consumerStatus());
+    const { published, endAt = null } = status ?? {};
+    // While pages lack published writes, answers show these before their changes are noted.
+    const isPublishing = published != null && published.endAt > (endAt ?? 0);
+    return { isFollowed: isFollowing(status), isPublishing };
   };
-  // While pages lack published writes, answers show these before their changes are noted.
-  const isPublishing = (scope: string) => {
-    const { published, endAt = null } = sourceConsumerStatus(scope) ?? consumerStatus() ?? {};
-    return published != null && published.endAt > (endAt ?? 0);
+  // An answer may ask for hundreds of blocks in one turn of the event loop.
+  const known = new Map<string, ReturnType<typeof trustIn>>();
+  const trustOf = (scope: string) => {
+    if (known.size === 0) setImmediate(() => known.clear());
+    const trust = known.get(scope) ?? trustIn(scope);
+    known.set(scope, trust);
+    return trust;
   };
+  const trusted = (name: string) => trustOf(name.slice(0, name.indexOf('\n'))).isFollowed;
+  const isKept = (scope: string) => trustOf(scope).isFollowed && !trustOf(scope).isPublishing;
+  const changes = new ChangeLog(now);
   return {
     db: database,
-    cellCache: new CellCache({ maxBytes, now, trusted }),
-    answers: new AnswerMemory({
-      maxBytes: Math.floor(cacheBytes / 8),
-      trusted: (scope) => trusted(`${scope}\n`) && !isPublishing(scope),
-      now,
-      wall,
+    cellCache: new CellCache({ maxBytes: part(CACHE_SHARES.cells), now, trusted }),
+    changes,
+    answers: new AreaMemory({ maxBytes: part(CACHE_SHARES.answers), bytesOf: bytesOfAnswer, changes, trusted: isKept }),
+    keptClusters: new AreaMemory({
+      maxBytes: part(CACHE_SHARES.clusters),
+      bytesOf: bytesOfClusters,
+      changes,
+      trusted: isKept,
     }),
     pageServices: {
       directories: new DirectoryCache(),
-      pageCache: new PageCache({ maxBytes, trusted, now }),
+      pageCache: new PageCache({ maxBytes: part(CACHE_SHARES.pages), trusted, now }),
       ownWrites: new OwnWrites(wall),
       recent: new RecentCache(),
     },
@@ -121,7 +139,7 @@ export function createServices(
     sourceLiveSince: () => Promise.resolve(undefined),
     sources: () => [],
     sourceStatus: (scope, call) => sourceStatus(database, scope, call),
-    geometryCache: createGeometryCache({ maxBytes: Math.floor(cacheBytes / 4) }),
+    geometryCache: createGeometryCache({ maxBytes: part(CACHE_SHARES.geometries) }),
     collectionCache: createCollectionCache({ now }),
     consumerStatus,
     markerCounts: new MarkerCounts(wall),

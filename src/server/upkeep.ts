@@ -4,7 +4,7 @@ import type { Log } from '../log.js';
 import type { Backend } from './backend.js';
 import type { Background } from './background.js';
 import { watchClock } from './clock-watch.js';
-import { noConsumer, recountDerived, startConsumer, type Caches } from './consumer.js';
+import { recountDerived, startConsumer, type Caches } from './consumer.js';
 import { keepExact } from './exact-counts.js';
 import { FleetSearch } from './fleet-search.js';
 import { watchHotKeys } from './hot-keys.js';
@@ -13,6 +13,7 @@ import type { Live } from './live.js';
 import { OwnSearch, type ServerSearch } from './search.js';
 import { SourceKeeper } from './sources/keeper.js';
 import { spreadHotPrefixes } from './spread.js';
+import { watchConsumer } from './watch-consumer.js';
 
 /** Opens search as configured; undefined if it is turned off. */
 export function openSearch(
@@ -43,7 +44,9 @@ export type Upkeep = ReturnType<typeof openUpkeep>;
 export function openUpkeep(config: Config, backend: Backend, { caches, live, search, metrics }: UpkeepParts, log: Log) {
   const { database } = backend;
   const embedded = config.database.kind === 'embedded';
-  const derived = config.consumer ? startConsumer(backend, log, { caches, live: live.feed, embedded }) : noConsumer();
+  const derived = config.consumer
+    ? startConsumer(backend, log, { caches, live: live.feed, embedded })
+    : watchConsumer(database, live.ends);
   // DynamoDB Local has no partitions.
   const spreads = config.spreadWcu > 0 && !config.readOnly && !embedded;
   const spread = (hot: readonly HotKey[]) => spreadHotPrefixes(database, hot, config.spreadWcu, log);
@@ -56,6 +59,8 @@ export function openUpkeep(config: Config, backend: Backend, { caches, live, sea
     derived,
     /** The sources that this process follows, or waits to follow; undefined if it runs no consumers. */
     sources: () => (config.consumer ? sources : undefined),
+    /** How far this process has itself read the stream. */
+    ends: live.ends,
     /** See `Services.sourceLiveSince`. */
     liveSince: async (scope: string) => sources?.liveSince(scope),
     /** Starts the background jobs, sources and search. */

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 import { elapsedSince, momentOf, type Clock, type Moment } from '../clock.js';
 import { retry } from '../retry.js';
 
@@ -38,6 +40,8 @@ export interface LeaseOptions<T extends Leased> extends Contender {
   readonly prepare: (found: T | undefined) => T | Promise<T>;
   /** Whether to take the lease at once, even from a live owner. */
   readonly force?: boolean | undefined;
+  /** How often to look whether the lease is free; by default each second, or four times a term. */
+  readonly lookMs?: number | undefined;
 }
 
 /** The version of an item that a process saw last, and when it first saw it, by its own clock. */
@@ -176,7 +180,7 @@ export async function takeLease<T extends Leased>(options: LeaseOptions<T>, sign
   for (;;) {
     const lease = await tryLease(options, seen, signal);
     if (lease !== undefined) return lease;
-    await options.clock.sleep(Math.min(1_000, options.leaseMs / 4), signal);
+    await options.clock.sleep(options.lookMs ?? Math.min(1_000, options.leaseMs / 4), signal);
   }
 }
 
@@ -202,6 +206,8 @@ export async function whileLeased<T extends Leased, R>(
   const { clock } = lease;
   const session = new AbortController();
   const working = AbortSignal.any([signal, session.signal]);
+  // Each write that waits for its next attempt listens; above ten listeners Node warns of a leak.
+  setMaxListeners(0, working);
   let lost: unknown;
   async function renew(): Promise<void> {
     while (!working.aborted) {

@@ -7,11 +7,12 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import { createHandler } from '../../src/lambda/stream.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
+import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { engineProxy } from '../support/proxy.js';
 import { recordCalls } from '../support/record-calls.js';
 import { runCliHere } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { engineSettings, newDatabase } from '../support/test-database.js';
+import { engine, engineSettings, newDatabase } from '../support/test-database.js';
 
 const folder = temporaryFolder();
 const file = (name: string) => join(folder, name);
@@ -120,7 +121,8 @@ describe.each([
     const other = newDatabase('readable', { tables: database.tables });
     onTestFinished(() => other.client.destroy());
     const calls = recordCalls(other);
-    const handle = createHandler(readConfig({}, { CELLPORT_LOG: 'silent', AWS_REGION: 'us-east-1' }), () => other);
+    const config = readConfig({}, { CELLPORT_LOG: 'silent', AWS_REGION: 'us-east-1' });
+    const handle = createHandler(config, () => ({ database: other, streams: createStreamsClient(engine()) }));
     await expect(handle({ Records: [] })).rejects.toThrow(`table ${name}: ${fault}`);
     expect(new Set(calls.commands.map(({ name: operation }) => operation))).toEqual(
       new Set(['DescribeTable', 'DescribeTimeToLive']),

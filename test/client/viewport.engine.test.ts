@@ -4,8 +4,8 @@ import { WebSocket } from 'ws';
 import { createViewport, type Viewport, type ViewportOptions, type ViewportState } from '../../src/client/public.js';
 import { holds, levelAt, tileBounds, tileKeys, tilesOver } from '../../src/client/tiles.js';
 import { encode } from '../../src/geo/geohash.js';
+import { ChangeLog } from '../../src/loaders/area-memory.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
-import { AnswerMemory } from '../../src/map/tiles/memory.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
@@ -24,8 +24,7 @@ const db = memoryDatabase();
 /** A consumer updates the cells of this database; the test writes those of the other one. */
 const liveDb = await testDatabase('readable', { stream: true });
 const cellCache = new CellCache({ maxBytes: 1_000_000, trusted: () => true, now: () => performance.now() });
-const answers = new AnswerMemory({ maxBytes: 0, trusted: () => true, now: () => 0, wall: () => 0 });
-const caches = { cellCache, answers, ...testPages({ trusted: false }) };
+const caches = { cellCache, changes: new ChangeLog(() => performance.now()), ...testPages({ trusted: false }) };
 /** While set, counts lag behind changes: these are emitted first and counted later. */
 let counting: Promise<void> | undefined;
 for (const operation of ['BatchExecuteStatement', 'ExecuteTransaction']) {

@@ -25,6 +25,9 @@ function cacheAt(options: { maxBytes?: number; trusted?: boolean } = {}) {
   return { cache, clock };
 }
 
+/** The cache packs children. */
+const plain = (one: CellBlock | undefined) => one && { ...one, children: new Map(one.children) };
+
 describe('a cell cache', () => {
   test('adds the changes of a batch once, and drops children without markers', () => {
     const { cache } = cacheAt();
@@ -32,7 +35,7 @@ describe('a cell cache', () => {
     cache.applied(4, changes('s', 'u', { '0': 1, '1': -1, '2': 5 }));
     cache.applied(4, changes('s', 'u', { '0': 1 }));
     cache.applied(3, changes('s', 'u', { '0': 1 }));
-    expect(cache.get(blockName('s', 'u'))).toEqual(block('u', 4, { '0': 3, '2': 5 }));
+    expect(plain(cache.get(blockName('s', 'u')))).toEqual(block('u', 4, { '0': 3, '2': 5 }));
     expect(cache.get(blockName('t', 'u'))).toBeUndefined();
   });
 
@@ -41,21 +44,25 @@ describe('a cell cache', () => {
     cache.put(blockName('s', 'u'), block('u', 1, { '0': 2 }), cache.begin());
     const before = cache.get(blockName('s', 'u'));
     cache.applied(2, changes('s', 'u', { '0': 1 }));
-    expect(before).toEqual(block('u', 1, { '0': 2 }));
+    expect(plain(before)).toEqual(block('u', 1, { '0': 2 }));
   });
 
   test('does not keep the result of a read that was in progress, or lagging, when a batch was applied', () => {
     const { cache, clock } = cacheAt();
     const underWay = cache.begin();
     cache.applied(7, changes('s', 'u', { '0': 1 }));
-    expect(cache.put(blockName('s', 'u'), block('u', 6, { '0': 1 }), underWay)).toEqual(block('u', 6, { '0': 1 }));
+    expect(plain(cache.put(blockName('s', 'u'), block('u', 6, { '0': 1 }), underWay))).toEqual(
+      block('u', 6, { '0': 1 }),
+    );
     expect(cache.get(blockName('s', 'u'))).toBeUndefined();
     clock.now += 1_000;
     cache.put(blockName('s', 'u'), block('u', 6, { '0': 1 }), cache.begin());
     expect(cache.get(blockName('s', 'u'))).toBeUndefined();
     cache.put(blockName('s', 'u'), block('u', 7, { '0': 2 }), cache.begin());
     expect(cache.get(blockName('s', 'u'))?.batch).toBe(7);
-    expect(cache.put(blockName('s', 'u'), block('u', 6, { '0': 1 }), cache.begin())).toEqual(block('u', 7, { '0': 2 }));
+    expect(plain(cache.put(blockName('s', 'u'), block('u', 6, { '0': 1 }), cache.begin()))).toEqual(
+      block('u', 7, { '0': 2 }),
+    );
   });
 
   test('remembers missing blocks, and additions to them', () => {
@@ -63,7 +70,7 @@ describe('a cell cache', () => {
     cache.put(blockName('s', 'u'), block('u', 0, {}), cache.begin());
     expect(cache.get(blockName('s', 'u'))?.children.size).toBe(0);
     cache.applied(2, changes('s', 'u', { z: 1 }));
-    expect(cache.get(blockName('s', 'u'))).toEqual(block('u', 2, { z: 1 }));
+    expect(plain(cache.get(blockName('s', 'u')))).toEqual(block('u', 2, { z: 1 }));
   });
 
   test('uses nothing older than two seconds while it receives no changes', () => {
@@ -74,8 +81,8 @@ describe('a cell cache', () => {
     clock.now += 1;
     expect(cache.get(blockName('s', 'u'))).toBeUndefined();
     // Nor instead of what is read, as the collection may be another one with the same key.
-    expect(cache.put(blockName('s', 'u'), block('u', 0, {}), cache.begin())).toEqual(block('u', 0, {}));
-    expect(cache.get(blockName('s', 'u'))).toEqual(block('u', 0, {}));
+    expect(plain(cache.put(blockName('s', 'u'), block('u', 0, {}), cache.begin()))).toEqual(block('u', 0, {}));
+    expect(plain(cache.get(blockName('s', 'u')))).toEqual(block('u', 0, {}));
   });
 
   test('is cleared when the consumer changes, including reads in progress', () => {
@@ -147,7 +154,7 @@ describe('a cell cache', () => {
           }
           for (const parent of ['a', 'b'] as const) {
             const known = cache.get(blockName('s', parent));
-            if (known) expect(known).toEqual(latest(parent));
+            if (known) expect(plain(known)).toEqual(latest(parent));
           }
         }
       }),

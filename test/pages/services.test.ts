@@ -6,17 +6,20 @@ import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { OwnWrites } from '../../src/read/from-pages/own-writes.js';
 import { PageCache, pageName } from '../../src/read/from-pages/page-cache.js';
 import type { StoredPage } from '../../src/store/page/pages.js';
+import { columnsOf } from '../support/page-services.js';
 import { markerAt, SCOPE } from './support.js';
 
 const GENERATION = '1';
 const of = { scope: SCOPE, collection: SCOPE, generation: GENERATION };
 
+const entries = [orderedMarker(markerAt('a', 10, 50, 1))];
 const page = (begin: string, end: string | undefined, round: number): StoredPage => ({
   begin,
   end,
   round,
   lost: undefined,
-  entries: [orderedMarker(markerAt('a', 10, 50, 1))],
+  entries,
+  columns: columnsOf(entries),
   bytes: 800,
 });
 
@@ -104,22 +107,47 @@ test('a cached page is dropped when it is written, and the result of a read in p
   const u = pageName(of.scope, of.generation, 'u');
   const before = page('u', undefined, 4);
   const token = cache.begin();
-  cache.put(u, before, token);
-  expect(cache.get(u)).toBe(before);
+  cache.keep(u, before, token, 'parks');
+  expect(cache.find(u, 'parks')).toMatchObject(before);
   cache.changed(u, 6);
-  expect(cache.get(u)).toBeUndefined();
-  cache.put(u, before, token);
-  expect(cache.get(u)).toBeUndefined();
+  expect(cache.find(u, 'parks')).toBeUndefined();
+  cache.keep(u, before, token, 'parks');
+  expect(cache.find(u, 'parks')).toBeUndefined();
   const after = page('u', 'u3', 6);
-  cache.put(u, after, token);
-  expect(cache.get(u)).toBe(after);
-  expect(cache.get(pageName(of.scope, '2', 'u'))).toBeUndefined();
+  cache.keep(u, after, token, 'parks');
+  expect(cache.find(u, 'parks')).toMatchObject(after);
+  expect(cache.find(pageName(of.scope, '2', 'u'), 'parks')).toBeUndefined();
   trusted = false;
-  expect(cache.get(u)).toBeUndefined();
+  expect(cache.find(u, 'parks')).toBeUndefined();
   trusted = true;
   cache.clear();
-  cache.put(u, after, token);
-  expect(cache.get(u)).toBeUndefined();
+  cache.keep(u, after, token, 'parks');
+  expect(cache.find(u, 'parks')).toBeUndefined();
+});
+
+test('pages are the same from columns as they were read', () => {
+  const cache = new PageCache({ maxBytes: 200_000, trusted: () => true, now: () => 0 });
+  const pages = Array.from({ length: 100 }, (_, n) => {
+    const some = Array.from({ length: 20 }, (_, index) => {
+      const marker = markerAt(`${n}-${index}`, n, index, 1);
+      const mapProperties = index % 3 === 0 ? { size: index, tags: ['a', n] } : { open: null };
+      return orderedMarker({
+        ...marker,
+        mapProperties,
+        complete: index % 2 === 0,
+        category: index % 5 === 0 ? null : 'x',
+      });
+    });
+    return { ...page(`u${n}`, undefined, n), entries: some, columns: columnsOf(some) };
+  });
+  const token = cache.begin();
+  for (const one of pages) cache.keep(one.begin, one, token, SCOPE);
+  const found = pages.map((one) => cache.find(one.begin, SCOPE));
+  expect(found.filter((one) => one !== undefined).length).toBeGreaterThan(30);
+  found.forEach((one, n) => {
+    const markers = one?.entries.map(({ marker }) => marker);
+    if (markers) expect(markers).toEqual(pages[n]?.entries.map(({ marker }) => marker));
+  });
 });
 
 test('own writes are kept until pages include much later writes', () => {

@@ -12,7 +12,7 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import { putDirectoryPart } from '../../src/store/page/page-directory.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { memoryDatabase } from '../support/memory-store.js';
-import { testPages } from '../support/page-services.js';
+import { noClusters, testPages } from '../support/page-services.js';
 
 test('a client that leaves does not fail the request of another that waits for the same part of the directory', async () => {
   const db = memoryDatabase();
@@ -26,6 +26,7 @@ test('a client that leaves does not fail the request of another that waits for t
     collectionCache: createCollectionCache({ now }),
     ...testPages({ trusted: true }),
     geometryCache: createGeometryCache({ maxBytes: 0 }),
+    keptClusters: noClusters,
     limits: DEFAULT_LIMITS,
     now: () => new Date(),
   };

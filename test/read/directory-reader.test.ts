@@ -12,6 +12,7 @@ import { DirectoryReader } from '../../src/read/from-pages/directory-reader.js';
 import { findDirectoryPart, putDirectoryPart, readDirectory } from '../../src/store/page/page-directory.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { memoryDatabase } from '../support/memory-store.js';
+import { columnsOf } from '../support/page-services.js';
 import { recordCalls } from '../support/record-calls.js';
 import { someOf } from '../support/rounds.js';
 
@@ -45,7 +46,8 @@ async function server(
     },
     firstPage: (partition: string) => {
       world.first.push(partition);
-      return Promise.resolve({ begin: partition, end: undefined, round: 1, lost: undefined, entries: [], bytes: 500 });
+      const page = { begin: partition, end: undefined, round: 1, lost: undefined, entries: [], columns: columnsOf([]) };
+      return Promise.resolve({ ...page, bytes: 500 });
     },
   };
   const known = (cover: readonly ZRange[], markers: number, budget: Budget) =>

@@ -15,7 +15,7 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { addCells } from '../support/add-cells.js';
-import { testPages } from '../support/page-services.js';
+import { noClusters, testPages } from '../support/page-services.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
 
@@ -41,7 +41,13 @@ function request(signal?: AbortSignal, maxBytes = 1e6) {
   const cellCache = new CellCache({ maxBytes, trusted: () => true, now });
   const collectionCache = createCollectionCache({ now });
   const geometryCache = createGeometryCache({ maxBytes: 0 });
-  const caches = { cellCache, collectionCache, geometryCache, ...testPages({ trusted: false }) };
+  const caches = {
+    cellCache,
+    collectionCache,
+    geometryCache,
+    keptClusters: noClusters,
+    ...testPages({ trusted: false }),
+  };
   const services = { db: database, ...caches, limits: DEFAULT_LIMITS, now: () => new Date(NOW) };
   return { loaders: new Loaders(services, call), call, again: () => new Loaders(services, call) };
 }

@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest';
 
+import { fromZ } from '../../src/geo/geohash.js';
+import { PackedCluster } from '../../src/geo/packed-cluster.js';
 import { HeldRequests } from '../../src/graphql/execution/subscriptions.js';
 import { readDocument } from '../../src/graphql/limits/document-limits.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { LiveHub } from '../../src/live/hub.js';
+import { AreaMemory, ChangeLog } from '../../src/loaders/area-memory.js';
 import { blockName, CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache, LoadedGeometry } from '../../src/loaders/geometry-cache.js';
 import { silentLog } from '../../src/log.js';
+import { bytesOfClusters } from '../../src/map/cells/kept-clusters.js';
 import { featuresOf } from '../../src/map/features.js';
 import type { Collection } from '../../src/model/collection.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
@@ -16,11 +20,12 @@ import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { OwnWrites } from '../../src/read/from-pages/own-writes.js';
 import { PageCache } from '../../src/read/from-pages/page-cache.js';
-import { decodePage, encodePage } from '../../src/store/page/page-data.js';
+import { entriesOfColumns } from '../../src/store/page/page-data.js';
 import { CellMemory } from '../../src/stream/cells/memory.js';
 import { PageMemory } from '../../src/stream/pages/memory.js';
 import { markerRecord } from '../live/records.js';
 import { memoryOf } from '../support/heap.js';
+import { columnsOf } from '../support/page-services.js';
 import { variants } from '../support/rounds.js';
 
 const MB = 1024 * 1024;
@@ -68,11 +73,12 @@ const pages = (properties: (n: number) => Properties, perPage: number, entries: 
     const cache = new PageCache({ maxBytes: SMALL, trusted: () => true, now });
     const feature = featuresOf([]);
     for (let n = 0; n < count; n++) {
-      const data = encodePage(each(perPage, (index) => orderedMarker(marker(n * perPage + index, properties(n)))));
-      const held = decodePage(data, 'parks') ?? [];
-      const page = { begin: `u${n}`, end: undefined, round: 0, lost: undefined, entries: held, bytes: data.length };
-      cache.put(page.begin, page, cache.begin());
-      for (const { marker: drawn, position } of held) if (position !== '') feature(drawn);
+      const made = each(perPage, (index) => orderedMarker(marker(n * perPage + index, properties(n))));
+      const columns = columnsOf(made);
+      const entries = entriesOfColumns(columns, 'parks');
+      const page = { begin: `u${n}`, end: undefined, round: 0, lost: undefined, entries, columns, bytes: 900 };
+      cache.keep(page.begin, page, cache.begin(), 'parks');
+      for (const { marker: drawn, position } of entries) if (position !== '') feature(drawn);
     }
     return cache;
   },
@@ -133,6 +139,25 @@ const FILLINGS: Readonly<Record<string, Filling>> = {
         cache.put(blockName('parks', `u${n}`), { parent: `u${n}`, batch: 1, children }, cache.begin());
       }
       return cache;
+    },
+  },
+  'clusters by tile': {
+    bound: SMALL,
+    entries: 3_000,
+    fill(count) {
+      const changes = new ChangeLog(now);
+      const memory = new AreaMemory({ maxBytes: SMALL, bytesOf: bytesOfClusters, changes, trusted: () => true });
+      for (let n = 0; n < count; n++) {
+        const clusters = each(n % 10, (index) => {
+          const bounds = { west: n / 7, south: n / 9, east: n / 6, north: n / 8 };
+          const cells = each((n * index) % 40, (cell) => {
+            return { geohash: fromZ(40 * n + cell, 5), count: n, sumLng: n * 1e8 + 1, sumLat: n * 1e7 + index };
+          });
+          return new PackedCluster({ position: { lng: n / 3, lat: n / 11 }, bounds, count: n, cells });
+        });
+        memory.put(`parks\n${n}`, clusters, { scope: 'parks', ranges: [] }, memory.moment());
+      }
+      return memory;
     },
   },
   'what changed lately': {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import type { Clock } from '../../src/clock.js';
 import { LeaseLost, takeLease, tryLease, whileLeased, type LeaseOptions } from '../../src/store/lease.js';
@@ -149,6 +149,19 @@ test('a process that cannot reach the store ends its work without waiting to rel
   const lease = await takeLease(contender('a', { store }), never);
   await whileLeased(lease, async () => void (down = true), never);
   expect(stored.item?.owner).toBe('a');
+});
+
+test('dozens of writes may wait under a lease without a warning that listeners leak', async () => {
+  const { contender, clock, finish } = world();
+  const warnings: string[] = [];
+  const note = ({ name }: Error) => void warnings.push(name);
+  process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
+  const lease = await takeLease(contender('a'), never);
+  const wait = (signal: AbortSignal) => Promise.all(Array.from({ length: 40 }, () => clock.sleep(10, signal)));
+  await finish(whileLeased(lease, wait, new AbortController().signal));
+  await new Promise(setImmediate);
+  expect(warnings).toEqual([]);
 });
 
 test('a lease whose holder has been silent for its term is not held, even if its clock was set back or its machine slept', async () => {

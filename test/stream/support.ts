@@ -6,7 +6,6 @@ import { encode } from '../../src/geo/geohash.js';
 import { silentLog } from '../../src/log.js';
 import { orderedMarker, type OrderedMarker } from '../../src/pages/ordered-marker.js';
 import { inBackground } from '../../src/server/background.js';
-import { consumerParts } from '../../src/server/consumer.js';
 import { blockFromItem } from '../../src/store/cell/cells.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import type { Database, Item } from '../../src/store/database.js';
@@ -15,6 +14,7 @@ import { decodePage } from '../../src/store/page/page-data.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { Consumer, type ConsumerOptions } from '../../src/stream/consume/consumer.js';
+import { consumerParts } from '../../src/stream/consume/derived-ports.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { engine } from '../support/test-database.js';
 

@@ -7,7 +7,7 @@ export const collectGarbage = runInNewContext('gc') as () => void;
 
 async function memory(): Promise<number> {
   // What has been settled is still referenced in this turn; buffers are freed after the objects that held them.
-  for (let round = 0; round < 2; round++) {
+  for (let round = 0; round < 3; round++) {
     await setImmediate();
     collectGarbage();
   }

@@ -28,7 +28,7 @@ async function noteWrites(
   const images = writes.flatMap(({ before, after }) => [before ?? [], after ?? []].flat());
   const changed = images.flatMap((image) => mapMarkerFromIndex(keys, image, collection.key) ?? []);
   const ranges = changed.map(({ geohash }) => cellRange(geohash));
-  services.answers.changed(scope, ranges);
+  services.changes.changed(scope, ranges);
   const deleted = writes.filter(({ after }) => after === undefined).length;
   services.markerCounts.changed(scope, -deleted);
   if (own.length > 0) await services.peers?.wrote(scope, own, ranges);

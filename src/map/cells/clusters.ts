@@ -13,7 +13,8 @@ import { inTurns } from '../../scheduling/turns.js';
 import { readWhole } from '../connection.js';
 import type { Viewport } from '../viewport.js';
 import { expansionZoom, zoomsOfCells } from './expansion.js';
-import { cellOf, occupiedCellsOrCoarser, type MapQuestion, type OccupiedCells } from './occupied.js';
+import { areClustersKept, clustersByTile } from './kept-clusters.js';
+import { cellOf, occupiedCellsOrCoarser, type ClusteredCells, type MapQuestion } from './occupied.js';
 
 /** A cluster whose further fields are read on demand, for all clusters of a response together. */
 export interface MapCluster extends Cluster {
@@ -50,11 +51,16 @@ export async function viewportClusters(
   return [...(await clustersOf(context, viewport, { field: 'clusters', collection, distance })).clusters];
 }
 
-/** The blocks that clusters at the default distance are formed from; undefined if their cells are not stored. */
-export function blocksOfClusters({ area, zoom }: Viewport): BlockPlan | undefined {
+/** The blocks that are read to form clusters at the default distance; undefined if none are. */
+export function blocksOfClusters(
+  context: MapContext,
+  { area, zoom }: Viewport,
+  question: MapQuestion,
+): BlockPlan | undefined {
   const own = clusterPrecision(zoom);
-  if (own > FINEST_STORED) return undefined;
-  return planBlocks(clusterArea(area, own, { zoom, distance: DEFAULT_RADIUS }), own);
+  const spacing = { zoom, distance: DEFAULT_RADIUS };
+  if (own > FINEST_STORED || areClustersKept(context, area, question, spacing)) return undefined;
+  return planBlocks(clusterArea(area, own, spacing), own);
 }
 
 /**
@@ -68,8 +74,11 @@ export async function clustersOf(
 ): Promise<Clustered> {
   const spacing: Spacing = { zoom, distance };
   const own = clusterPrecision(zoom);
+  const question = { field, collection, filter };
+  const kept = await clustersByTile(context, area, question, spacing);
+  if (kept) return { clusters: withReads(context, collection, kept, { precision: own }, spacing), precision: own };
   const wide = clusterArea(area, own, spacing);
-  const occupied = await occupiedCellsOrCoarser(context, { field, collection, area: wide, precision: own, filter });
+  const occupied = await occupiedCellsOrCoarser(context, { ...question, area: wide, precision: own });
   await context.turn();
   const clusters = await inTurns(clusterCells(area, occupied.cells, spacing), context.turn);
   return { clusters: withReads(context, collection, clusters, occupied, spacing), precision: occupied.precision };
@@ -80,14 +89,20 @@ function withReads(
   context: MapContext,
   collection: Collection,
   clusters: readonly Cluster[],
-  occupied: OccupiedCells,
+  occupied: ClusteredCells,
   spacing: Spacing,
 ): MapCluster[] {
   let single: ReturnType<typeof singleMarkers> | undefined;
   let zooms: ReturnType<typeof zoomsOfCells> | undefined;
   const ofCells = () => (zooms ??= zoomsOfCells(context, collection, clusters, occupied, spacing));
   return clusters.map((cluster) => ({
-    ...cluster,
+    position: cluster.position,
+    bounds: cluster.bounds,
+    count: cluster.count,
+    // Unpacked on demand.
+    get cells() {
+      return cluster.cells;
+    },
     marker: async () => {
       if (cluster.count !== 1) return null;
       single ??= singleMarkers(context, collection, clusters, occupied);
@@ -102,7 +117,7 @@ async function singleMarkers(
   context: MapContext,
   collection: Collection,
   clusters: readonly Cluster[],
-  { precision, markers: known }: OccupiedCells,
+  { precision, markers: known }: ClusteredCells,
 ): Promise<ReadonlyMap<string, MapMarker>> {
   const single = clusters.filter(({ count }) => count === 1);
   const wanted = new Set(single.flatMap(({ cells }) => cells.map(({ geohash }) => geohash)));

@@ -14,7 +14,7 @@ import type { MapContext } from '../../read/context.js';
 import { readAll, tooMuch } from '../../read/read-all.js';
 import { MAX_ZOOM } from '../viewport.js';
 import { blocksUnder, cellsOfBlock } from './blocks.js';
-import { cellOf, cellsOfMarkers, type OccupiedCells } from './occupied.js';
+import { cellOf, cellsOfMarkers, type ClusteredCells } from './occupied.js';
 
 /** Number of a cell's markers that are read to find the zoom at which it splits. */
 const SAMPLE = 100;
@@ -54,7 +54,7 @@ export async function zoomsOfCells(
   context: MapContext,
   collection: Collection,
   clusters: readonly Cluster[],
-  occupied: OccupiedCells,
+  occupied: ClusteredCells,
   spacing: Spacing,
 ): Promise<ReadonlyMap<string, number>> {
   const budget = Budget.of(context.limits);
@@ -97,7 +97,7 @@ const hashesOf = (cells: ReadonlyMap<string, readonly Cell[]>) =>
 async function sample(
   context: MapContext,
   collection: Collection,
-  { markers, precision }: OccupiedCells,
+  { markers, precision }: ClusteredCells,
   single: ReadonlySet<string>,
   budget: Budget,
 ): Promise<ReadonlyMap<string, readonly MapMarker[]>> {

@@ -16,13 +16,17 @@ import { readAll, tooMuch } from '../../read/read-all.js';
 import { eachInTurns } from '../../scheduling/turns.js';
 import { byGeohash, cellsOfBlock } from './blocks.js';
 
-/** The non-empty cells of an area. */
-export interface OccupiedCells {
+/** The cells from which clusters were formed. */
+export interface ClusteredCells {
   readonly precision: number;
-  /** Sorted by geohash. */
-  readonly cells: readonly Cell[];
   /** The markers from which the cells were counted, if the cells are not stored. */
   readonly markers?: readonly MapMarker[];
+}
+
+/** The non-empty cells of an area. */
+export interface OccupiedCells extends ClusteredCells {
+  /** Sorted by geohash. */
+  readonly cells: readonly Cell[];
 }
 
 /** Whose markers are counted for which field. */

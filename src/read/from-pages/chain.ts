@@ -192,7 +192,10 @@ export async function readPages(
 
 /** The markers of pages in order; of one that has moved there may be several copies. */
 export function markersOf({ found, again }: PagesFound): readonly OrderedMarker[] {
-  const markers = [...found, ...again].flat().flatMap(({ entries }) => entries);
+  const markers: OrderedMarker[] = [];
+  // A loop takes a fourth of the time of `flatMap`.
+  for (const pages of [...found, ...again])
+    for (const { entries } of pages) for (const one of entries) markers.push(one);
   // A few sorted runs, which are merged in milliseconds.
   return again.length === 0 ? markers : markers.sort((a, b) => compareBytes(a.position, b.position));
 }

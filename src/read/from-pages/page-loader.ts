@@ -205,7 +205,7 @@ class OpenPages implements SearchedPages {
     const { db, services, ranges, slots, call } = this.#parts;
     const { pageCache } = services;
     const cached = (begin: string) => {
-      const page = pageCache.get(this.#nameOf(begin));
+      const page = pageCache.find(this.#nameOf(begin), this.#of.collection);
       if (page) call.meter.cacheHits++;
       return page;
     };
@@ -238,7 +238,7 @@ class OpenPages implements SearchedPages {
   }
 
   #keep(page: StoredPage, token: FillToken): StoredPage {
-    return this.#parts.services.pageCache.put(this.#nameOf(page.begin), page, token);
+    return this.#parts.services.pageCache.keep(this.#nameOf(page.begin), page, token, this.#of.collection);
   }
 
   #nameOf(begin: string): string {

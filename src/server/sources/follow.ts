@@ -118,7 +118,7 @@ export function followSource(
     ...parts,
     pages: {
       ...parts.pages,
-      open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache, caches?.answers),
+      open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache, caches?.changes),
     },
     since: () => Promise.resolve(0),
     async first() {

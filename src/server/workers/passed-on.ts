@@ -10,7 +10,7 @@ import type { WorkerProcesses } from './processes.js';
 export const cachesOf = ({ tell }: WorkerProcesses): Caches => ({
   cellCache: { applied: (...args) => tell('cellsApplied', ...args), clear: () => tell('forgetCached') },
   pageServices: { pageCache: { changed: (name, round) => tell('pageChanged', name, round), clear: () => undefined } },
-  answers: { changed: (...args) => tell('answersChanged', ...args), clear: () => undefined },
+  changes: { changed: (...args) => tell('areasChanged', ...args), clear: () => undefined },
 });
 
 /** The subscribers of all workers. */

@@ -67,7 +67,7 @@ function snapshotsOf(workers: WorkerProcesses, { consumption, keys }: Database) 
 }
 
 function stateOf(
-  { derived, sources }: Upkeep,
+  { derived, ends, sources }: Upkeep,
   search: ServerSearch | undefined,
   load: LoadReadiness | undefined,
 ): UpkeepState {
@@ -78,6 +78,7 @@ function stateOf(
   });
   return {
     consumer: derived.status(),
+    ends,
     load,
     search: search?.status,
     sources: kept?.list() ?? [],

@@ -4,6 +4,7 @@ import type { Peers, QuotaCounts } from '../../graphql/context.js';
 import type { LoadReadiness, SourceReadiness } from '../../http/health.js';
 import type { IndexStatus, SearchReader } from '../../search/engine.js';
 import type { ConsumerStatus } from '../../stream/consume/consumer.js';
+import type { Followed } from '../../stream/consume/follower.js';
 import type { Caches } from '../consumer.js';
 import type { Hub } from '../live.js';
 import type { Snapshot } from './metrics.js';
@@ -11,6 +12,7 @@ import type { Snapshot } from './metrics.js';
 /** What the primary process knows that answers depend on. */
 export interface UpkeepState {
   readonly consumer: ConsumerStatus;
+  readonly ends: readonly Followed[];
   readonly load: LoadReadiness | undefined;
   readonly search: IndexStatus | undefined;
   readonly sources: readonly SourceReadiness[];
@@ -36,7 +38,7 @@ export interface WorkerCalls extends Pick<Hub, 'take' | 'connected' | 'disconnec
   /** Those of `Caches`. */
   cellsApplied: Caches['cellCache']['applied'];
   pageChanged(name: string, round: number): void;
-  answersChanged: Caches['answers']['changed'];
+  areasChanged: Caches['changes']['changed'];
   forgetCached(): void;
   wrote(...writes: Parameters<Peers['wrote']>): void;
   changed(...change: Parameters<Peers['changed']>): void;

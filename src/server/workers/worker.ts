@@ -8,10 +8,11 @@ import { received } from '../../read/from-pages/own-writes.js';
 import { isPosition } from '../../search/embedded/read.js';
 import type { TextSearch } from '../../search/engine.js';
 import { parseOrder } from '../../search/hit-order.js';
+import type { Database } from '../../store/database.js';
 import type { ConsumerStatus } from '../../stream/consume/consumer.js';
 import { openAnswering } from '../answering.js';
 import { openBackend } from '../backend.js';
-import { forgetCached } from '../consumer.js';
+import { forgetCached, storedReport } from '../consumer.js';
 import { metricsOf, sampled } from '../hot-keys.js';
 import { createHub } from '../live.js';
 import type { ServerServices, ServiceOverrides } from '../services.js';
@@ -36,7 +37,8 @@ function aging(status: ConsumerStatus, now: () => number): ConsumerStatus {
 }
 
 /** What services take from the primary process, and what takes its state. */
-function servicesBy(channel: Channel<PrimaryCalls>, { config, hasDemo }: Boot, now: () => number) {
+function servicesBy(channel: Channel<PrimaryCalls>, { config, hasDemo }: Boot, database: Database) {
+  const now = () => database.clock.now();
   let state: UpkeepState | undefined;
   const search: TextSearch = {
     open: () => ({
@@ -52,6 +54,7 @@ function servicesBy(channel: Channel<PrimaryCalls>, { config, hasDemo }: Boot, n
   const hasSearch = config.openSearchUrl !== undefined || config.searchBytes > 0;
   const services: ServiceOverrides = {
     consumerStatus: () => state?.consumer,
+    storedReport: () => storedReport(database, state?.ends),
     sourceConsumerStatus: (scope) => state?.sourceStates.get(scope)?.status,
     sourceLiveSince: (scope) => channel.ask('sourceLiveSince', scope),
     sources: () => state?.sources ?? [],
@@ -83,7 +86,7 @@ function changesOf(services: ServerServices, live: LiveHub): ChangeCalls {
   return {
     cellsApplied: (...args) => services.cellCache.applied(...args),
     pageChanged: (name, round) => services.pageServices.pageCache.changed(name, round),
-    answersChanged: (...args) => services.answers.changed(...args),
+    areasChanged: (...args) => services.changes.changed(...args),
     forgetCached: () => forgetCached(services),
     take: (record) => live.take(record),
     connected: () => live.connected(),
@@ -91,7 +94,7 @@ function changesOf(services: ServerServices, live: LiveHub): ChangeCalls {
     missed: (...args) => live.missed(...args),
     wrote(scope, writes, ranges) {
       services.pageServices.ownWrites.add(scope, writes.map(received));
-      services.answers.changed(scope, ranges);
+      services.changes.changed(scope, ranges);
     },
     changed(key, collection) {
       if (collection) services.collectionCache.set(key, collection);
@@ -118,10 +121,10 @@ export async function runWorker(
   const { config } = boot;
   let isStarting = true;
   const backend = sampled(await openBackend(config, { log, waits: () => isStarting }));
-  const { clock, keys, consumption } = backend.database;
+  const { keys, consumption } = backend.database;
   const reading = new AbortController();
   const live = createHub(backend, log, reading.signal);
-  const upkeep = servicesBy(channel, boot, () => clock.now());
+  const upkeep = servicesBy(channel, boot, backend.database);
   const buckets: Buckets = { take: (...args) => channel.ask('take', ...args), close: () => undefined };
   const answering = openAnswering(config, backend, () => buckets, { ...upkeep.services, live }, log);
   const registry = processMetrics();

@@ -70,8 +70,8 @@ export function attributesOfBlock(
 }
 
 /**
- * Attributes that hold numbers apart from the packed ones: earlier releases wrote all sums like that, and an AWS Lambda
- * adds to them. Not the count of a place.
+ * Attributes that hold numbers apart from the packed ones: earlier releases wrote all sums like that, and their AWS Lambda
+ * added to them. Not the count of a place.
  */
 export const looseAttributes = (item: Item): string[] =>
   Object.keys(item).filter((name) => name.length === 2 && LOOSE.test(name));

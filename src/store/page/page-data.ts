@@ -18,8 +18,8 @@ interface PropertyColumns {
   readonly values: readonly unknown[];
 }
 
-/** The columns of a page as stored; `complete` is 1 if `m` has all properties of the marker, otherwise 0. */
-type Stored = readonly [
+/** The columns of a page's markers, as stored; `complete` is 1 if `m` has all properties of the marker, otherwise 0. */
+export type PageColumns = readonly [
   keys: readonly string[],
   lngs: readonly number[],
   lats: readonly number[],
@@ -90,7 +90,7 @@ export function encodePage(entries: readonly OrderedMarker[]): Uint8Array {
   const markers = entries.map(({ marker }) => marker);
   const { shapes, shapeOf, values } = propertyColumns(markers.map(({ mapProperties }) => mapProperties));
   const expiries = markers.map(({ expiresAt = null }) => expiresAt);
-  const stored: Stored = [
+  const stored: PageColumns = [
     markers.map(({ key }) => key),
     markers.map(({ position }) => position.lng),
     markers.map(({ position }) => position.lat),
@@ -113,11 +113,20 @@ export function encodePage(entries: readonly OrderedMarker[]): Uint8Array {
  */
 export const PACKING: PackOptions = { encode: encodePage, mostBytes: 1_024 - 70 };
 
-/** Decodes the entries of a page of this collection, in order; undefined if the data has another format. */
-export function decodePage(data: Uint8Array, collection: string): OrderedMarker[] | undefined {
+/** The columns of a page; undefined if the data has another format. */
+export function columnsOfPage(data: Uint8Array): PageColumns | undefined {
   if (data[0] !== PAGE_FORMAT) return undefined;
-  const stored = JSON.parse(inflateRawSync(data.subarray(1)).toString()) as Stored;
-  const [keys, lngs, lats, names, categories, versions, complete, shapes, shapeOf, values, expiries = []] = stored;
+  const [keys, lngs, lats, names, categories, ...rest] = JSON.parse(
+    inflateRawSync(data.subarray(1)).toString(),
+  ) as PageColumns;
+  // Each text once, since the columns may be kept.
+  const known = new Map(categories.map((category) => [category, category]));
+  return [keys, lngs, lats, names, categories.map((category) => known.get(category) ?? null), ...rest];
+}
+
+/** The markers of a page of this collection, in order. */
+export function entriesOfColumns(columns: PageColumns, collection: string): OrderedMarker[] {
+  const [keys, lngs, lats, names, categories, versions, complete, shapes, shapeOf, values, expiries = []] = columns;
   const properties = propertiesOf({ shapes, shapeOf, values });
   return keys.map((key, index): OrderedMarker => {
     const position = { lng: lngs[index] ?? 0, lat: lats[index] ?? 0 };
@@ -134,4 +143,10 @@ export function decodePage(data: Uint8Array, collection: string): OrderedMarker[
       ...(typeof expiries[index] === 'number' ? { expiresAt: expiries[index] } : {}),
     });
   });
+}
+
+/** Decodes the entries of a page of this collection, in order; undefined if the data has another format. */
+export function decodePage(data: Uint8Array, collection: string): OrderedMarker[] | undefined {
+  const columns = columnsOfPage(data);
+  return columns && entriesOfColumns(columns, collection);
 }

@@ -6,7 +6,7 @@ import type { Call } from '../request/meter.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { queryAll } from '../table/query-responses.js';
-import { decodePage } from './page-data.js';
+import { columnsOfPage, entriesOfColumns, type PageColumns } from './page-data.js';
 
 /** The pages of a collection that belong together: a recount rewrites all of them as another generation. */
 export interface PageSet {
@@ -33,6 +33,8 @@ export interface StoredPage extends PageSpan {
   /** The last round in which a marker moved from it to another page. */
   readonly lost: number | undefined;
   readonly entries: readonly OrderedMarker[];
+  /** What the entries were made of. */
+  readonly columns: PageColumns;
   /** Size of the item in bytes. */
   readonly bytes: number;
 }
@@ -86,10 +88,10 @@ function rawPageOf({ sk, b, e, l, n, d }: Item): RawPage | undefined {
 /** The page with its entries; also undefined if it has a format that this version does not know. */
 function pageOf(item: Item, collection: string): StoredPage | undefined {
   const raw = rawPageOf(item);
-  const entries = raw && decodePage(raw.data, collection);
-  if (!entries) return undefined;
+  const columns = raw && columnsOfPage(raw.data);
+  if (!columns) return undefined;
   const { begin, end, round, lost, data } = raw;
-  return { begin, end, round, lost, entries, bytes: pageBytes(data) };
+  return { begin, end, round, lost, entries: entriesOfColumns(columns, collection), columns, bytes: pageBytes(data) };
 }
 
 /** A page in a format that this version cannot read. */

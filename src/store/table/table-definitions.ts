@@ -69,7 +69,7 @@ export function tableDefinitions(tables: Tables): readonly TableDefinition[] {
         KeySchema: [...BASE_KEY],
         AttributeDefinitions: attributes([]),
       },
-      // For records of applied changes that the stream has long trimmed; cells have no such attribute.
+      // For what was published and pages have long included, and for the audit; cells have no such attribute.
       ttl: 'ttl',
     },
   ];

@@ -7,7 +7,8 @@ import { firstState } from '../state.js';
 import { LOAD_POLICY } from './flood.js';
 import { OtherFormat, takeOwnership } from './ownership.js';
 import type { BatchLimits } from './reader.js';
-import { Session, type Progress, type SessionOptions, type SessionParts, type SessionTuning } from './session.js';
+import type { Progress, SessionOptions, SessionParts, SessionTuning } from './session-options.js';
+import { Session } from './session.js';
 import { WriteWatch, type FailingWrites } from './write-watch.js';
 
 export interface ConsumerOptions extends SessionParts, Partial<SessionTuning> {
@@ -28,6 +29,8 @@ export interface ConsumerOptions extends SessionParts, Partial<SessionTuning> {
   /** Whether to accept counts in another format, inexact until a recount; otherwise they are rejected. */
   readonly upgrade?: boolean | undefined;
   readonly leaseMs?: number;
+  /** How often to look whether the owner has gone; by default each second. */
+  readonly lookMs?: number | undefined;
 }
 
 /** How far the pages and summaries are that consumers maintain. */
@@ -81,6 +84,10 @@ const POLL_MS = 200;
 const LIMITS: BatchLimits = { records: 200_000, cells: 200_000 };
 
 const nothing = () => undefined;
+const never = () => false;
+
+/** Ends the wait for ownership: another process has done the work. */
+const DONE = new Error('another process has done the work');
 
 /**
  * Maintains the cells of all collections from the markers' stream. Of all consumers with the same state one works and the
@@ -98,7 +105,7 @@ export class Consumer {
 
   constructor(options: ConsumerOptions) {
     const { state, cells, leaseMs = LEASE_MS, pollMs = POLL_MS, limits = LIMITS, load = LOAD_POLICY } = options;
-    const { onLoss = nothing, onApplied = nothing, memory = new CellMemory() } = options;
+    const { onLoss = nothing, onApplied = nothing, memory = new CellMemory(), enough = never } = options;
     const writes = new WriteWatch(options.clock);
     this.#options = options;
     this.#leaseMs = leaseMs;
@@ -113,10 +120,11 @@ export class Consumer {
       onLoss,
       onApplied,
       memory,
+      enough,
     };
   }
 
-  /** Maintains the cells until the signal is aborted; rejects only if they have another format. */
+  /** Maintains the cells until that is enough or the signal is aborted; rejects only if they have another format. */
   run(signal: AbortSignal): Promise<void> {
     const { log, clock } = this.#options;
     const onFailure = (error: unknown): void => {
@@ -125,25 +133,26 @@ export class Consumer {
       if (error instanceof LeaseLost) log.warn({ owner: this.#progress.latest?.owner }, error.message);
       else log.error({ err: error }, 'Cannot read the stream; retrying');
     };
-    return restartOnFailure(
-      async (progressed) => {
-        while (!signal.aborted) await this.#own(progressed, signal);
-      },
-      { clock, signal, onFailure },
-    );
+    return restartOnFailure((progressed) => this.#own(progressed, signal), { clock, signal, onFailure });
   }
 
-  /** Waits for the ownership and works until it is lost or the signal is aborted. */
+  /** Waits for the ownership and works until that is enough, it is lost or the signal is aborted. */
   async #own(onOwned: () => void, signal: AbortSignal): Promise<void> {
-    const { stream, since, clock, self, upgrade, ownerIsGone = () => false, onOwnership = nothing } = this.#options;
+    const { stream, since, clock, self, upgrade, lookMs, ownerIsGone = never, onOwnership = nothing } = this.#options;
     const leaseMs = this.#leaseMs;
     const progress = this.#progress;
     const first = this.#options.first ?? (async () => firstState(...(await Promise.all([stream.identify(), since()]))));
-    const onLook = (state: StreamState) => this.#look(state);
+    const onLook = (state: StreamState) => {
+      this.#look(state);
+      if (this.#session.enough(state, progress.completeAt, true)) throw DONE;
+    };
     const lease = await takeOwnership(
-      { clock, self, leaseMs, ownerIsGone, state: this.#session.state, upgrade, first, onLook },
+      { clock, self, leaseMs, lookMs, ownerIsGone, state: this.#session.state, upgrade, first, onLook },
       signal,
-    );
+    ).catch((error: unknown) => {
+      if (error !== DONE) throw error;
+    });
+    if (lease === undefined) return;
     onOwned();
     progress.latest = lease.current;
     progress.completeAt = undefined;

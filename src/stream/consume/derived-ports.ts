@@ -1,8 +1,11 @@
+import type { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+
 import { wallAt } from '../../clock.js';
+import type { Log } from '../../log.js';
 import type { Collection } from '../../model/collection.js';
 import { readBlocks, replaceBlocks } from '../../store/cell/blocks.js';
 import { putDeadLetters } from '../../store/cell/dead-letters.js';
-import { loadStreamState, putStreamState } from '../../store/cell/stream-state.js';
+import { CONSUMER, loadStreamState, putStreamState } from '../../store/cell/stream-state.js';
 import { everyCollection } from '../../store/collection/collection-changes.js';
 import type { Database } from '../../store/database.js';
 import { decodePage, PACKING } from '../../store/page/page-data.js';
@@ -27,6 +30,8 @@ import { describeTable } from '../../store/table/tables.js';
 import type { PagesOptions } from '../pages/kept-pages.js';
 import { PageMemory } from '../pages/memory.js';
 import type { CellsPort, DaysPort, StatePort } from '../ports.js';
+import { openStream } from '../source/dynamodb.js';
+import { ownName } from './owners.js';
 
 /** A stream this much younger than its table was enabled later. */
 const STREAM_WITHIN_MS = 60_000;
@@ -106,4 +111,24 @@ export async function firstSince(database: Database): Promise<number> {
   const created = table?.CreationDateTime?.getTime();
   const enabled = Date.parse(`${table?.LatestStreamLabel ?? ''}Z`);
   return created === undefined || Number.isNaN(enabled) || enabled - created > STREAM_WITHIN_MS ? 0 : created;
+}
+
+/** Dependencies that a stream consumer and a recount share; `consumer` names the stored state. */
+export function consumerParts(
+  { database, streams }: { readonly database: Database; readonly streams: DynamoDBStreamsClient },
+  log: Log,
+  consumer = CONSUMER,
+) {
+  return {
+    stream: openStream(database, streams),
+    state: openState(database, consumer),
+    cells: openBlocks(database),
+    pages: openPages(database),
+    days: { port: openSummaries(database) },
+    clock: database.clock,
+    keys: database.keys,
+    log,
+    self: ownName(),
+    since: () => firstSince(database),
+  };
 }

@@ -4,7 +4,7 @@ import type { Keyspace } from '../../keys/keyspace.js';
 import type { Log } from '../../log.js';
 import { restartOnFailure } from '../../retry.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
-import type { StreamRecord } from '../change.js';
+import { isAfter, type StreamRecord } from '../change.js';
 import { NoStream, type StreamPort } from '../ports.js';
 import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { LIST_EVERY_MS } from '../source/shards.js';
@@ -19,6 +19,32 @@ export interface FollowerOptions {
   readonly log: Log;
   readonly onRecord: (record: StreamRecord) => void;
   readonly pollMs?: number;
+}
+
+/** How far a follower has read; times in milliseconds since 1970. */
+export interface Followed {
+  /** It has read everything that was written from `since` to `endAt`. */
+  readonly since: number;
+  readonly endAt: number;
+  /** The last record that it has read of each shard. */
+  readonly read: ReadonlyMap<string, string>;
+}
+
+/** Clocks that are set by DynamoDB are right within a second. */
+export const CLOCKS_DIFFER_MS = 2_000;
+
+/**
+ * The time, in milliseconds since 1970, up to which a state has everything; null if it is unknown. Its owner may have
+ * stopped when there was nothing to do, so a follower's ends tell, too: what it has read since is in the state, or nothing.
+ */
+export function reachedBy({ endAt, shards }: StreamState, ends: readonly Followed[]): number | null {
+  if (endAt === null) return null;
+  const isIncluded = ([shard, sequence]: readonly [string, string]): boolean => {
+    const after = shards[shard]?.after;
+    return after !== undefined && !isAfter(sequence, after);
+  };
+  const end = ends.findLast(({ since, read }) => endAt >= since + CLOCKS_DIFFER_MS && [...read].every(isIncluded));
+  return Math.max(endAt, end?.endAt ?? 0);
 }
 
 const POLL_MS = 200;
@@ -42,16 +68,25 @@ function readerFrom(
  */
 export async function followStream(
   options: FollowerOptions,
-  { onEnd, onLoss }: { readonly onEnd: (at: number) => boolean; readonly onLoss: (reason: string) => void },
+  {
+    onEnd,
+    onLoss,
+  }: { readonly onEnd: (at: number, followed: Followed) => boolean; readonly onLoss: (reason: string) => void },
   signal: AbortSignal,
 ): Promise<void> {
   const { stream, clock, log, pollMs = POLL_MS } = options;
   await restartOnFailure(
     async (progressed) => {
       const reader = readerFrom(options, firstState(await stream.identify(), clock.wall()), signal, true);
+      const read = new Map<string, string>();
+      let since: number | undefined;
       for (;;) {
-        const { records, endAt } = await reader.gather(LIMITS, () => false);
-        if (endAt !== undefined && !onEnd(endAt)) return;
+        const { records, ranges, endAt, endWall } = await reader.gather(LIMITS, () => false);
+        for (const [shard, { to }] of Object.entries(ranges)) read.set(shard, to);
+        if (endAt !== undefined && endWall !== undefined) {
+          since ??= endWall;
+          if (!onEnd(endAt, { since, endAt: endWall, read: new Map(read) })) return;
+        }
         progressed();
         if (records === 0) await clock.sleep(pollMs, signal);
       }

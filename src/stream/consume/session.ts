@@ -1,68 +1,18 @@
-import type { Clock } from '../../clock.js';
-import type { Keyspace } from '../../keys/keyspace.js';
-import type { Log } from '../../log.js';
-import type { CellChanges } from '../../model/cell-changes.js';
 import type { BlockName } from '../../store/cell/blocks.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
 import type { Lease } from '../../store/lease.js';
 import { isImpossible, type Applied } from '../cells/apply.js';
-import type { CellMemory } from '../cells/memory.js';
-import type { StreamRecord } from '../change.js';
-import { MarkerDays, type DaysOptions } from '../days/apply.js';
-import { keptPages, type KeptPages, type PagesOptions } from '../pages/kept-pages.js';
+import { MarkerDays } from '../days/apply.js';
+import { keptPages, type KeptPages } from '../pages/kept-pages.js';
 import { Publisher } from '../pages/publisher.js';
-import type { CellsPort, LeasedWork, StatePort, StreamPort, WinnersPort } from '../ports.js';
+import type { LeasedWork } from '../ports.js';
 import { currentStream, RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { LIST_EVERY_MS } from '../source/shards.js';
 import { planned, settled, withGap, withoutPages, withShardsSeen, type ShardsSeen } from '../state.js';
-import { Flood, type LoadPolicy, type Waits } from './flood.js';
-import { StreamReader, type Batch, type BatchLimits, type OnEnd, type Replayed } from './reader.js';
+import { Flood, type Waits } from './flood.js';
+import { StreamReader, type Batch, type OnEnd, type Replayed } from './reader.js';
+import type { Progress, SessionOptions } from './session-options.js';
 import { applyFolded, finishPlan, noteLoss, noteSwitch } from './takeover.js';
-
-/** The parts that a consumer works with. */
-export interface SessionParts {
-  readonly stream: StreamPort;
-  readonly state: StatePort;
-  readonly cells: CellsPort;
-  readonly clock: Clock;
-  readonly keys: Keyspace;
-  readonly log: Log;
-  /** Omitted if pages are not maintained. */
-  readonly pages?: PagesOptions | undefined;
-  /** Omitted if summaries of readings are not kept. */
-  readonly days?: DaysOptions | undefined;
-  /** Omitted where no two items are the same marker. */
-  readonly winners?: WinnersPort | undefined;
-  /**
-   * Called with each record as it is read, before the cells include it; the records of one item are in order. After a
-   * loss or a change of ownership, some records are repeated.
-   */
-  readonly onRecord?: (record: StreamRecord) => void;
-}
-
-/** How it works with them; nothing here changes what is counted. */
-export interface SessionTuning {
-  readonly pollMs: number;
-  readonly limits: BatchLimits;
-  readonly load: LoadPolicy;
-  readonly memory: CellMemory;
-  /** Called if records were lost before `onRecord` got them. */
-  readonly onLoss: (reason: string) => void;
-  /** Called with each batch once all blocks include it. */
-  readonly onApplied: (batch: number, changes: CellChanges) => void;
-}
-
-export interface SessionOptions extends SessionParts, SessionTuning {}
-
-/** A consumer's report about its work, across sessions. */
-export interface Progress {
-  latest: StreamState | undefined;
-  /** When the cells were last known to be complete, by the clock of this process. */
-  completeAt: number | undefined;
-  /** When everything in the stream was last known to be complete, in milliseconds since 1970. */
-  endAt: number | undefined;
-  blocksWritten: number;
-}
 
 const SUSPECTS_AT_A_TIME = 20;
 const MOST_SUSPECTS = 1_000;
@@ -79,6 +29,7 @@ export class Session {
   #pages: KeptPages | undefined;
   readonly #days: MarkerDays | undefined;
   readonly #ended = new AbortController();
+  readonly #untilEnded: AbortSignal;
   #reader: StreamReader;
   /** The batch being gathered while the previous one is applied. */
   #ahead: Promise<Batch> | undefined;
@@ -100,8 +51,8 @@ export class Session {
     this.#pages = keptPages(lease.current, options.pages);
     const { days, clock, log } = options;
     this.#work = { clock, log, signal, holds: () => lease.holds() };
-    const untilEnded = { ...this.#work, signal: AbortSignal.any([signal, this.#ended.signal]) };
-    this.#days = days && new MarkerDays(days, untilEnded, lease.current.version);
+    this.#untilEnded = AbortSignal.any([signal, this.#ended.signal]);
+    this.#days = days && new MarkerDays(days, { ...this.#work, signal: this.#untilEnded }, lease.current.version);
     this.#flood = new Flood(options.load, clock, options.limits.records, lease.current.records);
     const { recent: port, versionsByBatch = false } = options.pages ?? {};
     // Where several items are the same marker, only applying a batch tells which one of them it is.
@@ -117,7 +68,7 @@ export class Session {
 
   #newReader(): StreamReader {
     const { stream, keys, clock, pollMs, onRecord } = this.#options;
-    return new StreamReader(stream, this.#lease.current, keys, { clock, signal: this.#signal, pollMs, onRecord });
+    return new StreamReader(stream, this.#lease.current, keys, { clock, signal: this.#untilEnded, pollMs, onRecord });
   }
 
   /** The state updated with what is now known to be complete. */
@@ -126,8 +77,8 @@ export class Session {
     return this.#seen === undefined ? done : withShardsSeen(done, this.#seen, this.#options.clock.wall());
   }
 
-  /** Applies batch after batch; ends by throwing when the signal is aborted or something fails. */
-  async run(): Promise<never> {
+  /** Applies batch after batch, until that is enough; throws when the signal is aborted or something fails. */
+  async run(): Promise<void> {
     // Another owner has written blocks in between.
     this.#options.memory.clear();
     this.#pages?.memory.clear();
@@ -142,6 +93,7 @@ export class Session {
     try {
       for (;;) {
         this.#signal.throwIfAborted();
+        if (this.#isEnough()) return;
         const batch = await this.#nextBatch();
         if (batch === undefined) continue;
         if (batch.records > 0) await this.#takeBatch(batch);
@@ -152,6 +104,11 @@ export class Session {
       this.#ended.abort();
       await closingDays;
     }
+  }
+
+  #isEnough(): boolean {
+    const closed = this.#days?.closed ?? true;
+    return this.#options.enough(this.refresh(this.#lease.current), this.#progress.completeAt, closed);
   }
 
   /** Notes since when no record of a reading was missed, if a version that keeps no summaries has worked until now. */
@@ -185,8 +142,11 @@ export class Session {
   /** The next batch; undefined if records were lost, which has then been recorded. */
   async #nextBatch(): Promise<Batch | undefined> {
     const { records, batch } = this.#lease.current;
-    const gather = () =>
-      this.#reader.gather(this.#options.limits, this.#flood.fromRest(records), this.#publishing(batch + 1));
+    const gather = () => {
+      const waits = this.#flood.fromRest(records);
+      const more: Waits = (lately, gathered) => waits(lately, gathered) && !this.#isEnough();
+      return this.#reader.gather(this.#options.limits, more, this.#publishing(batch + 1));
+    };
     try {
       return await (this.#ahead ?? gather());
     } catch (error) {
@@ -218,7 +178,7 @@ export class Session {
     this.#seen = batch.seen;
     this.#complete(batch);
     this.#publisher?.rested();
-    await clock.sleep(pollMs, this.#signal);
+    if (!this.#isEnough()) await clock.sleep(pollMs, this.#signal);
   }
 
   /** Plans a batch and applies it while the next one is gathered. */
@@ -233,7 +193,7 @@ export class Session {
     this.#seen = undefined;
     // Records that arrive during the pause join the next batch: the larger a batch, the fewer writes per marker.
     let busy = true;
-    const more: Waits = (lately, gathered) => busy || this.#flood.goesOn(lately, gathered);
+    const more: Waits = (lately, gathered) => busy || (this.#flood.goesOn(lately, gathered) && !this.#isEnough());
     this.#ahead = this.#reader.gather(limits, more, this.#publishing(state.batch + 1));
     this.#ahead.catch(() => undefined);
     try {

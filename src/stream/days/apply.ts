@@ -17,6 +17,8 @@ export interface DaysOptions {
   readonly waitMs?: number | undefined;
   /** Milliseconds between two searches for days that are due. */
   readonly everyMs?: number | undefined;
+  /** Whether days are summarized, too; true by default. Otherwise they are only opened, and another process does it. */
+  readonly closes?: boolean | undefined;
 }
 
 /** Shorter than deleteCollection waits before a collection's key can be used again. */
@@ -44,12 +46,15 @@ export class MarkerDays {
     maxSize: REMEMBERED_BYTES,
     sizeCalculation: (_, name) => 150 + 2 * name.length,
   });
+  /** Whether the days that were due have been summarized. */
+  closed: boolean;
   #collections: { readonly at: number; readonly byScope: ReadonlyMap<string, Collection> } | undefined;
 
   constructor(options: DaysOptions, work: LeasedWork, epoch: number) {
     this.#options = options;
     this.#work = work;
     this.#epoch = epoch;
+    this.closed = options.closes === false;
   }
 
   /** All collections in use, those of these days included. */
@@ -121,11 +126,12 @@ export class MarkerDays {
 
   /** Closes the days that are due, again and again, until the signal is aborted. */
   async run(): Promise<void> {
-    const { everyMs = EVERY_MS } = this.#options;
+    const { everyMs = EVERY_MS, closes = true } = this.#options;
     const { clock, log, signal } = this.#work;
-    while (!signal.aborted) {
+    while (closes && !signal.aborted) {
       try {
         await this.closeDue();
+        this.closed = true;
       } catch (err) {
         if (!signal.aborted) log.warn({ err }, 'Cannot summarize readings; retrying');
       }

@@ -2,6 +2,7 @@ import { compareBytes } from '../../../src/keys/byte-order.js';
 import type { DirectoryPart } from '../../../src/pages/directory.js';
 import { orderedMarker, type OrderedMarker } from '../../../src/pages/ordered-marker.js';
 import type { PageReplacement, RawPage, StoredPage } from '../../../src/store/page/pages.js';
+import { columnsOf } from '../../support/page-services.js';
 
 const decodeText = (data: Uint8Array) =>
   (JSON.parse(Buffer.from(data).toString()) as OrderedMarker[]).map(({ marker }) => orderedMarker(marker));
@@ -14,6 +15,9 @@ export const TEXT = {
 
 export type ModelPage = RawPage & StoredPage;
 
+/** No cache keeps the pages of a simulation. */
+const NO_COLUMNS = columnsOf([]);
+
 /** The pages of markers and their directory, as DynamoDB stores them. */
 export class PagesModel {
   readonly #pages = new Map<string, RawPage>();
@@ -25,7 +29,7 @@ export class PagesModel {
 
   all(scope: string): ModelPage[] {
     return this.#sorted(this.#pages, scope).map((page) => {
-      return { ...page, bytes: page.data.length, entries: decodeText(page.data) };
+      return { ...page, bytes: page.data.length, entries: decodeText(page.data), columns: NO_COLUMNS };
     });
   }
 

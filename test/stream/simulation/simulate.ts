@@ -4,6 +4,7 @@ import type { CellSums } from '../../../src/geo/cell-sums.js';
 import { compareBytes } from '../../../src/keys/byte-order.js';
 import type { Key } from '../../../src/keys/document-id.js';
 import { createKeyspace } from '../../../src/keys/keyspace.js';
+import { awaitRecord } from '../../../src/lambda/await-record.js';
 import { silentLog } from '../../../src/log.js';
 import { orderedMarker, type OrderedMarker } from '../../../src/pages/ordered-marker.js';
 import { mapMarkerFromIndex } from '../../../src/store/marker/marker-item.js';
@@ -184,11 +185,16 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
   const running: { process: Process; consumer: Consumer }[] = [];
   let started = 0;
   let dark = false;
+  let calm = false;
 
   function start(): void {
     if (dark) return;
     const process = new Process(world, faults, `host:${(started += 1)}`);
     const ports = plant(process.ports(table, derived), world, derived);
+    // The call of a function, which ends once the last record is applied or its time is up; another one follows.
+    const isCall = seed % 3 === 0 && started % 2 === 0 && !calm;
+    const end = world.now + 2_500;
+    const awaited = awaitRecord(table.history.at(-1), process.clock());
     const consumer = new Consumer({
       ...ports,
       days: summarizes ? ports.days : undefined,
@@ -202,6 +208,9 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
         knowsTheDead && !running.some(({ process: other }) => other.alive && other.name === owner),
       leaseMs: 10_000,
       pollMs: 200,
+      onRecord: awaited.onRecord,
+      enough: (state, completeAt, closed) =>
+        isCall && (world.now > end || (closed && awaited.isApplied(state, completeAt))),
       limits: { records: chance.pick([3, 20, 1_000]), cells: 1_000 },
       // Whether a batch waits for more while markers arrive.
       load: {
@@ -213,7 +222,11 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
       },
     });
     running.push({ process, consumer });
-    consumer.run(process.stop.signal).catch((error: unknown) => {
+    const ended = () => {
+      process.kill();
+      if (!process.stop.signal.aborted) world.schedule(200, start);
+    };
+    consumer.run(process.stop.signal).then(ended, (error: unknown) => {
       failures.push(`a consumer ended: ${String(error)}`);
     });
   }
@@ -290,6 +303,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
   // From here on nothing fails, so one of the consumers must reach the end.
   Object.assign(faults, { refused: 0, answerLost: 0, slowestMs: 5 });
   table.faulty = false;
+  calm = true;
   start();
   await world.run(() => false, 30_000);
   const isDone = () =>

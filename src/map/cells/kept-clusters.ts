@@ -1,0 +1,142 @@
+import { CellportError } from '../../errors.js';
+import { normalizeBounds, type Area } from '../../geo/bounds.js';
+import { ClusterTiles, sizeOfSpan, type ClusterTile, type TileSpan } from '../../geo/cluster-tiles.js';
+import { clusterArea, type Spacing } from '../../geo/cluster-windows.js';
+import { clusterCells, type Cluster } from '../../geo/clusters.js';
+import { cellBounds, LONGEST_Z } from '../../geo/geohash.js';
+import { PackedCluster } from '../../geo/packed-cluster.js';
+import { coverArea } from '../../geo/ranges.js';
+import { FINEST_STORED } from '../../model/cell.js';
+import { isCounted } from '../../model/grant.js';
+import { clusterPrecision } from '../../plan/precision.js';
+import type { MapContext } from '../../read/context.js';
+import { inTurns } from '../../scheduling/turns.js';
+import { occupiedCells, type MapQuestion } from './occupied.js';
+
+/** Areas of more tiles are no map. */
+const MOST_TILES = 400;
+/** Number of ranges that describe where changes matter; they may extend beyond. */
+const RANGES = 16;
+// Measured.
+const CLUSTER_BYTES = 320;
+const CELL_BYTES = 32;
+
+/** The approximate memory of the clusters of a tile in bytes. */
+export const bytesOfClusters = (clusters: readonly PackedCluster[], name: string): number =>
+  CLUSTER_BYTES + 2 * name.length + clusters.reduce((sum, { size }) => sum + CLUSTER_BYTES + CELL_BYTES * size, 0);
+
+/** The tiles of a map's clusters. */
+interface Tiled {
+  readonly tiles: ClusterTiles;
+  readonly span: TileSpan;
+  readonly scope: string;
+  readonly nameOf: (tile: ClusterTile) => string;
+}
+
+/** Undefined if the clusters of this map are not kept: they are formed from markers, or changes are not followed. */
+function tiled(
+  context: MapContext,
+  area: Area,
+  { collection, filter }: MapQuestion,
+  spacing: Spacing,
+): Tiled | undefined {
+  const scope = context.keys.scope(collection);
+  // Of a table that is read again and again, changes are not noted.
+  const isFollowed = collection.source?.everyMs === undefined && context.loaders.keptClusters.keeps(scope);
+  const isStored = clusterPrecision(spacing.zoom) <= FINEST_STORED && isCounted(collection, filter);
+  if (!isFollowed || !isStored) return undefined;
+  const tiles = new ClusterTiles(spacing);
+  const span = tiles.spanOf(area.bounds);
+  if (sizeOfSpan(span) > MOST_TILES) return undefined;
+  const prefix = `${scope}\n${collection.createdAt}\n${spacing.zoom} ${spacing.distance}`;
+  return { tiles, span, scope, nameOf: ({ column, row }) => `${prefix} ${column} ${row}` };
+}
+
+/** Whether all clusters of a map are known without reading cells. */
+export function areClustersKept(context: MapContext, area: Area, question: MapQuestion, spacing: Spacing): boolean {
+  const found = tiled(context, area, question, spacing);
+  const { keptClusters } = context.loaders;
+  return found?.tiles.tilesOf(found.span).every((tile) => keptClusters.get(found.nameOf(tile))) ?? false;
+}
+
+/**
+ * The clusters with a cell in an area, sorted by first geohash, of which those in tiles where nothing has changed are
+ * formed once: clusters are the same for every area. Undefined if they are not kept.
+ */
+export async function clustersByTile(
+  context: MapContext,
+  area: Area,
+  question: MapQuestion,
+  spacing: Spacing,
+): Promise<readonly Cluster[] | undefined> {
+  const found = tiled(context, area, question, spacing);
+  if (found === undefined) return undefined;
+  const { tiles, span, nameOf } = found;
+  const { keptClusters } = context.loaders;
+  const known = new Map<string, readonly PackedCluster[] | undefined>();
+  let missing: TileSpan | undefined;
+  for (let row = span.north; row <= span.south; row++) {
+    for (let column = span.west; column <= span.east; column++) {
+      const one = { west: column, east: column, north: row, south: row };
+      for (const tile of tiles.tilesOf(one)) {
+        const clusters = keptClusters.get(nameOf(tile));
+        known.set(nameOf(tile), clusters);
+        if (clusters === undefined) missing = missing ? around(missing, one) : one;
+      }
+    }
+  }
+  if (missing) {
+    const made = await clustersOfSpan(context, found, missing, question, spacing);
+    // What has changed meanwhile may be in some of the tiles and not in others.
+    const isCurrent = [...known].every(([name, clusters]) => !clusters || keptClusters.get(name) === clusters);
+    if (made === undefined || !isCurrent) return undefined;
+    for (const [name, clusters] of made) known.set(name, clusters);
+  }
+  const byFirst = new Map<string, PackedCluster>();
+  for (const clusters of known.values()) for (const cluster of clusters ?? []) byFirst.set(cluster.first, cluster);
+  const inside = [...byFirst].filter(([, cluster]) => cluster.overlaps(area));
+  return inside.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, cluster]) => cluster);
+}
+
+const around = (a: TileSpan, b: TileSpan): TileSpan => ({
+  west: Math.min(a.west, b.west),
+  east: Math.max(a.east, b.east),
+  north: Math.min(a.north, b.north),
+  south: Math.max(a.south, b.south),
+});
+
+/** Forms and keeps the clusters of some tiles, by name; undefined if they have more cells than may be read. */
+async function clustersOfSpan(
+  context: MapContext,
+  { tiles, scope, nameOf }: Tiled,
+  span: TileSpan,
+  { field, collection }: MapQuestion,
+  spacing: Spacing,
+): Promise<ReadonlyMap<string, readonly PackedCluster[]> | undefined> {
+  const { keptClusters } = context.loaders;
+  const precision = clusterPrecision(spacing.zoom);
+  const area = normalizeBounds('bounds', tiles.boundsOf(span));
+  const wide = clusterArea(area, precision, spacing);
+  const since = keptClusters.moment();
+  let clusters: readonly Cluster[];
+  try {
+    const { cells } = await occupiedCells(context, { field, collection, area: wide, precision });
+    await context.turn();
+    clusters = await inTurns(clusterCells(area, cells, spacing), context.turn);
+  } catch (error) {
+    // The tiles extend beyond the map, which may be small enough.
+    if (error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return undefined;
+    throw error;
+  }
+  const byTile = new Map(tiles.tilesOf(span).map((tile) => [nameOf(tile), new Set<PackedCluster>()]));
+  for (const cluster of clusters) {
+    const kept = new PackedCluster(cluster);
+    for (const { geohash } of cluster.cells) {
+      for (const tile of tiles.tilesOf(tiles.spanOf(cellBounds(geohash)))) byTile.get(nameOf(tile))?.add(kept);
+    }
+  }
+  const lists = Array.from(byTile, ([name, some]) => [name, [...some]] as const);
+  const decisive = { scope, ranges: coverArea(wide, LONGEST_Z, RANGES) };
+  for (const [name, some] of lists) keptClusters.put(name, some, decisive, since);
+  return new Map(lists);
+}
