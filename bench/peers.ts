@@ -297,6 +297,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
       rows,
       text: `${markers.length.toLocaleString('en')} cities, ${views.length} maps, ${CLIENTS} connections. CPU is that of all processes of a side; DynamoDB's is not counted. PostGIS answers with JSON that it makes itself, and its clusters are a grid; supercluster and kdbush have everything in memory behind a bare HTTP server.`,
       details: table([HEAD, ...lines]),
+      isDetail: true,
     };
   } finally {
     for (const side of open) await side.close();

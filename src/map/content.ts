@@ -8,8 +8,15 @@ import { requireCollection, type MapContext } from '../read/context.js';
 import { readFilter, type MarkerFilterInput } from '../read/filter.js';
 import { hasMoreThan } from '../read/from-pages/page-source.js';
 import { readAll } from '../read/read-all.js';
-import { blocksOfClusters, clustersOf, type ClustersQuestion, type MapCluster } from './cells/clusters.js';
+import {
+  blocksOfClusters,
+  clustersOf,
+  DEFAULT_RADIUS,
+  type ClustersQuestion,
+  type MapCluster,
+} from './cells/clusters.js';
 import { countInRegion, regionOf } from './cells/count.js';
+import { countInKeptClusters } from './cells/kept-clusters.js';
 import { readWhole } from './connection.js';
 import type { Viewport } from './viewport.js';
 
@@ -92,13 +99,18 @@ interface Inside {
 async function inside(context: MapContext, viewport: Viewport, question: ContentQuestion): Promise<Inside> {
   const { field, collection, limit, filter } = question;
   const { area } = viewport;
+  const isStored = isCounted(collection, filter);
+  const spacing = { zoom: viewport.zoom, distance: DEFAULT_RADIUS };
+  let counted = 0;
+  if (isStored && countInKeptClusters(context, area, question, spacing) > limit)
+    counted = await countInside(context, viewport, question);
+  if (counted > limit) return { counted };
   const accept = ({ position }: MapMarker) => areaContains(area, position);
   const budget = Budget.of(context.limits);
   const cover = coverForPlan(area);
-  const isStored = isCounted(collection, filter);
   // Close to the limit, reading the markers is cheaper than counting them.
   if (isStored && (await hasMoreThan(context, { collection, cover, budget }, 1.5 * limit))) {
-    const counted = await countInside(context, viewport, question);
+    counted = await countInside(context, viewport, question);
     if (counted > limit) return { counted };
   }
   const query = { collection, cover, budget, accept, filter, wanted: isStored ? limit + 1 : undefined };

@@ -1,5 +1,5 @@
 import { CellportError } from '../../errors.js';
-import { normalizeBounds, type Area } from '../../geo/bounds.js';
+import { normalizeBounds, type Area, type Bounds } from '../../geo/bounds.js';
 import { ClusterTiles, sizeOfSpan, type ClusterTile, type TileSpan } from '../../geo/cluster-tiles.js';
 import { clusterArea, type Spacing } from '../../geo/cluster-windows.js';
 import { clusterCells, type Cluster } from '../../geo/clusters.js';
@@ -57,6 +57,21 @@ export function areClustersKept(context: MapContext, area: Area, question: MapQu
   const found = tiled(context, area, question, spacing);
   const { keptClusters } = context.loaders;
   return found?.tiles.tilesOf(found.span).every((tile) => keptClusters.get(found.nameOf(tile))) ?? false;
+}
+
+/** The number of markers in kept clusters that lie in an area: there are no fewer inside. */
+export function countInKeptClusters(context: MapContext, area: Area, question: MapQuestion, spacing: Spacing): number {
+  const found = tiled(context, area, question, spacing);
+  const { keptClusters } = context.loaders;
+  const counts = new Map<string, number>();
+  const contains = ({ west, south, east, north }: Bounds) =>
+    area.parts.some((part) => part.west <= west && east <= part.east && part.south <= south && north <= part.north);
+  for (const tile of found?.tiles.tilesOf(found.span) ?? []) {
+    for (const { bounds, first, count } of keptClusters.get(found?.nameOf(tile) ?? '') ?? []) {
+      if (bounds.west <= bounds.east && contains(bounds)) counts.set(first, count);
+    }
+  }
+  return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
 /**
