@@ -27,7 +27,7 @@ export class PackedSums implements ReadonlyMap<string, CellSums> {
   }
 
   has(child: string): boolean {
-    return child !== '' && this.#children.includes(child);
+    return child.length === 1 && this.#children.includes(child);
   }
 
   get(child: string): CellSums | undefined {
