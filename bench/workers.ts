@@ -89,6 +89,7 @@ async function measure(env: Readonly<Record<string, string>>, { say }: BenchOpti
       },
     ],
     text: `${CONNECTIONS} connections; the rounds gave ${spread} times. The load generator shares the cores, and took ${two.loadMs.toFixed(1)} ms an answer. One process uses the second core, too, for collecting garbage.`,
+    isDetail: true,
   };
 }
 
