@@ -99,7 +99,7 @@ test('clusters of maps that overlap are those of maps alone, and need no reads a
         expect(auto.total).toBe(ALL.filter(({ position }) => bruteInside(raw.bounds, position)).length);
       }
     }),
-    { numRuns: someOf(60), seed: 20_261_129 },
+    { numRuns: someOf(40), seed: 20_261_129 },
   );
 });
 
@@ -109,7 +109,7 @@ test('where a marker is added, clusters are formed again, as far around as they 
   const random = randomFrom(20_261_129);
   const zoom = 6;
   const px = 360 / (512 * 2 ** zoom);
-  const views = [-2, -1, 0, 1, 2].map((x) => {
+  const views = [-1, 0, 1].map((x) => {
     const west = 10 + 400 * x * px;
     return { zoom, bounds: { west, east: west + 300 * px, south: 40, north: 40 + 200 * px } };
   });

@@ -1,7 +1,7 @@
 /** How many rounds long tests run: the first number in `npm test`, the second with CELLPORT_SOAK=1, as in CI. */
 const ROUNDS = {
   /** Seeds of the simulated stream. A run of 10,000 found nothing. */
-  simulatedStreams: [40, 1_200],
+  simulatedStreams: [32, 1_200],
   /** How often the process that writes an embedded index is killed. */
   killsOfWriter: [1, 2],
   /** How often OpenSearch, or the server that follows the stream into it, is killed while clients write. */
