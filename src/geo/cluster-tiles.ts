@@ -16,12 +16,6 @@ export interface TileSpan {
   readonly south: number;
 }
 
-/** A tile: its column, less than `count`, and its row. */
-export interface ClusterTile {
-  readonly column: number;
-  readonly row: number;
-}
-
 /** A division of the Mercator world into tiles of whole windows, for clusters of one spacing. */
 export class ClusterTiles {
   readonly #zoom: number;
@@ -71,13 +65,28 @@ export class ClusterTiles {
     };
   }
 
-  /** The tiles of a span, from north to south. */
-  tilesOf({ west, south, east, north }: TileSpan): ClusterTile[] {
-    const columns = Array.from({ length: east - west + 1 }, (_, index) => (west + index) % this.#count);
-    return Array.from({ length: south - north + 1 }, (_, index) =>
-      columns.map((column) => ({ column, row: north + index })),
-    ).flat();
+  /** Identifies a tile, the same for all turns around the globe. */
+  nameOf({ west, north }: TileSpan): string {
+    return `${west % this.#count} ${north}`;
   }
 }
+
+/** The tiles of a span, from north to south. */
+export function tilesOf({ west, south, east, north }: TileSpan): TileSpan[] {
+  const tiles: TileSpan[] = [];
+  for (let row = north; row <= south; row++) {
+    for (let column = west; column <= east; column++)
+      tiles.push({ west: column, east: column, north: row, south: row });
+  }
+  return tiles;
+}
+
+/** The smallest span that has two others. */
+export const around = (a: TileSpan, b: TileSpan): TileSpan => ({
+  west: Math.min(a.west, b.west),
+  east: Math.max(a.east, b.east),
+  north: Math.min(a.north, b.north),
+  south: Math.max(a.south, b.south),
+});
 
 export const sizeOfSpan = ({ west, south, east, north }: TileSpan): number => (east - west + 1) * (south - north + 1);

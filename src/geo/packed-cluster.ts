@@ -2,15 +2,15 @@ import { areaOverlapsCell, type Area } from './bounds.js';
 import type { Cell } from './cell-sums.js';
 import type { Cluster } from './clusters.js';
 import { cellBounds } from './geohash.js';
-
-/** Numbers of each cell. */
-const FIGURES = 3;
+import { figuresOf, sumsAt } from './packed-sums.js';
 
 /** A cluster with its cells packed, in a fourth of their memory: an answer seldom needs them. */
 export class PackedCluster implements Cluster {
   readonly position: Cluster['position'];
   readonly bounds: Cluster['bounds'];
   readonly count: number;
+  /** Number of its cells. */
+  readonly size: number;
   /** The geohashes of its cells, all of one length. */
   readonly #geohashes: string;
   readonly #length: number;
@@ -22,13 +22,8 @@ export class PackedCluster implements Cluster {
     this.count = count;
     this.#length = cells[0]?.geohash.length ?? 0;
     this.#geohashes = cells.map(({ geohash }) => geohash).join('');
-    const figures: number[] = [];
-    for (const cell of cells) figures.push(cell.count, cell.sumLng, cell.sumLat);
-    this.#figures = figures.slice();
-  }
-
-  get size(): number {
-    return this.#figures.length / FIGURES;
+    this.#figures = figuresOf(cells);
+    this.size = cells.length;
   }
 
   #geohashAt(index: number): string {
@@ -41,8 +36,7 @@ export class PackedCluster implements Cluster {
 
   get cells(): readonly Cell[] {
     return Array.from({ length: this.size }, (_, index) => {
-      const [count = 0, sumLng = 0, sumLat = 0] = this.#figures.slice(index * FIGURES, (index + 1) * FIGURES);
-      return { geohash: this.#geohashAt(index), count, sumLng, sumLat };
+      return { geohash: this.#geohashAt(index), ...sumsAt(this.#figures, index) };
     });
   }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { areaContains, normalizeBounds } from '../../src/geo/bounds.js';
-import { ClusterTiles } from '../../src/geo/cluster-tiles.js';
+import { ClusterTiles, tilesOf } from '../../src/geo/cluster-tiles.js';
 import { wrapLng } from '../../src/geo/point.js';
 
 const spacing = fc.record({
@@ -26,17 +26,15 @@ test('a position in a bounding box is in one of its tiles, and in their bounds',
         const [low, top] = [Math.min(south, high), Math.max(south, high)];
         const area = normalizeBounds('bounds', { west, east: west + width, south: low, north: top });
         const span = tiles.spanOf(area.bounds);
-        const named = new Set(tiles.tilesOf(span).map(({ column, row }) => `${column} ${row}`));
+        const named = new Set(tilesOf(span).map((tile) => tiles.nameOf(tile)));
         const around = normalizeBounds('bounds', tiles.boundsOf(span));
         for (const share of [0, 0.5, 1]) {
           // As cells do, the position names the antimeridian from the east.
           const at = { lng: wrapLng(west + share * width), lat: low + share * (top - low) };
           for (const point of [at, { ...at, lng: at.lng === 180 ? -180 : at.lng }]) {
             if (!areaContains(area, point)) continue;
-            const [tile] = tiles.tilesOf(
-              tiles.spanOf({ west: point.lng, east: point.lng, south: at.lat, north: at.lat }),
-            );
-            expect(named).toContain(`${tile?.column} ${tile?.row}`);
+            const [west, south] = [point.lng, at.lat];
+            expect(named).toContain(tiles.nameOf(tiles.spanOf({ west, east: west, south, north: south })));
             expect(areaContains(around, point)).toBe(true);
           }
         }

@@ -1,6 +1,6 @@
 import { CellportError } from '../../errors.js';
 import { normalizeBounds, type Area, type Bounds } from '../../geo/bounds.js';
-import { ClusterTiles, sizeOfSpan, type ClusterTile, type TileSpan } from '../../geo/cluster-tiles.js';
+import { around, ClusterTiles, sizeOfSpan, tilesOf, type TileSpan } from '../../geo/cluster-tiles.js';
 import { clusterArea, type Spacing } from '../../geo/cluster-windows.js';
 import { clusterCells, type Cluster } from '../../geo/clusters.js';
 import { cellBounds, LONGEST_Z } from '../../geo/geohash.js';
@@ -30,7 +30,7 @@ interface Tiled {
   readonly tiles: ClusterTiles;
   readonly span: TileSpan;
   readonly scope: string;
-  readonly nameOf: (tile: ClusterTile) => string;
+  readonly nameOf: (tile: TileSpan) => string;
 }
 
 /** Undefined if the clusters of this map are not kept: they are formed from markers, or changes are not followed. */
@@ -49,25 +49,26 @@ function tiled(
   const span = tiles.spanOf(area.bounds);
   if (sizeOfSpan(span) > MOST_TILES) return undefined;
   const prefix = `${scope}\n${collection.createdAt}\n${spacing.zoom} ${spacing.distance}`;
-  return { tiles, span, scope, nameOf: ({ column, row }) => `${prefix} ${column} ${row}` };
+  return { tiles, span, scope, nameOf: (tile) => `${prefix} ${tiles.nameOf(tile)}` };
 }
 
 /** Whether all clusters of a map are known without reading cells. */
 export function areClustersKept(context: MapContext, area: Area, question: MapQuestion, spacing: Spacing): boolean {
   const found = tiled(context, area, question, spacing);
   const { keptClusters } = context.loaders;
-  return found?.tiles.tilesOf(found.span).every((tile) => keptClusters.get(found.nameOf(tile))) ?? false;
+  return found !== undefined && tilesOf(found.span).every((tile) => keptClusters.get(found.nameOf(tile)));
 }
 
 /** The number of markers in kept clusters that lie in an area: there are no fewer inside. */
 export function countInKeptClusters(context: MapContext, area: Area, question: MapQuestion, spacing: Spacing): number {
   const found = tiled(context, area, question, spacing);
+  if (found === undefined) return 0;
   const { keptClusters } = context.loaders;
   const counts = new Map<string, number>();
   const contains = ({ west, south, east, north }: Bounds) =>
     area.parts.some((part) => part.west <= west && east <= part.east && part.south <= south && north <= part.north);
-  for (const tile of found?.tiles.tilesOf(found.span) ?? []) {
-    for (const { bounds, first, count } of keptClusters.get(found?.nameOf(tile) ?? '') ?? []) {
+  for (const tile of tilesOf(found.span)) {
+    for (const { bounds, first, count } of keptClusters.get(found.nameOf(tile)) ?? []) {
       if (bounds.west <= bounds.east && contains(bounds)) counts.set(first, count);
     }
   }
@@ -86,19 +87,14 @@ export async function clustersByTile(
 ): Promise<readonly Cluster[] | undefined> {
   const found = tiled(context, area, question, spacing);
   if (found === undefined) return undefined;
-  const { tiles, span, nameOf } = found;
+  const { span, nameOf } = found;
   const { keptClusters } = context.loaders;
   const known = new Map<string, readonly PackedCluster[] | undefined>();
   let missing: TileSpan | undefined;
-  for (let row = span.north; row <= span.south; row++) {
-    for (let column = span.west; column <= span.east; column++) {
-      const one = { west: column, east: column, north: row, south: row };
-      for (const tile of tiles.tilesOf(one)) {
-        const clusters = keptClusters.get(nameOf(tile));
-        known.set(nameOf(tile), clusters);
-        if (clusters === undefined) missing = missing ? around(missing, one) : one;
-      }
-    }
+  for (const tile of tilesOf(span)) {
+    const clusters = keptClusters.get(nameOf(tile));
+    known.set(nameOf(tile), clusters);
+    if (clusters === undefined) missing = missing ? around(missing, tile) : tile;
   }
   if (missing) {
     const made = await clustersOfSpan(context, found, missing, question, spacing);
@@ -112,13 +108,6 @@ export async function clustersByTile(
   const inside = [...byFirst].filter(([, cluster]) => cluster.overlaps(area));
   return inside.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, cluster]) => cluster);
 }
-
-const around = (a: TileSpan, b: TileSpan): TileSpan => ({
-  west: Math.min(a.west, b.west),
-  east: Math.max(a.east, b.east),
-  north: Math.min(a.north, b.north),
-  south: Math.max(a.south, b.south),
-});
 
 /** Forms and keeps the clusters of some tiles, by name; undefined if they have more cells than may be read. */
 async function clustersOfSpan(
@@ -143,11 +132,11 @@ async function clustersOfSpan(
     if (error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return undefined;
     throw error;
   }
-  const byTile = new Map(tiles.tilesOf(span).map((tile) => [nameOf(tile), new Set<PackedCluster>()]));
+  const byTile = new Map(tilesOf(span).map((tile) => [nameOf(tile), new Set<PackedCluster>()]));
   for (const cluster of clusters) {
     const kept = new PackedCluster(cluster);
     for (const { geohash } of cluster.cells) {
-      for (const tile of tiles.tilesOf(tiles.spanOf(cellBounds(geohash)))) byTile.get(nameOf(tile))?.add(kept);
+      for (const tile of tilesOf(tiles.spanOf(cellBounds(geohash)))) byTile.get(nameOf(tile))?.add(kept);
     }
   }
   const lists = Array.from(byTile, ([name, some]) => [name, [...some]] as const);
