@@ -101,7 +101,12 @@ export class BlockLoader {
   /** The block under a parent, an empty one if none is stored; those requested in one tick are read in one batch. */
   async one(collection: Collection, parent: string): Promise<CellBlock> {
     const recent = await this.#recentIn(collection);
-    return recent.over(await this.#single.load({ scope: this.#db.keys.scope(collection), parent }));
+    return recent.over(await this.stored(collection, parent));
+  }
+
+  /** The same as it is stored, even if it lacks what was published since. */
+  stored(collection: Collection, parent: string): Promise<CellBlock> {
+    return this.#single.load({ scope: this.#db.keys.scope(collection), parent });
   }
 
   /** The blocks at both ends of a range that are known, and what is missing between them. */

@@ -7,29 +7,33 @@ import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { afterPartition, partitionRange } from '../../src/pages/directory.js';
+import { RecentCells } from '../../src/pages/recent-cells.js';
 import { Loaders } from '../../src/read/loaders.js';
 import { createCollection } from '../../src/store/collection/collections.js';
+import type { Database } from '../../src/store/database.js';
 import { putDirectoryPart } from '../../src/store/page/page-directory.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { noClusters, testPages } from '../support/page-services.js';
+
+const now = () => performance.now();
+const services = (db: Database) => ({
+  db,
+  cellCache: new CellCache({ maxBytes: 0, trusted: () => true, now }),
+  collectionCache: createCollectionCache({ now }),
+  ...testPages({ trusted: true }),
+  geometryCache: createGeometryCache({ maxBytes: 0 }),
+  keptClusters: noClusters,
+  limits: DEFAULT_LIMITS,
+  now: () => new Date(),
+});
 
 test('a client that leaves does not fail the request of another that waits for the same part of the directory', async () => {
   const db = memoryDatabase();
   const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z', newCall());
   const part = { begin: 'u', hints: [{ begin: 'u', markers: 3, bytes: 900 }], end: afterPartition('u') };
   await putDirectoryPart(db, { scope: 'parks', generation: '1' }, part, newCall());
-  const now = () => performance.now();
-  const shared = {
-    db,
-    cellCache: new CellCache({ maxBytes: 0, trusted: () => true, now }),
-    collectionCache: createCollectionCache({ now }),
-    ...testPages({ trusted: true }),
-    geometryCache: createGeometryCache({ maxBytes: 0 }),
-    keptClusters: noClusters,
-    limits: DEFAULT_LIMITS,
-    now: () => new Date(),
-  };
+  const shared = services(db);
   const read = async (signal: AbortSignal) => {
     const pages = await new Loaders(shared, newCall(signal)).pages.open(parks);
     return pages?.directory([partitionRange('u')], Infinity, new Budget(64, 100));
@@ -50,4 +54,16 @@ test('a client that leaves does not fail the request of another that waits for t
   const [, b] = await Promise.allSettled([first, second]);
   expect(queries).toBe(1);
   expect(b).toMatchObject({ status: 'fulfilled' });
+});
+
+test('markers that were only published make no partition, as no page has them yet', async () => {
+  const db = memoryDatabase();
+  const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z', newCall());
+  const loaders = new Loaders(services(db), newCall());
+  const recent = RecentCells.NONE.with([{ batch: 9, sums: new Map([['u3k41', { count: 1, sumLng: 1, sumLat: 1 }]]) }]);
+  loaders.recent.cells = () => Promise.resolve(recent);
+  expect((await loaders.blocks.one(parks, '')).children.size).toBe(1);
+  const pages = await loaders.pages.open(parks);
+  const known = await pages?.directory([partitionRange('u')], Infinity, new Budget(64, 100));
+  expect(known?.directory.size).toBe(0);
 });

@@ -144,7 +144,8 @@ class OpenPages implements SearchedPages {
       between: (from: string, to: string, limit: number) =>
         slots(() => readDirectory(db, of, { from, to, limit }, shared)),
       firstPage: async (partition: string) => (await this.#get([partition], true))[0],
-      partitions: async () => [...(await blocks.one(collection, '')).children.keys()],
+      // Markers that were only published are in no page yet.
+      partitions: async () => [...(await blocks.stored(collection, '')).children.keys()],
     };
     this.#directory = new DirectoryReader(of, source, services.directories);
   }
