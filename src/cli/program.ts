@@ -13,6 +13,7 @@ import { hotCommand } from './hot.js';
 import { iamCommand } from './iam.js';
 import { importCommand } from './import.js';
 import { keysCommand } from './keys.js';
+import { mcpCommand } from './mcp.js';
 import { EXIT_CODES } from './options.js';
 import { planCommand } from './plan.js';
 import { printable } from './progress.js';
@@ -87,6 +88,7 @@ function buildProgram(): Command {
     planCommand(),
     adviseCommand(),
     hotCommand(),
+    mcpCommand(version),
   ];
   for (const command of commands) program.addCommand(command);
   const within = (command: Command): Command[] => [command, ...command.commands.flatMap(within)];
