@@ -12,6 +12,7 @@ import { endOf } from './failure.js';
 import { hotCommand } from './hot.js';
 import { iamCommand } from './iam.js';
 import { importCommand } from './import.js';
+import { initCommand } from './init.js';
 import { keysCommand } from './keys.js';
 import { mcpCommand } from './mcp.js';
 import { EXIT_CODES } from './options.js';
@@ -70,6 +71,7 @@ function buildProgram(): Command {
     .addHelpText('after', `${SETTINGS}\n${EXIT_CODES}`);
   const commands = [
     serveCommand(version),
+    initCommand(),
     importCommand(),
     sourceCommand(),
     iamCommand(),
