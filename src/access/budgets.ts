@@ -187,6 +187,11 @@ export class Budgets {
     return (this.#floods.get(nameOf(principal, address))?.count ?? 0) >= REFUSALS ? FLOOD : undefined;
   }
 
+  /** Notes a document that was refused: whoever has a budget is not to spend the time of others on reading many. */
+  noteInvalid({ budget, principal }: Access, address: string): void {
+    if (budget !== undefined && this.#options.enforced) this.#note(nameOf(principal, address));
+  }
+
   /**
    * Counts a credential from an address that must be looked up, which takes a read, whoever made it up; returns the function
    * that no longer counts it. Throws THROTTLED if there were too many within a second.

@@ -230,8 +230,9 @@ export class GraphqlServer {
         const operation = operationOf(request);
         const { text, errors } = (await this.#pipeline.find(operation)) ?? {};
         refused = errors;
-        if (errors) work.told.code = String(errors[0]?.extensions?.['code']);
         if (errors) {
+          work.told.code = String(errors[0]?.extensions?.['code']);
+          if (access) this.#services.budgets?.noteInvalid(access, address ?? '');
           // Apollo Server chooses the content type for an answer with one error; there may be several.
           const http = { status: statusOf({ errors }) };
           throw new GraphQLError('the document is refused', { extensions: { code: 'BAD_REQUEST', http } });
