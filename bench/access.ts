@@ -142,6 +142,51 @@ async function withdrawals({ db }: Rig, authenticators: readonly Authenticator[]
   return times;
 }
 
+/** Whether a stranger can tell a private collection from a name that was never used. */
+async function equalRows(ask: Ask, stranger: Headers, say: BenchOptions['say']): Promise<Row[]> {
+  const equal: Row[] = [];
+  for (const [what, query] of Object.entries(QUESTIONS)) {
+    say(`${TRIES} tries of ${what} for a private collection, and a name that was never used`);
+    const [hidden = 0, unused = 0] = await mediansOf(ask, stranger, query, ['private', 'unused']);
+    const apart = Math.abs(hidden / unused - 1);
+    equal.push({
+      what: `${what} of a private collection against a name never used: bodies equal, medians`,
+      bar: 'at most 5 % apart',
+      measured: `${shown(100 * apart, 1)} %`,
+      against: `${shown(hidden, 3)} and ${shown(unused, 3)} ms over ${TRIES.toLocaleString('en')} tries each`,
+      holds: apart <= EQUAL_BAR,
+    });
+  }
+  return equal;
+}
+
+/** What another client notices of an attack. */
+async function attackRow(): Promise<Row> {
+  const { quiet, attacked, statuses } = await measureAttacked();
+  const [quietP99, attackedP99] = [quantile(quiet, 0.99), quantile(attacked, 0.99)];
+  return {
+    what: 'a map of another client while 8 clients without a name ask for all they can, p50 and p99',
+    bar: '',
+    measured: `${shown(quantile(attacked, 0.5), 0)} and ${shown(attackedP99, 0)} ms`,
+    against:
+      `before ${shown(quantile(quiet, 0.5), 0)} and ${shown(quietP99, 0)} ms; ` +
+      [...statuses].map(([status, count]) => `${count} × ${status}`).join(', '),
+  };
+}
+
+/** CPU of a token the first time, in milliseconds. */
+async function firstMs(authenticator: Authenticator, tokens: readonly string[]): Promise<number> {
+  const rounds: number[] = [];
+  for (let from = 0; from < tokens.length; from += TOKENS_IN_A_ROUND) {
+    const some = tokens.slice(from, from + TOKENS_IN_A_ROUND);
+    const used = await cpuOf(async () => {
+      for (const each of some) await authenticator.access(bearer(each));
+    });
+    rounds.push(used / TOKENS_IN_A_ROUND);
+  }
+  return quantile(rounds, LEAST);
+}
+
 async function run({ say }: BenchOptions): Promise<Section> {
   const rig = await startRig();
   const [authenticator, second] = [new Authenticator(rig.db, silentLog), new Authenticator(rig.db, silentLog)];
@@ -163,34 +208,13 @@ async function run({ say }: BenchOptions): Promise<Section> {
     say(`${TOKENS} tokens, each for the first time`);
     const tokens: string[] = [];
     for (let n = 0; n < TOKENS; n += 1) tokens.push(await token({ sub: `subject ${n % 50}`, n, roles: ['reader'] }));
-    const ofTokens: number[] = [];
-    for (let from = 0; from < TOKENS; from += TOKENS_IN_A_ROUND) {
-      const some = tokens.slice(from, from + TOKENS_IN_A_ROUND);
-      const used = await cpuOf(async () => {
-        for (const each of some) await authenticator.access(bearer(each));
-      });
-      ofTokens.push(used / TOKENS_IN_A_ROUND);
-    }
-    const tokenMs = quantile(ofTokens, LEAST);
+    const tokenMs = await firstMs(authenticator, tokens);
     const stranger = bearer(await createKey(rig.db, { roles: ['stranger'] }));
-    const equal: Row[] = [];
-    for (const [what, query] of Object.entries(QUESTIONS)) {
-      say(`${TRIES} tries of ${what} for a private collection, and a name that was never used`);
-      const [hidden = 0, unused = 0] = await mediansOf(guarded, stranger, query, ['private', 'unused']);
-      const apart = Math.abs(hidden / unused - 1);
-      equal.push({
-        what: `${what} of a private collection against a name never used: bodies equal, medians`,
-        bar: 'at most 5 % apart',
-        measured: `${shown(100 * apart, 1)} %`,
-        against: `${shown(hidden, 3)} and ${shown(unused, 3)} ms over ${TRIES.toLocaleString('en')} tries each`,
-        holds: apart <= EQUAL_BAR,
-      });
-    }
+    const equal = await equalRows(guarded, stranger, say);
     say(`${REVOKED} keys are revoked`);
     const gone = await withdrawals(rig, [authenticator, second]);
     say('an attack');
-    const { quiet, attacked, statuses } = await measureAttacked();
-    const [quietP99, attackedP99] = [quantile(quiet, 0.99), quantile(attacked, 0.99)];
+    const attack = await attackRow();
     await Promise.all([off.stop(), on.stop()]);
     const p99 = quantile(gone, 0.99);
     return {
@@ -224,14 +248,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
           against: '',
           holds: p99 <= WITHDRAWN_BAR_MS,
         },
-        {
-          what: 'a map of another client while 8 clients without a name ask for all they can, p50 and p99',
-          bar: '',
-          measured: `${shown(quantile(attacked, 0.5), 0)} and ${shown(attackedP99, 0)} ms`,
-          against:
-            `before ${shown(quantile(quiet, 0.5), 0)} and ${shown(quietP99, 0)} ms; ` +
-            [...statuses].map(([status, count]) => `${count} × ${status}`).join(', '),
-        },
+        attack,
       ],
       isDetail: true,
       text: `CPU is the lower quartile of ${ROUNDS} rounds in turn.`,

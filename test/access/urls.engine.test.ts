@@ -1,3 +1,5 @@
+// The set-up asserts, too.
+// oxlint-disable vitest/no-standalone-expect
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { LAYERS } from '../../src/map/tiles/tile.js';
@@ -67,7 +69,7 @@ let server: GuardedServer;
 const shownIn = (tile: Uint8Array) =>
   LAYERS.map((layer) =>
     decodeLayer(tile, layer)
-      .map(({ id: _, ...feature }) => JSON.stringify(feature).replaceAll(/(mixed|north|every)::/g, ''))
+      .map(({ id: _id, ...feature }) => JSON.stringify(feature).replaceAll(/(mixed|north|every)::/g, ''))
       .sort(),
   );
 
