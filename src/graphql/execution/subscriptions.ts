@@ -127,7 +127,10 @@ export class Subscriptions {
     request: OperationRequest,
     { waitedMs = 0, gone, forbidsWrites, access, address }: Caller,
   ): Promise<Subscription | Failed> {
-    const { limits, db } = this.#services;
+    const { limits, db, budgets } = this.#services;
+    // Nothing has refused a message of a WebSocket before.
+    const flood = access && budgets?.floodOf(access, address ?? '');
+    if (flood) return { errors: [formatted(flood)] };
     const work = new Work(limits, db.scheduler, undefined, waitedMs);
     gone?.addEventListener('abort', work.abandon);
     if (gone?.aborted === true) work.abandon();
@@ -135,7 +138,10 @@ export class Subscriptions {
       const context = createContext(this.#services, work, access);
       const refused = forbidsWrites && { forbidsWrites };
       const prepared = await this.#pipeline.prepare(request, { ...context, address, ...refused });
-      if ('errors' in prepared) return prepared;
+      if ('errors' in prepared) {
+        if (access) budgets?.noteInvalid(access, address ?? '');
+        return prepared;
+      }
       const { document, operation, operationName, variables } = prepared;
       const args = { schema: this.#pipeline.schema, document, operationName, variableValues: variables };
       const isStarting = operation === undefined || operation.operation === 'subscription';
