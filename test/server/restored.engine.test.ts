@@ -77,7 +77,9 @@ async function settled(ask: Ask): Promise<void> {
 /** What clients get: every field, maps, and tiles. */
 async function answers({ ask, url }: Awaited<ReturnType<typeof serve>>, globalId: string): Promise<unknown[]> {
   const all: unknown[] = [];
-  const queries = everyQuery('a', globalId).map(([, query]) => query.replace(/\basOf\b/, 'key'));
+  // A plan names the pages, which are others.
+  const told = everyQuery('a', globalId).filter(([type]) => type !== 'ViewportPlan');
+  const queries = told.map(([, query]) => query.replace(/\basOf\b/, 'key'));
   for (const query of queries) all.push((await ask(query)).data);
   for (const zoom of [2, 6, 9, 12]) {
     const view = `viewport(bounds: { west: 9.3, south: 49.4, east: 11.8, north: 51.5 }, zoom: ${zoom})`;
