@@ -82,7 +82,7 @@ export function choose(own: Partial<Choices> = {}): Choices {
 export function choicesOf(app: App): Choices {
   const own: Record<string, unknown> = {};
   for (const [name, fallback] of Object.entries(DEFAULTS)) {
-    const given: unknown = app.node.tryGetContext(name);
+    const given = app.node.tryGetContext(name) as string | number | boolean | undefined;
     if (given === undefined) continue;
     const isNumber = typeof fallback === 'number';
     own[name] = typeof fallback === 'boolean' ? String(given) === 'true' : isNumber ? Number(given) : String(given);

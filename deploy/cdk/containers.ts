@@ -3,13 +3,13 @@ import { Duration } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { GatewayVpcEndpointAwsService, Vpc } from 'aws-cdk-lib/aws-ec2';
 import {
-  CfnTaskDefinition,
   Cluster,
   ContainerImage,
   ContainerInsights,
   CpuArchitecture,
   LogDrivers,
   OperatingSystemFamily,
+  type CfnTaskDefinition,
 } from 'aws-cdk-lib/aws-ecs';
 import { ApplicationLoadBalancedFargateService } from 'aws-cdk-lib/aws-ecs-patterns';
 import { ApplicationProtocol, SslPolicy } from 'aws-cdk-lib/aws-elasticloadbalancingv2';

@@ -18,8 +18,14 @@ const READ_STREAM = ['DescribeStream', 'GetShardIterator', 'GetRecords'];
 const WRITE = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'PartiQLDelete'];
 const DERIVE = ['PutItem', 'DeleteItem', 'BatchWriteItem', 'PartiQLInsert', 'PartiQLUpdate'];
 const RECORD = [
-  ...['DescribeTable', 'DescribeTimeToLive', 'Query', 'Scan', 'BatchWriteItem', 'PartiQLDelete'],
-  ...['CreateTable', 'UpdateTimeToLive'],
+  'DescribeTable',
+  'DescribeTimeToLive',
+  'Query',
+  'Scan',
+  'BatchWriteItem',
+  'PartiQLDelete',
+  'CreateTable',
+  'UpdateTimeToLive',
 ];
 
 const serverOf = (table: string) => [

@@ -66,7 +66,7 @@ async function differences(name: string, done: Iterable<Permission>, of = table)
   return { lacking, unused };
 }
 
-async function cli(...args: string[]): Promise<void> {
+async function expectToRun(...args: string[]): Promise<void> {
   const { code, output } = await runCliHere(args, settings);
   expect({ args, code, output }).toMatchObject({ args, code: 0 });
 }
@@ -173,7 +173,7 @@ test('commands', async () => {
     ['source', 'verify', 'sourced'],
     ['delete', 'shops', '--yes'],
   ]) {
-    await cli(...line);
+    await expectToRun(...line);
   }
 });
 
@@ -221,22 +221,22 @@ test('so may a server, which follows a table of others and works in the backgrou
     stopping.signal,
   );
   const untilDone = { timeout: 60_000, interval: 500 };
-  await vi
-    .waitFor(async () => {
+  try {
+    await vi.waitFor(async () => {
       expect((await differences('server', asked.server)).unused).toEqual([]);
       expect((await differences('source', [...asked.admin, ...asked.server], foreign)).unused).toEqual([]);
-    }, untilDone)
-    .finally(async () => {
-      stopping.abort();
-      await jobs;
-      await server.close();
-    });
+    }, untilDone);
+  } finally {
+    stopping.abort();
+    await jobs;
+    await server.close();
+  }
   expect(await differences('server', asked.server)).toEqual({ lacking: [], unused: [] });
 });
 
 test('so may those who use commands, which also do what a server does, and whoever follows the table of others', async () => {
   role = 'admin';
-  await cli('table', 'delete', '--yes');
+  await expectToRun('table', 'delete', '--yes');
   const all = [...asked.admin, ...asked.server];
   expect(await differences('admin', all)).toEqual({ lacking: [], unused: [] });
   expect(await differences('source', all, foreign)).toEqual({ lacking: [], unused: [] });
