@@ -11,6 +11,7 @@ import { growth } from './growth.js';
 import { hierarchies } from './hierarchies.js';
 import { http } from './http.js';
 import { imports } from './import.js';
+import { lambda } from './lambda.js';
 import { liveChanges } from './live.js';
 import { load } from './load.js';
 import { moves } from './moves.js';
@@ -47,6 +48,7 @@ const ALL: readonly Benchmark[] = [
   imports,
   http,
   workers,
+  lambda,
   admission,
   access,
   fieldFigures,

@@ -1,4 +1,4 @@
-// Builds the server (TypeScript into dist/), the function for AWS Lambda (one file in dist/lambda/), the map page and
+// Builds the server (TypeScript into dist/), the functions for AWS Lambda (a file each in dist/lambda/), the map page and
 // GraphiQL (Vite into dist/page/ and dist/graphiql/) in parallel.
 // `node scripts/build.mjs` builds everything; `--if-needed` skips parts that are newer than their sources; `--pages` leaves
 // out the server. `--compress` also compresses the pages' files, which takes as long again and is not needed on one
@@ -22,13 +22,13 @@ const parts = [
     command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'],
     finish: writeSchema,
   },
-  {
-    name: 'the Lambda function',
-    stamp: 'dist/.built-lambda',
-    result: 'dist/lambda/stream.mjs',
-    sources: ['src', 'scripts/lambda.vite.config.mjs', 'package-lock.json'],
-    command: ['node_modules/vite/bin/vite.js', 'build', '--config', 'scripts/lambda.vite.config.mjs'],
-  },
+  ...['stream', 'http'].map((mode) => ({
+    name: `the Lambda function ${mode}`,
+    stamp: `dist/.built-lambda-${mode}`,
+    result: `dist/lambda/${mode}.mjs`,
+    sources: ['src', 'schema', 'scripts/lambda.vite.config.mjs', 'package-lock.json'],
+    command: ['node_modules/vite/bin/vite.js', 'build', '--config', 'scripts/lambda.vite.config.mjs', '--mode', mode],
+  })),
   {
     name: 'the map page',
     isPage: true,

@@ -44,7 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   http: ['scheduling', 'access', 'graphql', 'map', 'model'],
   engine: [],
-  lambda: ['store', 'stream'],
+  lambda: ['store', 'stream', 'server', 'http', 'graphql'],
   // Runs in browsers, and knows only the schema of the server.
   client: [],
   server: [

@@ -78,7 +78,7 @@ export class Authenticator {
     this.#log = log;
   }
 
-  /** Begins to follow the rules. */
+  /** Begins to follow the rules. Without, they are read when they are needed. */
   start(): void {
     this.#watching ??= this.#watch();
   }
@@ -227,7 +227,8 @@ export class Authenticator {
 
   async #current(): Promise<Loaded> {
     try {
-      if (this.#loaded === undefined || this.#db.clock.now() - this.#readAt > TRUSTED_FOR_MS) await this.#look();
+      const trustedMs = this.#watching === undefined ? LOOK_EVERY_MS : TRUSTED_FOR_MS;
+      if (this.#loaded === undefined || this.#db.clock.now() - this.#readAt > trustedMs) await this.#look();
     } catch (cause) {
       // What is wrong with them is nobody else's business.
       throw new CellportError('UNAVAILABLE', 'the rules of access cannot be read', {}, { cause });

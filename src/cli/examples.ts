@@ -12,6 +12,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'cellport source propose': ['cellport source propose --table my-app > shops.json'],
   'cellport source check': ['cellport source check shops.json'],
+  'cellport iam': ['cellport iam --role server --table places'],
   'cellport access set': ['cellport access set access.json --dry-run', 'cellport access set access.json'],
   'cellport access key create': [
     'cellport access key create --role driver --var fleet=north --expires 90d',
@@ -43,6 +44,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'cellport table': ['cellport table create', 'cellport table describe'],
   'cellport table create': ['AWS_REGION=eu-central-1 CELLPORT_TABLE=places cellport table create'],
   'cellport table describe': ['cellport table describe --json'],
+  'cellport table schema': ['cellport table schema --table places'],
   'cellport table delete': ['CELLPORT_TABLE=places cellport table delete --yes'],
   'cellport keys': ['cellport keys marker shops poz-1 --lng 16.9 --lat 52.4'],
   'cellport keys collection': ['cellport keys collection shops'],

@@ -4,41 +4,84 @@ import { badInput } from '../errors.js';
 import { EXIT_CODES } from './options.js';
 
 const arnOf = (table: string) => `arn:aws:dynamodb:*:*:table/${table}`;
-const READ_STREAM = ['DescribeStream', 'GetShardIterator', 'GetRecords'];
 
 const allow = (actions: readonly string[], ...tables: readonly string[]) => ({
   Effect: 'Allow',
   Action: actions.map((action) => `dynamodb:${action}`),
   Resource: tables.map(arnOf),
 });
+/** What has no resource of its own. */
+const LIST_TABLES = { Effect: 'Allow', Action: ['dynamodb:ListTables'], Resource: ['*'] };
 
-const WRITE = ['PutItem', 'DeleteItem', 'BatchWriteItem', 'PartiQLInsert', 'PartiQLUpdate'];
+const READ = ['DescribeTable', 'DescribeTimeToLive', 'Query', 'GetItem', 'BatchGetItem'];
+const READ_STREAM = ['DescribeStream', 'GetShardIterator', 'GetRecords'];
+const WRITE = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'PartiQLDelete'];
+const DERIVE = ['PutItem', 'DeleteItem', 'BatchWriteItem', 'PartiQLInsert', 'PartiQLUpdate'];
+const RECORD = [
+  'DescribeTable',
+  'DescribeTimeToLive',
+  'Query',
+  'Scan',
+  'BatchWriteItem',
+  'PartiQLDelete',
+  'CreateTable',
+  'UpdateTimeToLive',
+];
 
-/** For each role, the statements of its policy. */
+const serverOf = (table: string) => [
+  allow([...READ, ...WRITE, 'Scan'], table),
+  allow(['Query'], `${table}/index/*`),
+  allow([...READ, ...DERIVE], `${table}-derived`),
+  allow([...RECORD, 'UpdateTable', 'DeleteTable'], `${table}-readings-*`),
+  allow(READ_STREAM, `${table}/stream/*`, `${table}-readings-*/stream/*`),
+  LIST_TABLES,
+];
+
+/** For each role, the statements of its policy. test/cli/iam.engine.test.ts compares them with what is asked of DynamoDB. */
 const ROLES = {
+  /** A server over tables that exist. */
+  server: serverOf,
+  /** The AWS Lambda that answers requests. */
+  http: (table: string) => [
+    allow([...READ, ...WRITE], table),
+    allow(['Query'], `${table}/index/*`),
+    allow([...READ, 'PutItem', 'BatchWriteItem'], `${table}-derived`),
+    allow(RECORD, `${table}-readings-*`),
+  ],
+  /** The AWS Lambda that runs the consumer. */
+  consumer: (table: string) => [
+    allow(['DescribeTable', 'DescribeTimeToLive', 'Query'], table, `${table}-derived`, `${table}-readings-*`),
+    allow(['GetItem', 'BatchGetItem', ...DERIVE], `${table}-derived`),
+    allow(READ_STREAM, `${table}/stream/*`, `${table}-readings-*/stream/*`),
+  ],
   /** A server that follows a table of others. It only reads. */
   source: (table: string) => [
     allow(['DescribeTable', 'Scan', 'Query', 'BatchGetItem'], table),
     allow(READ_STREAM, `${table}/stream/*`),
   ],
-  /** The AWS Lambda that runs the consumer. */
-  consumer: (table: string) => [
-    allow(['DescribeTable', 'DescribeTimeToLive', 'Query'], table, `${table}-derived`, `${table}-readings-*`),
-    allow(['GetItem', 'BatchGetItem', ...WRITE], `${table}-derived`),
-    allow(READ_STREAM, `${table}/stream/*`, `${table}-readings-*/stream/*`),
+  /** Those who use all commands: what a server does, tables, and reading the whole of them. */
+  admin: (table: string) => [
+    ...serverOf(table),
+    allow(['CreateTable', 'UpdateTimeToLive', 'DeleteTable'], table, `${table}-derived`),
+    allow(['Scan'], `${table}-derived`),
   ],
 } as const;
 
 type Role = keyof typeof ROLES;
 
+/** Throws BAD_USER_INPUT for what cannot be the name of a table. */
+export function checkTableName(table: string): void {
+  if (!/^[\w.-]{3,255}$/.test(table)) throw badInput('--table', table, 'the name of a DynamoDB table');
+}
+
 export function iamCommand(): Command {
   return new Command('iam')
     .description('Print the IAM policy of a role')
     .addOption(new Option('--role <role>', 'what the role does').choices(Object.keys(ROLES)).makeOptionMandatory())
-    .requiredOption('--table <name>', 'the table that is followed, or CELLPORT_TABLE')
+    .requiredOption('--table <name>', 'CELLPORT_TABLE, or for `source` the table that is followed')
     .addHelpText('after', EXIT_CODES)
     .action(({ table, role }: { readonly table: string; readonly role: Role }) => {
-      if (!/^[\w.-]{3,255}$/.test(table)) throw badInput('--table', table, 'the name of a DynamoDB table');
+      checkTableName(table);
       console.log(JSON.stringify({ Version: '2012-10-17', Statement: ROLES[role](table) }, null, 2));
     });
 }

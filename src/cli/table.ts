@@ -2,6 +2,7 @@ import { Command } from 'commander';
 
 import { CellportError } from '../errors.js';
 import type { Backend } from '../server/backend.js';
+import { checkTableName } from './iam.js';
 import { EXIT_CODES } from './options.js';
 import { readSettings } from './session.js';
 
@@ -76,6 +77,13 @@ async function describe(backend: Backend, json: boolean): Promise<void> {
   );
 }
 
+/** Prints what would be created, for tools that create it. */
+async function printSchema({ table }: { readonly table: string }): Promise<void> {
+  checkTableName(table);
+  const { tableDefinitions } = await import('../store/table/table-definitions.js');
+  console.log(JSON.stringify(tableDefinitions({ entities: table, derived: `${table}-derived` }), null, 2));
+}
+
 async function drop({ database, where }: Backend): Promise<void> {
   const { deleteTables } = await import('../store/table/month-tables.js');
   const { entities, derived } = database.tables;
@@ -108,6 +116,11 @@ export function tableCommand(): Command {
     )
     .option('--json', 'print JSON')
     .action(({ json = false }: { json?: boolean }) => withTables((backend) => describe(backend, json)));
+  table
+    .command('schema')
+    .description('Print both tables as JSON, as requests of CreateTable and their attribute of expiry')
+    .requiredOption('--table <name>', 'CELLPORT_TABLE')
+    .action(printSchema);
   table
     .command('delete')
     .description('Delete both tables, those of months of readings, and everything in them')

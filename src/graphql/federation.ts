@@ -4,7 +4,8 @@ import { badInput } from '../errors.js';
 import type { RequestContext } from './context.js';
 import { typeOf } from './resolvers/all.js';
 import { nodesById } from './resolvers/query.js';
-import { SCHEMA, type Extension } from './schema.js';
+import { SCHEMA } from './schema-text.js';
+import type { Extension } from './schema.js';
 
 const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key"])';
 /** Types that other subgraphs may extend, by their ID. */

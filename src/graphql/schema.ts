@@ -1,20 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
 
 import type { RequestContext } from './context.js';
 import { boundFields } from './limits/bounded-lists.js';
 import { resolvers } from './resolvers/all.js';
-
-/** schema/ is next to src/ in the repository and next to dist/ in the package. */
-const FOLDER = join(import.meta.dirname, '../../schema');
-
-/** The text of schema/*.graphql. */
-export const SCHEMA: readonly string[] = readdirSync(FOLDER)
-  .filter((file) => file.endsWith('.graphql'))
-  .sort()
-  .map((file) => readFileSync(join(FOLDER, file), 'utf8'));
+import { SCHEMA } from './schema-text.js';
 
 type Resolvers = NonNullable<Parameters<typeof makeExecutableSchema>[0]['resolvers']>;
 

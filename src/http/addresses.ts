@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-/** In place of the address of a request that came without a connection. Its protocol is what the caller says. */
+/**
+ * In place of the address of a request that came without a connection, perhaps followed by that of its client. Its
+ * protocol is what the caller says.
+ */
 export const IN_PROCESS = 'in-process';
 
 /** The proxies whose `X-Forwarded-For` is believed: so many in a row, or those with these addresses or networks. */
@@ -13,6 +16,7 @@ export type Addresses = ReturnType<typeof readAddresses>;
 /** An address without port, brackets and zone, IPv4 also without its prefix in IPv6; undefined for any other text. */
 function plain(text = ''): string | undefined {
   const bare = text
+    .replace(IN_PROCESS, '')
     .trim()
     .replace(/^\[([^\]]*)\](:\d+)?$/, '$1')
     .replace(/%.*$/, '')
@@ -38,7 +42,7 @@ export function readAddresses(trusted: TrustedProxies) {
     typeof trusted === 'number' ? hop < trusted : address !== '' && listed.check(address, familyOf(address));
   return {
     /** Whether an address that connects to this server is that of a trusted proxy, whose word for the protocol is taken. */
-    isProxy: (address: string) => address === IN_PROCESS || isTrusted(address, 0),
+    isProxy: (address: string) => address.startsWith(IN_PROCESS) || isTrusted(address, 0),
     /** The address of the client that sent a request; an empty text if it has gone. */
     of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
       let address = plain(socket.remoteAddress) ?? '';

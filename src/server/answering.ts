@@ -23,6 +23,10 @@ export function openBuckets({ redisUrl }: Config, { database }: Backend, log: Lo
   return redisUrl === undefined ? own : new RedisBuckets(redisUrl, database.tables.entities, own, log);
 }
 
+interface Opening extends HttpServerOptions {
+  readonly followsRules?: boolean;
+}
+
 /** What answers requests in one process. `buckets` opens those of budgets; `upkeep` is what another part provides. */
 export function openAnswering(
   config: Config,
@@ -52,9 +56,9 @@ export function openAnswering(
   let server: HttpServer | undefined;
   return {
     services,
-    /** Opens the HTTP server, which does not listen yet. */
-    async open(options: HttpServerOptions): Promise<HttpServer> {
-      authenticator?.start();
+    /** Opens the HTTP server, which does not listen yet. With `followsRules: false`, nothing goes on between requests. */
+    async open({ followsRules = true, ...options }: Opening): Promise<HttpServer> {
+      if (followsRules) authenticator?.start();
       const executor = config.graphqlJit ? compiling : interpreting;
       const extension = config.federation ? asSubgraph(options.extension ?? {}) : options.extension;
       server = await createHttpServer(services, { ...http, executor, log, ...options, extension });

@@ -3,7 +3,7 @@ import { CONSUMER, loadStreamState, type StreamState } from '../store/cell/strea
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { DERIVED_FORMAT } from '../stream/change.js';
-import { reportOf } from '../stream/consume/consumer.js';
+import { reportOf, type ConsumerStatus } from '../stream/consume/consumer.js';
 import { CLOCKS_DIFFER_MS, reachedBy, type Followed } from '../stream/consume/follower.js';
 import { KEPT_MS } from '../stream/state.js';
 import { inBackground } from './background.js';
@@ -13,22 +13,23 @@ const LOOK_EVERY_MS = 2_000;
 const POLL_MS = 200;
 
 /**
- * Derived data that other processes alone update, such as an AWS Lambda: what their state says, and a follower of the stream
- * in this process.
+ * What the state of a consumer in another process says, such as an AWS Lambda, and a follower of the stream in this process.
+ * `look` reads the state unless it has been read within two seconds.
  */
-export function watchConsumer(database: Database, ends: readonly Followed[]): DerivedData {
+export function consumerOfOthers(database: Database, ends: readonly Followed[]) {
   const { clock } = database;
   let state: StreamState | undefined;
-  const looking = inBackground(async (signal) => {
-    while (!signal.aborted) {
-      // What was read before stays true, only its age grows.
-      state = await loadStreamState(database, CONSUMER, newCall(signal), { consistent: false }).catch(() => state);
-      await systemClock.sleep(LOOK_EVERY_MS, signal);
-    }
-  });
+  let lookedAt = -Infinity;
   const endNow = () => (state === undefined ? null : reachedBy(state, ends));
   return {
-    status() {
+    endNow,
+    async look(this: void, signal?: AbortSignal): Promise<void> {
+      if (clock.now() - lookedAt < LOOK_EVERY_MS) return;
+      lookedAt = clock.now();
+      // What was read before stays true, only its age grows.
+      state = await loadStreamState(database, CONSUMER, newCall(signal), { consistent: false }).catch(() => state);
+    },
+    status(this: void): ConsumerStatus {
       const unknown = noConsumer().status();
       if (state?.layout !== DERIVED_FORMAT) return unknown;
       const { gap, deadLetters, batch, records: recordsFolded } = state;
@@ -38,8 +39,22 @@ export function watchConsumer(database: Database, ends: readonly Followed[]): De
       const countsExact = gap === null && behindMs !== undefined && behindMs < KEPT_MS;
       return { ...unknown, ...reportOf(state), endAt, behindMs, countsExact, gap, deadLetters, batch, recordsFolded };
     },
+  };
+}
+
+/** Derived data that other processes alone update. */
+export function watchConsumer(database: Database, ends: readonly Followed[]): DerivedData {
+  const { look, endNow, status } = consumerOfOthers(database, ends);
+  const looking = inBackground(async (signal) => {
+    while (!signal.aborted) {
+      await look(signal);
+      await systemClock.sleep(LOOK_EVERY_MS, signal);
+    }
+  });
+  return {
+    status,
     async caughtUp(signal) {
-      const from = clock.wall() + CLOCKS_DIFFER_MS + inStreamBy(database) - systemClock.now();
+      const from = database.clock.wall() + CLOCKS_DIFFER_MS + inStreamBy(database) - systemClock.now();
       while ((endNow() ?? 0) < from) {
         signal.throwIfAborted();
         await systemClock.sleep(POLL_MS, signal);

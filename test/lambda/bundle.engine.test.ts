@@ -26,7 +26,7 @@ const db = await testDatabase('readable', { stream: true });
 const folder = temporaryFolder();
 
 test('the function is one file that needs no node_modules, and just the permissions that `cellport iam` prints', async () => {
-  await build({ configFile: config, build: { outDir: join(folder, 'built') } });
+  await build({ configFile: config, mode: 'stream', build: { outDir: join(folder, 'built') } });
   await copyFile(join(folder, 'built/stream.mjs'), join(folder, 'index.mjs'));
   const collection = await createCollection(db, { key: 'a', name: 'A', readingsSummarized: true }, NOW, newCall());
   const marker = newMarkerItem(db, collection, { key: 'one', position: { lng: 1, lat: 2 } }, NOW);

@@ -59,7 +59,13 @@ export async function applyFolded(
   const { contentions, days: changedDays, deadLetters } = folded;
   const onRetry = (err: unknown) => log.warn({ err, batch }, 'Cannot store dead letters; retrying');
   const store = () => state.putDeadLetters(deadLetters);
-  if (deadLetters.length > 0) await retry(store, { attempts: Infinity, onRetry, clock, signal });
+  if (deadLetters.length > 0) {
+    await retry(store, { attempts: Infinity, onRetry, clock, signal });
+    log.warn(
+      { batch, deadLetters: deadLetters.length },
+      'Records cannot be counted: see `cellport dead-letters --stream`',
+    );
+  }
   const decided = winners ? await decidedRecords(winners, work, batch, contentions) : [];
   for (const record of decided) onDecided?.(record);
   const { changes, markers } = folded.and(decided);
