@@ -104,14 +104,14 @@ export class GraphqlServer {
   readonly #log: Log;
   readonly #pipeline: Pipeline;
   readonly #apollo: ApolloServer<RequestContext>;
-  readonly #subscriptions: Subscriptions;
+  readonly subscriptions: Subscriptions;
 
   private constructor(services: Services, log: Log, pipeline: Pipeline, apollo: ApolloServer<RequestContext>) {
     this.#services = services;
     this.#log = log;
     this.#pipeline = pipeline;
     this.#apollo = apollo;
-    this.#subscriptions = new Subscriptions(services, pipeline);
+    this.subscriptions = new Subscriptions(services, pipeline);
   }
 
   /** Opens a server that is ready to answer. `executor` creates the executor of operations. Throws if the schema is invalid. */
@@ -181,7 +181,7 @@ export class GraphqlServer {
 
   /** Starts an operation of a WebSocket or an event stream. */
   subscribe(request: OperationRequest, caller: Caller): Promise<Subscription | Failed> {
-    return this.#subscriptions.start(request, caller);
+    return this.subscriptions.start(request, caller);
   }
 
   /** The JSON of the answer to an event of such an operation. */

@@ -2,7 +2,7 @@ import type { ZRange } from '../geo/ranges.js';
 import type { Key } from '../keys/document-id.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Budget } from '../loaders/budget.js';
-import type { BudgetedRange } from '../loaders/range-loader.js';
+import type { BudgetedRange, ReadFigures } from '../loaders/range-loader.js';
 import type { Collection } from '../model/collection.js';
 import type { Limits } from '../model/limits.js';
 import type { Marker } from '../model/marker.js';
@@ -52,6 +52,7 @@ export interface SearchedPages {
 /** The context of a search; one per request. */
 export interface SearchContext {
   readonly loaders: {
+    readonly figures: ReadFigures;
     readonly pages: {
       open(collection: Collection): Promise<SearchedPages | undefined>;
       giveUp(collection: Collection, error: unknown): void;

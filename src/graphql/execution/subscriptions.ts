@@ -115,7 +115,8 @@ export class Subscriptions {
   readonly #services: Services;
   readonly #pipeline: Pipeline;
   readonly #held = new HeldRequests();
-  #active = 0;
+  /** The number of those that are active. */
+  active = 0;
 
   constructor(services: Services, pipeline: Pipeline) {
     this.#services = services;
@@ -157,14 +158,14 @@ export class Subscriptions {
   ): Promise<Subscription | Failed> {
     const { format } = this.#pipeline;
     const most = this.#services.limits.subscriptions;
-    if (this.#active >= most) {
+    if (this.active >= most) {
       const advice = 'retry later or use another server';
-      throw limitExceeded('number of subscriptions on this server', this.#active + 1, most, advice);
+      throw limitExceeded('number of subscriptions on this server', this.active + 1, most, advice);
     }
     const release = this.#held.hold(execution.document, request);
-    this.#active += 1;
+    this.active += 1;
     const onEnd = () => {
-      this.#active -= 1;
+      this.active -= 1;
       release();
     };
     try {

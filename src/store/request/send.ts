@@ -258,7 +258,7 @@ export async function send<K extends Operation>(
   const units = capacity === undefined ? 0 : Math.max(unitsOf(output), leastUnits?.(input, output) ?? 0);
   count(meter, operation, input, output, units);
   endClaim?.();
-  database.consumption?.note(input, output, writing);
+  database.consumption?.note(input, output, writing, operation);
   if (reads && range) reads.push(range(database, input, output, units));
   return output;
 }
