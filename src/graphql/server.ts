@@ -5,6 +5,7 @@ import type { Access } from '../access/access.js';
 import { credentialIn, type Credential } from '../access/credential.js';
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
+import { traceRequest } from '../tracing.js';
 import { ask, type Asked, type Asker } from './ask.js';
 import { createContext, type RequestContext, type Services } from './context.js';
 import { formatted } from './error-format.js';
@@ -136,7 +137,8 @@ export class GraphqlServer {
    */
   async answer(request: GraphqlRequest, gone: AbortSignal, waitedMs = 0): Promise<GraphqlAnswer> {
     const { limits, db } = this.#services;
-    const work = new Work(limits, db.scheduler, reportedBy(request.headers), waitedMs);
+    const traced = traceRequest(request.headers);
+    const work = new Work(limits, db.scheduler, reportedBy(request.headers), waitedMs, traced);
     gone.addEventListener('abort', work.abandon);
     if (gone.aborted) work.abandon();
     const overdue = work.overdue.then((error) => {

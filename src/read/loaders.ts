@@ -53,6 +53,7 @@ export class Loaders {
   readonly collections: CollectionLoader;
   readonly entities: EntityLoader;
   readonly figures: ReadFigures;
+  readonly traced: Call['traced'];
   readonly index: IndexLoader;
   readonly keptClusters: LoaderServices['keptClusters'];
   readonly markers: MarkerLoader;
@@ -68,6 +69,7 @@ export class Loaders {
     const { db, cellCache, collectionCache, geometryCache, pageServices, trust, sourceTrust, limits, now } = services;
     this.keptClusters = services.keptClusters;
     this.figures = services.readFigures;
+    this.traced = call.traced;
     const slots = pLimit(CONCURRENT_QUERIES);
     const ranges = new RangeLoader(
       async (range, limit, start) => {

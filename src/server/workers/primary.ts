@@ -3,7 +3,7 @@ import { MarkerCounts } from '../../access/marker-counts.js';
 import { systemClock } from '../../clock.js';
 import type { Config } from '../../config.js';
 import { CellportError } from '../../errors.js';
-import type { LoadReadiness, Readiness } from '../../http/health.js';
+import type { Readiness } from '../../http/health.js';
 import { LAG_MS } from '../../loaders/followed-cache.js';
 import type { Log } from '../../log.js';
 import type { Limits } from '../../model/limits.js';
@@ -79,7 +79,7 @@ function snapshotsOf(workers: WorkerProcesses, { consumption, keys }: Database) 
 function stateOf(
   { derived, ends, sources }: Upkeep,
   search: ServerSearch | undefined,
-  load: LoadReadiness | undefined,
+  demo: ServerParts['demo'],
 ): UpkeepState {
   const kept = sources();
   const sourceStates = Array.from(kept?.statuses() ?? [], ([scope, status]) => {
@@ -89,7 +89,7 @@ function stateOf(
   return {
     consumer: derived.status(),
     ends,
-    load,
+    load: demo?.readiness(),
     search: search?.status,
     sources: kept?.list() ?? [],
     sourceStates: new Map(sourceStates),
@@ -120,7 +120,6 @@ export function openPrimary(
   let telling: NodeJS.Timeout | undefined;
   /** What lets the first workers answer. */
   const beginning: (() => void)[] = [];
-  const state = (of: Upkeep) => stateOf(of, search, demo?.readiness());
 
   /** Starts to follow the streams. */
   function startUpkeep(): Upkeep {
@@ -129,7 +128,7 @@ export function openPrimary(
     const started = openUpkeep(config, backend, parts, log);
     started.start();
     telling = setInterval(() => {
-      workers.tell('state', state(started));
+      workers.tell('state', stateOf(started, search, demo));
       void hub.listen();
     }, TELL_EVERY_MS);
     return started;
@@ -143,12 +142,12 @@ export function openPrimary(
       // Now all of them get every change.
       if (beginning.length === count) {
         upkeep = startUpkeep();
-        workers.tell('state', state(upkeep));
+        workers.tell('state', stateOf(upkeep, search, demo));
         for (const begin of beginning) begin();
       }
       return begun;
     }
-    channel.tell('state', state(upkeep));
+    channel.tell('state', stateOf(upkeep, search, demo));
     const { endAt } = upkeep.derived.status();
     for (const [scope, writes] of ownWrites.all(endAt ?? 0)) channel.tell('wrote', scope, writes, []);
     if (hub.isConnected) channel.tell('connected');
