@@ -14,8 +14,8 @@ body { margin: 0 auto; max-width: 60rem; padding: 0 1rem 2rem; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1.05rem; margin: 1.5rem 0 .25rem; }
 mark { background: #18733a; border-radius: .3rem; color: #fff; padding: .1rem .5rem; } .wrong mark { background: #b3261e; }
 div { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
-th, td { border-bottom: 1px solid #8885; padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
-td:first-child { min-width: 8rem; } p { border-left: .3rem solid #b3261e; padding-left: .5rem; }`;
+th, td { border-bottom: 1px solid #8885; padding: .25rem .4rem .25rem 0; text-align: left; vertical-align: top; }
+td:first-child { min-width: 7rem; } p { border-left: .3rem solid #b3261e; padding-left: .5rem; }`;
 
 const number = (value: number) => value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 });
 const percent = (share: number) => (Number.isFinite(share) ? `${number(100 * share)} %` : null);
