@@ -13,7 +13,7 @@ import {
   type RevokedBefore,
 } from '../store/access/access-items.js';
 import type { Database } from '../store/database.js';
-import { newCall, type Call } from '../store/request/meter.js';
+import { newCall } from '../store/request/meter.js';
 import { Access, ANONYMOUS, type Principal } from './access.js';
 import { hashOfKey, isSameHash } from './api-key.js';
 import { secretIn, unauthenticated, type Credential } from './credential.js';
@@ -41,8 +41,11 @@ interface Loaded {
   readonly cursorSecret: Uint8Array;
   /** By the hash of the credential: what it allows, or why it does not count. */
   readonly known: LRUCache<string, Access | CellportError>;
+  /** The same while it is found out: after a change, thousands of streams may ask for one credential at once. */
+  readonly finding: Map<string, Promise<Access | CellportError>>;
 }
 
+const NOBODY: AccessRules = { roles: {} };
 const NO_RULES = new CellportError(
   'FORBIDDEN',
   'CELLPORT_AUTH is on and there are no rules yet: write them, see docs/access.md, and run `cellport access set FILE`',
@@ -93,22 +96,17 @@ export class Authenticator {
 
   /**
    * What the sender of a credential may do. Throws UNAUTHENTICATED for one that does not verify or has expired, or for none
-   * where nobody has the role `anonymous`; FORBIDDEN without rules; UNAVAILABLE if the rules cannot be read.
+   * where nobody has the role `anonymous`; FORBIDDEN without rules; UNAVAILABLE if the rules cannot be read; and what
+   * `beforeLookup` throws, which is called before a credential that is not known is looked up.
    */
-  async access(credential: Credential): Promise<Access> {
+  async access(credential: Credential, beforeLookup?: () => void): Promise<Access> {
     const loaded = await this.#current();
     if (loaded.rules === undefined) throw NO_RULES;
     const secret = secretIn(credential);
     // An empty secret is not the same as none.
     const name = secret === undefined ? ANONYMOUS : createHash('sha256').update(secret).digest('base64');
-    let found = loaded.known.get(name);
-    if (found === undefined) {
-      const call = newCall(AbortSignal.timeout(READ_WITHIN_MS));
-      found = await (secret === undefined
-        ? this.#anonymous(loaded.rules, loaded)
-        : this.#identify(secret, loaded, call));
-      loaded.known.set(name, found);
-    }
+    if (secret !== undefined && !loaded.known.has(name)) beforeLookup?.();
+    const found = loaded.known.get(name) ?? (await (loaded.finding.get(name) ?? this.#find(name, secret, loaded)));
     if (found instanceof CellportError) throw found;
     const { expiresAt = Infinity } = found.principal;
     const skew = found.principal.id.startsWith('token:') ? CLOCK_SKEW_MS : 0;
@@ -165,17 +163,31 @@ export class Authenticator {
     return expiresAt > this.#db.clock.wall() ? expiresAt : expiresAt + CLOCK_SKEW_MS;
   }
 
-  async #anonymous(rules: AccessRules, { cursorSecret }: Loaded): Promise<Access | CellportError> {
+  #find(name: string, secret: string | undefined, loaded: Loaded): Promise<Access | CellportError> {
+    const finding = (async () => {
+      try {
+        const found = secret === undefined ? this.#anonymous(loaded) : await this.#identify(secret, loaded);
+        loaded.known.set(name, found);
+        return found;
+      } finally {
+        loaded.finding.delete(name);
+      }
+    })();
+    loaded.finding.set(name, finding);
+    return finding;
+  }
+
+  #anonymous({ rules = NOBODY, cursorSecret }: Loaded): Access | CellportError {
     if (rules.roles[ANONYMOUS] === undefined) return NO_CREDENTIAL;
     const nobody = { id: ANONYMOUS, name: null, roles: [ANONYMOUS], variables: {}, expiresAt: undefined };
     return new Access(nobody, rules, cursorSecret);
   }
 
-  async #identify(secret: string, loaded: Loaded, call: Call): Promise<Access | CellportError> {
+  async #identify(secret: string, loaded: Loaded): Promise<Access | CellportError> {
     try {
       const hash = hashOfKey(secret);
-      const principal = hash === undefined ? await this.#ofToken(secret, loaded) : await this.#ofKey(hash, call);
-      return new Access(principal, loaded.rules ?? { roles: {} }, loaded.cursorSecret);
+      const principal = hash === undefined ? await this.#ofToken(secret, loaded) : await this.#ofKey(hash);
+      return new Access(principal, loaded.rules ?? NOBODY, loaded.cursorSecret);
     } catch (error) {
       // A variable may have a value that no rule can compare with; that of DynamoDB must be tried again.
       if (!isRefusal(error)) throw error;
@@ -185,8 +197,8 @@ export class Authenticator {
     }
   }
 
-  async #ofKey(hash: string, call: Call): Promise<Principal> {
-    const key = await storedKey(this.#db, hash, call);
+  async #ofKey(hash: string): Promise<Principal> {
+    const key = await storedKey(this.#db, hash, newCall(AbortSignal.timeout(READ_WITHIN_MS)));
     if (key === undefined || !isSameHash(key.hash, hash)) throw unauthenticated('the API key is unknown or revoked');
     const hour = new Date(Math.floor(this.#db.clock.wall() / HOUR_MS) * HOUR_MS).toISOString();
     if (key.usedAt !== hour) {
@@ -237,8 +249,8 @@ export class Authenticator {
     const began = this.#db.clock.now();
     const version = await accessVersion(this.#db, call);
     if (version !== this.#loaded?.version) {
-      const stored = await storedRules(this.#db, call);
-      const revokedBefore = await revokedSubjects(this.#db, call);
+      const reads = [storedRules(this.#db, call), revokedSubjects(this.#db, call)] as const;
+      const [stored, revokedBefore] = await Promise.all(reads);
       const rules = stored && readRules(JSON.parse(stored.json));
       const cursorSecret = Buffer.from(stored?.secret ?? '', 'base64');
       const known = new LRUCache<string, Access | CellportError>({
@@ -256,6 +268,7 @@ export class Authenticator {
         revokedBefore,
         cursorSecret,
         known,
+        finding: new Map(),
       };
       if (!isFirst) await this.#tell();
     }

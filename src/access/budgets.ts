@@ -145,10 +145,12 @@ export class Reservation {
   }
 }
 
-/** A principal that is refused so often within a second is told so, for as long, before its requests are read. */
+/** Whoever is refused so often within a second is told so, for as long, before its requests are read. */
 const REFUSALS = 20;
+/** Credentials of one network that are looked up within a second, without those that verify. */
+const STRANGERS = 50;
 const SECOND_MS = 1_000;
-const FLOOD = new CellportError('THROTTLED', 'too many requests beyond your budget; retry later', {
+const FLOOD = new CellportError('THROTTLED', 'too many requests that were refused; retry later', {
   retryAfterMs: SECOND_MS,
 });
 
@@ -157,7 +159,7 @@ export class Budgets {
   readonly #options: BudgetOptions;
   /** How many operations of whom were refused since the last report, or would have been. */
   readonly #refused = new Map<string, number>();
-  /** Refusals in the last second, by name. */
+  /** Refusals and unknown credentials in the last second, by name. */
   readonly #floods = new LRUCache<string, { count: number }>({ max: MOST_COUNTED, ttl: SECOND_MS });
   #report: NodeJS.Timeout | undefined;
 
@@ -173,7 +175,7 @@ export class Budgets {
     const most = Math.min(budget.units, maxRequestUnits || Math.max(1, budget.units * SHARE));
     const requested = Math.min(bound, most);
     const level = await buckets.take(name, budget, requested);
-    if (!level.taken) this.#note(name);
+    if (!level.taken) this.#noteRefusal(name);
     const giveBack = (units: number) => {
       buckets.take(name, budget, -units, true).catch((err: unknown) => log.warn({ err }, 'Cannot settle a budget'));
     };
@@ -185,16 +187,38 @@ export class Budgets {
     return (this.#floods.get(nameOf(principal, address))?.count ?? 0) >= REFUSALS ? FLOOD : undefined;
   }
 
+  /** Notes a document that was refused: whoever has a budget is not to spend the time of others on reading many. */
+  noteInvalid({ budget, principal }: Access, address: string): void {
+    if (budget !== undefined && this.#options.enforced) this.#note(nameOf(principal, address));
+  }
+
+  /**
+   * Counts a credential from an address that must be looked up, which takes a read, whoever made it up; returns the function
+   * that no longer counts it. Throws THROTTLED if there were too many within a second.
+   */
+  admitStranger(address: string): () => void {
+    const flood = this.#note(`stranger ${networkOf(address)}`);
+    if (flood.count > STRANGERS) throw FLOOD;
+    return () => {
+      flood.count -= 1;
+    };
+  }
+
   close(): void {
     clearTimeout(this.#report);
     if (this.#refused.size > 0) this.#write();
     this.#options.buckets.close();
   }
 
-  #note(name: string): void {
-    const flood = this.#floods.get(name);
-    if (flood) flood.count += 1;
-    else if (this.#options.enforced) this.#floods.set(name, { count: 1 });
+  #note(name: string): { count: number } {
+    const flood = this.#floods.get(name) ?? { count: 0 };
+    if (flood.count === 0) this.#floods.set(name, flood);
+    flood.count += 1;
+    return flood;
+  }
+
+  #noteRefusal(name: string): void {
+    if (this.#options.enforced) this.#note(name);
     this.#report ??= setTimeout(() => this.#write(), REPORT_EVERY_MS).unref();
     if (this.#refused.has(name) || this.#refused.size < MOST_COUNTED)
       this.#refused.set(name, (this.#refused.get(name) ?? 0) + 1);

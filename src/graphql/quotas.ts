@@ -1,15 +1,11 @@
-import pLimit from 'p-limit';
-
 import { limitExceeded } from '../errors.js';
 import { blockName } from '../loaders/cell-cache.js';
 import { markersIn } from '../map/collection.js';
 import type { Collection } from '../model/collection.js';
+import { QUOTA_ADVICE } from '../model/quotas.js';
 import { getBlocks } from '../store/cell/blocks.js';
-import { countCollections } from '../store/collection/collections.js';
 import type { ConditionalChange } from '../store/request/conditional-change.js';
 import type { RequestContext } from './context.js';
-
-const ADVICE = 'delete some, or let its operator raise your quota';
 
 /** What is stored of the number of markers of a collection: read at most every two seconds, and never while changes are followed. */
 async function storedCount({ services, work, map }: RequestContext, collection: Collection) {
@@ -48,7 +44,7 @@ export async function createdWithin<T extends Created>(
       // Who sees only some of the markers is not told how many there are.
       const reading = access?.grant('read', key);
       const value = reading && reading.rows === undefined ? count : `more than ${most}`;
-      throw limitExceeded(`number of markers of collection ${key}`, value, most, ADVICE);
+      throw limitExceeded(`number of markers of collection ${key}`, value, most, QUOTA_ADVICE);
     }
     admitted = wanted;
   };
@@ -60,18 +56,4 @@ export async function createdWithin<T extends Created>(
   } finally {
     services.markerCounts.changed(scope, created - admitted);
   }
-}
-
-const inTurn = pLimit(1);
-
-/** Creates a collection within the quota of the principal. Throws LIMIT_EXCEEDED. */
-export function withinQuota<T>({ access, services, work }: RequestContext, create: () => Promise<T>): Promise<T> {
-  const most = access?.quotas.collections;
-  if (access === undefined || most === undefined) return create();
-  // One after another, so that each counts the others.
-  return inTurn(async () => {
-    const count = await countCollections(services.db, access.keys('admin'), most, work);
-    if (count >= most) throw limitExceeded('number of your collections', `more than ${most}`, most, ADVICE);
-    return create();
-  });
 }

@@ -171,9 +171,19 @@ export class GraphqlServer {
 
   /** THROTTLED for a request that need not be read: see `Budgets.floodOf`. */
   async floodOf(headers: GraphqlRequest['headers'], address: string): Promise<CellportError | undefined> {
-    const { budgets } = this.#services;
-    const access = budgets && (await this.accessOf(credentialIn(headers)).catch(() => undefined));
-    return access && budgets?.floodOf(access, address);
+    const { budgets, authenticator } = this.#services;
+    if (!budgets || !authenticator) return undefined;
+    let verified: (() => void) | undefined;
+    try {
+      const access = await authenticator.access(credentialIn(headers), () => {
+        verified = budgets.admitStranger(address);
+      });
+      verified?.();
+      return budgets.floodOf(access, address);
+    } catch (error) {
+      // Whatever else is wrong is told where the request is answered.
+      return error instanceof CellportError && error.code === 'THROTTLED' ? error : undefined;
+    }
   }
 
   /** See `Authenticator.hold`; without rules, nothing ends. */
@@ -222,8 +232,9 @@ export class GraphqlServer {
         const operation = operationOf(request);
         const { text, errors } = (await this.#pipeline.find(operation)) ?? {};
         refused = errors;
-        if (errors) work.told.code = String(errors[0]?.extensions?.['code']);
         if (errors) {
+          work.told.code = String(errors[0]?.extensions?.['code']);
+          if (access) this.#services.budgets?.noteInvalid(access, address ?? '');
           // Apollo Server chooses the content type for an answer with one error; there may be several.
           const http = { status: statusOf({ errors }) };
           throw new GraphQLError('the document is refused', { extensions: { code: 'BAD_REQUEST', http } });

@@ -168,7 +168,10 @@ export function buildHttp(
   server.removeContentTypeParser('text/plain');
   const admission = createAdmission(scheduler, limits.deadlineMs);
   server.addHook('onRequest', async ({ url, headers, raw }, reply) => {
-    if (!/^\/(graphql(\/stream)?(\?|$)|(tiles|maps|ogc)(\/|\?|$))/.test(url)) return undefined;
+    const isAsking = /^\/(graphql|graphql\/stream|tiles|maps|ogc)([/?]|$)/.test(url);
+    const shows =
+      (headers.authorization ?? headers['x-api-key']) !== undefined && /^\/(metrics|hot-keys|readyz)/.test(url);
+    if (!isAsking && !shows) return undefined;
     const flood = await graphql.floodOf(headers, clients.addressOf(raw));
     if (flood === undefined) return undefined;
     return reply

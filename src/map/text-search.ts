@@ -99,15 +99,21 @@ export async function searchText(
     query.area?.bounds ?? null,
     query.near ?? null,
   ];
-  const request = readArguments(context.limits, new Cursors(list, partial[0]?.grant), input, (position) =>
-    engine.isPosition(position),
+  const isUnranked = partial.some(({ rankBy, grant }) => rankBy !== null && grant?.hidden.has(rankBy));
+  const request = readArguments(
+    context.limits,
+    new Cursors(list, partial[0]?.grant),
+    input,
+    (position) => isUnranked || engine.isPosition(position),
   );
   let { after } = request;
   const edges: FoundEdge[] = [];
   for (let refills = 0; edges.length < request.wanted && refills <= MOST_REFILLS; refills++) {
     const limit = Math.max(request.wanted - edges.length, partial.length > 0 ? LEAST_CHECKED : 0);
     await context.turn();
-    const hits = await engine.search(query, { after, limit }, signal);
+    const hits = isUnranked
+      ? unranked(await allHits(context, engine, query, 'search', signal), after).slice(0, limit)
+      : await engine.search(query, { after, limit }, signal);
     for (let from = 0; from < hits.length; from += READ_AT_ONCE) {
       const some = hits.slice(from, from + READ_AT_ONCE);
       await context.turn();
@@ -133,19 +139,38 @@ export async function searchText(
   return { ...connectionOf(request, edges, after), count };
 }
 
-/** The number of hits that the principal sees. Throws LIMIT_EXCEEDED if more hits would have to be checked than a page may have. */
+/** All hits, to be checked. Throws LIMIT_EXCEEDED naming `field` if they are more than a page may have. */
+async function allHits(
+  { limits: { maxFirst } }: MapContext,
+  engine: Searcher,
+  query: SearchQuery,
+  field: string,
+  signal: AbortSignal,
+): Promise<readonly SearchHit[]> {
+  const hits = await engine.search(query, { after: undefined, limit: maxFirst + 1 }, signal);
+  if (hits.length <= maxFirst) return hits;
+  const advice = 'search for more words, or in bounds';
+  throw limitExceeded(field, `that of more than ${maxFirst} hits to check`, maxFirst, advice);
+}
+
+/** The hits after a position, of equally good ones by key: their rank would tell of a property that the principal does not see. */
+function unranked(hits: readonly SearchHit[], after: string | undefined): readonly SearchHit[] {
+  // Scores are from 0 to 1.
+  const position = ({ score, key: { pk, sk } }: SearchHit) => JSON.stringify([(1 - score).toFixed(9), pk, sk]);
+  return hits
+    .map((hit) => ({ ...hit, position: position(hit) }))
+    .filter((hit) => after === undefined || hit.position > after)
+    .sort((a, b) => (a.position < b.position ? -1 : 1));
+}
+
+/** The number of hits that the principal sees. Throws LIMIT_EXCEEDED. */
 async function countSeen(
   context: MapContext,
   engine: Searcher,
   query: SearchQuery,
   signal: AbortSignal,
 ): Promise<number> {
-  const most = context.limits.maxFirst;
-  const hits = await engine.search(query, { after: undefined, limit: most + 1 }, signal);
-  if (hits.length > most) {
-    const advice = 'search for more words, or in bounds';
-    throw limitExceeded('totalCount', `that of more than ${most} hits to check`, most, advice);
-  }
+  const hits = await allHits(context, engine, query, 'totalCount', signal);
   let count = 0;
   for (let from = 0; from < hits.length; from += READ_AT_ONCE) {
     await context.turn();

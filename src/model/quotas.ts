@@ -2,6 +2,9 @@
 export const QUOTA_NAMES = ['collections', 'markersPerCollection', 'bytesPerMarker'] as const;
 export const MOST_OF_A_QUOTA = 1e9;
 
+/** For whoever has used up a quota. */
+export const QUOTA_ADVICE = 'delete some, or let its operator raise your quota';
+
 /** What somebody may create and have; only what is named is limited. */
 export type Quotas = { readonly [Name in (typeof QUOTA_NAMES)[number]]?: number | undefined };
 

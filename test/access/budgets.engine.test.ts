@@ -2,6 +2,9 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
+import { newApiKey } from '../../src/access/api-key.js';
+import { Budgets } from '../../src/access/budgets.js';
+import { CellportError } from '../../src/errors.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
@@ -184,6 +187,34 @@ test('a ceiling set by the operator holds for everybody, and measured budgets on
     expect(last?.get('ratelimit')).toMatch(/;throttled$/);
   } finally {
     await measured.close();
+  }
+});
+
+test('once an address has made up too many keys, no other is looked up, whatever it asks for', async () => {
+  const known = await keyOf('rich');
+  const headers = bearer(newApiKey());
+  const paths = [
+    '/graphql?query={viewer{name}}',
+    '/tiles/parks/0/0/0',
+    '/maps/parks?bbox=9,49,12,57&zoom=6',
+    '/ogc',
+    '/readyz',
+  ];
+  const statuses = async (sent: Record<string, string>) => {
+    const own = { 'apollo-require-preflight': '1', ...sent };
+    return Promise.all(paths.map(async (path) => (await fetch(server.url + path, { headers: own })).status));
+  };
+  expect(await statuses(known)).toEqual(paths.map(() => 200));
+  const flooded = vi.spyOn(Budgets.prototype, 'admitStranger').mockImplementation(() => {
+    throw new CellportError('THROTTLED', 'too many');
+  });
+  const read = vi.spyOn(db.client, 'send');
+  try {
+    expect(await statuses(headers)).toEqual(paths.map(() => 429));
+    expect(read.mock.calls.filter(([{ input }]) => JSON.stringify(input).includes('"key::'))).toEqual([]);
+  } finally {
+    flooded.mockRestore();
+    read.mockRestore();
   }
 });
 

@@ -56,6 +56,25 @@ test('a write unit counts as many read units as it costs', () => {
   expect(READS_OF_A_WRITE).toBe(onDemandWrite / onDemandRead);
 });
 
+test('documents that are refused count as what is beyond a budget, for whoever has one', () => {
+  const budgets = open();
+  const unlimited = new Access(principal(['free']), rules, SECRET);
+  for (let n = 0; n < 20; n += 1) for (const one of [anonymous, unlimited]) budgets.noteInvalid(one, '192.0.2.1');
+  expect(budgets.floodOf(anonymous, '192.0.2.1')).toMatchObject({ code: 'THROTTLED' });
+  expect(budgets.floodOf(unlimited, '192.0.2.1')).toBeUndefined();
+  budgets.close();
+});
+
+test('of the credentials that an address makes up, few are looked up, and those that verify do not count', () => {
+  const budgets = open({ enforced: false });
+  const look = (address = '192.0.2.1') => budgets.admitStranger(address);
+  for (let n = 0; n < 200; n += 1) look()();
+  for (let n = 0; n < 50; n += 1) look();
+  expect(look).toThrow(expect.objectContaining({ code: 'THROTTLED' }));
+  expect(() => look('198.51.100.1')).not.toThrow();
+  budgets.close();
+});
+
 test('a principal that goes on although it is refused is refused before its requests are read, and no other one', async () => {
   const budgets = open();
   await take(budgets, 60);

@@ -129,6 +129,19 @@ test('a claim that is null is one that is missing', async () => {
   expect((await driver(null)).data).toEqual({ collection: null });
 });
 
+test('a credential that many send at once is looked up once', async () => {
+  const authenticator = new Authenticator(db, silentLog);
+  const credential = bearer(await createKey(db, { roles: ['writer'] }));
+  await authenticator.access({});
+  const read = vi.spyOn(db.client, 'send');
+  const found = await Promise.all(Array.from({ length: 50 }, () => authenticator.access(credential)));
+  const lookups = read.mock.calls.filter(
+    ([{ input }]) => JSON.stringify(input).includes('"key::') && !('UpdateExpression' in input),
+  );
+  read.mockRestore();
+  expect([new Set(found).size, lookups.length]).toEqual([1, 1]);
+});
+
 test('rules that cannot be read allow nothing, and are not quoted', async () => {
   await setRules(db, { roles: { secretive: 1 } });
   const authenticator = new Authenticator(db, silentLog);

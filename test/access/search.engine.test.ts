@@ -25,6 +25,7 @@ const RULES = {
       { collections: ['parks'], may: ['read'] },
       { collections: ['veh*'], may: ['read'], where: { properties: [{ name: 'fleet', eq: '$fleet' }] } },
     ],
+    blind: [{ collections: ['ranked'], may: ['read'], hide: ['profit'] }],
     admin: [{ collections: ['*'], may: ['read', 'write', 'admin'] }],
   },
 };
@@ -42,6 +43,7 @@ const SEARCH = `query ($text: String!, $collections: [String!], $bounds: BoundsI
   }
 }`;
 
+const profitOf = (letter: string) => (7 * (letter.charCodeAt(0) - 97)) % 12;
 const EVERYWHERE = { west: -180, south: -90, east: 180, north: 90 };
 
 interface Found {
@@ -79,6 +81,14 @@ beforeAll(async () => {
     }));
     expect((await createMarkers(db, collection, markers, now, newCall())).failures).toEqual([]);
   }
+  const ranked = await createCollection(db, { key: 'ranked', name: 'Ranked', rankBy: 'profit' }, now, newCall());
+  const byProfit = Array.from({ length: 12 }, (_, n) => ({
+    key: 'abcdefghijkl'.charAt(n),
+    position: { lng: 1, lat: 1 },
+    name: 'Kiln',
+    properties: { profit: profitOf('abcdefghijkl'.charAt(n)) },
+  }));
+  await createMarkers(db, ranked, byProfit, now, newCall());
   server = await guardedServer(db, RULES, {
     CELLPORT_SEARCH_MB: '64',
     CELLPORT_DATA_DIR: folder,
@@ -91,6 +101,7 @@ beforeAll(async () => {
     async () => {
       const { data } = await server.ask(SEARCH, { text: 'thing', first: 1 }, admin);
       expect(data.search).toMatchObject({ totalCount: 200 });
+      expect((await search('kiln', admin)).totalCount).toBe(12);
     },
     { timeout: 60_000, interval: 200 },
   );
@@ -176,4 +187,19 @@ test('a total for which too many others would have to be checked is refused', as
     },
     { timeout: 20_000, interval: 200 },
   );
+});
+
+test('the order of hits does not tell of a hidden property by which they are ranked', async () => {
+  const blind = bearer(await createKey(db, { roles: ['blind'] }));
+  const keys = (found: Found) => found.edges.map(({ node }) => node.id.split('::')[2]);
+  const letters = Array.from('abcdefghijkl');
+  expect(keys(await search('kiln', admin))).toEqual(letters.toSorted((a, b) => profitOf(b) - profitOf(a)));
+  expect(keys(await search('kiln', blind))).toEqual(letters);
+  const paged: unknown[] = [];
+  for (let after: string | null | undefined, isFirst = true; isFirst || after; isFirst = false) {
+    const found = await search('kiln', blind, { first: 5, after });
+    paged.push(...keys(found));
+    after = found.pageInfo.hasNextPage ? found.pageInfo.endCursor : null;
+  }
+  expect(paged).toEqual(letters);
 });

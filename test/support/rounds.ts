@@ -47,8 +47,8 @@ const ROUNDS = {
   fuzzedMutations: [20, 120],
   /** Raw inputs of each kind. */
   fuzzedInputs: [100, 500],
-  /** Operations of 100 principals. */
-  canaries: [400, 4_000],
+  /** Operations of 100 principals: a million, by CELLPORT_RUNS, found nothing. */
+  canaries: [5_000, 50_000],
 } as const satisfies Readonly<Record<string, readonly [quick: number, full: number]>>;
 
 /** CELLPORT_RUNS overrides both, for a longer search. */

@@ -129,7 +129,10 @@ export class Subscriptions {
     request: OperationRequest,
     { waitedMs = 0, gone, forbidsWrites, access, address }: Caller,
   ): Promise<Subscription | Failed> {
-    const { limits, db } = this.#services;
+    const { limits, db, budgets } = this.#services;
+    // Nothing has refused a message of a WebSocket before.
+    const flood = access && budgets?.floodOf(access, address ?? '');
+    if (flood) return { errors: [formatted(flood)] };
     const work = new Work(limits, db.scheduler, undefined, waitedMs, traceRequest());
     gone?.addEventListener('abort', work.abandon);
     if (gone?.aborted === true) work.abandon();
@@ -137,7 +140,10 @@ export class Subscriptions {
       const context = createContext(this.#services, work, access);
       const refused = forbidsWrites && { forbidsWrites };
       const prepared = await this.#pipeline.prepare(request, { ...context, address, ...refused });
-      if ('errors' in prepared) return prepared;
+      if ('errors' in prepared) {
+        if (access) budgets?.noteInvalid(access, address ?? '');
+        return prepared;
+      }
       const { document, operation, operationName, variables } = prepared;
       const args = { schema: this.#pipeline.schema, document, operationName, variableValues: variables };
       const isStarting = operation === undefined || operation.operation === 'subscription';

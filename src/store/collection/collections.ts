@@ -1,13 +1,16 @@
-import { CellportError } from '../../errors.js';
+import { CellportError, limitExceeded } from '../../errors.js';
 import { isCollectionKey } from '../../keys/validate.js';
 import type { Collection } from '../../model/collection.js';
+import { QUOTA_ADVICE } from '../../model/quotas.js';
 import type { Database, Item } from '../database.js';
 import { batchGet, type BatchGetOptions } from '../request/batch-get.js';
+import { readItem } from '../request/conditional-change.js';
 import { putIfAbsent, putIfAbsentRequest } from '../request/conditional-put.js';
 import type { Call } from '../request/meter.js';
 import { rangeRequest } from '../request/ranges.js';
+import { TooManyUpdates } from '../request/retries.js';
 import { send } from '../request/send.js';
-import { transact } from '../request/transact.js';
+import { transact, type Write } from '../request/transact.js';
 import { queryResponses } from '../table/query-responses.js';
 import { collectionFromItem, collectionItem, newCollection, type CollectionInput } from './collection-item.js';
 
@@ -23,35 +26,79 @@ function keyTaken(key: string): CellportError {
   return new CellportError('CONFLICT', message, { key });
 }
 
-/** Puts a collection and the item that reserves its code in one transaction. */
-async function putWithCode(database: Database, item: Item, key: string, code: string, call: Call): Promise<void> {
+/** What limits the collections with some keys, as in `countCollections`. */
+export interface CollectionQuota {
+  readonly patterns: readonly string[];
+  readonly most: number;
+}
+
+/** How often a collection is counted among others that are being created. */
+const ROUNDS = 20;
+
+/**
+ * A write that fails if another collection has been created within a quota since now: servers that count at the same time
+ * would each find room. Throws LIMIT_EXCEEDED if there is none.
+ */
+async function turnWithin(database: Database, { patterns, most }: CollectionQuota, call: Call): Promise<Write> {
+  const key = database.keys.access('collections');
+  const turn = Number((await readItem(database, key, call))?.['turn'] ?? 0);
+  const count = await countCollections(database, patterns, most, call);
+  if (count >= most) throw limitExceeded('number of your collections', `more than ${most}`, most, QUOTA_ADVICE);
+  const put = { TableName: database.tables.entities, Item: { ...key, turn: turn + 1 } };
+  const condition = 'attribute_not_exists(pk) OR #turn = :turn';
+  const names = { '#turn': 'turn' };
+  return {
+    Put: {
+      ...put,
+      ConditionExpression: condition,
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: { ':turn': turn },
+    },
+  };
+}
+
+/** Puts a collection with the item that reserves its code, if keys need one, and within a quota, if there is one. */
+async function put(
+  database: Database,
+  item: Item,
+  collection: Collection,
+  quota: CollectionQuota | undefined,
+  call: Call,
+) {
   const { keys, tables } = database;
-  const claim = { ...keys.codeClaim(code), collection: key };
-  const writes = [item, claim].map((put) => ({ Put: putIfAbsentRequest(tables.entities, put) }));
-  const [refused] = await transact(database, writes, call);
-  if (refused === 0) throw keyTaken(key);
-  if (refused === 1) throw new CellportError('CONFLICT', `code ${code} belongs to another collection`, { code });
+  const { key, code } = collection;
+  const claims = keys.style === 'compact' && code !== null ? [{ ...keys.codeClaim(code), collection: key }] : [];
+  if (claims.length === 0 && quota === undefined) {
+    if (await putIfAbsent(database, tables.entities, item, call)) return;
+    throw keyTaken(key);
+  }
+  const puts = [item, ...claims].map((each): Write => ({ Put: putIfAbsentRequest(tables.entities, each) }));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const turns = quota === undefined ? [] : [await turnWithin(database, quota, call)];
+    const [refused] = await transact(database, [...puts, ...turns], call);
+    if (refused === undefined) return;
+    if (refused === 0) throw keyTaken(key);
+    if (refused < puts.length)
+      throw new CellportError('CONFLICT', `code ${code} belongs to another collection`, { code });
+  }
+  throw new TooManyUpdates();
 }
 
 /**
  * Creates a collection; if keys are compact, its code is reserved in the same transaction. `now` is RFC 3339 in UTC.
- * Throws BAD_USER_INPUT naming the field, or CONFLICT if its key or its code is taken.
+ * Throws BAD_USER_INPUT naming the field, CONFLICT if its key or its code is taken, or LIMIT_EXCEEDED beyond the quota.
  */
 export async function createCollection(
   database: Database,
   input: CollectionInput,
   now: string,
   call: Call,
+  quota?: CollectionQuota,
 ): Promise<Collection> {
   const collection = newCollection(input, now);
   // Throws if keys need a code and there is none, before anything is written.
   database.keys.scope(collection);
-  const item = collectionItem(database.keys, collection);
-  if (database.keys.style === 'compact' && collection.code !== null) {
-    await putWithCode(database, item, collection.key, collection.code, call);
-  } else if (!(await putIfAbsent(database, database.tables.entities, item, call))) {
-    throw keyTaken(collection.key);
-  }
+  await put(database, collectionItem(database.keys, collection), collection, quota, call);
   return collection;
 }
 
