@@ -61,7 +61,7 @@ export class Work implements Call {
     scheduler: Scheduler,
     { cost, reads }: Reported = { cost: true, reads: false },
     waitedMs = 0,
-    traced: Traced | undefined = undefined,
+    traced?: Traced,
   ) {
     this.traced = traced;
     const { deadlineMs, maxRequestUnits } = limits;
