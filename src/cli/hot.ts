@@ -18,7 +18,8 @@ const ANSWERS_WITHIN_MS = 10_000;
 
 /** The server of these settings on this machine. */
 async function ownUrl(): Promise<string> {
-  const { host, port } = (await readSettings()).config.http;
+  const { http } = (await readSettings()).config;
+  const { host, port } = http.admin ?? http;
   return urlOf(isLoopback(host) ? host : '127.0.0.1', port);
 }
 
@@ -81,7 +82,7 @@ async function runHot({ url, json = false, spread: prefix, collection }: HotOpti
 export function hotCommand(): Command {
   return new Command('hot')
     .description('Show the partition keys for which a running server consumes most capacity, or spread one')
-    .option('--url <url>', 'address of the server (HOST and PORT of the settings)')
+    .option('--url <url>', 'address of the server, or of its admin port (those of the settings)')
     .option('--json', 'as JSON')
     .option('--spread <prefix>', 'spread the writes of a geohash prefix of a collection over more partitions')
     .option('-c, --collection <key>', 'the collection of --spread')

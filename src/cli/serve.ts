@@ -93,7 +93,9 @@ async function serve(session: CommandSession, options: ServeOptions, onListening
     say('Serving', `${url}          the map`);
     if (config.http.graphiql) say('', `${url}/graphiql GraphiQL, with example queries`);
     say('', `${url}/graphql  the API; subscriptions over WebSocket, or server-sent events from /graphql/stream`);
-    say('', `${url}/healthz, /readyz${config.http.explain ? ' and /metrics' : ''}`);
+    const inside = server.admin.url() ?? (config.http.explain ? url : undefined);
+    say('', `${url}/healthz, /readyz`);
+    if (inside !== undefined) say('', `${inside}/status, /metrics, /hot-keys`);
     console.log('Press Ctrl-C to stop.');
     if (demo !== undefined) loading = loadDemo(session, demo, server.derived, url);
     await untilAborted(signal);
@@ -110,7 +112,9 @@ async function run(settings: CommandSettings, options: ServeOptions, version: st
   const { sampled } = await import('../server/hot-keys.js');
   const { checkReach } = await import('../loopback.js');
   checkReach(settings.config.http.host, settings.config);
-  await checkPort(settings.config.http);
+  const { http } = settings.config;
+  await checkPort(http);
+  if (http.admin) await checkPort(http.admin, 'CELLPORT_ADMIN_PORT');
   say('Cellport', version);
   let starting = true;
   const work = (backend: Backend) =>

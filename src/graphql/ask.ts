@@ -1,11 +1,15 @@
 import { credentialIn } from '../access/credential.js';
+import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
+import { traceRequest } from '../tracing.js';
 import { createContext, type RequestContext, type Services } from './context.js';
 import { withinBudget } from './execution/within-budget.js';
 import { Work } from './work.js';
 
 /** Who asks a question, and since when. */
 export interface Asker {
+  /** What the question is called. */
+  readonly operation: string | undefined;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, unknown>>;
   readonly address: string;
@@ -27,12 +31,13 @@ export interface Asked<T> {
 export async function ask<T>(
   services: Services,
   log: Log,
-  { headers, address, gone, waitedMs }: Asker,
+  { operation, headers, address, gone, waitedMs }: Asker,
   units: number,
   question: (context: RequestContext) => Promise<T>,
 ): Promise<Asked<T>> {
   const { limits, db, authenticator } = services;
-  const work = new Work(limits, db.scheduler, { cost: false, reads: false }, waitedMs);
+  const work = new Work(limits, db.scheduler, { cost: false, reads: false }, waitedMs, traceRequest(headers));
+  work.told.operation = operation;
   gone.addEventListener('abort', work.abandon);
   if (gone.aborted) work.abandon();
   const overdue = work.overdue.then((error) => {
@@ -50,6 +55,7 @@ export async function ask<T>(
     const outcome = await Promise.race([run(), overdue]);
     return { outcome, headers: work.reservation?.headers ?? [] };
   } catch (error) {
+    work.told.code = error instanceof CellportError ? error.code : 'INTERNAL_SERVER_ERROR';
     return { outcome: { error: work.refusal ?? error }, headers: work.reservation?.headers ?? [] };
   } finally {
     work.end();

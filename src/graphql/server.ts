@@ -5,6 +5,7 @@ import type { Access } from '../access/access.js';
 import { credentialIn, type Credential } from '../access/credential.js';
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
+import { traceRequest } from '../tracing.js';
 import { ask, type Asked, type Asker } from './ask.js';
 import { createContext, type RequestContext, type Services } from './context.js';
 import { formatted } from './error-format.js';
@@ -104,14 +105,14 @@ export class GraphqlServer {
   readonly #log: Log;
   readonly #pipeline: Pipeline;
   readonly #apollo: ApolloServer<RequestContext>;
-  readonly #subscriptions: Subscriptions;
+  readonly subscriptions: Subscriptions;
 
   private constructor(services: Services, log: Log, pipeline: Pipeline, apollo: ApolloServer<RequestContext>) {
     this.#services = services;
     this.#log = log;
     this.#pipeline = pipeline;
     this.#apollo = apollo;
-    this.#subscriptions = new Subscriptions(services, pipeline);
+    this.subscriptions = new Subscriptions(services, pipeline);
   }
 
   /** Opens a server that is ready to answer. `executor` creates the executor of operations. Throws if the schema is invalid. */
@@ -136,7 +137,8 @@ export class GraphqlServer {
    */
   async answer(request: GraphqlRequest, gone: AbortSignal, waitedMs = 0): Promise<GraphqlAnswer> {
     const { limits, db } = this.#services;
-    const work = new Work(limits, db.scheduler, reportedBy(request.headers), waitedMs);
+    const traced = traceRequest(request.headers);
+    const work = new Work(limits, db.scheduler, reportedBy(request.headers), waitedMs, traced);
     gone.addEventListener('abort', work.abandon);
     if (gone.aborted) work.abandon();
     const overdue = work.overdue.then((error) => {
@@ -191,7 +193,7 @@ export class GraphqlServer {
 
   /** Starts an operation of a WebSocket or an event stream. */
   subscribe(request: OperationRequest, caller: Caller): Promise<Subscription | Failed> {
-    return this.#subscriptions.start(request, caller);
+    return this.subscriptions.start(request, caller);
   }
 
   /** The JSON of the answer to an event of such an operation. */

@@ -6,6 +6,7 @@ import type { Scheduler } from '../scheduling/scheduler.js';
 import type { Turn } from '../scheduling/turns.js';
 import { newMeter, type Call } from '../store/request/meter.js';
 import type { PageRead, RangeRead } from '../store/request/read-log.js';
+import { endSpan, type Traced } from '../tracing.js';
 
 /** Time for reads that stop at the deadline to return their errors, so that the client gets a partial answer. */
 const GRACE_MS = 250;
@@ -34,6 +35,7 @@ export class Work implements Call {
   unpriced: boolean;
   readonly reads: RangeRead[] | undefined;
   readonly pages: PageRead[] | undefined;
+  readonly traced: Traced | undefined;
   readonly signal: AbortSignal;
   /** Resolves shortly after the deadline with the error to send, even if work is still running. */
   readonly overdue: Promise<CellportError>;
@@ -51,7 +53,7 @@ export class Work implements Call {
   #refusal: CellportError | undefined;
 
   /**
-   * Starts a request that has waited this long already. At its deadline everything that listens to `signal` fails with
+   * Starts a request that has waited this long already, and ends its span, if it has one. At its deadline everything that listens to `signal` fails with
    * UNAVAILABLE.
    */
   constructor(
@@ -59,9 +61,11 @@ export class Work implements Call {
     scheduler: Scheduler,
     { cost, reads }: Reported = { cost: true, reads: false },
     waitedMs = 0,
+    traced?: Traced,
   ) {
+    this.traced = traced;
     const { deadlineMs, maxRequestUnits } = limits;
-    this.unpriced = !cost && !reads;
+    this.unpriced = !cost && !reads && traced === undefined;
     if (maxRequestUnits > 0) this.limitTo(maxRequestUnits);
     this.reads = reads ? [] : undefined;
     this.pages = reads ? [] : undefined;
@@ -146,6 +150,10 @@ export class Work implements Call {
 
   /** Clears the timers. */
   end(): void {
+    const { readUnits, writeUnits } = this.meter;
+    const { operation, code } = this.told;
+    const units = { 'cellport.read_units': readUnits, 'cellport.write_units': writeUnits };
+    if (this.traced?.span) endSpan(this.traced.span, { ...units, 'graphql.operation.name': operation }, code);
     clearTimeout(this.#deadline);
     clearTimeout(this.#lastCall);
   }

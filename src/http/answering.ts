@@ -36,7 +36,7 @@ export function answering(graphql: GraphqlServer, admit: Admit): Answering {
     reply.told = { operation };
     const asked = await admit(request, reply, async ({ gone, waitedMs, address }) => {
       const { headers: budget, outcome } = await graphql.ask(
-        { headers, gone, waitedMs, address },
+        { operation, headers, gone, waitedMs, address },
         units,
         async (context) => {
           const { access, services } = context;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 
 import type { Told } from '../graphql/server.js';
 import type { Log } from '../log.js';
-import type { StreamReadiness } from './health.js';
+import { fewNames } from '../model/few-names.js';
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -17,21 +17,22 @@ declare module 'fastify' {
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 /** The format of W3C Trace Context. */
 const TRACE = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
-/** Clients choose the names of operations, so metrics keep only so many apart. */
-const MOST_OPERATIONS = 200;
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 const textOf = (header: string | readonly string[] | undefined) => (typeof header === 'string' ? header : '');
 
-/** A registry with the metrics of this process, which are sampled. */
-export function processMetrics(): Registry {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  return registry;
-}
+/** Status codes of what a server does not want to answer, or not now. */
+const REFUSED: Readonly<Record<number, string>> = {
+  401: 'unauthenticated',
+  403: 'forbidden',
+  429: 'throttled',
+  503: 'unavailable',
+};
 
-/** Adds the metrics of requests and of the stream to a registry; returns the function that counts a request. */
-export function requestMetrics(registry: Registry, stream: () => StreamReadiness | null) {
+export type Counted = ReturnType<typeof countRequests>;
+
+/** Adds the metrics of requests to a registry; returns the functions that count an operation, and a status. */
+export function countRequests(registry: Registry) {
   const registers = [registry];
   const requests = new Counter({
     name: 'cellport_requests_total',
@@ -46,29 +47,23 @@ export function requestMetrics(registry: Registry, stream: () => StreamReadiness
     buckets: SECONDS,
     registers,
   });
-  // All processes of a server show the same.
-  const gauge = (name: string, help: string, value: (state: StreamReadiness) => number | null) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      aggregator: 'max',
-      collect() {
-        const state = stream();
-        this.set((state && value(state)) ?? NaN);
-      },
-    });
-  gauge('cellport_stream_behind_seconds', 'How far counts and pages lag behind.', ({ behindMs }) =>
-    behindMs === null ? null : behindMs / 1_000,
-  );
-  gauge('cellport_counts_exact', '1 if counts are exact, 0 after a gap.', ({ countsExact }) => Number(countsExact));
-  gauge('cellport_dead_letters', 'Records that could not be counted.', ({ deadLetters }) => deadLetters);
-  const names = new Set<string>();
-  return ({ operation: name = 'anonymous', code = '' }: Told, seconds: number) => {
-    if (names.size < MOST_OPERATIONS) names.add(name);
-    const operation = names.has(name) ? name : 'other';
-    requests.inc({ operation, code });
-    durations.observe({ operation }, seconds);
+  const refused = new Counter({
+    name: 'cellport_refused_total',
+    help: 'Requests and WebSockets that were refused.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const few = fewNames();
+  return {
+    operation: ({ operation: name = 'anonymous', code = '' }: Told, seconds: number): void => {
+      const operation = few(name);
+      requests.inc({ operation, code });
+      durations.observe({ operation }, seconds);
+    },
+    status: (status: number): void => {
+      const reason = REFUSED[status];
+      if (reason !== undefined) refused.inc({ reason });
+    },
   };
 }
 
@@ -76,7 +71,7 @@ export function requestMetrics(registry: Registry, stream: () => StreamReadiness
  * Gives each request an ID, its client's own if it has one, and writes a line about it: who asked for which operation, and
  * what it took; no values.
  */
-export function noteRequests(server: FastifyInstance, log: Log, count: (told: Told, seconds: number) => void): void {
+export function noteRequests(server: FastifyInstance, log: Log, count: Counted): void {
   server.decorateReply('told', undefined);
   server.addHook('onRequest', async ({ headers }, reply) => {
     const wanted = textOf(headers['x-request-id']);
@@ -86,7 +81,9 @@ export function noteRequests(server: FastifyInstance, log: Log, count: (told: To
   });
   server.addHook('onResponse', async ({ method, routeOptions: { url: route = null } }, reply) => {
     const { told, statusCode: status, elapsedTime } = reply;
-    if (told) count(told, elapsedTime / 1_000);
+    if (told) count.operation(told, elapsedTime / 1_000);
+    // It says that the server is not ready.
+    if (route !== '/readyz') count.status(status);
     const bytes = Number(reply.getHeader('content-length') ?? 0);
     const line = {
       request: reply.getHeader('x-request-id'),

@@ -13,6 +13,7 @@ import type { Limits } from '../model/limits.js';
 import { createAdmission } from '../scheduling/admission.js';
 import type { Scheduler } from '../scheduling/scheduler.js';
 import { readAddresses, type TrustedProxies } from './addresses.js';
+import { addMetrics } from './admin.js';
 import { admitRequests, RETRY_AFTER_S } from './admit.js';
 import { answering, onlyGet } from './answering.js';
 import { createClientLimits, limitClients } from './client-limits.js';
@@ -20,12 +21,13 @@ import { compressText } from './compression.js';
 import { handleErrors } from './errors.js';
 import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
-import { addHealth, type Readiness, type StreamReadiness } from './health.js';
+import { addHealth, type Readiness } from './health.js';
 import { checkHosts, hostChecker, type HostOptions } from './hosts.js';
 import { addMaps } from './maps-route.js';
-import { addMetrics, type Metrics } from './metrics.js';
+import type { Metrics } from './metrics.js';
 import { addOgc } from './ogc/route.js';
-import { noteRequests, processMetrics, requestMetrics } from './requests.js';
+import { addFigures, type ServerFigures } from './process-metrics.js';
+import { countRequests, noteRequests } from './requests.js';
 import { addGraphiql, addMap, type OwnStyle } from './static-files.js';
 import { addTileChanges } from './tile-changes.js';
 import { addTiles } from './tiles-route.js';
@@ -81,8 +83,7 @@ export interface HttpParts {
   readonly scheduler: Scheduler;
   readonly limits: Limits;
   readonly ready: () => Promise<Readiness>;
-  /** The state of the stream, as far as this process knows it; null if it does not read it. */
-  readonly stream: () => StreamReadiness | null;
+  readonly figures: ServerFigures;
   readonly log: Log;
   /** Ends all subscriptions with a reason when the server closes. */
   readonly endSubscriptions: () => void;
@@ -100,9 +101,9 @@ export interface StaticFolders {
 export interface ClientOptions extends HostOptions, OwnStyle {
   /** Origins of other sites whose pages may send requests and subscribe; `*` for any. */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Undefined for a server that samples no capacity. */
+  /** What `/metrics` shows; undefined for a server that samples no capacity, or shows it on a port of its own. */
   readonly metrics?: Metrics | undefined;
-  /** Where the metrics of requests are kept; by default one with those of the process, if it samples capacity. */
+  /** Where the metrics of requests are kept; by default, nobody sees them. */
   readonly registry?: Registry | undefined;
   /** Whether clients may request the cost and the reads of a request, and see hot keys; true by default. */
   readonly explain?: boolean | undefined;
@@ -136,17 +137,16 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
 
 /**
  * Builds the HTTP server with everything on Cellport's single port: / (the map), /graphql, /graphql/stream, /graphiql/,
- * /tiles/, /maps/, /ogc, /healthz, /readyz, /metrics, /hot-keys. It does not listen yet. Closing it lets requests in progress finish and closes all other
+ * /tiles/, /maps/, /ogc, /healthz, /readyz, /metrics, /hot-keys, /status. It does not listen yet. Closing it lets requests in progress finish and closes all other
  * connections at once.
  */
 export function buildHttp(
-  { graphql, scheduler, limits, ready, stream, log, endSubscriptions }: HttpParts,
+  { graphql, scheduler, limits, ready, figures, log, endSubscriptions }: HttpParts,
   { staticDir, mapDir }: StaticFolders,
   options: ClientOptions,
 ): FastifyInstance {
   const { allowedOrigins = [], metrics, explain = true, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
-  const { graphiql = true, trustedProxies = 0 } = options;
-  const { registry = metrics === undefined ? new Registry() : processMetrics() } = options;
+  const { graphiql = true, trustedProxies = 0, registry = new Registry() } = options;
   const server = fastify({
     bodyLimit: limits.maxBodyBytes,
     requestTimeout: requestTimeoutMs,
@@ -155,7 +155,9 @@ export function buildHttp(
     return503OnClosing: true,
   });
   server.server.on('connection', () => scheduler.connectionAccepted());
-  noteRequests(server, log, requestMetrics(registry, stream));
+  addFigures(registry, figures);
+  const count = countRequests(registry);
+  noteRequests(server, log, count);
   const addresses = readAddresses(trustedProxies);
   const clients = createClientLimits(addresses, limits, log);
   limitClients(server, clients);
@@ -182,7 +184,16 @@ export function buildHttp(
     void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
   });
   compressText(server);
-  const subscriptions = { graphql, admission, limits, allowedOrigins, checkHost, clients, log };
+  const subscriptions = {
+    graphql,
+    admission,
+    limits,
+    allowedOrigins,
+    checkHost,
+    clients,
+    log,
+    onRefused: count.status,
+  };
   // Before connections are closed, so that clients receive the reason.
   server.addHook('preClose', async () => endSubscriptions());
   addWebsockets(server, subscriptions);
@@ -194,7 +205,7 @@ export function buildHttp(
     return access === undefined || access?.isAdmin === true;
   };
   addHealth(server, ready, isAdmin);
-  if (metrics !== undefined) addMetrics(server, metrics, registry, { explain, isAdmin });
+  if (metrics !== undefined) addMetrics(server, metrics, ready, { explain, isAdmin });
   addGraphql(server, graphql, admit, admission, allowedOrigins);
   addEventStreams(server, subscriptions, admit);
   const answer = answering(graphql, admit);

@@ -26,6 +26,8 @@ export interface SubscriptionsOptions {
   readonly limits: Limits;
   /** See `HttpOptions`. */
   readonly allowedOrigins: readonly string[];
+  /** Called with the status that tells why something is refused. */
+  readonly onRefused: (status: number) => void;
   readonly log: Log;
 }
 
@@ -123,7 +125,7 @@ const refusedWith = (...errors: readonly GraphQLFormattedError[]) => errors.map(
 
 /** Creates the graphql-ws protocol on top of a GraphQL server. */
 export function createProtocol(
-  { graphql, admission, limits, log }: SubscriptionsOptions,
+  { graphql, admission, limits, log, onRefused }: SubscriptionsOptions,
   answers: SocketAnswers,
 ): Server<Connection> {
   const max = limits.subscriptionsPerConnection;
@@ -166,6 +168,7 @@ export function createProtocol(
       if (count > max) return refusedWith(formatted(tooMany(count)));
       const overloaded = () => {
         log.warn({}, OVERLOADED.message);
+        onRefused(503);
         // The client retries by itself; not if it has others on this socket, which would end.
         if (open() === 1) close(TRY_AGAIN_LATER, OVERLOADED.message);
         return { errors: [formatted(OVERLOADED)] };

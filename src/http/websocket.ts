@@ -32,7 +32,8 @@ const MOST_ANSWERING = 6;
 /** A client that keeps sending without reading is disconnected when this much output is buffered for it. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
-function refuse(socket: Duplex, status: number): void {
+function refuse(socket: Duplex, status: number, onRefused: SubscriptionsOptions['onRefused']): void {
+  onRefused(status);
   const seconds = status === 503 ? RETRY_AFTER_S : status === 429 ? LATER_S : undefined;
   const later = seconds === undefined ? '' : `retry-after: ${seconds}\r\n`;
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\n${later}`;
@@ -104,15 +105,15 @@ class Sockets {
 
   /** Opens or refuses a socket. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const { limits, allowedOrigins, checkHost } = this.#options;
+    const { limits, allowedOrigins, checkHost, onRefused } = this.#options;
     socket.on('error', () => socket.destroy());
     const [path] = (request.url ?? '').split('?');
-    if (path !== '/graphql') refuse(socket, 404);
-    else if (checkHost(request.headers.host)) refuse(socket, 403);
+    if (path !== '/graphql') refuse(socket, 404, onRefused);
+    else if (checkHost(request.headers.host)) refuse(socket, 403, onRefused);
     // Browsers open WebSockets to any host.
-    else if (isForeignPage(request.headers, allowedOrigins)) refuse(socket, 403);
+    else if (isForeignPage(request.headers, allowedOrigins)) refuse(socket, 403, onRefused);
     else if (this.#closing || this.#open >= limits.subscriptions || this.#greeting >= MOST_GREETING)
-      refuse(socket, 503);
+      refuse(socket, 503, onRefused);
     else void this.#greet(request, socket, head);
   }
 
@@ -128,7 +129,7 @@ class Sockets {
   }
 
   async #greet(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const { admission, clients, log } = this.#options;
+    const { admission, clients, log, onRefused } = this.#options;
     const client = clients.opens(request, socket);
     const address = clients.addressOf(request);
     const refusal = client.used > 1 ? TOO_MANY : OVERLOADED;
@@ -147,8 +148,8 @@ class Sockets {
       gone.abort();
     });
     const place = client.used > 1 ? undefined : await admission.read.enter(gone.signal);
-    if (client.used > FLOOD) refuse(socket, 429);
-    else if (this.#closing || gone.signal.aborted) refuse(socket, 503);
+    if (client.used > FLOOD) refuse(socket, 429, onRefused);
+    else if (this.#closing || gone.signal.aborted) refuse(socket, 503, onRefused);
     else {
       this.#server.handleUpgrade(request, socket, head, (opened) => {
         if (place !== undefined) {
@@ -157,6 +158,7 @@ class Sockets {
         }
         // Clients of graphql-ws do not connect again after a status of 503.
         log.warn({}, refusal.message);
+        onRefused(refusal === TOO_MANY ? 429 : 503);
         opened.on('error', () => opened.terminate());
         opened.close(TRY_AGAIN_LATER, refusal.message);
         setTimeout(() => opened.terminate(), CLOSES_WITHIN_MS).unref();

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 import type { ZRange } from '../geo/ranges.js';
+import { CacheUse } from './cache-use.js';
 import { LAG_MS } from './followed-cache.js';
 
 /** Some ranges of Z-order at length 10 of the collection with a scope. */
@@ -86,6 +87,7 @@ interface Kept<Value> {
 export class AreaMemory<Value extends object> {
   readonly #options: AreaMemoryOptions<Value>;
   readonly #kept: LRUCache<string, Kept<Value>> | undefined;
+  readonly #use = new CacheUse();
 
   constructor(options: AreaMemoryOptions<Value>) {
     this.#options = options;
@@ -104,6 +106,12 @@ export class AreaMemory<Value extends object> {
   }
 
   get(name: string): Value | undefined {
+    return this.#use.counted(this.#find(name));
+  }
+
+  readonly figures = () => this.#use.figures(this.#kept?.calculatedSize);
+
+  #find(name: string): Value | undefined {
     const kept = this.#kept?.get(name);
     if (kept === undefined || !this.#options.trusted(kept.area.scope)) return undefined;
     const { changes } = this.#options;

@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
+import { CacheUse } from './cache-use.js';
+
 /** Records when a read began, so that its result does not replace later changes. */
 export interface FillToken {
   readonly at: number;
@@ -39,6 +41,7 @@ export abstract class FollowedCache<Value extends object> {
   #blindUntil = -Infinity;
   #changedBytes = 0;
   #generation = 0;
+  readonly #use = new CacheUse();
 
   constructor(options: FollowedCacheOptions) {
     this.#options = options;
@@ -58,10 +61,16 @@ export abstract class FollowedCache<Value extends object> {
     return trusted(name) || now() - filledAt < this.untrustedMs;
   }
 
-  get(name: string): Value | undefined {
+  #find(name: string): Value | undefined {
     const entry = this.#entries?.get(name);
     return entry && this.#isUsed(name, entry.filledAt) ? entry.value : undefined;
   }
+
+  get(name: string): Value | undefined {
+    return this.#use.counted(this.#find(name));
+  }
+
+  readonly figures = () => this.#use.figures(this.#entries?.calculatedSize);
 
   /** Call before a read whose values will be put. */
   begin(): FillToken {
@@ -70,7 +79,7 @@ export abstract class FollowedCache<Value extends object> {
 
   /** Adds a value found by a read. Returns the newest one that is used, which may be another. */
   put(name: string, value: Value, { at, generation }: FillToken): Value {
-    const known = this.get(name);
+    const known = this.#find(name);
     const version = this.versionOf(value);
     if (known && this.versionOf(known) > version) return known;
     const isRecent = this.#options.now() - at < REMEMBERED_MS && at > this.#blindUntil;

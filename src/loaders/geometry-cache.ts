@@ -11,6 +11,7 @@ import { shapeInSteps } from '../geo/zone-geometry.js';
 import { ownBuffer } from '../model/memory.js';
 import { inTurns, type Turn } from '../scheduling/turns.js';
 import { parseGeometry } from '../store/zone/zone-geometry.js';
+import { CacheUse } from './cache-use.js';
 import { remembered } from './remembered.js';
 
 /** A geometry is parsed for a coarse copy only when its turn comes: those of the world at once would take 150 MB. */
@@ -113,17 +114,18 @@ const COARSE_SHARE = 1 / 4;
  * stale. It is limited in bytes; with 0, no geometry fits into it.
  */
 export function createGeometryCache({ maxBytes }: { readonly maxBytes: number }) {
-  return {
-    geometries: new LRUCache<string, LoadedGeometry>({
-      maxSize: Math.ceil(maxBytes * (1 - COARSE_SHARE)) || 1,
-      sizeCalculation: bytesOf,
-    }),
-    /** GeoJSON without details smaller than a tolerance, by `coarseName`. */
-    coarse: new LRUCache<string, Buffer>({
-      maxSize: Math.ceil(maxBytes * COARSE_SHARE) || 1,
-      sizeCalculation: (json) => json.length + ENTRY_BYTES,
-    }),
-  };
+  const use = new CacheUse();
+  const geometries = new LRUCache<string, LoadedGeometry>({
+    maxSize: Math.ceil(maxBytes * (1 - COARSE_SHARE)) || 1,
+    sizeCalculation: bytesOf,
+  });
+  /** GeoJSON without details smaller than a tolerance, by `coarseName`. */
+  const coarse = new LRUCache<string, Buffer>({
+    maxSize: Math.ceil(maxBytes * COARSE_SHARE) || 1,
+    sizeCalculation: (json) => json.length + ENTRY_BYTES,
+  });
+  const figures = () => use.figures(geometries.calculatedSize + coarse.calculatedSize);
+  return { geometries, coarse, use, figures };
 }
 
 export type GeometryCache = ReturnType<typeof createGeometryCache>;

@@ -11,6 +11,16 @@ import type { Budget } from './budget.js';
 import { uniteRanges, type RangeRequest, type RangeUnion } from './range-union.js';
 import { settled } from './settled.js';
 
+/** What all searches of a process have read. */
+export class ReadFigures {
+  rangesWanted = 0;
+  /** Once they were united. */
+  rangesRead = 0;
+  markersRead = 0;
+  /** Those among them that were searched for. */
+  markersFound = 0;
+}
+
 /** One caller's part of a range. */
 interface RangeAnswer {
   /** Sorted by sort key; the first ones of the range if it is not complete. */
@@ -121,12 +131,15 @@ const requestKey = ({ range: { index, pk, from, to }, limit, maxCalls }: RangeRe
 export class RangeLoader {
   readonly #loader: DataLoader<RangeRequest, RangeAnswer, string>;
 
-  /** `slots` limits concurrent Query calls. */
-  constructor(read: ReadResponse, slots: LimitFunction, scheduler: Scheduler) {
+  /** `slots` limits concurrent Query calls; `figures` counts. */
+  constructor(read: ReadResponse, slots: LimitFunction, scheduler: Scheduler, figures = new ReadFigures()) {
     const inSlot: ReadResponse = (...response) => slots(() => read(...response));
     const readAll = (requests: readonly RangeRequest[]) => {
       const answers = new Map<RangeRequest, Promise<RangeAnswer>>();
-      for (const union of uniteRanges(requests)) {
+      const unions = uniteRanges(requests);
+      figures.rangesWanted += requests.length;
+      figures.rangesRead += unions.length;
+      for (const union of unions) {
         const slices = readUnion(union, inSlot, (item) => sortKeyOf(union.range.index, item));
         const slice = async (index: number) => (await slices)[index] ?? NOTHING;
         union.requests.forEach((request, index) => answers.set(request, slice(index)));

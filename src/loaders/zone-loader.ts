@@ -63,7 +63,7 @@ export class ZoneLoader {
 
   /** Its GeoJSON without details smaller than a tolerance in degrees. Throws like `geometry`. */
   async coarseGeometry(zone: Zone, tolerance: number): Promise<Buffer> {
-    const known = this.#cache.coarse.get(coarseName(zone.geometry.sha256, tolerance));
+    const known = this.#cache.use.counted(this.#cache.coarse.get(coarseName(zone.geometry.sha256, tolerance)));
     if (known) {
       this.#call.meter.cacheHits++;
       return known;
@@ -95,8 +95,8 @@ export class ZoneLoader {
 
   async #loadGeometry(zone: Zone): Promise<LoadedGeometry> {
     const { geometry } = zone;
-    const { geometries } = this.#cache;
-    const cached = geometries.get(geometry.sha256);
+    const { geometries, use } = this.#cache;
+    const cached = use.counted(geometries.get(geometry.sha256));
     if (cached) {
       this.#call.meter.cacheHits++;
       return cached;

@@ -88,10 +88,12 @@ class Finding {
   /** Adds the markers read, in order; returns false if the budget does not cover the base items that a filter needs. */
   async #emit({ markers, again }: FoundPart): Promise<boolean> {
     const { collection, accept, filter, budget } = this.#query;
+    const { figures } = this.#context.loaders;
     const begin = again ? this.#after : this.#resumeAfter;
     const accepted: OrderedMarker[] = [];
     const isAfter = (one: OrderedMarker | undefined) => one !== undefined && compareBytes(one.position, begin) > 0;
     const first = firstIndex(markers.length, (index) => isAfter(markers[index]));
+    figures.markersRead += markers.length - first;
     await eachInTurns(markers.slice(first), this.#context.turn, (one) => {
       const { key, mapVersion } = one.marker;
       if ((this.#newest.get(key)?.marker.mapVersion ?? -1) >= mapVersion) return;
@@ -102,6 +104,7 @@ class Finding {
     const current = accepted.filter(isNewest);
     const mostLookups = this.#lookups + REQUEST_LIMITS.batchGet * budget.calls;
     const { passed, decided, lookups } = await passing(this.#context, collection, filter, current, mostLookups);
+    figures.markersFound += passed.length;
     for (this.#lookups -= lookups; this.#lookups < 0; this.#lookups += REQUEST_LIMITS.batchGet)
       budget.debit({ calls: 1 });
     // Of a marker that has moved, an older copy was found at its former position.

@@ -11,7 +11,7 @@ import { EntityLoader } from '../loaders/entity-loader.js';
 import type { GeometryCache } from '../loaders/geometry-cache.js';
 import { MarkerLoader } from '../loaders/marker-loader.js';
 import { PlaceLoader } from '../loaders/place-loader.js';
-import { RangeLoader } from '../loaders/range-loader.js';
+import { RangeLoader, type ReadFigures } from '../loaders/range-loader.js';
 import { SummaryLoader } from '../loaders/reading-summaries.js';
 import { remembered } from '../loaders/remembered.js';
 import { ZoneLoader } from '../loaders/zone-loader.js';
@@ -36,6 +36,7 @@ export interface LoaderServices {
   /** Clusters by tile. */
   readonly keptClusters: AreaMemory<readonly PackedCluster[]>;
   readonly pageServices: PageServices;
+  readonly readFigures: ReadFigures;
   readonly trust: ConsumerTrust;
   /** The same for the consumer of a source, by the scope of its collection. */
   readonly sourceTrust: (scope: string) => ConsumerTrust;
@@ -51,6 +52,8 @@ export class Loaders {
   readonly blocks: BlockLoader;
   readonly collections: CollectionLoader;
   readonly entities: EntityLoader;
+  readonly figures: ReadFigures;
+  readonly traced: Call['traced'];
   readonly index: IndexLoader;
   readonly keptClusters: LoaderServices['keptClusters'];
   readonly markers: MarkerLoader;
@@ -65,6 +68,8 @@ export class Loaders {
   constructor(services: LoaderServices, call: Call, grants?: Grants) {
     const { db, cellCache, collectionCache, geometryCache, pageServices, trust, sourceTrust, limits, now } = services;
     this.keptClusters = services.keptClusters;
+    this.figures = services.readFigures;
+    this.traced = call.traced;
     const slots = pLimit(CONCURRENT_QUERIES);
     const ranges = new RangeLoader(
       async (range, limit, start) => {
@@ -73,6 +78,7 @@ export class Loaders {
       },
       slots,
       db.scheduler,
+      this.figures,
     );
     this.#ranges = ranges;
     const recent = new RecentLoader({ db, cache: pageServices.recent, trust, sourceTrust, call });

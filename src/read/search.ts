@@ -2,7 +2,7 @@ import type { ZRange } from '../geo/ranges.js';
 import type { Key } from '../keys/document-id.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Budget } from '../loaders/budget.js';
-import type { BudgetedRange } from '../loaders/range-loader.js';
+import type { BudgetedRange, ReadFigures } from '../loaders/range-loader.js';
 import type { Collection } from '../model/collection.js';
 import type { Limits } from '../model/limits.js';
 import type { Marker } from '../model/marker.js';
@@ -12,6 +12,7 @@ import type { RecentWrites } from '../pages/recent-writes.js';
 import type { ScopedCollection } from '../plan/explain.js';
 import type { Turn } from '../scheduling/turns.js';
 import type { MarkerReference } from '../store/marker/markers.js';
+import type { Traced } from '../tracing.js';
 import type { CursorPosition } from './cursor.js';
 import type { IndexedMarkers } from './from-index/index-loader.js';
 import type { KnownDirectory } from './from-pages/directory-reader.js';
@@ -31,6 +32,7 @@ export interface MarkerSearch extends IndexSearch {
 
 /** The pages of one collection, as one request sees them. Their reads throw PagesGone or UnknownPageFormat. */
 export interface SearchedPages {
+  readonly traced?: Traced | undefined;
   /** Writes that pages may lack: those of this process, and those that the consumer has published. */
   readonly recent: RecentWrites;
   /** The key of the page with a begin. */
@@ -52,6 +54,8 @@ export interface SearchedPages {
 /** The context of a search; one per request. */
 export interface SearchContext {
   readonly loaders: {
+    readonly figures: ReadFigures;
+    readonly traced?: Traced | undefined;
     readonly pages: {
       open(collection: Collection): Promise<SearchedPages | undefined>;
       giveUp(collection: Collection, error: unknown): void;

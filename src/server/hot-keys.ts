@@ -2,6 +2,7 @@ import { systemClock } from '../clock.js';
 import type { Bounds } from '../geo/bounds.js';
 import { cellBounds, isGeohash } from '../geo/geohash.js';
 import type { HotKey, HotKeys, Metrics } from '../http/metrics.js';
+import { processMetrics } from '../http/process-metrics.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import { PARTITION_LIMITS } from '../model/dynamodb-limits.js';
@@ -18,7 +19,11 @@ const NEAR = 0.8;
 export function sampled<T extends Backend>(
   backend: T,
 ): T & { readonly database: Database & { readonly consumption: ConsumptionSampler } } {
-  const consumption = new ConsumptionSampler(() => systemClock.now());
+  const { keys, tables } = backend.database;
+  // Keys of others' tables may look like ours.
+  const scopeOf = (table: string, index: string | null, pk: string) =>
+    table.startsWith(tables.entities) ? keys.namePartition(index, pk)?.parts['scope'] : undefined;
+  const consumption = new ConsumptionSampler(() => systemClock.now(), scopeOf);
   return { ...backend, database: { ...backend.database, consumption } };
 }
 
@@ -79,9 +84,11 @@ export function warnOfHotKeys({ keys: hot }: HotKeys, keys: Keyspace, log: Log):
   );
 }
 
-/** The metrics of a sampled database. */
+/** The metrics of this process and of its sampled database. */
 export function metricsOf(consumption: ConsumptionSampler, keys: Keyspace) {
+  const registry = processMetrics(consumption);
   return {
+    registry: () => registry,
     hotKeys: (): HotKeys => {
       const report = consumption.report(SHOWN);
       const named = report.keys.map((hot) => {
@@ -90,7 +97,6 @@ export function metricsOf(consumption: ConsumptionSampler, keys: Keyspace) {
       });
       return { ...report, keys: named };
     },
-    totals: () => consumption.totals(),
   };
 }
 

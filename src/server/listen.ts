@@ -12,15 +12,16 @@ const listenAt = (server: Server) => (place: Place) =>
     server.listen(place, resolve);
   });
 
-/** Makes a server listen, with `begin` if that is not its own method; returns the URL. Throws UNAVAILABLE if the port is in use. */
+/** Makes a server listen, with `begin` if that is not its own method; returns the URL. Throws UNAVAILABLE if the port is in use, naming its setting. */
 export async function listen(
   server: Server,
   { host, port: wanted }: Place,
   begin: (place: Place) => Promise<unknown> = listenAt(server),
+  setting = 'PORT',
 ): Promise<string> {
   await begin({ host, port: wanted }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;
-    const message = `port ${wanted} on ${host} is in use; set PORT to another`;
+    const message = `port ${wanted} on ${host} is in use; set ${setting} to another`;
     throw new CellportError('UNAVAILABLE', message, { host, port: wanted });
   });
   const address = server.address();
@@ -28,8 +29,8 @@ export async function listen(
 }
 
 /** Rejects with UNAVAILABLE if the port is in use, so that a command fails before it loads data. */
-export async function checkPort(http: Place): Promise<void> {
+export async function checkPort(place: Place, setting?: string): Promise<void> {
   const probe = createServer();
-  await listen(probe, http);
+  await listen(probe, place, listenAt(probe), setting);
   await new Promise((resolve) => probe.close(resolve));
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config.js';
 import type { Extension } from '../graphql/schema.js';
 import type { Log } from '../log.js';
+import { createAdmin, type AdminPort } from './admin.js';
 import { openAnswering, openBuckets } from './answering.js';
 import type { Backend } from './backend.js';
 import { storedReport, type DerivedData } from './consumer.js';
@@ -18,6 +19,7 @@ export interface Server {
   open(extension: Extension): Promise<HttpServer>;
   /** Starts the background jobs and listens; returns the URL. Throws UNAVAILABLE if the port is in use. */
   listen(): Promise<string>;
+  readonly admin: AdminPort;
   /**
    * Stops everything that the server started; requests in progress may finish within their deadline. Does not close the
    * backend.
@@ -38,6 +40,7 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
   const live = openLive(backend, config.redisUrl, log);
   const search = openSearch(config, backend, log, () => demo?.readiness().state === 'loading');
   const metrics = consumption && metricsOf(consumption, keys);
+  const admin = createAdmin(config, metrics, log);
   const kept: ServiceOverrides = {
     consumerStatus: () => upkeep.derived.status(),
     sourceConsumerStatus: (scope) => upkeep.sources()?.status(scope),
@@ -52,7 +55,7 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
   const { services } = answering;
   const upkeep = openUpkeep(config, backend, { caches: services, live, search, metrics }, log);
   async function open(options: HttpServerOptions): Promise<HttpServer> {
-    const server = await answering.open({ metrics, ...options });
+    const server = await answering.open({ metrics, registry: metrics?.registry(), ...options });
     upkeep.start();
     return server;
   }
@@ -60,12 +63,15 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
     derived: upkeep.derived,
     services,
     open: (extension) => open({ allowedHosts: ['*'], extension }),
+    admin,
     async listen() {
-      const { http } = await open({});
+      const { http, ready } = await open(config.http.admin ? { metrics: undefined } : {});
+      await admin.open(ready);
       return listen(http.server, config.http, (place) => http.listen(place));
     },
     async close() {
       await answering.close();
+      await admin.close();
       await upkeep.stop();
     },
   };

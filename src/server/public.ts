@@ -15,6 +15,7 @@ import { fetchFrom } from '../http/fetch.js';
 import { createLog } from '../log-output.js';
 import type { Log } from '../log.js';
 import { openTables } from '../store/table/table-check.js';
+import { tracedByOthers } from '../tracing.js';
 import { openBackend } from './backend.js';
 import { openServer, type Server } from './open-server.js';
 
@@ -152,7 +153,8 @@ export async function createCellport(options: CellportOptions = {}): Promise<Cel
       schema: graphql.schema,
       async context(request = { headers: {} }) {
         const access = await graphql.accessOf(credentialIn(headersOf(request)));
-        return createContext(services, new Work(services.limits, services.db.scheduler), access);
+        const work = new Work(services.limits, services.db.scheduler, undefined, 0, tracedByOthers());
+        return createContext(services, work, access);
       },
       fetch,
       execute,

@@ -22,6 +22,7 @@ import { CellCache } from '../loaders/cell-cache.js';
 import { createCollectionCache } from '../loaders/collection-cache.js';
 import { ConsumerTrust, type ConsumerReport } from '../loaders/consumer-trust.js';
 import { createGeometryCache } from '../loaders/geometry-cache.js';
+import { ReadFigures } from '../loaders/range-loader.js';
 import { silentLog, type Log } from '../log.js';
 import { bytesOfClusters } from '../map/cells/kept-clusters.js';
 import { bytesOfAnswer } from '../map/tiles/kept-answer.js';
@@ -128,6 +129,7 @@ export function createServices(
       ownWrites: new OwnWrites(wall),
       recent: new RecentCache(),
     },
+    readFigures: new ReadFigures(),
     trust: new ConsumerTrust({ own: () => ownReport(consumerStatus()), stored: storedReport, wall }),
     sourceTrust(scope) {
       const own = () => ownReport(sourceConsumerStatus(scope));
@@ -177,6 +179,8 @@ export interface HttpServerOptions extends ClientOptions {
 
 export interface HttpServer {
   readonly graphql: GraphqlServer;
+  /** What /readyz answers. */
+  readonly ready: () => Promise<Readiness>;
   readonly http: ReturnType<typeof buildHttp>;
   /** Fails /readyz, drains, stops listening; resolves when all requests in progress are answered. */
   readonly close: () => Promise<void>;
@@ -214,10 +218,12 @@ export async function createHttpServer(
   };
   const endSubscriptions = () => services.live?.close();
   const { scheduler } = services.db;
-  const parts = { graphql, scheduler, limits: services.limits, ready, stream, log, endSubscriptions };
+  const figures = { ...figuresOf(services), stream, subscriptions: () => graphql.subscriptions.active };
+  const parts = { graphql, scheduler, limits: services.limits, ready, figures, log, endSubscriptions };
   const http = buildHttp(parts, files, clients);
   return {
     graphql,
+    ready,
     http,
     close: async () => {
       stopping = true;
@@ -226,6 +232,15 @@ export async function createHttpServer(
       await graphql.stop();
     },
   };
+}
+
+/** What /metrics shows of what all requests share. */
+function figuresOf({ sources, readFigures: reads, pageServices, ...others }: ServerServices) {
+  const { cellCache: cells, answers, keptClusters: clusters, geometryCache: geometries } = others;
+  const { pageCache: pages } = pageServices;
+  const all = Object.entries({ answers, cells, clusters, geometries, pages });
+  const caches = () => Object.fromEntries(all.map(([name, { figures }]) => [name, figures()]));
+  return { sources, reads, caches, pagesDecoded: () => pages.decoded };
 }
 
 /** Why writes fail; undefined if they work or have failed only briefly. */

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { processMetrics } from '../../src/http/process-metrics.js';
 import { silentLog, type LogFields } from '../../src/log.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { createHttpServer, createServices, type HttpServer } from '../../src/server/services.js';
 import { createCollection } from '../../src/store/collection/collections.js';
+import { ConsumptionSampler } from '../../src/store/consumption/sampler.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { testDatabase } from '../support/test-database.js';
 
@@ -17,11 +19,12 @@ beforeAll(async () => {
   const status = () => ({ owner: true, behindMs: 1_500, countsExact: false, deadLetters: 3 });
   const services = createServices(db, { consumerStatus: status, limits: DEFAULT_LIMITS });
   const log = { ...silentLog, info: (fields: LogFields) => void lines.push(fields) };
+  const registry = processMetrics(new ConsumptionSampler(() => 0));
   const metrics = {
-    totals: () => [],
+    registry: () => registry,
     hotKeys: () => ({ readUnits: 0, writeUnits: 0, seconds: 1, missedAtMost: 0, keys: [] }),
   };
-  server = await createHttpServer(services, { log, metrics });
+  server = await createHttpServer(services, { log, metrics, registry });
   url = await server.http.listen({ host: '127.0.0.1', port: 0 });
 });
 afterAll(() => server.close());

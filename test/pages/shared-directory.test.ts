@@ -5,6 +5,7 @@ import { Budget } from '../../src/loaders/budget.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
+import { ReadFigures } from '../../src/loaders/range-loader.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { afterPartition, partitionRange } from '../../src/pages/directory.js';
 import { RecentCells } from '../../src/pages/recent-cells.js';
@@ -23,6 +24,7 @@ const services = (db: Database) => ({
   collectionCache: createCollectionCache({ now }),
   ...testPages({ trusted: true }),
   geometryCache: createGeometryCache({ maxBytes: 0 }),
+  readFigures: new ReadFigures(),
   keptClusters: noClusters,
   limits: DEFAULT_LIMITS,
   now: () => new Date(),

@@ -6,7 +6,7 @@ import { Budget } from '../../src/loaders/budget.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
-import { RangeLoader } from '../../src/loaders/range-loader.js';
+import { RangeLoader, ReadFigures } from '../../src/loaders/range-loader.js';
 import type { Collection } from '../../src/model/collection.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { planBlocks, planBlocksUnder } from '../../src/plan/blocks.js';
@@ -45,6 +45,7 @@ function request(signal?: AbortSignal, maxBytes = 1e6) {
     cellCache,
     collectionCache,
     geometryCache,
+    readFigures: new ReadFigures(),
     keptClusters: noClusters,
     ...testPages({ trusted: false }),
   };

@@ -128,8 +128,14 @@ function warningsOf(style: 'readable' | 'compact', pk: string, units: number, in
   const sampler = new ConsumptionSampler(() => now);
   for (let second = 0; second < 60; second += 1) {
     const answer = { ConsumedCapacity: { TableName: 't', CapacityUnits: units } };
-    if (index === undefined) sampler.note({ TableName: 't', Key: { pk } }, answer, true);
-    else sampler.note({ TableName: 't', IndexName: index, ExpressionAttributeValues: { ':pk': pk } }, answer, false);
+    if (index === undefined) sampler.note({ TableName: 't', Key: { pk } }, answer, true, 'Query');
+    else
+      sampler.note(
+        { TableName: 't', IndexName: index, ExpressionAttributeValues: { ':pk': pk } },
+        answer,
+        false,
+        'Query',
+      );
     now += 1_000;
   }
   const warnings: string[] = [];

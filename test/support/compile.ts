@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Programs of tests that run in processes of their own. */
 const PROGRAMS = [
   'test/engine/user.ts',
+  'test/graphql/tracing-sdk.ts',
   'test/jobs/repartition-worker.ts',
   'test/search/opensearch/worker.ts',
   'test/stream/kill/worker.ts',

@@ -1,4 +1,5 @@
 import { createKeyspace } from '../../src/keys/keyspace.js';
+import { ReadFigures } from '../../src/loaders/range-loader.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 import type { Marker } from '../../src/model/marker.js';
 import type { SearchContext, SearchedPages } from '../../src/read/search.js';
@@ -13,6 +14,7 @@ export function searchContext(
 ): SearchContext {
   const keys = createKeyspace('readable');
   const loaders: SearchContext['loaders'] = {
+    figures: new ReadFigures(),
     pages: {
       open: async () => ({ keyOf: (begin) => keys.page('c', '1', begin), ...pages }),
       giveUp: (_, error) => {

@@ -3,6 +3,7 @@ import { createSourceEventStream, type DocumentNode, type ExecutionArgs } from '
 import type { Access } from '../../access/access.js';
 import { CellportError, limitExceeded } from '../../errors.js';
 import { bytesOfValue } from '../../model/memory.js';
+import { traceRequest } from '../../tracing.js';
 import { createContext, type Services } from '../context.js';
 import { formatted, type FormatError } from '../error-format.js';
 import { documentBytes } from '../limits/document-limits.js';
@@ -115,7 +116,8 @@ export class Subscriptions {
   readonly #services: Services;
   readonly #pipeline: Pipeline;
   readonly #held = new HeldRequests();
-  #active = 0;
+  /** The number of those that are active. */
+  active = 0;
 
   constructor(services: Services, pipeline: Pipeline) {
     this.#services = services;
@@ -131,7 +133,7 @@ export class Subscriptions {
     // Nothing has refused a message of a WebSocket before.
     const flood = access && budgets?.floodOf(access, address ?? '');
     if (flood) return { errors: [formatted(flood)] };
-    const work = new Work(limits, db.scheduler, undefined, waitedMs);
+    const work = new Work(limits, db.scheduler, undefined, waitedMs, traceRequest());
     gone?.addEventListener('abort', work.abandon);
     if (gone?.aborted === true) work.abandon();
     try {
@@ -163,14 +165,14 @@ export class Subscriptions {
   ): Promise<Subscription | Failed> {
     const { format } = this.#pipeline;
     const most = this.#services.limits.subscriptions;
-    if (this.#active >= most) {
+    if (this.active >= most) {
       const advice = 'retry later or use another server';
-      throw limitExceeded('number of subscriptions on this server', this.#active + 1, most, advice);
+      throw limitExceeded('number of subscriptions on this server', this.active + 1, most, advice);
     }
     const release = this.#held.hold(execution.document, request);
-    this.#active += 1;
+    this.active += 1;
     const onEnd = () => {
-      this.#active -= 1;
+      this.active -= 1;
       release();
     };
     try {
@@ -198,20 +200,24 @@ export class Subscriptions {
   }
 
   /** Answers one event in its own context: data read for the previous event may have changed. */
-  #answer(execution: Execution, root: unknown): Promise<OperationResult> {
-    const work = new Work(this.#services.limits, this.#services.db.scheduler);
+  async #answer(execution: Execution, root: unknown): Promise<OperationResult> {
+    const { limits, db } = this.#services;
+    const work = new Work(limits, db.scheduler, undefined, 0, traceRequest());
     const { access, address } = execution.context;
     const context = { ...createContext(this.#services, work, access), address };
-    return this.#execute({ ...execution, context, root }, work);
+    try {
+      return await this.#execute({ ...execution, context, root }, work);
+    } finally {
+      work.end();
+    }
   }
 
   /** Executes an operation, which has its own deadline. One event may concern thousands of subscriptions: each takes a turn. */
   async #execute(execution: Execution, work: Work): Promise<OperationResult> {
     const late = work.overdue.then((error) => ({ data: null, errors: [this.#pipeline.format(error)] }));
-    try {
-      return await Promise.race([this.#pipeline.execute(execution), late]);
-    } finally {
-      work.end();
-    }
+    const result = await Promise.race([this.#pipeline.execute(execution), late]);
+    work.told.operation = execution.operation?.name?.value;
+    work.told.code = result.errors?.[0]?.extensions?.['code'] as string | undefined;
+    return result;
   }
 }

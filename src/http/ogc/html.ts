@@ -19,7 +19,8 @@ export interface Document {
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escaped = (text: string) => text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
+/** A text within HTML, also within quotes. */
+export const escaped = (text: string) => text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
 
 const anchor = (href: string, text: string) => `<a href="${escaped(href)}">${escaped(text)}</a>`;
 

@@ -7,6 +7,7 @@ import { queriesOf } from '../../model/spread.js';
 import { rangeGroups } from '../../plan/explain.js';
 import { planMarkers, type MarkerPlan, type PlannedRange } from '../../plan/markers.js';
 import { concurrentRanges, itemsFor } from '../../plan/wave.js';
+import { inSpan } from '../../tracing.js';
 import type { CursorPosition } from '../cursor.js';
 import type { FoundPart, IndexSearch, MarkerSearch, MarkerSource, SearchContext } from '../search.js';
 import type { IndexedMarkers } from './index-loader.js';
@@ -51,7 +52,9 @@ export class IndexedSearch implements MarkerSource {
     const { collection, budget } = this.#search;
     if (affordableRanges(this.#search) < 1 || budget.items < 1) return undefined;
     if (this.#ranges.length === 0 && this.#rest !== undefined) {
-      ({ ranges: this.#ranges, next: this.#rest } = nextRanges(this.#search, this.#rest));
+      const { traced } = this.#context.loaders;
+      const plan = await inSpan(traced, 'cellport.plan', {}, () => nextRanges(this.#search, this.#rest));
+      ({ ranges: this.#ranges, next: this.#rest } = plan);
     }
     const { wave, queries } = affordable(this.#ranges.slice(0, concurrentRanges(wanted)), collection, budget);
     if (wave.length === 0 && this.#ranges.length > 0) return undefined;

@@ -37,6 +37,8 @@ function bytesOfColumns([keys, , , names, categories, , , shapes, , values]: Pag
 export class PageCache extends FollowedCache<KeptPage> {
   protected override readonly untrustedMs = 0;
   readonly #asObjects: LRUCache<string, StoredPage & KeptPage> | undefined;
+  /** The number of pages that were decoded. */
+  decoded = 0;
 
   constructor(options: FollowedCacheOptions) {
     super({ ...options, maxBytes: options.maxBytes * (1 - AS_OBJECTS) });
@@ -62,6 +64,7 @@ export class PageCache extends FollowedCache<KeptPage> {
 
   /** Adds a page found by a read. Returns the newest one that is used, which may be another. */
   keep(name: string, page: StoredPage, token: FillToken, collection: string): StoredPage {
+    this.decoded += 1;
     if (!this.#asObjects) return page;
     const { entries, ...rest } = page;
     const given = { ...rest, memory: bytesOfColumns(rest.columns) };
@@ -74,6 +77,7 @@ export class PageCache extends FollowedCache<KeptPage> {
   #withEntries(name: string, kept: KeptPage, collection: string): StoredPage {
     const known = this.#asObjects?.get(name);
     if (known?.columns === kept.columns) return known;
+    this.decoded += 1;
     const page = { ...kept, entries: entriesOfColumns(kept.columns, collection) };
     this.#asObjects?.set(name, page);
     return page;

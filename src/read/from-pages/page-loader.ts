@@ -31,6 +31,7 @@ import {
 } from '../../store/page/pages.js';
 import { noteSource, type Call } from '../../store/request/meter.js';
 import type { PageRead, RangeRead } from '../../store/request/read-log.js';
+import { inSpan } from '../../tracing.js';
 import type { SearchedPages } from '../search.js';
 import { markersOf, PagesGone, readPages, type PageSource } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
@@ -150,6 +151,10 @@ class OpenPages implements SearchedPages {
     this.#directory = new DirectoryReader(of, source, services.directories);
   }
 
+  get traced() {
+    return this.#parts.call.traced;
+  }
+
   get recent(): RecentWrites {
     const { db, services } = this.#parts;
     const own = services.ownWrites.of(this.#of.scope, this.#trusted.endAt);
@@ -228,7 +233,9 @@ class OpenPages implements SearchedPages {
         const range = { index: 'derived', pk: this.keyOf(from).pk, from, to } as const;
         const { items } = await ranges.load({ range, limit: Infinity, budget: budget.upTo(Infinity) });
         const pages: StoredPage[] = [];
-        await eachInTurns(items, this.#turn, (item) => pages.push(this.#keep(this.#decode(item), token)));
+        await inSpan(call.traced, 'cellport.decode', { 'cellport.pages': items.length }, () =>
+          eachInTurns(items, this.#turn, (item) => pages.push(this.#keep(this.#decode(item), token))),
+        );
         return pages;
       },
     };

@@ -9,6 +9,7 @@ import { firstFrom, MARKERS_AN_ITEM, type OrderedMarker } from '../../pages/orde
 import { expectedOf, planReads, takeReads, type PlannedRead } from '../../pages/plan-reads.js';
 import type { RecentWrites } from '../../pages/recent-writes.js';
 import { itemsFor } from '../../plan/wave.js';
+import { inSpan } from '../../tracing.js';
 import type { CursorPosition } from '../cursor.js';
 import type { FoundPart, MarkerSearch, MarkerSource, SearchContext, SearchedPages } from '../search.js';
 
@@ -29,13 +30,15 @@ async function planPages(
   markers: number,
   budget: Budget,
 ): Promise<PagePlan> {
-  const { directory, upTo } = await pages.directory(cover, markers, budget);
-  const end = upTo === undefined ? ALL.to : positionOf(upTo);
-  return {
-    pages,
-    reads: planReads(directory, intersect(cover, [{ ...ALL, to: end }])),
-    rest: intersect(cover, [{ ...ALL, from: end }]),
-  };
+  return inSpan(pages.traced, 'cellport.plan', {}, async () => {
+    const { directory, upTo } = await pages.directory(cover, markers, budget);
+    const end = upTo === undefined ? ALL.to : positionOf(upTo);
+    return {
+      pages,
+      reads: planReads(directory, intersect(cover, [{ ...ALL, to: end }])),
+      rest: intersect(cover, [{ ...ALL, from: end }]),
+    };
+  });
 }
 
 /** Once with the pages as known, then as they are. */

@@ -1,29 +1,24 @@
-import { AggregatorRegistry, type Registry } from 'prom-client';
+import { AggregatorRegistry } from 'prom-client';
 
-import type { HotKeys, Metrics, Total } from '../../http/metrics.js';
+import type { HotKey, HotKeys, Metrics } from '../../http/metrics.js';
 import { weightOf } from '../../store/consumption/top-keys.js';
 
 /** The metrics of one process, as another one can read them. */
 export interface Snapshot {
   readonly hotKeys: HotKeys;
-  readonly totals: readonly Total[];
   readonly others: readonly object[];
 }
 
 /** The metrics of this process. */
-export async function snapshotOf(metrics: Metrics, registry: Registry): Promise<Snapshot> {
-  return {
-    hotKeys: await metrics.hotKeys(),
-    totals: await metrics.totals(),
-    others: await registry.getMetricsAsJSON(),
-  };
+export async function snapshotOf(metrics: Metrics): Promise<Snapshot> {
+  return { hotKeys: await metrics.hotKeys(), others: await (await metrics.registry()).getMetricsAsJSON() };
 }
 
-/** Adds up what rows with the same table, index and key consume. */
-function added<T extends Total & { readonly key?: string }>(rows: readonly T[]): T[] {
-  const sums = new Map<string, T>();
+/** Adds up what the same key consumes. */
+function added(rows: readonly HotKey[]): HotKey[] {
+  const sums = new Map<string, HotKey>();
   for (const row of rows) {
-    const name = [row.table, row.index ?? '', row.key ?? ''].join('\n');
+    const name = [row.table, row.index ?? '', row.key].join('\n');
     const { readUnits = 0, writeUnits = 0 } = sums.get(name) ?? {};
     sums.set(name, { ...row, readUnits: readUnits + row.readUnits, writeUnits: writeUnits + row.writeUnits });
   }
@@ -45,10 +40,9 @@ function mergedHotKeys(all: readonly HotKeys[]): HotKeys {
 }
 
 /** The sums of the metrics of several processes. */
-export function mergedMetrics(snapshots: () => Promise<readonly Snapshot[]>): Required<Metrics> {
+export function mergedMetrics(snapshots: () => Promise<readonly Snapshot[]>): Metrics {
   return {
     hotKeys: async () => mergedHotKeys((await snapshots()).map(({ hotKeys }) => hotKeys)),
-    totals: async () => added((await snapshots()).flatMap(({ totals }) => totals)),
-    others: async () => AggregatorRegistry.aggregate((await snapshots()).map(({ others }) => others)).metrics(),
+    registry: async () => AggregatorRegistry.aggregate((await snapshots()).map(({ others }) => others)),
   };
 }

@@ -3,13 +3,13 @@ import { MarkerCounts } from '../../access/marker-counts.js';
 import { systemClock } from '../../clock.js';
 import type { Config } from '../../config.js';
 import { CellportError } from '../../errors.js';
-import type { LoadReadiness } from '../../http/health.js';
-import { processMetrics } from '../../http/requests.js';
+import type { Readiness } from '../../http/health.js';
 import { LAG_MS } from '../../loaders/followed-cache.js';
 import type { Log } from '../../log.js';
 import type { Limits } from '../../model/limits.js';
 import { OwnWrites } from '../../read/from-pages/own-writes.js';
 import type { Database } from '../../store/database.js';
+import { createAdmin } from '../admin.js';
 import { openBuckets } from '../answering.js';
 import type { Backend } from '../backend.js';
 import { noConsumer } from '../consumer.js';
@@ -27,6 +27,16 @@ import type { PrimaryCalls, UpkeepState } from './protocol.js';
 const TELL_EVERY_MS = 100;
 /** Beyond what requests in progress may take. */
 const STOPS_WITHIN_MS = 5_000;
+
+const NO_WORKER: Readiness = {
+  ready: false,
+  reasons: ['no worker process answers requests'],
+  clock: { aheadMs: null, warning: null },
+  stream: null,
+  load: null,
+  search: null,
+  sources: [],
+};
 
 /** The part of one worker in the limits of a server: connections are spread evenly. */
 function partOf(limits: Limits, workers: number): Limits {
@@ -59,9 +69,9 @@ function sharedCalls(config: Config, backend: Backend, search: ServerSearch | un
 
 /** What reads the metrics of all processes. */
 function snapshotsOf(workers: WorkerProcesses, { consumption, keys }: Database) {
-  const registry = processMetrics();
+  const metrics = consumption && metricsOf(consumption, keys);
   return async (): Promise<Snapshot[]> => {
-    const own = consumption ? [await snapshotOf(metricsOf(consumption, keys), registry)] : [];
+    const own = metrics ? [await snapshotOf(metrics)] : [];
     return [...own, ...(await workers.ask((worker) => worker.ask('snapshot')))];
   };
 }
@@ -69,7 +79,7 @@ function snapshotsOf(workers: WorkerProcesses, { consumption, keys }: Database) 
 function stateOf(
   { derived, ends, sources }: Upkeep,
   search: ServerSearch | undefined,
-  load: LoadReadiness | undefined,
+  demo: ServerParts['demo'],
 ): UpkeepState {
   const kept = sources();
   const sourceStates = Array.from(kept?.statuses() ?? [], ([scope, status]) => {
@@ -79,7 +89,7 @@ function stateOf(
   return {
     consumer: derived.status(),
     ends,
-    load,
+    load: demo?.readiness(),
     search: search?.status,
     sources: kept?.list() ?? [],
     sourceStates: new Map(sourceStates),
@@ -96,22 +106,20 @@ export function openPrimary(
   { demo }: ServerParts,
   count: number,
   log: Log,
-): Pick<Server, 'derived' | 'listen' | 'close'> {
-  const { clock, keys } = backend.database;
+): Pick<Server, 'derived' | 'listen' | 'admin' | 'close'> {
   const search = openSearch(config, backend, log, () => demo?.readiness().state === 'loading');
   const buckets = openBuckets(config, backend, log);
   const shared = sharedCalls(config, backend, search, buckets);
   /** For workers that start. */
-  const ownWrites = new OwnWrites(() => clock.wall());
+  const ownWrites = new OwnWrites(() => backend.database.clock.wall());
   const workers = new WorkerProcesses(callsOf, log);
-  const hub = new WorkersHub(workers, keys);
+  const hub = new WorkersHub(workers, backend.database.keys);
   const snapshots = snapshotsOf(workers, backend.database);
+  const admin = createAdmin(config, mergedMetrics(snapshots), log);
   let upkeep: Upkeep | undefined;
   let telling: NodeJS.Timeout | undefined;
   /** What lets the first workers answer. */
   const beginning: (() => void)[] = [];
-
-  const state = (of: Upkeep) => stateOf(of, search, demo?.readiness());
 
   /** Starts to follow the streams. */
   function startUpkeep(): Upkeep {
@@ -120,7 +128,7 @@ export function openPrimary(
     const started = openUpkeep(config, backend, parts, log);
     started.start();
     telling = setInterval(() => {
-      workers.tell('state', state(started));
+      workers.tell('state', stateOf(started, search, demo));
       void hub.listen();
     }, TELL_EVERY_MS);
     return started;
@@ -134,12 +142,12 @@ export function openPrimary(
       // Now all of them get every change.
       if (beginning.length === count) {
         upkeep = startUpkeep();
-        workers.tell('state', state(upkeep));
+        workers.tell('state', stateOf(upkeep, search, demo));
         for (const begin of beginning) begin();
       }
       return begun;
     }
-    channel.tell('state', state(upkeep));
+    channel.tell('state', stateOf(upkeep, search, demo));
     const { endAt } = upkeep.derived.status();
     for (const [scope, writes] of ownWrites.all(endAt ?? 0)) channel.tell('wrote', scope, writes, []);
     if (hub.isConnected) channel.tell('connected');
@@ -169,7 +177,9 @@ export function openPrimary(
     get derived() {
       return upkeep?.derived ?? noConsumer();
     },
+    admin,
     async listen() {
+      await admin.open(async () => (await workers.first((worker) => worker.ask('ready'))) ?? NO_WORKER);
       await workers.start(count);
       return listen(workers.server, config.http);
     },
@@ -177,7 +187,7 @@ export function openPrimary(
       await workers.stop(config.http.drainMs, config.limits.deadlineMs + STOPS_WITHIN_MS);
       clearInterval(telling);
       buckets.close();
-      await upkeep?.stop();
+      await Promise.all([admin.close(), upkeep?.stop()]);
     },
   };
 }

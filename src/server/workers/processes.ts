@@ -77,6 +77,11 @@ export class WorkerProcesses {
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   }
 
+  /** The first answer of any that has joined; undefined if there is none. */
+  first<T>(of: (worker: Channel<WorkerCalls>) => Promise<T>): Promise<T | undefined> {
+    return Promise.any(this.#joined.map(({ channel }) => of(channel))).catch(() => undefined);
+  }
+
   /** Asks all but one to note something, and waits until they have. */
   async note(but: Worker, of: (worker: Channel<WorkerCalls>) => Promise<void>): Promise<void> {
     const noted = new AbortController();

@@ -1,7 +1,7 @@
 import type { Buckets } from '../../access/budgets.js';
 import type { Config } from '../../config.js';
 import type { Peers, QuotaCounts } from '../../graphql/context.js';
-import type { LoadReadiness, SourceReadiness } from '../../http/health.js';
+import type { LoadReadiness, Readiness, SourceReadiness } from '../../http/health.js';
 import type { IndexStatus, SearchReader } from '../../search/engine.js';
 import type { ConsumerStatus } from '../../stream/consume/consumer.js';
 import type { Followed } from '../../stream/consume/follower.js';
@@ -45,6 +45,7 @@ export interface WorkerCalls extends Pick<Hub, 'take' | 'connected' | 'disconnec
   /** Which of these collections anyone subscribes to, by key. */
   heard(keys: readonly string[]): readonly string[];
   snapshot(): Promise<Snapshot>;
+  ready(): Promise<Readiness>;
   /** Finishes the requests in progress, and ends the process. */
   stop(): void;
 }

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 
 import type { Buckets } from '../../access/budgets.js';
-import { processMetrics } from '../../http/requests.js';
 import type { LiveHub } from '../../live/hub.js';
 import type { Log } from '../../log.js';
 import { received } from '../../read/from-pages/own-writes.js';
@@ -79,7 +78,7 @@ function servicesBy(channel: Channel<PrimaryCalls>, { config, hasDemo }: Boot, d
   return { services, take };
 }
 
-type ChangeCalls = Omit<WorkerCalls, 'state' | 'snapshot' | 'stop'>;
+type ChangeCalls = Omit<WorkerCalls, 'state' | 'snapshot' | 'ready' | 'stop'>;
 
 /** What takes the changes that the primary process passes on. */
 function changesOf(services: ServerServices, live: LiveHub): ChangeCalls {
@@ -127,7 +126,7 @@ export async function runWorker(
   const upkeep = servicesBy(channel, boot, backend.database);
   const buckets: Buckets = { take: (...args) => channel.ask('take', ...args), close: () => undefined };
   const answering = openAnswering(config, backend, () => buckets, { ...upkeep.services, live }, log);
-  const registry = processMetrics();
+  const own = metricsOf(consumption, keys);
   let stopping = false;
   async function stop(): Promise<void> {
     if (stopping) return;
@@ -137,14 +136,17 @@ export async function runWorker(
     await backend.close();
     ended();
   }
+  // The primary process has the admin port.
+  const metrics = config.http.admin ? undefined : mergedMetrics(() => channel.ask('snapshots'));
+  const opening = answering.open({ metrics, registry: own.registry() });
   channel.offer<WorkerCalls>({
     ...changesOf(answering.services, live),
     state: upkeep.take,
-    snapshot: () => snapshotOf(metricsOf(consumption, keys), registry),
+    snapshot: () => snapshotOf(own),
+    ready: async () => (await opening).ready(),
     stop: () => void stop(),
   });
-  const metrics = mergedMetrics(() => channel.ask('snapshots'));
-  const { http } = await answering.open({ metrics, registry });
+  const { http } = await opening;
   await http.ready();
   // It does not listen, but is to look for slow senders as if it did.
   http.server.emit('listening');

@@ -1,3 +1,4 @@
+import { fewNames } from '../../model/few-names.js';
 import { attribute, type Answer, type Request } from './attribution.js';
 import { TopKeys, weightOf, type Units } from './top-keys.js';
 
@@ -49,6 +50,16 @@ class Sum implements Units {
   }
 }
 
+/** What a partition key of a table (index null) or of an index says about the collection that it belongs to. */
+type ScopeOf = (table: string, index: string | null, pk: string) => unknown;
+
+/** The sum with this name, a new one if there is none. */
+function sumOf(sums: Map<string, Sum>, name: string): Sum {
+  const sum = sums.get(name) ?? new Sum();
+  sums.set(name, sum);
+  return sum;
+}
+
 const counterKey = (...parts: readonly string[]) => parts.join('\n');
 
 /** Names of tables and indexes have no line breaks; keys may. */
@@ -65,22 +76,30 @@ export class ConsumptionSampler {
   #current = new Half();
   #before: Half | undefined;
   readonly #totals = new Map<string, Sum>();
+  readonly #collections = new Map<string, Sum>();
+  readonly #requests = new Map<string, number>();
+  readonly #scopeOf: ScopeOf;
+  readonly #few = fewNames();
 
-  /** `now` in milliseconds of a clock that never goes back. */
-  constructor(now: () => number) {
+  /** `now` in milliseconds of a clock that never goes back; with `scopeOf`, the units of collections are also added up. */
+  constructor(now: () => number, scopeOf: ScopeOf = () => undefined) {
     this.#now = now;
+    this.#scopeOf = scopeOf;
     this.#began = now();
   }
 
-  /** Records what a request consumed. */
-  note(request: Request, answer: Answer, writes: boolean): void {
+  /** Records a request of an operation, and what it consumed. */
+  note(request: Request, answer: Answer, writes: boolean, operation: string): void {
     this.#turn();
+    this.#requests.set(operation, (this.#requests.get(operation) ?? 0) + 1);
     attribute(request, answer, (table, index = '', pk, amount) => {
       const units = { readUnits: writes ? 0 : amount, writeUnits: writes ? amount : 0 };
-      this.#totalOf(counterKey(table, index)).add(units);
+      sumOf(this.#totals, counterKey(table, index)).add(units);
       this.#current.all.add(units);
       if (typeof pk === 'string' || typeof pk === 'number' || typeof pk === 'bigint') {
         this.#current.top.add(counterKey(table, index, String(pk)), units);
+        const scope = this.#scopeOf(table, index === '' ? null : index, String(pk));
+        if (typeof scope === 'string') sumOf(this.#collections, this.#few(scope)).add(units);
       }
     });
   }
@@ -93,11 +112,7 @@ export class ConsumptionSampler {
     const byName = new Map<string, Sum>();
     for (const half of halves) {
       all.add(half.all);
-      for (const [name, units] of half.top.entries()) {
-        const sum = byName.get(name) ?? new Sum();
-        sum.add(units);
-        byName.set(name, sum);
-      }
+      for (const [name, units] of half.top.entries()) sumOf(byName, name).add(units);
     }
     const covered = this.#now() - this.#began + (this.#before === undefined ? 0 : HALF_MS);
     const seconds = Math.max(SHORTEST_MS, covered) / 1_000;
@@ -114,19 +129,25 @@ export class ConsumptionSampler {
     return { seconds, ...aSecond(all), keys, missedAtMost: missed / weight };
   }
 
+  /** All units since the start of collections, by the names that these have in keys. */
+  collections(): (Units & { readonly collection: string })[] {
+    return [...this.#collections].map(([collection, { readUnits, writeUnits }]) => ({
+      collection,
+      readUnits,
+      writeUnits,
+    }));
+  }
+
+  /** The number of requests since the start, by operation. */
+  requests(): ReadonlyMap<string, number> {
+    return this.#requests;
+  }
+
   totals(): Total[] {
     return [...this.#totals].map(([name, { readUnits, writeUnits }]) => {
       const { table, index } = partsOf(name);
       return { table, index, readUnits, writeUnits };
     });
-  }
-
-  #totalOf(name: string): Sum {
-    const known = this.#totals.get(name);
-    if (known !== undefined) return known;
-    const sum = new Sum();
-    this.#totals.set(name, sum);
-    return sum;
   }
 
   /** Begins the next half when the current one is over; discards both if a whole half has passed since. */

@@ -1,5 +1,6 @@
 import { afterPartition } from '../../pages/directory.js';
 import type { OrderedMarker } from '../../pages/ordered-marker.js';
+import { inSpan } from '../../tracing.js';
 import type { Database, Item } from '../database.js';
 import { batchGet, type BatchGetOptions } from '../request/batch-get.js';
 import type { Call } from '../request/meter.js';
@@ -147,7 +148,9 @@ export async function getPages(
 ): Promise<(StoredPage | undefined)[]> {
   const keys = begins.map((begin) => database.keys.page(scope, generation, begin));
   const items = await batchGet(database, database.tables.derived, keys, call, options);
-  return items.map((item) => item && pageOfItem(item, collection));
+  return inSpan(call.traced, 'cellport.decode', { 'cellport.pages': items.length }, () =>
+    items.map((item) => item && pageOfItem(item, collection)),
+  );
 }
 
 /** The pages of one partition whose begins are between two positions, both included. */

@@ -1,3 +1,4 @@
+import type { Traced } from '../../tracing.js';
 import type { PageRead, RangeRead } from './read-log.js';
 
 /** Cost of one client request, summed over its commands by `send`. */
@@ -59,6 +60,8 @@ export interface Call {
   readonly claim?: ((units: number) => () => void) | undefined;
   /** The meter's units are not needed. AWS reports them for free, but reporting slows DynamoDB Local's writes by a fifth. */
   readonly unpriced?: boolean | undefined;
+  /** Undefined if nobody traces it. */
+  readonly traced?: Traced | undefined;
   /** Collects each range that was read or served from a cache, for explanations; omitted if not requested. */
   readonly reads?: RangeRead[] | undefined;
   /** Collects each page of markers used, likewise. */

@@ -43,6 +43,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 
 import { READS_OF_A_WRITE, unitsOf as readUnitsOf } from '../../model/read-cost.js';
+import { inSpan, type Attributes } from '../../tracing.js';
 import type { Database } from '../database.js';
 import { exact } from './exact-values.js';
 import { mapFailure } from './failures.js';
@@ -234,6 +235,14 @@ function capacityWanted({ consumption, waitsForDisk }: Database, writing: boolea
   return consumption !== undefined && writing ? 'INDEXES' : 'TOTAL';
 }
 
+/** The attributes of a command's span, as OpenTelemetry names them. */
+function attributesOf(input: Operations[Operation]['input']): Attributes {
+  const tables =
+    'TableName' in input ? [input.TableName] : Object.keys('RequestItems' in input ? (input.RequestItems ?? {}) : {});
+  const index = 'IndexName' in input ? input.IndexName : undefined;
+  return { 'db.system.name': 'aws.dynamodb', 'aws.dynamodb.table_names': tables, 'aws.dynamodb.index_name': index };
+}
+
 /**
  * Sends one command: the only place where items of DynamoDB are read or written. Counts the response in the call's
  * meter, passes it to the database's sampler, and lists a Query among its reads. Throws THROTTLED or
@@ -244,7 +253,7 @@ export async function send<K extends Operation>(
   database: Database,
   operation: K,
   input: Operations[K]['input'],
-  { meter, reads, signal, claim, unpriced = false }: Call,
+  { meter, reads, signal, claim, traced, unpriced = false }: Call,
 ): Promise<Operations[K]['output']> {
   const { run, range, writes, leastUnits, keysRead } = DISPATCH[operation] as Dispatch<K>;
   const writing = writes !== undefined;
@@ -254,11 +263,15 @@ export async function send<K extends Operation>(
   const priced: Operations[K]['input'] =
     capacity === undefined ? input : { ...input, ReturnConsumedCapacity: capacity };
   const ends = { signal, failure: mapFailure };
-  const output = await withinTime(database, (options) => run(database, priced, options), ends);
-  const units = capacity === undefined ? 0 : Math.max(unitsOf(output), leastUnits?.(input, output) ?? 0);
+  const [output, units] = await inSpan(traced, `DynamoDB ${operation}`, attributesOf(input), async (note) => {
+    const answer = await withinTime(database, (options) => run(database, priced, options), ends);
+    const took = capacity === undefined ? 0 : Math.max(unitsOf(answer), leastUnits?.(input, answer) ?? 0);
+    note({ [writing ? 'cellport.write_units' : 'cellport.read_units']: took });
+    return [answer, took] as const;
+  });
   count(meter, operation, input, output, units);
   endClaim?.();
-  database.consumption?.note(input, output, writing);
+  database.consumption?.note(input, output, writing, operation);
   if (reads && range) reads.push(range(database, input, output, units));
   return output;
 }

@@ -26,8 +26,7 @@ function snapshot(seconds: number, keys: readonly HotKey[], requests: number, be
   const sum = (of: (key: HotKey) => number) => keys.reduce((total, key) => total + of(key), 0);
   const units = { readUnits: sum((key) => key.readUnits), writeUnits: sum((key) => key.writeUnits) };
   const hotKeys: HotKeys = { seconds, ...units, missedAtMost: 0.1, keys };
-  const totals = [{ table: 't', index: null, ...units }];
-  return snapshotOf({ hotKeys: () => hotKeys, totals: () => totals }, registry);
+  return snapshotOf({ hotKeys: () => hotKeys, registry: () => registry });
 }
 
 test('the metrics of several processes are added up, each hot key with all that it takes', async () => {
@@ -36,7 +35,6 @@ test('the metrics of several processes are added up, each hot key with all that 
     snapshot(30, [hot('b', 4, 1), hot('a', 0, 0)], 4, 2),
   ]);
   const metrics = mergedMetrics(async () => all);
-  expect(await metrics.totals()).toEqual([{ table: 't', index: null, readUnits: 16, writeUnits: 1 }]);
   const { keys, ...sums } = await metrics.hotKeys();
   expect(sums).toMatchObject({ seconds: 60, readUnits: 16, writeUnits: 1 });
   expect(sums.missedAtMost).toBeCloseTo(0.1);
@@ -45,7 +43,7 @@ test('the metrics of several processes are added up, each hot key with all that 
     { ...hot('a', 10, 0), share: 10 / weight },
     { ...hot('b', 6, 1), share: (6 + WEIGHT) / weight },
   ]);
-  const text = await metrics.others();
+  const text = await (await metrics.registry()).metrics();
   expect(text).toContain('requests{code=""} 7\n');
   expect(text).toContain('behind 2\n');
 });

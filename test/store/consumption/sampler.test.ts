@@ -19,7 +19,7 @@ test('units a second are a mean of the last half to whole minute, and what is ol
   /** Ten reads a second. */
   function readFor(seconds: number, pk: string, units: number): void {
     for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
-      sampler.note(read(pk), answer(units), false);
+      sampler.note(read(pk), answer(units), false, 'Query');
       now += 100;
     }
   }
@@ -42,9 +42,9 @@ test('units a second are a mean of the last half to whole minute, and what is ol
 
 test('the hottest keys come first, a write unit weighing as much as three read units', () => {
   const sampler = new ConsumptionSampler(() => 0);
-  sampler.note(read('reads'), answer(29), false);
-  sampler.note({ TableName: 't', Item: { pk: 'writes', sk: 'self' } }, answer(10), true);
-  sampler.note({ TableName: 't' }, answer(41), false);
+  sampler.note(read('reads'), answer(29), false, 'Query');
+  sampler.note({ TableName: 't', Item: { pk: 'writes', sk: 'self' } }, answer(10), true, 'Query');
+  sampler.note({ TableName: 't' }, answer(41), false, 'Query');
   const report = sampler.report(1);
   expect(report.keys).toEqual([
     { table: 't', index: null, key: 'writes', readUnits: 0, writeUnits: 1, share: 30 / 100 },
@@ -62,7 +62,7 @@ test('statements count for the keys that they name, as AWS reports them; DynamoD
   const sampler = new ConsumptionSampler(() => 0);
   const report = (table: string) => ({ ConsumedCapacity: [{ TableName: table, CapacityUnits: 20 }] });
   const replaced = replaceBlocksRequest(keys, 'd', [block('u3k', 2), block('gcpj', undefined)]);
-  sampler.note(replaced, report('d'), true);
+  sampler.note(replaced, report('d'), true, 'Query');
   sampler.note(
     deleteStatements('t', [
       { pk: 'p', sk: 'self', life: 'l' },
@@ -70,6 +70,7 @@ test('statements count for the keys that they name, as AWS reports them; DynamoD
     ]),
     report('t'),
     true,
+    'Query',
   );
   const found = sampler.report(9).keys.map(({ table, key, writeUnits }) => `${table} ${key} ${writeUnits}`);
   const blocks = ['gcpj', 'u3k'].map((parent) => blockKey(keys, { scope: 'parks', parent }).pk);
