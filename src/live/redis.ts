@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
+import { loadOptional } from '../optional-package.js';
 import { backoffMs } from '../retry.js';
 import type { StreamRecord } from '../stream/change.js';
 import { isTold } from './change.js';
@@ -72,8 +73,9 @@ export class Relay {
       retryStrategy: (times: number) => backoffMs(times),
     };
     this.#options = options;
-    this.#publisher = new Redis(url, connection);
-    this.#subscriber = new Redis(url, { ...connection, enableOfflineQueue: true });
+    const { Redis: Client } = loadOptional('CELLPORT_REDIS_URL', 'ioredis') as { readonly Redis: typeof Redis };
+    this.#publisher = new Client(url, connection);
+    this.#subscriber = new Client(url, { ...connection, enableOfflineQueue: true });
     for (const client of [this.#publisher, this.#subscriber]) {
       client.on('error', (err) => log.warn({ err }, 'Cannot reach Redis; retrying'));
     }

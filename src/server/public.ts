@@ -6,8 +6,7 @@ import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import { credentialIn } from '../access/credential.js';
 import { readConfig } from '../config.js';
 import { CellportError, type ErrorCode } from '../errors.js';
-import { createContext, type RequestContext } from '../graphql/context.js';
-import type { MarkerInput, UpsertMarkersResult } from '../graphql/generated.js';
+import { createContext } from '../graphql/context.js';
 import { SCHEMA, type Extension } from '../graphql/schema.js';
 import { Work } from '../graphql/work.js';
 import { fetchFrom } from '../http/fetch.js';
@@ -15,11 +14,22 @@ import { createLog } from '../log-output.js';
 import type { Log } from '../log.js';
 import { openTables } from '../store/table/table-check.js';
 import { openBackend } from './backend.js';
+import { DELETE, GET, UPDATE, UPSERT, VIEWPORT } from './documents.js';
+import type {
+  BoundsInput,
+  DeleteMutation,
+  GetQuery,
+  OwnMarkerFragment as Marker,
+  MarkerInput,
+  UpdateMarkerInput,
+  UpdateMutation,
+  UpsertMutation,
+  ViewQuery,
+} from './generated.js';
 import { openServer, type Server } from './open-server.js';
 
 export { CellportError, type ErrorCode } from '../errors.js';
 export type { Log } from '../log.js';
-export type { RequestContext } from '../graphql/context.js';
 export type { Extension } from '../graphql/schema.js';
 
 export interface CellportOptions extends Extension {
@@ -55,7 +65,7 @@ export interface Cellport {
    * The context of one operation of `schema`. Throws UNAUTHENTICATED or FORBIDDEN if rules are on and the request's
    * credential does not verify. The checks of whole documents, budgets and the audit are part of `fetch` and `execute` only.
    */
-  context(request?: AnyRequest): Promise<RequestContext>;
+  context(request?: AnyRequest): Promise<object>;
   /** Answers a request like `cellport serve` does, with all its limits: GraphQL, event streams, health and pages. */
   fetch(this: void, request: Request): Promise<Response>;
   /** Executes one operation with all limits. Its errors are in the result. */
@@ -64,7 +74,13 @@ export interface Cellport {
   ): Promise<{ readonly data?: Data | null; readonly errors?: readonly GraphQLFormattedError[] }>;
   readonly markers: {
     /** Creates or replaces up to 500 markers. Throws the error of the mutation `upsertMarkers`. */
-    upsert(collection: string, markers: readonly MarkerInput[]): Promise<UpsertMarkersResult>;
+    upsert(collection: string, markers: readonly MarkerInput[]): Promise<UpsertMutation['result']>;
+    /** A marker by its ID, with the latest write; null if there is none. */
+    get(id: string): Promise<Marker | null>;
+    /** Throws NOT_FOUND if there is no such marker, and CONFLICT if it does not have the `expectedVersion`. */
+    update(input: UpdateMarkerInput): Promise<Marker>;
+    /** Deletes up to 500 markers by their IDs. */
+    delete(ids: readonly string[]): Promise<DeleteMutation['result']>;
   };
   /** What is in a rectangle, as GeoJSON: markers, or clusters if there are more than `limit`. */
   viewport(view: View): Promise<Features>;
@@ -86,19 +102,12 @@ export interface Features {
 export interface View {
   readonly collection: string;
   /** Degrees; it crosses the antimeridian if `west` > `east`. */
-  readonly bounds: Readonly<Record<'west' | 'south' | 'east' | 'north', number>>;
+  readonly bounds: BoundsInput;
   /** That of web maps with tiles of 512 pixels. */
   readonly zoom: number;
   /** 2,000 by default. */
   readonly limit?: number | undefined;
 }
-
-const UPSERT = `mutation ($collection: String!, $markers: [MarkerInput!]!) {
-  result: upsertMarkers(collection: $collection, markers: $markers) { created updated unchanged failures { index code message } }
-}`;
-const VIEWPORT = `query ($bounds: BoundsInput!, $zoom: Float!, $collection: String!, $limit: Int) {
-  viewport(bounds: $bounds, zoom: $zoom) { result: features(collection: $collection, limit: $limit) }
-}`;
 
 function headersOf({ headers }: AnyRequest): Readonly<Record<string, unknown>> {
   return headers instanceof Headers ? Object.fromEntries(headers) : headers;
@@ -138,14 +147,17 @@ export async function createCellport(options: CellportOptions = {}): Promise<Cel
       const { body } = await graphql.answer({ ...request, body: operation }, new AbortController().signal);
       return JSON.parse(body.toString()) as { data?: never; errors?: readonly GraphQLFormattedError[] };
     };
-    const resultOf = async (query: string, variables: Operation['variables'], path: readonly string[]) => {
+    const resultOf = async <Data extends { readonly result: unknown }>(
+      query: string,
+      variables: Operation['variables'],
+    ) => {
       const { data, errors } = await execute({ query, variables });
       const [error] = errors ?? [];
       if (error) {
         const { code = 'UNAVAILABLE', ...details } = error.extensions ?? {};
         throw new CellportError(code as ErrorCode, error.message, details);
       }
-      return path.reduce((value: unknown, name) => (value as Readonly<Record<string, unknown>>)[name], data);
+      return (data as unknown as Data).result as Data['result'];
     };
     return {
       schema: graphql.schema,
@@ -156,10 +168,12 @@ export async function createCellport(options: CellportOptions = {}): Promise<Cel
       fetch,
       execute,
       markers: {
-        upsert: async (collection, markers) =>
-          (await resultOf(UPSERT, { collection, markers }, ['result'])) as UpsertMarkersResult,
+        upsert: (collection, markers) => resultOf<UpsertMutation>(UPSERT, { collection, markers }),
+        get: (id) => resultOf<GetQuery>(GET, { id }),
+        update: (input) => resultOf<UpdateMutation>(UPDATE, { input }),
+        delete: (ids) => resultOf<DeleteMutation>(DELETE, { ids }),
       },
-      viewport: async (view) => (await resultOf(VIEWPORT, { ...view }, ['viewport', 'result'])) as Features,
+      viewport: async (view) => (await resultOf<ViewQuery>(VIEWPORT, { ...view }))?.features as Features,
       close,
     };
   } catch (error) {
