@@ -1,8 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
@@ -28,6 +29,16 @@ const MISSING_JAVA =
 const OLD_JAVA =
   'the embedded DynamoDB needs Java 17 or newer, and the `java` found is older: install a newer one ' +
   '(e.g. openjdk-17-jre-headless), or run `docker compose up`, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB';
+
+/** Why this machine's Java cannot run the engine; undefined if it can. */
+export async function javaFault(): Promise<string | undefined> {
+  try {
+    const { stderr } = await promisify(execFile)('java', ['-version']);
+    return Number(/version "(\d+)/.exec(stderr)?.[1]) >= 17 ? undefined : OLD_JAVA;
+  } catch {
+    return MISSING_JAVA;
+  }
+}
 
 /** java/ is next to src/ in the repository and next to dist/ in the package. */
 const LAUNCHER = join(import.meta.dirname, '../../java');

@@ -9,6 +9,23 @@ import type { StreamRecord } from '../stream/change.js';
 import { isTold } from './change.js';
 import type { LiveHub } from './hub.js';
 
+/** The version of a Redis. */
+export async function versionOfRedis(url: string): Promise<string> {
+  const { Redis: Client } = loadOptional('CELLPORT_REDIS_URL', 'ioredis') as { readonly Redis: typeof Redis };
+  const client = new Client(url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });
+  let fault: unknown;
+  client.on('error', (error) => (fault ??= error));
+  try {
+    await client.connect();
+    return /redis_version:(\S+)/.exec(await client.info('server'))?.[1] ?? 'unknown';
+  } catch (error) {
+    // That the connection is closed is what commands are told.
+    throw fault ?? error;
+  } finally {
+    client.disconnect();
+  }
+}
+
 /** The message that the server reading the stream sends to all servers, including itself. */
 interface Message {
   /** Identifies the sender and its current term; a sender that starts again may have skipped records. */

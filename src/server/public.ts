@@ -1,8 +1,11 @@
 /** `cellport/server`: Cellport as a part of your own server. */
+import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
 
+import type { Authorize } from '../access/authorization.js';
+import { authorizedBy } from '../access/authorize.js';
 import { credentialIn } from '../access/credential.js';
 import { readConfig } from '../config.js';
 import { CellportError, type ErrorCode } from '../errors.js';
@@ -30,6 +33,7 @@ import { openServer, type Server } from './open-server.js';
 
 export { CellportError, type ErrorCode } from '../errors.js';
 export type { Log } from '../log.js';
+export type { Authorization, AuthorizationQuestion } from '../access/authorization.js';
 export type { Extension } from '../graphql/schema.js';
 
 export interface CellportOptions extends Extension {
@@ -43,6 +47,13 @@ export interface CellportOptions extends Extension {
   readonly federation?: boolean | undefined;
   /** Settings as in docs/configuration.md, in place of the environment variables of the same names. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Decides in place of rules of access, for everything that is read or changed. It answers at once, so look up who asks
+   * before. Caches keep no answers then.
+   */
+  readonly authorize?: Authorize | undefined;
+  /** Encrypts cursors of who sees only some markers: the same on all servers. Random by default. */
+  readonly cursorSecret?: string | undefined;
   /** Lines of JSON on stdout by default. */
   readonly log?: Log | undefined;
 }
@@ -54,7 +65,7 @@ export interface Operation {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
   readonly operationName?: string | undefined;
-  /** Credentials, if rules are on. */
+  /** Those of who asks, if there are rules or `authorize`; without them, your own code asks. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -127,8 +138,12 @@ function ownSettings({ table, consumer, federation, settings }: CellportOptions)
  * DynamoDB cannot be reached.
  */
 export async function createCellport(options: CellportOptions = {}): Promise<Cellport> {
-  const config = readConfig({ own: ownSettings(options) });
-  const { client, typeDefs, resolvers, log = createLog(config.logLevel) } = options;
+  const read = readConfig({ own: ownSettings(options) });
+  const { authorize, cursorSecret, client, typeDefs, resolvers, log = createLog(read.logLevel) } = options;
+  // What one may see depends on more than the headers that caches know.
+  const config = authorize === undefined ? read : { ...read, auth: undefined, cacheSeconds: 0 };
+  const authenticator =
+    authorize && authorizedBy(authorize, cursorSecret === undefined ? randomBytes(32) : Buffer.from(cursorSecret));
   const backend = await openBackend(config, { log, ...(client && { client }) });
   let server: Server | undefined;
   const close = async () => {
@@ -137,13 +152,14 @@ export async function createCellport(options: CellportOptions = {}): Promise<Cel
   };
   try {
     await openTables(backend.database);
-    server = openServer(config, backend, {}, log);
+    server = openServer(config, backend, { authenticator }, log);
     const { http, graphql } = await server.open({ typeDefs, resolvers });
     const fetch = await fetchFrom(http);
     const { services } = server;
 
-    const execute = async ({ headers = {}, ...operation }: Operation) => {
-      const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, search: '' };
+    const execute = async ({ headers, ...operation }: Operation) => {
+      const sent = { 'content-type': 'application/json', ...headers };
+      const request = { method: 'POST', headers: sent, search: '', isOwn: headers === undefined };
       const { body } = await graphql.answer({ ...request, body: operation }, new AbortController().signal);
       return JSON.parse(body.toString()) as { data?: never; errors?: readonly GraphQLFormattedError[] };
     };

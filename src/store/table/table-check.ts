@@ -26,7 +26,7 @@ const identityOf = ([entities]: readonly TableState[]): string =>
   entities?.description?.TableId ?? entities?.description?.CreationDateTime?.toISOString() ?? '';
 
 /** Throws BAD_USER_INPUT if all collections have keys of the other style: nobody would find them. */
-async function checkKeyStyle(database: Database): Promise<void> {
+export async function checkKeyStyle(database: Database): Promise<void> {
   const { keys, tables } = database;
   const other = keys.style === 'compact' ? 'readable' : 'compact';
   async function isUsed({ collectionsPartition: pk }: Keyspace): Promise<boolean> {
