@@ -8,13 +8,11 @@ import { checkReach } from '../loopback.js';
 import { requirePackages } from '../optional-package.js';
 import { openClient } from '../search/opensearch/client.js';
 import { CONSUMER, loadStreamState, type StreamState } from '../store/cell/stream-state.js';
-import { everyCollection } from '../store/collection/collection-changes.js';
 import type { Tables } from '../store/database.js';
 import { isFailure } from '../store/request/failures.js';
 import { newCall } from '../store/request/meter.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { send, type Operations } from '../store/request/send.js';
-import { hasSource } from '../store/source/source-mapping.js';
 import { checkKeyStyle } from '../store/table/table-check.js';
 import { faultsOf, isForeign, isMended, type TableState } from '../store/table/table-differences.js';
 import { describeTables, foreignFaults, isActive } from '../store/table/tables.js';
@@ -24,7 +22,6 @@ import { ownerIsGone, ownRelease, placeOf } from '../stream/consume/owners.js';
 import { KEPT_MS } from '../stream/state.js';
 import { openBackend, type Backend } from './backend.js';
 import { clockReadiness } from './clock-watch.js';
-import { sourceStatus } from './sources/report.js';
 
 /** One line of the doctor: what was looked at, what was found there, and what to do unless that is well. */
 export interface Finding {
@@ -134,7 +131,7 @@ function countsOutcome(state: StreamState | undefined, wall: number): Outcome {
   return ok(`exact, ${Math.max(0, Math.round((wall - endAt) / 1_000))} s ago; format ${layout}`);
 }
 
-function consumerOutcome({ owner }: StreamState): Outcome {
+function consumerOutcome(owner: string): Outcome {
   if (owner === '') return warning('no process reads the stream', 'start `cellport serve`, or the Lambda function');
   const { host, pid, release } = placeOf(owner);
   const who = `process ${pid} on ${host}, release ${release ?? 'unknown'}`;
@@ -180,19 +177,13 @@ async function examineDatabase(findings: Findings, config: Config, backend: Back
     if (last !== undefined) await stream.readRecords(await stream.openShard(name, last.id, { type: 'newest' }));
     return ok('readable');
   });
-  const state = await loadStreamState(database, CONSUMER, newCall());
-  await findings.look('counts', () => countsOutcome(state, database.clock.wall()));
-  if (state !== undefined) await findings.look('consumer', () => consumerOutcome(state));
-  for await (const collections of everyCollection(database, 'in use', newCall())) {
-    for (const collection of collections.filter(hasSource)) {
-      await findings.look(`source ${collection.key}`, async () => {
-        const { state: how, reason } = await sourceStatus(database, database.keys.scope(collection), newCall());
-        if (how === 'FAILED' || how === 'GAP')
-          return problem(`${how}: ${reason}`, '`cellport source status` says more');
-        return ok(how);
-      });
-    }
-  }
+  let state: StreamState | undefined;
+  await findings.look('counts', async () => {
+    state = await loadStreamState(database, CONSUMER, newCall());
+    return countsOutcome(state, database.clock.wall());
+  });
+  const { owner } = state ?? {};
+  if (owner !== undefined) await findings.look('consumer', () => consumerOutcome(owner));
 }
 
 /** Packages that these settings need. */

@@ -1,7 +1,7 @@
 /** The operations behind the methods of `Cellport`; their types are generated from them. */
 
 /** What `Query.marker` and `updateMarker` return, without what needs further reads. */
-const MARKER = /* GraphQL */ `
+export const MARKER = /* GraphQL */ `
   fragment OwnMarker on Marker {
     id
     key
@@ -34,24 +34,20 @@ export const UPSERT = /* GraphQL */ `
   }
 `;
 
-const GET_OPERATION = /* GraphQL */ `
+export const GET = /* GraphQL */ `
   query Get($id: ID!) {
     result: marker(id: $id) {
       ...OwnMarker
     }
   }
 `;
-export const GET = GET_OPERATION + MARKER;
-
-const UPDATE_OPERATION = /* GraphQL */ `
+export const UPDATE = /* GraphQL */ `
   mutation Update($input: UpdateMarkerInput!) {
     result: updateMarker(input: $input) {
       ...OwnMarker
     }
   }
 `;
-export const UPDATE = UPDATE_OPERATION + MARKER;
-
 export const DELETE = /* GraphQL */ `
   mutation Delete($ids: [ID!]!) {
     result: deleteMarkers(ids: $ids) {

@@ -17,7 +17,7 @@ import { createLog } from '../log-output.js';
 import type { Log } from '../log.js';
 import { openTables } from '../store/table/table-check.js';
 import { openBackend } from './backend.js';
-import { DELETE, GET, UPDATE, UPSERT, VIEWPORT } from './documents.js';
+import { DELETE, GET, MARKER, UPDATE, UPSERT, VIEWPORT } from './documents.js';
 import type {
   BoundsInput,
   DeleteMutation,
@@ -185,8 +185,8 @@ export async function createCellport(options: CellportOptions = {}): Promise<Cel
       execute,
       markers: {
         upsert: (collection, markers) => resultOf<UpsertMutation>(UPSERT, { collection, markers }),
-        get: (id) => resultOf<GetQuery>(GET, { id }),
-        update: (input) => resultOf<UpdateMutation>(UPDATE, { input }),
+        get: (id) => resultOf<GetQuery>(GET + MARKER, { id }),
+        update: (input) => resultOf<UpdateMutation>(UPDATE + MARKER, { input }),
         delete: (ids) => resultOf<DeleteMutation>(DELETE, { ids }),
       },
       viewport: async (view) => (await resultOf<ViewQuery>(VIEWPORT, { ...view }))?.features as Features,
