@@ -217,7 +217,8 @@ export async function examine(config: Config, hint: Hint): Promise<readonly Find
   if (openSearchUrl !== undefined) {
     await findings.look('OpenSearch', async () => {
       const client = await openClient(openSearchUrl);
-      const { body } = await client.info().finally(() => client.close());
+      const { body } = await client.info();
+      await client.close();
       return ok(`version ${body.version.number}`);
     });
   }

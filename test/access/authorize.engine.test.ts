@@ -156,7 +156,7 @@ describe.each(roles)('for a %s', (role) => {
 test.each(['stranger', 'reader', 'writer'] as const)('a %s is refused the changes that rules refuse', async (role) => {
   for (const key of ['guarded', 'others', 'unused']) {
     for (const [field, mutation] of everyMutation(key)) {
-      const isWritten = role === 'writer' && key === 'guarded' && !/Collection$/.test(field);
+      const isWritten = role === 'writer' && key === 'guarded' && !field.endsWith('Collection');
       // What is allowed would change what the other one finds.
       if (isWritten) continue;
       const [ruled, asked] = await both(mutation, role);
