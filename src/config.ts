@@ -21,6 +21,8 @@ export interface Config {
   readonly readOnly: boolean;
   /** Whether the server asks who its clients are; undefined if nothing is said about that. */
   readonly auth: boolean | undefined;
+  /** The credential with which `cellport mcp` asks. */
+  readonly key: string | undefined;
   /** Where it is noted who has changed what. */
   readonly audit: 'log' | 'table' | 'off';
   /** Whether operations beyond a budget are refused, or only reported. */
@@ -197,6 +199,7 @@ export function readConfig(
     },
     readOnly: values.CELLPORT_READ_ONLY,
     auth,
+    key: values.CELLPORT_KEY,
     audit: values.CELLPORT_AUDIT ?? (auth === true ? 'log' : 'off'),
     budgets: values.CELLPORT_BUDGETS,
     consumer: values.CELLPORT_CONSUMER,

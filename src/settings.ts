@@ -148,6 +148,7 @@ export const variables = z.object({
   CELLPORT_READ_ONLY: onOrOff('off'),
   CELLPORT_FEDERATION: onOrOff('off'),
   CELLPORT_AUTH: z.enum(['on', 'off', '1', '0'], 'must be on or off').optional(),
+  CELLPORT_KEY: text,
   CELLPORT_AUDIT: z.enum(['log', 'table', 'off'], 'must be log, table or off').optional(),
   CELLPORT_BUDGETS: z.enum(['enforce', 'measure'], 'must be enforce or measure').default('enforce'),
   CELLPORT_CONSUMER: onOrOff('on'),

@@ -1,6 +1,8 @@
 /** Examples for each command's help, by full command name. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'cellport serve': ['cellport serve', 'PORT=8080 cellport serve --demo'],
+  'cellport init': ['cellport init', 'cellport init --table my-app --database eu-central-1 --port 8080'],
+  'cellport mcp': ['cellport mcp --url https://maps.example.org'],
   'cellport import': [
     'cellport import shops.geojson --collection shops',
     'cellport import shops.csv --collection shops --key-column code --lat-column Breite --lng-column Länge',

@@ -13,7 +13,9 @@ import { endOf } from './failure.js';
 import { hotCommand } from './hot.js';
 import { iamCommand } from './iam.js';
 import { importCommand } from './import.js';
+import { initCommand } from './init.js';
 import { keysCommand } from './keys.js';
+import { mcpCommand } from './mcp.js';
 import { EXIT_CODES } from './options.js';
 import { planCommand } from './plan.js';
 import { printable } from './progress.js';
@@ -70,6 +72,7 @@ function buildProgram(): Command {
     .addHelpText('after', `${SETTINGS}\n${EXIT_CODES}`);
   const commands = [
     serveCommand(version),
+    initCommand(),
     importCommand(),
     sourceCommand(),
     iamCommand(),
@@ -89,6 +92,7 @@ function buildProgram(): Command {
     planCommand(),
     adviseCommand(),
     hotCommand(),
+    mcpCommand(version),
   ];
   for (const command of commands) program.addCommand(command);
   const within = (command: Command): Command[] => [command, ...command.commands.flatMap(within)];

@@ -20,7 +20,11 @@ export function sourceCommand(): Command {
           .conflicts('kind'),
       )
       .action((options: { readonly table: string; readonly kind?: string; readonly preset?: 'dynamodb-geo' }) =>
-        withDatabase(async (session) => (await import('./source/propose.js')).proposeMapping(session, options)),
+        withDatabase(async (session) => {
+          const mapping = await (await import('./source/propose.js')).proposeMapping(session, options);
+          console.error('Save this as a file, e.g. mapping.json, and try it with: cellport source check mapping.json');
+          console.log(mapping);
+        }),
       ),
   );
   command.addCommand(

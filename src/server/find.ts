@@ -45,23 +45,32 @@ async function openCandidates({ openSearchUrl, dataDir }: Config, backend: Backe
 }
 
 /**
- * Searches the most recent complete index that a server maintains, on this machine or in OpenSearch. Throws UNAVAILABLE
- * if there is none.
+ * Opens the most recent complete index that a server maintains, on this machine or in OpenSearch. Throws UNAVAILABLE if
+ * there is none.
  */
+export async function findIndex(config: Config, backend: Backend) {
+  const candidates = await openCandidates(config, backend);
+  try {
+    const stream = await openStream(backend.database, backend.streams).identify();
+    const found = await mostRecent(candidates.readers, stream);
+    if (found !== undefined) return { ...found, close: () => candidates.close() };
+    const message = `no complete search index in ${candidates.where}; run \`cellport serve\` to build one`;
+    throw new CellportError('UNAVAILABLE', message);
+  } catch (error) {
+    await candidates.close();
+    throw error;
+  }
+}
+
+/** Searches that index. Throws UNAVAILABLE if there is none. */
 export async function findText(
   config: Config,
   backend: Backend,
   input: TextSearchInput,
   signal: AbortSignal,
 ): Promise<FoundText> {
-  const candidates = await openCandidates(config, backend);
+  const found = await findIndex(config, backend);
   try {
-    const stream = await openStream(backend.database, backend.streams).identify();
-    const found = await mostRecent(candidates.readers, stream);
-    if (found === undefined) {
-      const message = `no complete search index in ${candidates.where}; run \`cellport serve\` to build one`;
-      throw new CellportError('UNAVAILABLE', message);
-    }
     requireIndexed(backend.database, input.collections, (scope) => found.sources.has(scope));
     return await oneQuery(config.limits, backend.database, signal, async (map) => {
       const read = (part: TextSearchInput) => searchText(map, found.reader, part, signal);
@@ -71,7 +80,7 @@ export async function findText(
       return { edges, next, total: await count(), asOf: found.asOf };
     });
   } finally {
-    await candidates.close();
+    await found.close();
   }
 }
 

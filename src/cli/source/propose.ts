@@ -8,11 +8,11 @@ import type { CommandSession } from '../session.js';
 
 const SAMPLE = 500;
 
-/** Prints the mapping of a kind of items on standard output, and everything else on standard error. */
+/** Proposes a mapping for a kind of items, in JSON, and prints on standard error how it came about. */
 export async function proposeMapping(
   { database, signal }: CommandSession,
   { table: name, kind, preset }: { readonly table: string; readonly kind?: string; readonly preset?: 'dynamodb-geo' },
-): Promise<void> {
+): Promise<string> {
   const table = await describeSource(database, name);
   const items = await sampleItems(database, name, SAMPLE, newCall(signal));
   const say = (line: string) => console.error(printable(line));
@@ -36,6 +36,5 @@ export async function proposeMapping(
   for (const note of chosen.notes) say(`note: ${note}`);
   const fault = streamFault(table);
   if (fault !== undefined) say(`note: ${fault}`);
-  say('Save this as a file, e.g. mapping.json, and try it with: cellport source check mapping.json');
-  console.log(JSON.stringify(chosen.mapping, null, 2));
+  return JSON.stringify(chosen.mapping, null, 2);
 }

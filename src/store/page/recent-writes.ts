@@ -5,7 +5,7 @@ import type { RecentSums } from '../../pages/recent-cells.js';
 import type { RecentPart, RecentWrite } from '../../pages/recent-writes.js';
 import type { Database, Item } from '../database.js';
 import { bulkWriter } from '../request/batch-write.js';
-import { chunks } from '../request/concurrency.js';
+import { chunks, mapConcurrently } from '../request/concurrency.js';
 import type { Call } from '../request/meter.js';
 import { rangeRequest } from '../request/ranges.js';
 import { queryAll } from '../table/query-responses.js';
@@ -16,6 +16,7 @@ import { UnknownPageFormat } from './pages.js';
 const REMEMBERED_SECONDS = 3_600;
 /** Well below the largest item, if maps draw up to 2 KB of each marker. */
 const WRITES_IN_AN_ITEM = 500;
+const ITEMS_AT_A_TIME = 4;
 
 /** Names what was published after a version of the consumer's state, in the last of some attempts. */
 export interface Published {
@@ -83,11 +84,12 @@ export async function putRecentWrites(
   const parts = chunks(writes, WRITES_IN_AN_ITEM);
   const all = sums.flatMap(sumsIn);
   const size = Math.ceil(all.length / parts.length);
-  // Packing one takes some milliseconds, in which nothing else is done.
-  for (const [part, some] of parts.entries()) {
+  await mapConcurrently(parts, ITEMS_AT_A_TIME, async (some, part) => {
+    // Packing one takes some milliseconds, in which nothing else is done.
+    await database.scheduler.takeTurn(call.signal);
     const item = itemOf(batch, some, all.slice(part * size, (part + 1) * size));
     await write([{ ...keys.recentWrites(scope, version, `${attempt}.${part}`), ttl, a: attempt, ...item }]);
-  }
+  });
 }
 
 /** What was published from one version to another, both included, in order. Throws UnknownPageFormat. */

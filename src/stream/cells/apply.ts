@@ -23,7 +23,7 @@ export interface Applied {
   readonly suspects: readonly BlockName[];
 }
 
-const CHUNKS_AT_A_TIME = 16;
+const CHUNKS_AT_A_TIME = 4;
 /** More suspects than this are not needed. */
 const MOST_SUSPECTS = 20;
 

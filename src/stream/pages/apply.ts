@@ -93,7 +93,7 @@ async function applyRound(options: ApplyPagesOptions, round: number, edits: read
   return done;
 }
 
-const CHUNKS_AT_A_TIME = 16;
+const CHUNKS_AT_A_TIME = 4;
 
 /** Collects the edits of each page; a marker that moves to another page leaves its own page in the second round. */
 async function rewritesOf(options: ApplyPagesOptions, edits: readonly Edit[], all: boolean) {

@@ -18,6 +18,8 @@ export interface Shard extends ShardCursor {
   openedAt: number;
   /** Number of further empty answers before the shard counts as read up to now. */
   emptyAnswersLeft: number;
+  /** Whether the last answer was full. */
+  full: boolean;
 }
 
 /** The stream no longer exists. */
@@ -32,7 +34,10 @@ class StreamGone extends Error {
 // The simulation verifies the limits that decide what to trust: in its streams a fifth of the answers are empty although
 // records follow, and listings omit young shards and one old shard in twenty. The others only trade calls for delay.
 
-/** An answer with fewer records, read at the end of a shard, has all there is: the next call can wait. */
+/**
+ * An answer with fewer records has all there is, if the shard was read to its end a moment ago: the next call can wait. Where
+ * records keep coming, no answer after a full one would ever be empty.
+ */
 const FULL_BATCH = 100;
 /** Interval at which the stream is identified and its shards are listed while none of them ends. */
 export const LIST_EVERY_MS = 10_000;
@@ -46,7 +51,7 @@ const RESTED_MS = 1_000;
 /** A listing may lag, so several must agree that a shard is gone. */
 const LISTINGS_TO_BELIEVE = 5;
 
-const isReadUpToNow = ({ emptyAnswersLeft }: Shard) => emptyAnswersLeft === 0;
+const isReadUpToNow = ({ emptyAnswersLeft, full }: Shard) => emptyAnswersLeft === 0 && !full;
 
 /** The shards of a stream, each with its progress. */
 export class Shards {
@@ -70,7 +75,14 @@ export class Shards {
   }
 
   #add(id: string, after: string | undefined, since: number, ended: boolean, newOnly = false): Shard {
-    const unread = { parent: undefined, iterator: undefined, named: false, unclearFor: 0, emptyAnswersLeft: 0 };
+    const unread = {
+      parent: undefined,
+      iterator: undefined,
+      named: false,
+      unclearFor: 0,
+      emptyAnswersLeft: 0,
+      full: false,
+    };
     const added = { id, openedAt: -Infinity, newOnly, after, since, ended, ...unread };
     this.#shards.set(id, added);
     return added;
@@ -151,8 +163,9 @@ export class Shards {
     else {
       shard.after = last.sequence;
       shard.since = Math.max(shard.since, last.at);
-      if (records.length >= FULL_BATCH || !isReadUpToNow(shard)) shard.emptyAnswersLeft = 1;
+      if (shard.emptyAnswersLeft > 0) shard.emptyAnswersLeft = 1;
     }
+    shard.full = records.length >= FULL_BATCH;
     if (isReadUpToNow(shard)) shard.since = Math.max(shard.since, wall);
     shard.iterator = next;
     if (next !== undefined) return !isReadUpToNow(shard);

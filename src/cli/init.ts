@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
+
+import { CellportError } from '../errors.js';
+import { PRIVATE_FILE } from '../private-files.js';
+import { endOf, Interrupted } from './failure.js';
+import type { Answers } from './init/questions.js';
+import { EXIT_CODES } from './options.js';
+import { withDatabase } from './session.js';
+
+/** A mapping of the table in JSON; undefined, with the reason printed, if none can be proposed. */
+async function mappingOf(table: string): Promise<string | undefined> {
+  let mapping: string | undefined;
+  await withDatabase(async (session) => {
+    const { proposeMapping } = await import('./source/propose.js');
+    mapping = await proposeMapping(session, { table });
+  }).catch((error: unknown) => {
+    if (error instanceof Interrupted) throw error;
+    console.error(`${endOf(error).message}\nSo no mapping is written yet.`);
+  });
+  return mapping;
+}
+
+async function init({ force = false, ...given }: Partial<Answers> & { readonly force?: boolean }): Promise<void> {
+  const { answersTo } = await import('./init/questions.js');
+  const { filesFor } = await import('./init/files.js');
+  const answers = await answersTo(given);
+  const files = Object.entries(filesFor(answers));
+  const { table } = answers;
+  const key = /[a-z0-9][a-z0-9_-]{0,62}/.exec(table.toLowerCase().replaceAll('.', '-'))?.[0] ?? 'places';
+  const file = `${key}.json`;
+  const there = [...files.map(([path]) => path), ...(table === '' ? [] : [file])].filter((path) => existsSync(path));
+  if (there.length > 0 && !force) {
+    throw new CellportError('BAD_USER_INPUT', `to replace ${there.join(', ')} in this folder, pass --force`);
+  }
+  const write = (path: string, text: string) =>
+    writeFile(path, text, { ...PRIVATE_FILE, flag: force ? 'w' : 'wx' }).then(() => console.log(`wrote ${path}`));
+  for (const [path, text] of files) await write(path, text);
+  process.loadEnvFile('.env');
+  const mapping = table === '' ? undefined : await mappingOf(table);
+  if (mapping !== undefined) await write(file, `${mapping}\n`);
+  const found = mapping === undefined ? [] : [`source check ${file}`, `source create ${key} ${file}`];
+  const lost = mapping !== undefined || table === '' ? [] : [`source propose --table ${table} > ${file}`];
+  const cellport = `node --env-file=.env ${JSON.stringify(fileURLToPath(new URL('main.js', import.meta.url)))}`;
+  console.log(`Next:\n${[...found, ...lost, 'serve'].map((command) => `  ${cellport} ${command}\n`).join('')}`);
+}
+
+export function initCommand(): Command {
+  return new Command('init')
+    .description('Write a docker-compose.yml, an .env and a first mapping to this folder; asks unless told by options')
+    .option('--table <name>', 'your table with the places to show (none: Cellport keeps them)')
+    .option('--database <where>', 'a region of AWS, a URL, or `local` for a container (local)')
+    .option('--port <n>', 'port of the map on this machine (4000)')
+    .option('--force', 'replace these files')
+    .addHelpText('after', EXIT_CODES)
+    .action(init);
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+
+import { systemClock } from '../../src/clock.js';
+import type { StreamRecord } from '../../src/stream/change.js';
+import type { StreamPort } from '../../src/stream/ports.js';
+import { Shards } from '../../src/stream/source/shards.js';
+import { firstState } from '../../src/stream/state.js';
+
+const record = { sequence: '1', event: 'INSERT', at: 0, keys: {}, before: undefined, after: undefined };
+
+/** Whether a shard that was opened may have more at once after each of some answers, by their numbers of records. */
+async function mayHaveMore(answers: readonly number[]): Promise<boolean[]> {
+  const port = {
+    identify: () => Promise.resolve('stream'),
+    listShards: () => Promise.resolve({ shards: [{ id: 'shard', parent: undefined }], more: false }),
+  } as unknown as StreamPort;
+  const source = { port, stream: 'stream', clock: systemClock, signal: new AbortController().signal };
+  const shards = new Shards(source, firstState('stream', 0), false);
+  await shards.refresh();
+  return answers.map((count) => {
+    const shard = shards.readable()[0]!;
+    shards.opening(shard);
+    const records: StreamRecord[] = Array.from({ length: count }, () => record);
+    return shards.advance(shard, { records, next: 'iterator' }, 1);
+  });
+}
+
+test.each<[string, readonly number[], readonly boolean[]]>([
+  ['the end is where several answers are empty', [0, 0, 0], [true, true, false]],
+  ['one empty answer is enough after records', [7, 0], [true, false]],
+  ['few records may be followed by more until the end was seen', [0, 7, 7, 0], [true, true, true, false]],
+  ['at the end, a short answer has all there is', [0, 0, 0, 99, 1], [true, true, false, false, false]],
+  ['a full one does not, but a short one after it', [7, 0, 100, 1_000, 99], [true, false, true, true, false]],
+])('%s', async (_, answers, expected) => {
+  expect(await mayHaveMore(answers)).toEqual(expected);
+});
