@@ -13,15 +13,15 @@ function supported(names: readonly string[]): string {
 }
 
 /** UNAVAILABLE with the command that installs what a feature lacks. */
-function lacks(feature: string, names: readonly string[], cause?: unknown): CellportError {
+function lacks(feature: string, names: readonly string[]): CellportError {
   const message = `${feature} needs ${names.join(', ')}: npm install ${supported(names)}`;
-  return new CellportError('UNAVAILABLE', message, { missing: names }, { cause });
+  return new CellportError('UNAVAILABLE', message, { missing: names });
 }
 
 /** For `catch` after the dynamic import of a package that only some need: throws UNAVAILABLE if it is not installed. */
 export const orAskFor = (feature: string, name: string) => (error: unknown) => {
   const isMissing = (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
-  throw isMissing ? lacks(feature, [name], error) : error;
+  throw isMissing ? lacks(feature, [name]) : error;
 };
 
 /** `npx` installs Cellport elsewhere than in the folder of the user. */
