@@ -9,6 +9,7 @@ import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:f
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { bundlePackages } from './bundle-packages.mjs';
 import { BEST, precompress, QUICK } from './precompress.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -18,9 +19,16 @@ const parts = [
     name: 'the server',
     stamp: 'dist/.built-server',
     result: 'dist/cli/main.js',
-    sources: ['src', 'schema', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
+    sources: [
+      'src',
+      'schema',
+      'scripts/bundle-packages.mjs',
+      'tsconfig.json',
+      'tsconfig.build.json',
+      'package-lock.json',
+    ],
     command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'],
-    finish: writeSchema,
+    finish: () => Promise.all([writeSchema(), bundlePackages()]),
   },
   ...['stream', 'http'].map((mode) => ({
     name: `the Lambda function ${mode}`,

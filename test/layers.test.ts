@@ -92,7 +92,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files directly under src/ and who may import them. */
-const FOR_ANYONE = ['clock', 'connection', 'disk', 'errors', 'log', 'loopback', 'private-files', 'retry', 'tracing'];
+const FOR_ANYONE = [
+  'clock',
+  'connection',
+  'disk',
+  'errors',
+  'log',
+  'loopback',
+  'optional-package',
+  'private-files',
+  'retry',
+  'tracing',
+];
 const FOR_ROOTS_ONLY = ['config', 'log-output'];
 /** What the environment says, and what it may say. */
 const CONFIGURATION = ['config.ts', 'settings.ts'];
@@ -133,7 +144,9 @@ const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
 
 const text = (file: string) => readFileSync(join(SOURCE, file), 'utf8');
 const importsOf = (file: string) =>
-  [...text(file).matchAll(/(?:from|import|require|resolve)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] ?? '');
+  [...text(file).matchAll(/(?:from|import|(?:loadOptional|pathInPackage)\([^)]*?,)\s*\(?\s*'([^']+)'/g)].map(
+    (match) => match[1] ?? '',
+  );
 
 /** The path under src/ that a relative import resolves to, without its extension. */
 const target = (file: string, specifier: string) =>

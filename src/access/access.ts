@@ -56,7 +56,8 @@ function hiddenBy(rules: readonly OwnRule[]): ReadonlySet<string> {
   return new Set([...hidden].filter((name) => !isShown(name)));
 }
 
-const both = (one: MarkerFilter | undefined, other: MarkerFilter | undefined): MarkerFilter | undefined =>
+/** The markers that match both filters. */
+export const both = (one: MarkerFilter | undefined, other: MarkerFilter | undefined): MarkerFilter | undefined =>
   one && other
     ? {
         verdict(marker, collection) {

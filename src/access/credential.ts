@@ -5,6 +5,8 @@ export interface Credential {
   /** `Bearer …`, with a token or an API key. */
   readonly authorization?: string | undefined;
   readonly apiKey?: string | undefined;
+  /** By lower-case name; undefined for a call of the program that has this server inside. */
+  readonly headers?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export const unauthenticated = (reason: string) => new CellportError('UNAUTHENTICATED', reason);
@@ -15,7 +17,7 @@ export function credentialIn(headers: Readonly<Record<string, unknown>>): Creden
     const value = headers[name] ?? undefined;
     return value === undefined || typeof value === 'string' ? value : '';
   };
-  return { authorization: text('authorization'), apiKey: text('x-api-key') };
+  return { authorization: text('authorization'), apiKey: text('x-api-key'), headers };
 }
 
 /** The key or token itself; undefined for a request that has none. Throws UNAUTHENTICATED for two, or another scheme. */

@@ -1,7 +1,8 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 
 import type { Log } from '../log.js';
 import { periodMs, type Budget } from '../model/budget.js';
+import { loadOptional } from '../optional-package.js';
 import { backoffMs } from '../retry.js';
 import type { Buckets, Level } from './budgets.js';
 
@@ -30,7 +31,8 @@ export class RedisBuckets implements Buckets {
   constructor(url: string, table: string, own: Buckets, log: Log) {
     this.#prefix = `cellport:budget:${table}:`;
     this.#own = own;
-    this.#redis = new Redis(url, {
+    const { Redis: Client } = loadOptional('CELLPORT_REDIS_URL', 'ioredis') as { readonly Redis: typeof Redis };
+    this.#redis = new Client(url, {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       commandTimeout: ANSWERS_WITHIN_MS,

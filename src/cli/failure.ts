@@ -16,7 +16,8 @@ const HINTS: readonly { readonly pattern: RegExp; readonly hint: string }[] = [
   },
 ];
 
-const hintFor = (error: Error): string | undefined =>
+/** What to do about an error of the SDK; undefined if nothing is known. */
+export const hintFor = (error: Error): string | undefined =>
   HINTS.find(({ pattern }) => pattern.test(error.name) || pattern.test(error.message))?.hint;
 
 /** The message and exit code for a failure. */

@@ -5,6 +5,7 @@ import { accessCommand } from './access.js';
 import { adviseCommand } from './advise.js';
 import { deadLettersCommand } from './dead-letters.js';
 import { deleteCommand } from './delete.js';
+import { doctorCommand } from './doctor.js';
 import { documentsCommand } from './documents.js';
 import { EXAMPLES } from './examples.js';
 import { exportCommand } from './export.js';
@@ -84,6 +85,7 @@ function buildProgram(): Command {
     repartitionCommand(),
     deleteCommand(),
     documentsCommand(),
+    doctorCommand(),
     tableCommand(),
     keysCommand(),
     sweepCommand(),

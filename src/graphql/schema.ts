@@ -1,17 +1,19 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
-import { defaultFieldResolver, type GraphQLSchema } from 'graphql';
+import { defaultFieldResolver, type GraphQLObjectType, type GraphQLScalarType, type GraphQLSchema } from 'graphql';
 
 import type { RequestContext } from './context.js';
 import { boundFields } from './limits/bounded-lists.js';
 import { resolvers } from './resolvers/all.js';
 import { SCHEMA } from './schema-text.js';
 
-type Resolvers = NonNullable<Parameters<typeof makeExecutableSchema>[0]['resolvers']>;
+/** Any parent, arguments and context: types of others decide. */
+type FieldResolver = NonNullable<ReturnType<GraphQLObjectType['getFields']>[string]['resolve']>;
+type Resolvers = Readonly<Record<string, GraphQLScalarType | Readonly<Record<string, FieldResolver | object>>>>;
 
 /** Types and fields of others, for example `extend type Marker { shop: Shop }`, and their resolvers. */
 export interface Extension {
   readonly typeDefs?: string | readonly string[] | undefined;
-  readonly resolvers?: Resolvers | undefined;
+  readonly resolvers?: Resolvers | readonly Resolvers[] | undefined;
 }
 
 /** Servers of others execute mutations without the checks of whole documents. */

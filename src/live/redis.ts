@@ -1,12 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
+import { loadOptional } from '../optional-package.js';
 import { backoffMs } from '../retry.js';
 import type { StreamRecord } from '../stream/change.js';
 import { isTold } from './change.js';
 import type { LiveHub } from './hub.js';
+
+/** The version of a Redis. */
+export async function versionOfRedis(url: string): Promise<string> {
+  const { Redis: Client } = loadOptional('CELLPORT_REDIS_URL', 'ioredis') as { readonly Redis: typeof Redis };
+  const client = new Client(url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });
+  let fault: unknown;
+  client.on('error', (error) => (fault ??= error));
+  try {
+    await client.connect();
+    return /redis_version:(\S+)/.exec(await client.info('server'))?.[1] ?? 'unknown';
+  } catch (error) {
+    // That the connection is closed is what commands are told.
+    throw fault ?? error;
+  } finally {
+    client.disconnect();
+  }
+}
 
 /** The message that the server reading the stream sends to all servers, including itself. */
 interface Message {
@@ -72,8 +90,9 @@ export class Relay {
       retryStrategy: (times: number) => backoffMs(times),
     };
     this.#options = options;
-    this.#publisher = new Redis(url, connection);
-    this.#subscriber = new Redis(url, { ...connection, enableOfflineQueue: true });
+    const { Redis: Client } = loadOptional('CELLPORT_REDIS_URL', 'ioredis') as { readonly Redis: typeof Redis };
+    this.#publisher = new Client(url, connection);
+    this.#subscriber = new Client(url, { ...connection, enableOfflineQueue: true });
     for (const client of [this.#publisher, this.#subscriber]) {
       client.on('error', (err) => log.warn({ err }, 'Cannot reach Redis; retrying'));
     }

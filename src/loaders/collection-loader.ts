@@ -103,7 +103,7 @@ export class CollectionLoader {
       for (let after = beginning === '' ? undefined : beginning, more = true; more;) {
         const list = await this.#lists.load({ first: LISTED_AT_ONCE, after });
         const within = list.collections.filter(({ key }) => key.startsWith(beginning));
-        for (const one of within) found.set(one.key, this.granted(one, 'read'));
+        for (const one of within) if (this.allows(one.key, 'read')) found.set(one.key, this.granted(one, 'read'));
         check(found.size);
         more = list.more && within.length === list.collections.length;
         after = within.at(-1)?.key;

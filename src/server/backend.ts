@@ -12,6 +12,7 @@ import { badInput } from '../errors.js';
 import { silentLog, type Log } from '../log.js';
 import { createFolderStore } from '../objects/folder-store.js';
 import type { ObjectStore } from '../objects/object-store.js';
+import { orAskFor } from '../optional-package.js';
 import { openToOthers } from '../private-files.js';
 import { retry } from '../retry.js';
 import { createDatabase, type Database, type Patiently } from '../store/database.js';
@@ -95,7 +96,10 @@ const ENGINE_ANSWERS_WITHIN_MS = 30_000;
 /** Opens the object store without connecting to it. Throws BAD_USER_INPUT if its path is not a folder. */
 async function openObjects(wanted: ObjectsConfig | undefined): Promise<(ObjectStore & { close?(): void }) | undefined> {
   // Loaded only if used: the SDK's client is large.
-  if (wanted?.kind === 's3') return (await import('../objects/s3-store.js')).createS3Store(wanted);
+  if (wanted?.kind === 's3') {
+    const opening = import('../objects/s3-store.js').catch(orAskFor('a bucket for geometry', '@aws-sdk/client-s3'));
+    return (await opening).createS3Store(wanted);
+  }
   if (wanted === undefined) return undefined;
   const found = await stat(wanted.folder).catch(() => undefined);
   if (found !== undefined && !found.isDirectory()) throw badInput('CELLPORT_OBJECTS', wanted.folder, 'a folder');

@@ -29,13 +29,15 @@ export interface Server {
 
 export interface ServerParts {
   readonly demo?: Demo | undefined;
+  /** In place of rules. */
+  readonly authenticator?: ServerServices['authenticator'];
 }
 
 /**
  * Opens a server over an open database whose tables exist. It updates derived data and receives changes, but does not listen
  * yet.
  */
-export function openServer(config: Config, backend: Backend, { demo }: ServerParts, log: Log): Server {
+export function openServer(config: Config, backend: Backend, { demo, authenticator }: ServerParts, log: Log): Server {
   const { consumption, keys } = backend.database;
   const live = openLive(backend, config.redisUrl, log);
   const search = openSearch(config, backend, log, () => demo?.readiness().state === 'loading');
@@ -50,6 +52,7 @@ export function openServer(config: Config, backend: Backend, { demo }: ServerPar
     live: live.hub,
     search,
     load: demo && (() => demo.readiness()),
+    ...(authenticator && { authenticator }),
   };
   const answering = openAnswering(config, backend, () => openBuckets(config, backend, log), kept, log);
   const { services } = answering;

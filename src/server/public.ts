@@ -1,13 +1,15 @@
 /** `cellport/server`: Cellport as a part of your own server. */
+import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
 
+import type { Authorize } from '../access/authorization.js';
+import { authorizedBy } from '../access/authorize.js';
 import { credentialIn } from '../access/credential.js';
 import { readConfig } from '../config.js';
 import { CellportError, type ErrorCode } from '../errors.js';
-import { createContext, type RequestContext } from '../graphql/context.js';
-import type { MarkerInput, UpsertMarkersResult } from '../graphql/generated.js';
+import { createContext } from '../graphql/context.js';
 import { SCHEMA } from '../graphql/schema-text.js';
 import type { Extension } from '../graphql/schema.js';
 import { Work } from '../graphql/work.js';
@@ -17,11 +19,23 @@ import type { Log } from '../log.js';
 import { openTables } from '../store/table/table-check.js';
 import { tracedByOthers } from '../tracing.js';
 import { openBackend } from './backend.js';
+import { DELETE, GET, MARKER, UPDATE, UPSERT, VIEWPORT } from './documents.js';
+import type {
+  BoundsInput,
+  DeleteMutation,
+  GetQuery,
+  OwnMarkerFragment as Marker,
+  MarkerInput,
+  UpdateMarkerInput,
+  UpdateMutation,
+  UpsertMutation,
+  ViewQuery,
+} from './generated.js';
 import { openServer, type Server } from './open-server.js';
 
 export { CellportError, type ErrorCode } from '../errors.js';
 export type { Log } from '../log.js';
-export type { RequestContext } from '../graphql/context.js';
+export type { Authorization, AuthorizationQuestion } from '../access/authorization.js';
 export type { Extension } from '../graphql/schema.js';
 
 export interface CellportOptions extends Extension {
@@ -35,6 +49,13 @@ export interface CellportOptions extends Extension {
   readonly federation?: boolean | undefined;
   /** Settings as in docs/configuration.md, in place of the environment variables of the same names. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Decides in place of rules of access, for everything that is read or changed. It answers at once, so look up who asks
+   * before. Caches keep no answers then.
+   */
+  readonly authorize?: Authorize | undefined;
+  /** Encrypts cursors of who sees only some markers: the same on all servers. Random by default. */
+  readonly cursorSecret?: string | undefined;
   /** Lines of JSON on stdout by default. */
   readonly log?: Log | undefined;
 }
@@ -46,7 +67,7 @@ export interface Operation {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
   readonly operationName?: string | undefined;
-  /** Credentials, if rules are on. */
+  /** Those of who asks, if there are rules or `authorize`; without them, your own code asks. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -57,7 +78,7 @@ export interface Cellport {
    * The context of one operation of `schema`. Throws UNAUTHENTICATED or FORBIDDEN if rules are on and the request's
    * credential does not verify. The checks of whole documents, budgets and the audit are part of `fetch` and `execute` only.
    */
-  context(request?: AnyRequest): Promise<RequestContext>;
+  context(request?: AnyRequest): Promise<object>;
   /** Answers a request like `cellport serve` does, with all its limits: GraphQL, event streams, health and pages. */
   fetch(this: void, request: Request): Promise<Response>;
   /** Executes one operation with all limits. Its errors are in the result. */
@@ -66,7 +87,13 @@ export interface Cellport {
   ): Promise<{ readonly data?: Data | null; readonly errors?: readonly GraphQLFormattedError[] }>;
   readonly markers: {
     /** Creates or replaces up to 500 markers. Throws the error of the mutation `upsertMarkers`. */
-    upsert(collection: string, markers: readonly MarkerInput[]): Promise<UpsertMarkersResult>;
+    upsert(collection: string, markers: readonly MarkerInput[]): Promise<UpsertMutation['result']>;
+    /** A marker by its ID, with the latest write; null if there is none. */
+    get(id: string): Promise<Marker | null>;
+    /** Throws NOT_FOUND if there is no such marker, and CONFLICT if it does not have the `expectedVersion`. */
+    update(input: UpdateMarkerInput): Promise<Marker>;
+    /** Deletes up to 500 markers by their IDs. */
+    delete(ids: readonly string[]): Promise<DeleteMutation['result']>;
   };
   /** What is in a rectangle, as GeoJSON: markers, or clusters if there are more than `limit`. */
   viewport(view: View): Promise<Features>;
@@ -88,19 +115,12 @@ export interface Features {
 export interface View {
   readonly collection: string;
   /** Degrees; it crosses the antimeridian if `west` > `east`. */
-  readonly bounds: Readonly<Record<'west' | 'south' | 'east' | 'north', number>>;
+  readonly bounds: BoundsInput;
   /** That of web maps with tiles of 512 pixels. */
   readonly zoom: number;
   /** 2,000 by default. */
   readonly limit?: number | undefined;
 }
-
-const UPSERT = `mutation ($collection: String!, $markers: [MarkerInput!]!) {
-  result: upsertMarkers(collection: $collection, markers: $markers) { created updated unchanged failures { index code message } }
-}`;
-const VIEWPORT = `query ($bounds: BoundsInput!, $zoom: Float!, $collection: String!, $limit: Int) {
-  viewport(bounds: $bounds, zoom: $zoom) { result: features(collection: $collection, limit: $limit) }
-}`;
 
 function headersOf({ headers }: AnyRequest): Readonly<Record<string, unknown>> {
   return headers instanceof Headers ? Object.fromEntries(headers) : headers;
@@ -120,8 +140,12 @@ function ownSettings({ table, consumer, federation, settings }: CellportOptions)
  * DynamoDB cannot be reached.
  */
 export async function createCellport(options: CellportOptions = {}): Promise<Cellport> {
-  const config = readConfig({ own: ownSettings(options) });
-  const { client, typeDefs, resolvers, log = createLog(config.logLevel) } = options;
+  const read = readConfig({ own: ownSettings(options) });
+  const { authorize, cursorSecret, client, typeDefs, resolvers, log = createLog(read.logLevel) } = options;
+  // What one may see depends on more than the headers that caches know.
+  const config = authorize === undefined ? read : { ...read, auth: undefined, cacheSeconds: 0 };
+  const authenticator =
+    authorize && authorizedBy(authorize, cursorSecret === undefined ? randomBytes(32) : Buffer.from(cursorSecret));
   const backend = await openBackend(config, { log, ...(client && { client }) });
   let server: Server | undefined;
   const close = async () => {
@@ -130,24 +154,28 @@ export async function createCellport(options: CellportOptions = {}): Promise<Cel
   };
   try {
     await openTables(backend.database);
-    server = openServer(config, backend, {}, log);
+    server = openServer(config, backend, { authenticator }, log);
     const { http, graphql } = await server.open({ typeDefs, resolvers });
     const fetch = await fetchFrom(http);
     const { services } = server;
 
-    const execute = async ({ headers = {}, ...operation }: Operation) => {
-      const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, search: '' };
+    const execute = async ({ headers, ...operation }: Operation) => {
+      const sent = { 'content-type': 'application/json', ...headers };
+      const request = { method: 'POST', headers: sent, search: '', isOwn: headers === undefined };
       const { body } = await graphql.answer({ ...request, body: operation }, new AbortController().signal);
       return JSON.parse(body.toString()) as { data?: never; errors?: readonly GraphQLFormattedError[] };
     };
-    const resultOf = async (query: string, variables: Operation['variables'], path: readonly string[]) => {
+    const resultOf = async <Data extends { readonly result: unknown }>(
+      query: string,
+      variables: Operation['variables'],
+    ) => {
       const { data, errors } = await execute({ query, variables });
       const [error] = errors ?? [];
       if (error) {
         const { code = 'UNAVAILABLE', ...details } = error.extensions ?? {};
         throw new CellportError(code as ErrorCode, error.message, details);
       }
-      return path.reduce((value: unknown, name) => (value as Readonly<Record<string, unknown>>)[name], data);
+      return (data as unknown as Data).result as Data['result'];
     };
     return {
       schema: graphql.schema,
@@ -159,10 +187,12 @@ export async function createCellport(options: CellportOptions = {}): Promise<Cel
       fetch,
       execute,
       markers: {
-        upsert: async (collection, markers) =>
-          (await resultOf(UPSERT, { collection, markers }, ['result'])) as UpsertMarkersResult,
+        upsert: (collection, markers) => resultOf<UpsertMutation>(UPSERT, { collection, markers }),
+        get: (id) => resultOf<GetQuery>(GET + MARKER, { id }),
+        update: (input) => resultOf<UpdateMutation>(UPDATE + MARKER, { input }),
+        delete: (ids) => resultOf<DeleteMutation>(DELETE, { ids }),
       },
-      viewport: async (view) => (await resultOf(VIEWPORT, { ...view }, ['viewport', 'result'])) as Features,
+      viewport: async (view) => (await resultOf<ViewQuery>(VIEWPORT, { ...view }))?.features as Features,
       close,
     };
   } catch (error) {

@@ -407,5 +407,7 @@ test('nothing is written, and where the SDK is missing, its name is told', async
   const register = `import { register } from 'node:module'; register(${JSON.stringify(url(hook))});`;
   const { ended, output } = runCli(['mcp'], { ...settings, NODE_OPTIONS: `--import=${url(register)}` });
   expect(await ended).toBe(1);
-  expect(output()).toMatch(/^cellport: this command needs a package: npm install @modelcontextprotocol\/sdk$/m);
+  expect(output()).toMatch(
+    /^cellport: cellport mcp needs @modelcontextprotocol\/sdk: npm install @modelcontextprotocol\/sdk@1$/m,
+  );
 });

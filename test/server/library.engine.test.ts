@@ -126,6 +126,17 @@ describe('without GraphQL', () => {
     });
   });
 
+  test('a marker is read, updated and deleted with the latest write', async () => {
+    await cellport.markers.upsert('shops', [{ key: 'one', position: { lng: 5, lat: 6 }, properties: { open: true } }]);
+    const id = 'marker::shops::one';
+    expect(await cellport.markers.get(id)).toMatchObject({ key: 'one', properties: { open: true }, version: 1 });
+    const moved = { id, position: { lng: 7, lat: 8 }, expectedVersion: 1 };
+    expect(await cellport.markers.update(moved)).toMatchObject({ position: { lng: 7, lat: 8 }, version: 2 });
+    await expect(cellport.markers.update(moved)).rejects.toMatchObject({ code: 'CONFLICT', details: { version: 2 } });
+    expect(await cellport.markers.delete([id, 'marker::shops::two'])).toMatchObject({ deleted: 1 });
+    expect(await cellport.markers.get(id)).toBeNull();
+  });
+
   test('errors name what is wrong', async () => {
     await expect(cellport.markers.upsert('none', shops.slice(0, 1))).rejects.toMatchObject({
       name: 'CellportError',

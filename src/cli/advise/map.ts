@@ -1,10 +1,10 @@
-import { createRequire } from 'node:module';
 import { mesh } from 'topojson-client';
 import type { GeometryObject, Topology } from 'topojson-specification';
 
 import type { Distribution } from '../../capacity/distribution.js';
 import type { Bounds } from '../../geo/bounds.js';
 import { cellBounds, fromZ } from '../../geo/geohash.js';
+import { loadOptional } from '../../optional-package.js';
 
 /** Width of the world map in px, plate carrée. */
 const WIDTH = 1_000;
@@ -19,8 +19,9 @@ const y = (lat: number) => Number((((90 - lat) / 180) * HEIGHT).toFixed(1));
 
 /** The world's coastlines (Natural Earth, 1:110 million) as an SVG path. */
 function coasts(): string {
-  const require = createRequire(import.meta.url);
-  const topology = require('world-atlas/land-110m.json') as Topology<{ land: GeometryObject }>;
+  const topology = loadOptional('the map of a report', 'world-atlas', '/land-110m.json') as Topology<{
+    land: GeometryObject;
+  }>;
   return mesh(topology, topology.objects.land)
     .coordinates.map((line) =>
       line

@@ -4,6 +4,7 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { FormattedExecutionResult } from 'graphql';
 
 import { badInput, CellportError, notFound, reasonFor } from '../../errors.js';
+import { orAskFor } from '../../optional-package.js';
 import { ANSWERS, zoomOf, type Values } from './answers.js';
 
 /** Executes a query and returns its result as JSON. */
@@ -36,14 +37,10 @@ async function call(name: string, inputs: Values, execute: Execute): Promise<Val
 }
 
 async function loadSdk() {
-  try {
-    const { Server } = await import('@modelcontextprotocol/sdk/server/index.js');
-    const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
-    return { Server, StdioServerTransport, ...(await import('@modelcontextprotocol/sdk/types.js')) };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new CellportError('UNAVAILABLE', 'this command needs a package: npm install @modelcontextprotocol/sdk');
-  }
+  const orAsk = orAskFor('cellport mcp', '@modelcontextprotocol/sdk');
+  const { Server } = await import('@modelcontextprotocol/sdk/server/index.js').catch(orAsk);
+  const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js').catch(orAsk);
+  return { Server, StdioServerTransport, ...(await import('@modelcontextprotocol/sdk/types.js')) };
 }
 
 /** Serves the tools on standard input and output until the client closes it, or the signal is aborted. */

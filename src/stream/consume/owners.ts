@@ -25,7 +25,19 @@ function processSpace(): string {
 
 /** A name for this process that no other owner will ever have. */
 export function ownName(): string {
-  return [processSpace(), process.pid, randomUUID()].join('/');
+  return [processSpace(), process.pid, randomUUID(), ownRelease()].join('/');
+}
+
+/** The release of this process; empty in the function for AWS Lambda, which is one file. */
+export function ownRelease(): string {
+  const text = textOrEmpty(() => readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+  return text === '' ? '' : (JSON.parse(text) as { readonly version: string }).version;
+}
+
+/** Where the process with this name runs, and of which release it is; undefined for those that did not say. */
+export function placeOf(owner: string): { readonly host: string; readonly pid: string; readonly release?: string } {
+  const [space = '', pid = '', _id, release] = owner.split('/');
+  return { host: space.split(',')[0] ?? '', pid, ...(release ? { release } : {}) };
 }
 
 /** Whether the process with this name is known to be dead: it ran on this machine, and no longer does. */
