@@ -102,14 +102,14 @@ export class Model {
     }));
   }
 
-  /** The least lag by which there may have been so many markers in a box, `steady` of which never change. */
-  lagOfCount(box: number, asked: number, count: number, steady: number): number {
+  /** The least lag by which there may have been so many markers in a box. */
+  lagOfCount(box: number, asked: number, count: number): number {
     const sides = this.#sides(box, asked);
     const lags = [0, ...sides.flatMap(({ inside, outside }) => [inside, outside])].filter(Number.isFinite);
     for (const lag of [...new Set(lags)].toSorted((a, b) => a - b)) {
       const least = sides.filter(({ outside }) => outside > lag).length;
       const most = sides.filter(({ inside }) => inside <= lag).length;
-      if (count >= steady + least && count <= steady + most) return lag;
+      if (count >= least && count <= most) return lag;
     }
     return Infinity;
   }

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 
-import { idOf, readBox, type Collection, type Run } from './clients.js';
+import { idOf, type Collection, type Run } from './clients.js';
 import type { FleetServer } from './fleet.js';
 import { WORLD } from './model.js';
+import { readBox } from './readers.js';
 
 const OVERLAP_MS = 60_000;
 const SUBSCRIPTION = `subscription ($collection: String!, $since: DateTime) {
@@ -24,10 +25,15 @@ interface Message {
   };
 }
 
+interface Known {
+  readonly sequence: string;
+  readonly value: number | undefined;
+}
+
 /** What a subscriber knows who follows a collection as docs/consistency.md says, across every fault. */
 export class Replica {
   /** By ID; undefined if the marker was deleted. */
-  readonly #known = new Map<string, { readonly sequence: string; readonly value: number | undefined }>();
+  #known = new Map<string, Known>();
   #at = 0;
 
   readonly run: Run;
@@ -46,6 +52,12 @@ export class Replica {
       value === undefined ? [] : [[id.slice(prefix.length), value] as const],
     );
     return new Map(there);
+  }
+
+  /** What it knows of a marker. */
+  told(key: string): string {
+    const known = this.#known.get(idOf(this.collection, key));
+    return known ? `told ${known.value} at ${known.sequence || 'the load'}` : 'never told';
   }
 
   /** Follows until it is aborted, and subscribes again when a subscription ends. */
@@ -80,9 +92,10 @@ export class Replica {
         const variables = { collection: this.collection, since };
         socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: SUBSCRIPTION, variables } }));
         if (!loads) return;
-        this.#known.clear();
+        // A load for an earlier subscription may still be under way.
+        const known = (this.#known = new Map<string, Known>());
         this.#at = Date.parse(payload?.changesFrom ?? '');
-        this.#load(url).then(
+        this.#load(url, known).then(
           () => (isLoaded = true),
           () => end('not loaded'),
         );
@@ -91,10 +104,10 @@ export class Replica {
   }
 
   /** Changes that arrive meanwhile are newer. */
-  async #load(url: string): Promise<void> {
+  async #load(url: string, known: Map<string, Known>): Promise<void> {
     for (const [key, value] of await readBox(url, this.collection, WORLD)) {
       const id = idOf(this.collection, key);
-      if (!this.#known.has(id)) this.#known.set(id, { sequence: '', value });
+      if (!known.has(id)) known.set(id, { sequence: '', value });
     }
   }
 

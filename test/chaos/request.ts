@@ -2,6 +2,9 @@ import { postQuery } from '../support/post-query.js';
 
 const WAITS_MS = 30_000;
 
+/** What requests may fail with while there are faults. */
+export const PASSING: readonly string[] = ['NEVER_SENT', 'BROKEN', 'UNAVAILABLE', 'THROTTLED'];
+
 /** A request that failed: with the server's code, `BROKEN` without an answer, or `NEVER_SENT`. */
 export class Failure extends Error {
   readonly code: string;

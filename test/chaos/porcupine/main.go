@@ -31,7 +31,7 @@ type operation struct {
 // A marker; the zero value is one that does not exist.
 type register struct {
 	present bool
-	value   int64
+	value   int64 // of the former marker if there is none
 	version int64
 }
 
@@ -80,9 +80,11 @@ func step(s, in, _ interface{}) (bool, interface{}) {
 		case op.Result == "NOT_FOUND":
 			return !state.present, state
 		case op.Result == "ok":
-			return told(state, op), register{}
+			// Whose answer was lost is told so, too, if another client has deleted the same marker meanwhile.
+			state.present = true
+			return told(state, op), register{false, state.value, state.version}
 		}
-		return true, register{} // Deleted in a batch, which does not say whether it existed, or unknown.
+		return true, register{false, state.value, state.version} // Deleted in a batch, which does not say whether it existed, or unknown.
 	}
 	panic("unknown kind " + op.Kind)
 }
