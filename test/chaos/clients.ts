@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
 
 import { randomFrom } from '../support/random.js';
-import type { Fleet, FleetServer } from './fleet.js';
+import type { FleetServer } from './fleet-server.js';
+import type { Fleet } from './fleet.js';
 import type { Operation } from './history.js';
 import { Model, positionOf } from './model.js';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 
 import { idOf, type Collection, type Run } from './clients.js';
-import type { FleetServer } from './fleet.js';
+import type { FleetServer } from './fleet-server.js';
 import { WORLD } from './model.js';
 import { readBox } from './readers.js';
 

@@ -58,8 +58,9 @@ export async function runChaos({ forMs, checker, signal, say = () => undefined, 
   const pause = (ms: number) => sleep(ms, undefined, { signal: end.signal }).catch(() => undefined);
   const abort = () => end.abort();
   signal?.addEventListener('abort', abort);
-  const fleet = await Fleet.start(options);
+  const fleet = new Fleet(options);
   try {
+    await fleet.open();
     const run = new Run(fleet, end.signal);
     for (const key of COLLECTIONS) await prepare(fleet.servers[0]?.url ?? '', key, end.signal);
     const replicas = fleet.servers.flatMap((server) => COLLECTIONS.map((each) => new Replica(run, server, each)));
@@ -92,7 +93,10 @@ export async function runChaos({ forMs, checker, signal, say = () => undefined, 
     const stale = run.wrong.filter((one) => one.startsWith('stale'));
     const violations = verdict?.violations ?? [];
     return {
-      ...{ seed, seconds: Math.round(forMs / 1_000), servers: fleet.servers.length, operations: run.history.length },
+      seed,
+      seconds: Math.round(forMs / 1_000),
+      servers: fleet.servers.length,
+      operations: run.history.length,
       faults,
       requestsThatMetFaults: fleet.requestsMet(),
       linearizable: verdict && { ...verdict, linearizable: verdict.linearizable.length },
@@ -102,7 +106,12 @@ export async function runChaos({ forMs, checker, signal, say = () => undefined, 
       notSettled: settled.wrong.length,
       settledAfterMs: Math.round(settled.tookMs),
       answers: run.counts,
-      wrong: [...run.wrong, ...settled.wrong, ...violations.map((key) => `${key} is not linearizable`)],
+      wrong: [
+        ...run.wrong,
+        ...fleet.servers.flatMap(({ crashes }) => crashes),
+        ...settled.wrong,
+        ...violations.map((key) => `${key} is not linearizable`),
+      ],
       history: run.history,
     };
   } finally {

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { chooser, idOf, TOLD, type Collection, type Run, type Told } from './clients.js';
-import type { FleetServer } from './fleet.js';
+import type { FleetServer } from './fleet-server.js';
 import type { Operation } from './history.js';
 import { positionOf } from './model.js';
 import { ask, Failure, PASSING } from './request.js';

@@ -13,7 +13,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-const decidesWithin = 20 * time.Second
+const decidesWithin = time.Minute
 
 // One operation. Return is -1 if nobody knows whether it happened: it may at any time after its call, or never.
 type operation struct {
