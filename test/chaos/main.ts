@@ -30,7 +30,7 @@ try {
   const { history, ...report } = await runChaos({
     compiled,
     seed,
-    proxied: 2,
+
     forMs,
     checker,
     signal: stop.signal,
