@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { COLLECTIONS, Run, steadyMarkers } from './clients.js';
 import { Fleet, type FleetOptions } from './fleet.js';
-import { checkHistory } from './history.js';
+import { checkHistory, type Operation } from './history.js';
 import { planFaults } from './plan.js';
 import { read } from './readers.js';
 import { Replica } from './replica.js';
@@ -44,6 +44,18 @@ function spread(lags: readonly number[]) {
   const sorted = lags.toSorted((a, b) => a - b);
   const at = (share: number) => Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);
   return { answers: lags.length, behind: lags.filter((ms) => ms > 0).length, p50: at(0.5), p99: at(0.99), max: at(1) };
+}
+
+/** What a marker that is not linearizable was asked and told, a line for each operation: `value.version`, milliseconds. */
+function explain(key: string, history: readonly Operation[]): string {
+  const lines = history
+    .filter((each) => each.key === key)
+    .toSorted((a, b) => a.call - b.call)
+    .map((each) => {
+      const told = `${each.value ?? 'none'}.${each.version ?? '?'}${each.expected === undefined ? '' : ` if ${each.expected}`}`;
+      return `${each.kind} ${told}: ${each.result}, ${Math.round(each.call / 1_000)} to ${Math.round(each.return / 1_000)}`;
+    });
+  return [`${key} is not linearizable:`, ...lines].join('\n  ');
 }
 
 /**
@@ -110,7 +122,7 @@ export async function runChaos({ forMs, checker, signal, say = () => undefined, 
         ...run.wrong,
         ...fleet.servers.flatMap(({ crashes }) => crashes),
         ...settled.wrong,
-        ...violations.map((key) => `${key} is not linearizable`),
+        ...violations.map((key) => explain(key, run.history)),
       ],
       history: run.history,
     };
