@@ -94,7 +94,8 @@ export class Replica {
         if (!loads) return;
         // A load for an earlier subscription may still be under way.
         const known = (this.#known = new Map<string, Known>());
-        this.#at = Date.parse(payload?.changesFrom ?? '');
+        // A server whose clock has just been set may name a time in the future.
+        this.#at = Math.min(Date.parse(payload?.changesFrom ?? ''), Date.now());
         this.#load(url, known).then(
           () => (isLoaded = true),
           () => end('not loaded'),
