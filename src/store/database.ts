@@ -8,7 +8,7 @@ import { DEFAULT_LIMITS } from '../model/limits.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import { Scheduler } from '../scheduling/scheduler.js';
 import type { ConsumptionSampler } from './consumption/sampler.js';
-import { isFailure, isTransient, mapFailure, unavailable } from './request/failures.js';
+import { failureOf, isFailure, isTransient, mapFailure, unavailable } from './request/failures.js';
 
 /** Names of the two tables. */
 export interface Tables {
@@ -76,18 +76,27 @@ export interface DatabaseOptions extends Connection {
 /** With the pauses before them, they take less than `GIVE_UP_AFTER_MS`. */
 const ATTEMPTS = 4;
 
-/** Lets the SDK retry a write that meets a transaction on its item, which takes milliseconds. */
-function retryConflicts({ middlewareStack }: DynamoDBClient): void {
+/**
+ * Lets the SDK retry a write that meets a transaction on its item, which takes milliseconds, and notes in a failure whether
+ * an earlier attempt may have been applied: `mayHaveBeenApplied`.
+ */
+function watchAttempts({ middlewareStack }: DynamoDBClient): void {
   middlewareStack.add(
-    (next) => async (request) => {
-      try {
-        return await next(request);
-      } catch (error) {
-        if (isFailure(error, 'TransactionConflictException')) Object.assign(error as Error, { $retryable: {} });
-        throw error;
-      }
+    (next) => {
+      // Of one command, as the SDK makes this chain for each.
+      let applied = false;
+      return async (request) => {
+        try {
+          return await next(request);
+        } catch (error) {
+          const retries = isFailure(error, 'TransactionConflictException') ? { $retryable: {} } : {};
+          Object.assign(error as Error, retries, { applied });
+          applied ||= failureOf(error).$fault !== 'client';
+          throw error;
+        }
+      };
     },
-    { step: 'deserialize', priority: 'high', name: 'retryConflicts' },
+    { step: 'deserialize', priority: 'high', name: 'watchAttempts' },
   );
 }
 
@@ -123,7 +132,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   );
   // The logger middleware would walk every value of every response for a log line that is never written.
   client.middlewareStack.remove('loggerMiddleware');
-  retryConflicts(client);
+  watchAttempts(client);
   const clock = createServerClock(options.clock ?? systemClock);
   client.middlewareStack.add(settingClock(clock), SETTING_CLOCK);
   if (options.storageFault !== undefined) refuseWrites(client, options.storageFault);

@@ -106,7 +106,7 @@ describe('creating a marker', () => {
   });
 
   test('whose response is lost is a CONFLICT if another marker has the key', async () => {
-    await createMarker(database, parks, at('lost-and-taken', { name: 'other' }), NOW, newCall());
+    await createMarker(database, parks, at('lost-and-taken', { name: 'other' }), '2025-01-01T00:00:00.000Z', newCall());
     const db = client();
     injectFaults(db, 'PutItem', ['answer lost']);
     await expect(createMarker(db, parks, at('lost-and-taken', { name: 'mine' }), NOW, newCall())).rejects.toMatchObject(

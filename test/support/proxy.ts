@@ -1,6 +1,7 @@
-import { createServer, request, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
+import { forward } from './forward.js';
 import { engine } from './test-database.js';
 
 /**
@@ -8,22 +9,16 @@ import { engine } from './test-database.js';
  * the request's JSON: they get no response.
  */
 export function engineProxy(holds: (operation: string, body: string) => boolean = () => false): Server {
-  const { hostname, port } = new URL(engine().endpoint);
+  const { endpoint } = engine();
   return createServer((asked, answer) => {
-    const { method, headers, url } = asked;
-    void buffer(asked).then(
-      (body) => {
-        if (holds(String(headers['x-amz-target']).split('.').at(-1) ?? '', body.toString())) return;
-        const onward = request({ hostname, port, method, headers, path: url }, (got) => {
-          answer.writeHead(got.statusCode ?? 500, got.headers);
-          got.pipe(answer);
-        });
-        // The client was killed.
-        onward.on('error', () => answer.destroy());
-        onward.end(body);
-      },
-      () => answer.destroy(),
-    );
+    buffer(asked)
+      .then(async (body) => {
+        if (holds(String(asked.headers['x-amz-target']).split('.').at(-1) ?? '', body.toString())) return;
+        const got = await forward(endpoint, asked, body);
+        answer.writeHead(got.status, got.headers).end(got.body);
+      })
+      // The client was killed.
+      .catch(() => answer.destroy());
   });
 }
 

@@ -45,6 +45,8 @@ const ROUNDS = {
   /** Documents of the schema with random values. A run of 300,000 found no further errors. */
   fuzzedQueries: [60, 600],
   fuzzedMutations: [20, 120],
+  /** Times ten seconds of faults, with real servers and a real engine. */
+  chaos: [1, 6],
   /** Raw inputs of each kind. */
   fuzzedInputs: [100, 500],
   /** Operations of 100 principals: a million, by CELLPORT_RUNS, found nothing. */

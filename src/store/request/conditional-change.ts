@@ -5,7 +5,7 @@ import { CellportError } from '../../errors.js';
 import type { Key } from '../../keys/document-id.js';
 import { retry } from '../../retry.js';
 import type { Database, Item } from '../database.js';
-import { failureOf, isFailure } from './failures.js';
+import { failureOf, isFailure, mayHaveBeenApplied, outcomeUnknown } from './failures.js';
 import type { Call } from './meter.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
 import { send } from './send.js';
@@ -18,8 +18,10 @@ export interface ConditionalChange {
   readonly after: Item | undefined;
 }
 
+/** Attributes that stay until an item is deleted. */
+const INCARNATION = ['life', 'createdAt'] as const;
 /** Attributes that show whether an item has changed: `version` counts the changes to one incarnation. */
-const STATE = ['version', 'life', 'createdAt'] as const;
+const STATE = ['version', ...INCARNATION] as const;
 
 /** The condition that an item exists and has not changed since it was read. */
 export function asFound(found: Item) {
@@ -73,7 +75,10 @@ function deleteRequest(table: string, found: Item): DeleteCommandInput {
 /** A completed write with the item it left, or a rejected one with the item found instead. */
 type Outcome = { readonly done: Item | undefined } | { readonly found: Item | undefined };
 
-/** Writes the next state of an item, or deletes it, with one write that is conditional on the item being as found. */
+/**
+ * Writes the next state of an item, or deletes it, with one write that is conditional on the item being as found. Throws
+ * UNAVAILABLE if that may have been done, unanswered, before others changed the item: done again, it would undo theirs.
+ */
 export async function changeOnce(
   database: Database,
   found: Item,
@@ -91,11 +96,15 @@ export async function changeOnce(
   } catch (error) {
     if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
     call.meter.writes += 1;
-    const { Item: wire, $metadata } = failureOf(error);
+    const { Item: wire } = failureOf(error);
     const now = wire === undefined ? undefined : itemOf(wire as WireMap);
-    // The SDK retried an attempt whose response was lost: the condition may have found that attempt's own result.
-    const repeated = ($metadata?.attempts ?? 1) > 1;
-    return repeated && isDeepStrictEqual(now, next && asStored(next)) ? { done: now } : { found: now };
+    if (!mayHaveBeenApplied(error)) return { found: now };
+    const isSame = INCARNATION.every((name) => now?.[name] === found[name]);
+    if (next === undefined) return isSame ? { found: now } : { done: undefined };
+    if (isDeepStrictEqual(now, asStored(next))) return { done: now };
+    // Of two writes to one version, only one is made: here, that of another.
+    if (isSame && Number(now?.['version']) <= Number(next['version'])) return { found: now };
+    throw outcomeUnknown(error);
   }
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PutCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import type { Database, Item } from '../database.js';
-import { failureOf, isFailure } from './failures.js';
+import { isFailure, mayHaveBeenApplied, outcomeUnknown } from './failures.js';
 import type { Call } from './meter.js';
 import { send } from './send.js';
 import { transactOnce } from './transact.js';
@@ -13,9 +13,16 @@ export function putIfAbsentRequest(table: string, item: Item): PutCommandInput {
   return { TableName: table, Item: { ...item }, ConditionExpression: 'attribute_not_exists(pk)' };
 }
 
+/** By how much the clocks of two servers may differ. */
+const CLOCKS_DIFFER_MS = 5_000;
+
+/** Whether an item was there before another one was made. */
+const isOlder = (found: Item | undefined, made: Item): boolean =>
+  Date.parse(String(found?.['createdAt'])) + CLOCKS_DIFFER_MS < Date.parse(String(made['createdAt']));
+
 /**
  * Puts an item that must not exist yet, with one conditional write; returns false if its key is taken. Also returns
- * true if an attempt was applied and its response lost.
+ * true if an attempt was applied and its response lost. Throws UNAVAILABLE if that may be and the item is another one.
  */
 export async function putIfAbsent(database: Database, table: string, item: Item, call: Call): Promise<boolean> {
   try {
@@ -24,11 +31,15 @@ export async function putIfAbsent(database: Database, table: string, item: Item,
   } catch (error) {
     if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
     call.meter.writes += 1;
-    if ((failureOf(error).$metadata?.attempts ?? 1) === 1) return false;
-    // The SDK retried an attempt whose response was lost: the condition may have found that attempt's own item.
+    if (!mayHaveBeenApplied(error)) return false;
     const Key = { pk: item['pk'], sk: item['sk'] };
     const { Item: found } = await send(database, 'get', { TableName: table, Key, ConsistentRead: true }, call);
-    return found !== undefined && isDeepStrictEqual(found, asStored(item));
+    // Others may have changed it since.
+    const isOwn =
+      found?.['life'] === undefined ? isDeepStrictEqual(found, asStored(item)) : found['life'] === item['life'];
+    if (isOwn) return true;
+    if (isOlder(found, item)) return false;
+    throw outcomeUnknown(error);
   }
 }
 

@@ -36,7 +36,11 @@ const RETRY_AFTER_MS = 1_000;
 interface SdkFailure {
   readonly name?: unknown;
   readonly code?: unknown;
-  readonly $metadata?: { readonly httpStatusCode?: number; readonly attempts?: number };
+  readonly $metadata?: { readonly httpStatusCode?: number };
+  /** `client` if DynamoDB refused the request, which then changed nothing. */
+  readonly $fault?: unknown;
+  /** Whether an earlier attempt of the command got no answer. */
+  readonly applied?: unknown;
   /** The item that a condition found, in wire format, if that was requested. */
   readonly Item?: unknown;
   readonly CancellationReasons?: readonly { readonly Code?: string }[];
@@ -69,6 +73,13 @@ export function isOutage(error: unknown): error is CellportError {
 export function failureOf(error: unknown): SdkFailure {
   return typeof error === 'object' && error !== null ? error : {};
 }
+
+/** Whether an earlier attempt may have been applied and its answer lost: a condition may then have found its own result. */
+export const mayHaveBeenApplied = (error: unknown): boolean => failureOf(error).applied === true;
+
+/** UNAVAILABLE for a write of which nobody knows whether it was made: made again, it could undo what others wrote since. */
+export const outcomeUnknown = (cause: unknown): CellportError =>
+  unavailable('its answer was lost, and the item has changed since: read it to see whether this write was made', cause);
 
 /** Whether an error is this exception of DynamoDB; checked by name, because there may be several copies of the SDK. */
 export function isFailure(error: unknown, name: string): boolean {

@@ -5,13 +5,14 @@ import { simulate } from './simulate.js';
 
 const chosen = process.env['CELLPORT_SEED'];
 
-/** The number of seeds in both test files together. */
-export const SEEDS = Math.max(rounds('simulatedStreams'), Number(chosen ?? 0) + 1);
+/** The number of seeds in both test files together: CELLPORT_SEED alone is one, to replay what it found. */
+export const SEEDS =
+  chosen !== undefined && process.env['CELLPORT_RUNS'] === undefined ? 1 : rounds('simulatedStreams');
 
-/** The seeds from `from` to below `to`; only CELLPORT_SEED if it is set, to replay what it found. */
-export function seeds(from: number, to: number): number[] {
-  if (chosen !== undefined) return [Number(chosen)].filter((seed) => seed >= from && seed < to);
-  return Array.from({ length: to - from }, (_, index) => from + index);
+/** The seeds from `from` to below `to`, counted from CELLPORT_SEED if it is set. */
+function seeds(from: number, to: number): number[] {
+  const all = Array.from({ length: SEEDS }, (_, index) => index);
+  return all.filter((index) => index >= from && index < to).map((index) => Number(chosen ?? 0) + index);
 }
 
 /** Runs the seeds in sequence, expects no failures, and reports the seed to replay. */
