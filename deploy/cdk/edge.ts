@@ -6,7 +6,7 @@ import {
   CachePolicy,
   CacheQueryStringBehavior,
   Distribution,
-  Function,
+  Function as EdgeFunction,
   FunctionCode,
   FunctionEventType,
   FunctionRuntime,
@@ -51,7 +51,7 @@ export function addDistribution(
     enableAcceptEncodingGzip: true,
     enableAcceptEncodingBrotli: true,
   });
-  const tellHost = new Function(scope, 'TellHost', {
+  const tellHost = new EdgeFunction(scope, 'TellHost', {
     code: FunctionCode.fromInline(TELL_HOST),
     runtime: FunctionRuntime.JS_2_0,
   });

@@ -5,7 +5,7 @@ import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { Effect, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, CfnEventSourceMapping, Code, Function, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { Architecture, CfnEventSourceMapping, Code, Function as Lambda, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 
@@ -47,7 +47,7 @@ function addFunction(scope: Construct, wanted: Wanted, { table }: Choices) {
     inlinePolicies: { Cellport: PolicyDocument.fromJson(policyOf(named, table)) },
   });
   logGroup.grantWrite(role);
-  const made = new Function(scope, id, {
+  const made = new Lambda(scope, id, {
     runtime: Runtime.NODEJS_22_X,
     architecture: Architecture.ARM_64,
     handler: `${file}.handler`,
