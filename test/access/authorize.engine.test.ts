@@ -13,6 +13,7 @@ import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import { until } from '../live/support.js';
+import { variants } from '../support/rounds.js';
 import { rectangle } from '../support/shapes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engine, testDatabase } from '../support/test-database.js';
@@ -115,7 +116,7 @@ async function both(query: string, role: Role): Promise<readonly [string, string
   return [textOf(ruled), textOf(await byFunction.execute({ query, headers: { 'x-role': role } }))];
 }
 
-describe.each(roles)('for a %s', (role) => {
+describe.each(variants(roles, 2))('for a %s', (role) => {
   test('a function that decides as rules do gives the same answers as rules, whatever is read', async () => {
     const [ruled, asked] = await both(FIND, role);
     expect(asked).toBe(ruled);

@@ -166,7 +166,9 @@ test('operations of a WebSocket use the same budget, and are refused alone', asy
   expect((await server.ask('{ marker(id: "marker::parks::p1") { key } }', {}, bearer(secret))).status).toBe(429);
   const counted = 'subscription { markerChanged(collection: "parks") { marker { cell(precision: 5) { count } } } }';
   expect(await codes(counted).catch((error: unknown) => error)).toMatchObject([{ extensions: { code: 'THROTTLED' } }]);
-  expect(await codes('{ viewer { name } }')).toEqual([]);
+  // So many refusals were a flood, which is refused for a second.
+  const viewer = () => codes('{ viewer { name } }').catch((error: unknown) => error);
+  await vi.waitFor(async () => expect(await viewer()).toEqual([]), { timeout: 10_000, interval: 300 });
   await client.dispose();
 });
 

@@ -17,6 +17,7 @@ import { createTable, deleteItem, putItem } from '../sources/foreign-table.js';
 import { allows, permissionsFor, permissionsIn, type Permission, type Policy } from '../support/iam.js';
 import { postQuery } from '../support/post-query.js';
 import { engineProxy } from '../support/proxy.js';
+import { runsAll } from '../support/rounds.js';
 import { runCliHere } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engine, engineSettings, testDatabase } from '../support/test-database.js';
@@ -115,7 +116,7 @@ async function useAll(ask: (query: string) => Promise<unknown>, key: string, mon
   for (const field of last) await ask(mutations.get(field) ?? '');
 }
 
-test('commands', async () => {
+test.runIf(runsAll)('commands', async () => {
   const file = async (name: string, text: string | object) => {
     const path = join(folder, name);
     await writeFile(path, typeof text === 'string' ? text : JSON.stringify(text));
@@ -177,7 +178,7 @@ test('commands', async () => {
   }
 });
 
-test('the function that answers requests may do what it does, and nothing else', async () => {
+test.runIf(runsAll)('the function that answers requests may do what it does, and nothing else', async () => {
   await createMonth(daysAgo(0));
   role = 'http';
   const config = readConfig(
@@ -194,7 +195,7 @@ test('the function that answers requests may do what it does, and nothing else',
   expect(await differences('http', asked.http)).toEqual({ lacking: [], unused: [] });
 });
 
-test('so may a server, which follows a table of others and works in the background', async () => {
+test.runIf(runsAll)('so may a server, which follows a table of others and works in the background', async () => {
   role = 'server';
   const env = { ...settings, CELLPORT_SEARCH_MB: '16', CELLPORT_AUDIT: 'table', CELLPORT_DATA_DIR: folder, PORT: '0' };
   await openTables(db);
@@ -234,10 +235,13 @@ test('so may a server, which follows a table of others and works in the backgrou
   expect(await differences('server', asked.server)).toEqual({ lacking: [], unused: [] });
 });
 
-test('so may those who use commands, which also do what a server does, and whoever follows the table of others', async () => {
-  role = 'admin';
-  await expectToRun('table', 'delete', '--yes');
-  const all = [...asked.admin, ...asked.server];
-  expect(await differences('admin', all)).toEqual({ lacking: [], unused: [] });
-  expect(await differences('source', all, foreign)).toEqual({ lacking: [], unused: [] });
-});
+test.runIf(runsAll)(
+  'so may those who use commands, which also do what a server does, and whoever follows the table of others',
+  async () => {
+    role = 'admin';
+    await expectToRun('table', 'delete', '--yes');
+    const all = [...asked.admin, ...asked.server];
+    expect(await differences('admin', all)).toEqual({ lacking: [], unused: [] });
+    expect(await differences('source', all, foreign)).toEqual({ lacking: [], unused: [] });
+  },
+);

@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import { readConfig } from '../../src/config.js';
 import { createTable, putItem } from '../sources/foreign-table.js';
 import { TABLES } from '../sources/tables.js';
+import { variants } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engine, engineSettings, testDatabase } from '../support/test-database.js';
 
@@ -68,33 +69,36 @@ beforeAll(async () => {
   }
 });
 
-test.each(USED)('of table %s, a mapping is written that its check accepts with the settings of .env', async (id) => {
-  const { name } = TABLES.find((each) => each.id === id)!;
-  const cwd = await newFolder();
-  const endpoint = String(engine().endpoint);
-  const { code, output } = await init(cwd, '--table', name, '--database', endpoint, '--port', '4123');
-  expect(output).toMatch(/wrote docker-compose.yml\nwrote .env\nwrote [a-z0-9_-]+\.json/);
-  expect(code).toBe(0);
-  const config = readConfig({}, await envIn(cwd));
-  expect(config).toMatchObject({ database: { kind: 'configured', endpoint }, http: { port: 4123 }, unknown: [] });
-  // As printed, for a shell.
-  const [, command = ''] = /^Next:\n +(.*)$/m.exec(output) ?? [];
-  expect(command).toContain('--env-file=.env');
-  const checked = await new Promise<Ended>((resolve) =>
-    execFile('sh', ['-c', command], { cwd, env: shell }, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : 1, output: stdout + stderr }),
-    ),
-  );
-  expect(checked.output).toMatch(/[1-9]\d* are markers/);
-  expect(checked.code).toBe(0);
-  const [, key, file] = /source create (\S+) (\S+)$/m.exec(output) ?? [];
-  expect(key).toMatch(/^[a-z0-9][a-z0-9_-]{0,62}$/);
-  expect((JSON.parse(await read(cwd, file!)) as { table: string }).table).toBe(name);
-  // In a container, this machine has another name.
-  const { services } = await composeIn(cwd);
-  const inside = String(services['cellport']?.environment?.['AWS_ENDPOINT_URL_DYNAMODB']);
-  expect(inside).toBe(endpoint.replace('127.0.0.1', 'host.docker.internal'));
-});
+test.each(variants(USED))(
+  'of table %s, a mapping is written that its check accepts with the settings of .env',
+  async (id) => {
+    const { name } = TABLES.find((each) => each.id === id)!;
+    const cwd = await newFolder();
+    const endpoint = String(engine().endpoint);
+    const { code, output } = await init(cwd, '--table', name, '--database', endpoint, '--port', '4123');
+    expect(output).toMatch(/wrote docker-compose.yml\nwrote .env\nwrote [a-z0-9_-]+\.json/);
+    expect(code).toBe(0);
+    const config = readConfig({}, await envIn(cwd));
+    expect(config).toMatchObject({ database: { kind: 'configured', endpoint }, http: { port: 4123 }, unknown: [] });
+    // As printed, for a shell.
+    const [, command = ''] = /^Next:\n +(.*)$/m.exec(output) ?? [];
+    expect(command).toContain('--env-file=.env');
+    const checked = await new Promise<Ended>((resolve) =>
+      execFile('sh', ['-c', command], { cwd, env: shell }, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : 1, output: stdout + stderr }),
+      ),
+    );
+    expect(checked.output).toMatch(/[1-9]\d* are markers/);
+    expect(checked.code).toBe(0);
+    const [, key, file] = /source create (\S+) (\S+)$/m.exec(output) ?? [];
+    expect(key).toMatch(/^[a-z0-9][a-z0-9_-]{0,62}$/);
+    expect((JSON.parse(await read(cwd, file!)) as { table: string }).table).toBe(name);
+    // In a container, this machine has another name.
+    const { services } = await composeIn(cwd);
+    const inside = String(services['cellport']?.environment?.['AWS_ENDPOINT_URL_DYNAMODB']);
+    expect(inside).toBe(endpoint.replace('127.0.0.1', 'host.docker.internal'));
+  },
+);
 
 test('a compose file starts the image of the Dockerfile, with a DynamoDB Local like that of this repository, or AWS', async () => {
   const cwd = await newFolder();

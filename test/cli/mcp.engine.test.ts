@@ -13,6 +13,7 @@ import { createKey, guardedServer, type GuardedServer } from '../access/guarded-
 import { until } from '../live/support.js';
 import { allItems } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
+import { runsAll } from '../support/rounds.js';
 import { runCli } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engine, engineSettings, testDatabase } from '../support/test-database.js';
@@ -334,7 +335,7 @@ describe('access', () => {
     expect(searched).not.toContain('marker::shops::s32"');
   });
 
-  test('through a server at a URL, tools answer the same', async () => {
+  test.runIf(runsAll)('through a server at a URL, tools answer the same', async () => {
     const through = await connect({ CELLPORT_KEY: baker, CELLPORT_TABLE: 'none-at-all' }, '--url', `${server.url}/`);
     onTestFinished(() => through.close());
     const found = await all(through, 'near', { collection: 'shops', center: { lng: 180, lat: 2 }, radius: 200_000 });

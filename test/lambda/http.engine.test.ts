@@ -18,6 +18,7 @@ import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { serve } from '../server/sources/server.js';
 import { decodeLayer } from '../support/decode-tile.js';
+import { runsAll, variants } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engine, engineSettings, newDatabase, testDatabase } from '../support/test-database.js';
 import { eventOf, type Front, type Sent } from './http-events.js';
@@ -107,7 +108,7 @@ const REQUESTS: Readonly<Record<string, Sent>> = {
 
 const OWN_HEADERS = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding', 'x-request-id'];
 
-describe.each(['url', 'api', 'stage'] as const)('events of %s', (front: Front) => {
+describe.each(variants<Front>(['url', 'api', 'stage']))('events of %s', (front: Front) => {
   test('have the answers that a server sends: status, headers and bytes', async () => {
     const env = { CELLPORT_CACHE_SECONDS: '60', CELLPORT_ALLOWED_ORIGINS: 'https://maps.example.org' };
     const handler = await open(env);
@@ -194,35 +195,40 @@ test('it does not begin with settings that let anybody change data, or with tabl
   await expect(open({}, newDatabase())).rejects.toThrow(/must|missing/);
 });
 
-test('the function is one file that needs no node_modules and answers again after it was frozen', async () => {
-  const config = fileURLToPath(new URL('../../scripts/lambda.vite.config.mjs', import.meta.url));
-  await build({ configFile: config, mode: 'http', build: { outDir: join(folder, 'built') } });
-  const alone = join(folder, 'alone.mjs');
-  await copyFile(join(folder, 'built/http.mjs'), alone);
-  const program = `import { createInterface } from 'node:readline';
+test.runIf(runsAll)(
+  'the function is one file that needs no node_modules and answers again after it was frozen',
+  async () => {
+    const config = fileURLToPath(new URL('../../scripts/lambda.vite.config.mjs', import.meta.url));
+    await build({ configFile: config, mode: 'http', build: { outDir: join(folder, 'built') } });
+    const alone = join(folder, 'alone.mjs');
+    await copyFile(join(folder, 'built/http.mjs'), alone);
+    const program = `import { createInterface } from 'node:readline';
     import { handler } from './alone.mjs';
     console.log('ready');
     for await (const line of createInterface(process.stdin)) console.log(JSON.stringify(await handler(JSON.parse(line))));
     process.exit();`;
-  await writeFile(join(folder, 'run.mjs'), program);
-  const { HOST: _, ...settings } = SETTINGS;
-  const env = { ...engineSettings(), ...settings, CELLPORT_TABLE: db.tables.entities, PATH: process.env['PATH'] };
-  const child = spawn(process.execPath, ['run.mjs'], { cwd: folder, env, stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-  const next = async () => (await lines.next()).value ?? '';
-  expect(await next()).toBe('ready');
-  const ask = async (sent: Sent) => {
-    child.stdin.write(`${JSON.stringify(eventOf('url', sent))}\n`);
-    return JSON.parse(await next()) as HttpResult;
-  };
-  expect(jsonOf(await ask(graphql('{ collection(key: "parks") { name } }')))).toEqual({
-    data: { collection: { name: 'Parks' } },
-  });
-  child.kill('SIGSTOP');
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
-  child.kill('SIGCONT');
-  const tile = bytesOf(await ask({ path: '/tiles/parks/3/3/2?limit=500', headers: { 'accept-encoding': 'identity' } }));
-  expect(decodeLayer(tile, 'markers')).toHaveLength(400);
-  child.stdin.end();
-  await once(child, 'exit');
-});
+    await writeFile(join(folder, 'run.mjs'), program);
+    const { HOST: _, ...settings } = SETTINGS;
+    const env = { ...engineSettings(), ...settings, CELLPORT_TABLE: db.tables.entities, PATH: process.env['PATH'] };
+    const child = spawn(process.execPath, ['run.mjs'], { cwd: folder, env, stdio: ['pipe', 'pipe', 'inherit'] });
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const next = async () => (await lines.next()).value ?? '';
+    expect(await next()).toBe('ready');
+    const ask = async (sent: Sent) => {
+      child.stdin.write(`${JSON.stringify(eventOf('url', sent))}\n`);
+      return JSON.parse(await next()) as HttpResult;
+    };
+    expect(jsonOf(await ask(graphql('{ collection(key: "parks") { name } }')))).toEqual({
+      data: { collection: { name: 'Parks' } },
+    });
+    child.kill('SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    child.kill('SIGCONT');
+    const tile = bytesOf(
+      await ask({ path: '/tiles/parks/3/3/2?limit=500', headers: { 'accept-encoding': 'identity' } }),
+    );
+    expect(decodeLayer(tile, 'markers')).toHaveLength(400);
+    child.stdin.end();
+    await once(child, 'exit');
+  },
+);
