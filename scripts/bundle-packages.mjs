@@ -17,6 +17,7 @@ export const BUNDLED = [
   '@fastify/cors',
   '@fastify/static',
   '@graphql-tools/schema',
+  '@opentelemetry/api',
   'csv-parse',
   'fastify',
   'graphql-jit',

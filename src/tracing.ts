@@ -13,8 +13,8 @@ import { CellportError } from './errors.js';
 
 export type { Attributes } from '@opentelemetry/api';
 
-/** Does nothing unless the process has an SDK of OpenTelemetry. */
-const tracer = trace.getTracer('cellport');
+/** Does nothing unless the process has an SDK of OpenTelemetry, which users may set later than this is loaded. */
+const tracer = () => trace.getTracer('cellport');
 
 /** Failures that are not the client's. */
 const OURS = new Set<string | undefined>(['UNAVAILABLE', 'THROTTLED', 'INTERNAL_SERVER_ERROR']);
@@ -31,7 +31,7 @@ export function traceRequest(headers: object = {}): Traced | undefined {
   const active = context.active();
   const isInner = trace.getSpan(active) !== undefined;
   const parent = isInner ? active : propagation.extract(active, headers);
-  const span = tracer.startSpan('cellport.request', { kind: isInner ? SpanKind.INTERNAL : SpanKind.SERVER }, parent);
+  const span = tracer().startSpan('cellport.request', { kind: isInner ? SpanKind.INTERNAL : SpanKind.SERVER }, parent);
   return trace.isSpanContextValid(span.spanContext()) ? { context: trace.setSpan(parent, span), span } : undefined;
 }
 
@@ -56,7 +56,7 @@ export async function inSpan<T>(
   step: (note: (attributes: Attributes) => void) => T | Promise<T>,
 ): Promise<T> {
   if (of === undefined) return step(() => undefined);
-  const span = tracer.startSpan(
+  const span = tracer().startSpan(
     name,
     { kind: name.startsWith('DynamoDB') ? SpanKind.CLIENT : SpanKind.INTERNAL, attributes },
     of.context,
