@@ -279,8 +279,9 @@ describe('proposes', () => {
     let proposed = 0;
     fc.assert(
       fc.property(someItems, fc.uniqueArray(aKeyName, { minLength: 1, maxLength: 2 }), (items, names) => {
-        // Every item has its key.
-        const keyOf = (item: Item, at: number) => names.map((name) => [name, item[name] || `{SHOP#}${at}`]);
+        // Every item has its key, which is a text.
+        const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+        const keyOf = (item: Item, at: number) => names.map((name) => [name, textOf(item[name]) ?? `{SHOP#}${at}`]);
         const all = items.map((item, at) => ({
           lat: at,
           lng: at,
