@@ -4,19 +4,13 @@ import { LRUCache } from 'lru-cache';
 
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
-import {
-  accessVersion,
-  noteUse,
-  revokedSubjects,
-  storedKey,
-  storedRules,
-  type RevokedBefore,
-} from '../store/access/access-items.js';
+import { accessVersion, revokedSubjects, storedRules, type RevokedBefore } from '../store/access/access-items.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { Access, ANONYMOUS, type Principal } from './access.js';
-import { hashOfKey, isSameHash } from './api-key.js';
+import { hashOfKey } from './api-key.js';
 import { secretIn, unauthenticated, type Credential } from './credential.js';
+import { principalOfKey } from './key-principal.js';
 import { readRules, type AccessRules } from './rules.js';
 import { CLOCK_SKEW_MS, Tokens } from './tokens.js';
 
@@ -27,7 +21,6 @@ const TRUSTED_FOR_MS = 5_000;
 const KNOWN_BYTES = 16 * 1024 * 1024;
 /** An issuer's new key makes a token count that did not before; an item of a key may be deleted by other means than ours. */
 const KNOWN_FOR_MS = 30_000;
-const HOUR_MS = 3_600_000;
 /** How long a read for all requests may take. */
 const READ_WITHIN_MS = 5_000;
 
@@ -186,7 +179,10 @@ export class Authenticator {
   async #identify(secret: string, loaded: Loaded): Promise<Access | CellportError> {
     try {
       const hash = hashOfKey(secret);
-      const principal = hash === undefined ? await this.#ofToken(secret, loaded) : await this.#ofKey(hash);
+      const call = newCall(AbortSignal.timeout(READ_WITHIN_MS));
+      const principal = await (hash === undefined
+        ? this.#ofToken(secret, loaded)
+        : principalOfKey(this.#db, hash, call, this.#log));
       return new Access(principal, loaded.rules ?? NOBODY, loaded.cursorSecret);
     } catch (error) {
       // A variable may have a value that no rule can compare with; that of DynamoDB must be tried again.
@@ -195,27 +191,6 @@ export class Authenticator {
         ? error
         : unauthenticated(`the credential fits no rule: ${error.message}`);
     }
-  }
-
-  async #ofKey(hash: string): Promise<Principal> {
-    const key = await storedKey(this.#db, hash, newCall(AbortSignal.timeout(READ_WITHIN_MS)));
-    if (key === undefined || !isSameHash(key.hash, hash)) throw unauthenticated('the API key is unknown or revoked');
-    const hour = new Date(Math.floor(this.#db.clock.wall() / HOUR_MS) * HOUR_MS).toISOString();
-    if (key.usedAt !== hour) {
-      noteUse(this.#db, key, hour, newCall()).catch((err: unknown) =>
-        this.#log.warn({ err }, 'Cannot note the use of a key'),
-      );
-    }
-    const { id, name, roles, variables, expiresAt, budget, quotas } = key;
-    return {
-      id: `key:${id}`,
-      name,
-      roles,
-      variables,
-      budget,
-      quotas,
-      expiresAt: expiresAt === null ? undefined : Date.parse(expiresAt),
-    };
   }
 
   async #ofToken(token: string, { tokens, revokedBefore }: Loaded): Promise<Principal> {
