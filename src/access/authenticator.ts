@@ -179,10 +179,9 @@ export class Authenticator {
   async #identify(secret: string, loaded: Loaded): Promise<Access | CellportError> {
     try {
       const hash = hashOfKey(secret);
-      const call = newCall(AbortSignal.timeout(READ_WITHIN_MS));
       const principal = await (hash === undefined
         ? this.#ofToken(secret, loaded)
-        : principalOfKey(this.#db, hash, call, this.#log));
+        : principalOfKey(this.#db, hash, newCall(AbortSignal.timeout(READ_WITHIN_MS)), this.#log));
       return new Access(principal, loaded.rules ?? NOBODY, loaded.cursorSecret);
     } catch (error) {
       // A variable may have a value that no rule can compare with; that of DynamoDB must be tried again.
