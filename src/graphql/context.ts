@@ -17,6 +17,7 @@ import type { TextSearch } from '../search/engine.js';
 import type { Audit } from '../store/access/audit.js';
 import type { Call } from '../store/request/meter.js';
 import type { AnswerWriter } from './execution/json-text.js';
+import type { MarkerList } from './execution/marker-lists.js';
 import type { DocumentsByHash } from './execution/persisted.js';
 import type { Work } from './work.js';
 
@@ -94,9 +95,9 @@ export interface RequestContext {
   readonly sourceStatus: (collection: Collection) => Promise<SourceStatus>;
   /**
    * Set while compiled code executes the request: it cannot pause within a list, so it sets `tooLong` and gives up at a
-   * long one.
+   * long one. Lists of markers are texts, by number.
    */
-  readonly compiled?: { tooLong: boolean } | undefined;
+  readonly compiled?: { tooLong: boolean; readonly lists: readonly MarkerList[] } | undefined;
 }
 
 /** Whether this process runs the consumer and has not fallen behind, so that its caches see every change at once. */

@@ -1,4 +1,4 @@
-import type { MapMarker, Marker, Properties } from './marker.js';
+import { withMapProperties, type MapMarker, type Marker, type Properties } from './marker.js';
 
 /** What a principal may do with a collection. `record` is to store readings, `admin` to change the collection itself. */
 export const ACTIONS = ['read', 'write', 'record', 'admin'] as const;
@@ -48,7 +48,7 @@ interface Granted {
 export function withoutHidden<M extends MapMarker>({ grant }: Granted, marker: M): M {
   if (grant === undefined || grant.hidden.size === 0) return marker;
   const mapProperties = shownProperties(grant, marker.mapProperties);
-  if (!('properties' in marker)) return { ...marker, mapProperties };
+  if (!('properties' in marker)) return withMapProperties(marker, mapProperties) as M;
   return { ...marker, mapProperties, properties: shownProperties(grant, marker.properties as Properties) };
 }
 
