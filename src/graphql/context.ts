@@ -12,12 +12,12 @@ import type { Collection, SourceStatus } from '../model/collection.js';
 import { STALE_AFTER_MS } from '../model/limits.js';
 import type { RecentWrite } from '../pages/recent-writes.js';
 import type { MapContext } from '../read/context.js';
+import type { MarkerFormat } from '../read/from-pages/marker-texts.js';
 import { Loaders, type LoaderServices } from '../read/loaders.js';
 import type { TextSearch } from '../search/engine.js';
 import type { Audit } from '../store/access/audit.js';
 import type { Call } from '../store/request/meter.js';
 import type { AnswerWriter } from './execution/json-text.js';
-import type { MarkerList } from './execution/marker-lists.js';
 import type { DocumentsByHash } from './execution/persisted.js';
 import type { Work } from './work.js';
 
@@ -78,6 +78,13 @@ export interface Services extends LoaderServices {
   readonly cacheSeconds?: number | undefined;
   /** Whether mutations are refused; false by default. */
   readonly readOnly?: boolean | undefined;
+}
+
+/** A list of markers in a compiled operation that is answered as text: copied from pages, without an object a marker. */
+export interface MarkerList {
+  readonly format: MarkerFormat;
+  /** Number of fields of each marker. */
+  readonly fields: number;
 }
 
 /** Context for resolvers. Each request has its own, so that no client sees data read for another. */

@@ -37,7 +37,15 @@ export interface MapMarker {
 export function withMapProperties(marker: MapMarker, mapProperties: Properties): MapMarker {
   const { collection, key, position, geohash, name, category, mapVersion, complete, expiresAt, place } = marker;
   return {
-    ...{ collection, key, position, geohash, name, category, mapVersion, mapProperties, complete },
+    collection,
+    key,
+    position,
+    geohash,
+    name,
+    category,
+    mapVersion,
+    mapProperties,
+    complete,
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(place === undefined ? {} : { place }),
   };

@@ -79,11 +79,11 @@ export class MarkerTexts {
     read?: (marker: MapMarker) => Properties | Promise<Properties>,
   ): Promise<Buffer[]> {
     const pieces: Buffer[] = [];
-    if (this.#kept === undefined || markers.some(format.lacks)) {
+    const lacking = markers.some(format.lacks);
+    if (lacking || this.#kept === undefined) {
       // Requested together, so that they are read together.
-      const properties = await Promise.all(
-        markers.map((marker) => (format.lacks(marker) ? read?.(marker) : undefined)),
-      );
+      const wanted = async (marker: MapMarker) => (format.lacks(marker) ? read?.(marker) : undefined);
+      const properties = lacking ? await Promise.all(markers.map(wanted)) : [];
       await eachInTurns(markers, turn, (marker, index) => {
         pieces.push(Buffer.from(`${format.write(marker, properties[index])},`));
       });
