@@ -45,10 +45,10 @@ const budget = fields(
   },
   'must be an object with units and per',
 );
-const QUOTA = 'must be a whole number from 0 to 1,000,000,000';
+const QUOTA = 'must be a whole number from 0 to 1,000,000,000,000';
 const quota = z.int(QUOTA).min(0, QUOTA).max(MOST_OF_A_QUOTA, QUOTA).optional();
 const quotas = fields(
-  { collections: quota, markersPerCollection: quota, bytesPerMarker: quota },
+  { collections: quota, markersPerCollection: quota, bytesPerCollection: quota, bytesPerMarker: quota },
   `must be an object with some of ${QUOTA_NAMES.join(', ')}`,
 );
 const role = z

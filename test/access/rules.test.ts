@@ -35,10 +35,10 @@ test.each([
     { markersPerCollections: 5 },
     /^roles\.one\.quotas\.markersPerCollections is unknown; the nearest name is markersPerCollection$/,
   ],
-  [{ collections: -1 }, /^roles\.one\.quotas\.collections must be a whole number from 0 to 1,000,000,000; got -1$/],
+  [{ collections: -1 }, /^roles\.one\.quotas\.collections must be a whole number from 0 to 1,000,000,000,000; got -1$/],
   [{ bytesPerMarker: 1.5 }, /quotas\.bytesPerMarker must be a whole number.*; got 1\.5$/],
   [{ markersPerCollection: '20' }, /quotas\.markersPerCollection must be a whole number.*; got "20"$/],
-  [{ collections: 2e9 }, /quotas\.collections must be .* 1,000,000,000; got 2000000000$/],
+  [{ collections: 2e12 }, /quotas\.collections must be .* 1,000,000,000,000; got 2000000000000$/],
   [20, /^roles\.one\.quotas must be an object with some of collections, .*; got 20$/],
 ])('the fault of quotas %j is named', (quotas, message) => {
   expect(() => readRules(withQuotas(quotas))).toThrow(message);
