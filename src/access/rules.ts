@@ -66,7 +66,7 @@ const variableName = z.string(VARIABLE).regex(/^[A-Za-z_]\w*$/, VARIABLE);
 
 const JWKS = 'must be an https URL (http on the loopback only), or an object with keys';
 const isSafe = (url: string) =>
-  URL.canParse(url) && /^(https:|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/.test(new URL(url).href);
+  URL.canParse(url) && /^(https:|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?\/)/.test(new URL(url).href);
 const jwt = fields(
   {
     jwks: z.union(

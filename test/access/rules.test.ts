@@ -65,3 +65,21 @@ test('of each quota the largest of the roles counts, unless a principal has its 
   expect(own.quotas).toEqual({ collections: 0, markersPerCollection: 5, bytesPerMarker: 1_000 });
   expect(own.fingerprint).not.toBe(accessOf(['small', 'large']).fingerprint);
 });
+
+test('keys of an issuer are read by https, or over the loopback', () => {
+  const read = (jwks: string) => () => readRules({ roles: {}, jwt: { jwks, issuer: 'a', audience: 'b' } });
+  for (const url of [
+    'https://id.example/jwks',
+    'http://localhost/jwks',
+    'http://127.0.0.1:80/',
+    'http://[::1]:8080/jwks',
+  ])
+    expect(read(url)).not.toThrow();
+  for (const url of [
+    'http://id.example/jwks',
+    'http://localhost:80@id.example/',
+    'http://localhost.example/',
+    'file:///keys',
+  ])
+    expect(read(url)).toThrow(/jwks must be an https URL/);
+});
