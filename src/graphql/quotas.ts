@@ -87,12 +87,14 @@ export async function writtenWithin<T extends Written>(
   let made: readonly GrantedWrite[] = [];
   const admit: Grant['admit'] = async (writes) => {
     const planned = limited.length === 0 ? [] : writes();
+    let found: Awaited<ReturnType<typeof storedBlock>> | undefined;
     for (const measure of limited) {
       const { quota, name, stored } = measure;
       const before = admitted.get(measure) ?? 0;
       const wanted = addedBy(measure, planned);
       if (wanted <= before) continue;
-      const { block, asOf } = await storedBlock(context, collection);
+      found ??= await storedBlock(context, collection);
+      const { block, asOf } = found;
       const known = stored(block);
       const most = quotas[quota] ?? 0;
       const field = `${name} of collection ${key}`;
