@@ -27,8 +27,14 @@ export interface Grant {
   readonly cursorSecret: Uint8Array;
   /** The largest marker that the principal may write, in bytes; undefined for any. */
   readonly bytesPerMarker?: number | undefined;
-  /** Throws if there is no room for so many new markers. Called before the first of them is written. */
-  readonly admit?: ((created: number) => Promise<void>) | undefined;
+  /** Throws if there is no room for what some writes add. Called before the first of them. */
+  readonly admit?: ((writes: () => readonly GrantedWrite[]) => Promise<void>) | undefined;
+}
+
+/** The item of a marker before and after a write; undefined if it does not exist. */
+export interface GrantedWrite {
+  readonly before: Readonly<Record<string, unknown>> | undefined;
+  readonly after: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Those of some properties that exist for the principal. */

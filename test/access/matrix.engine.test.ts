@@ -230,6 +230,21 @@ test('a stranger cannot make the server send a tile that it has for others, by i
   expect(answer.status).toBe(404);
 });
 
+test('no cache keeps what is refused to one principal: others may see it', async () => {
+  const paths = [
+    'tiles/guarded/0/0/0',
+    'maps/guarded?bbox=0,0,1,1&zoom=3',
+    'ogc/collections/guarded',
+    'tiles/guarded/9/9',
+  ];
+  for (const sent of [headers.stranger, { 'x-api-key': 'wrong' }]) {
+    for (const path of [...paths, 'tiles/guarded/changes']) {
+      const answer = await fetch(`${server.url}/${path}`, { headers: sent ?? {} });
+      expect([path, answer.ok, answer.headers.get('cache-control')]).toEqual([path, false, 'no-store']);
+    }
+  }
+});
+
 test('OGC lists only what its reader may read, and has no item outside of the rows', async () => {
   const ids = async (role: Role) => {
     const answer = await fetch(`${server.url}/ogc/collections`, { headers: headers[role] ?? {} });

@@ -191,7 +191,7 @@ export function addOgc(server: FastifyInstance, answer: Answering, addresses: Ad
           entity: entityOf(Buffer.from(text)),
           type: isHtml ? `${HTML}; charset=utf-8` : type,
           tags,
-          vary: 'accept',
+          vary: ['accept'],
         };
       });
     });

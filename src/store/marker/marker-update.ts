@@ -6,7 +6,7 @@ import { readPlace } from '../../keys/place.js';
 import type { Collection } from '../../model/collection.js';
 import { hiddenOf } from '../../model/grant.js';
 import type { Item } from '../database.js';
-import { checkItemSize } from '../request/item-size.js';
+import { checkItemSize, wireBytes } from '../request/item-size.js';
 import { DRAWN_ATTRIBUTES } from '../table/table-definitions.js';
 import {
   contentAttributes,
@@ -34,6 +34,19 @@ const CONTENT_ATTRIBUTES = [
 const GEO_INDEXES = [INDEXES.geoA, INDEXES.geoB] as const;
 /** Everything that a writer derives; entries in a geo index that the collection's layout does not need are removed. */
 const ATTRIBUTES: readonly string[] = [...CONTENT_ATTRIBUTES, ...GEO_ATTRIBUTES];
+const OWN_ATTRIBUTES = ['pk', 'sk', 'mv', 'version', 'createdAt', 'updatedAt', 'life', INDEXES.global.pk];
+/** All that a marker's item has; others may add more. */
+export const MARKER_ATTRIBUTES: readonly string[] = [...OWN_ATTRIBUTES, ...ATTRIBUTES];
+
+/** The size of a marker's item in wire format, in bytes, without what others have added to it. */
+export function markerBytes(image: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>): number {
+  let bytes = 0;
+  for (const name of MARKER_ATTRIBUTES) {
+    const value = image[name];
+    if (value !== undefined) bytes += name.length + wireBytes(value);
+  }
+  return bytes;
+}
 
 /** The item as DynamoDB returns it: without undefined values, and with 0 for -0. */
 const stored = (item: Item): Item => JSON.parse(JSON.stringify(item)) as Item;

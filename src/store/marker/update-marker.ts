@@ -20,7 +20,8 @@ export function requireMarker(database: Database, { collection, key }: MarkerRef
 /**
  * Updates a marker by one conditional write that sets only attributes that differ, index keys included; `now` is RFC 3339
  * in UTC. Raises the version even if nothing differs. Throws NOT_FOUND, BAD_USER_INPUT naming the field, or CONFLICT
- * with the current version if it is not the expected one; LIMIT_EXCEEDED if it grows larger than allowed.
+ * with the current version if it is not the expected one; LIMIT_EXCEEDED if it grows larger than allowed, and what
+ * `Grant.admit` throws.
  */
 export async function updateMarker(
   database: Database,
@@ -34,13 +35,14 @@ export async function updateMarker(
   const change = await changeItem(
     database,
     () => readItem(database, keys.marker(keys.scope(collection), key), call),
-    (current) => {
+    async (current) => {
       const { item } = requireMarker(database, reference, current);
       checkVersion(describeMarker(reference), item, expectedVersion);
       const next = updatedMarkerItem(database, collection, item, update, now);
       // Nor may it leave what the principal may change.
       const { item: updated } = requireMarker(database, reference, next);
       checkMarkerBytes(collection, updated, item);
+      await collection.grant?.admit?.(() => [{ before: item, after: updated }]);
       return { found: item, next: updated };
     },
     call,
