@@ -1,22 +1,11 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { bruteInside, makeCollection, realMarkers } from '../map/fixture.js';
 import { memoryDatabase } from '../support/memory-store.js';
+import { hasModules, python } from '../support/python.js';
 import { startServer, type LiveServer } from './live-server.js';
 
-// GDAL comes with the wheel: `pip install pyogrio==0.13.0 OWSLib==0.35.0`.
-const PYTHON = process.env['CELLPORT_PYTHON'] ?? 'python3';
-const run = promisify(execFile);
-const python = async (script: string, ...values: string[]): Promise<unknown> =>
-  JSON.parse((await run(PYTHON, ['-c', script, ...values], { maxBuffer: 2 ** 26 })).stdout);
-
-const hasClients = await run(PYTHON, ['-c', 'import pyogrio, owslib']).then(
-  () => true,
-  () => false,
-);
-if (!hasClients) console.warn(`SKIPPED: no OGC clients, ${PYTHON} lacks pyogrio or owslib`);
+const hasClients = await hasModules('pyogrio', 'owslib');
 
 const GDAL = `
 import json, sys
