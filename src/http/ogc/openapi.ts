@@ -1,7 +1,6 @@
-import { MOST_LEVEL } from '../../geo/tiles.js';
+import { FILTER_LANGUAGES } from '../../map/cql2/filter.js';
 import { MOST_ITEMS } from '../../map/items.js';
-import { FILTER_LANGUAGES } from './filter.js';
-import { SCHEME } from './tilesets.js';
+import { SCHEME, tileMatrixSet } from '../../map/tiles/tileset.js';
 
 export const DEFAULT_ITEMS = 1_000;
 
@@ -15,6 +14,7 @@ const parameter = (name: string, description: string, schema: object, where = 'q
 });
 
 const text = { type: 'string' };
+const ZOOMS = tileMatrixSet().tileMatrices.map(({ id }) => id);
 const someText = { type: 'string', minLength: 1 };
 const PARAMETERS = {
   collectionId: parameter('collectionId', 'The key of a collection', text, 'path'),
@@ -43,7 +43,7 @@ const PARAMETERS = {
     enum: FILTER_LANGUAGES,
     default: FILTER_LANGUAGES[0],
   }),
-  tileMatrix: parameter('tileMatrix', 'The zoom', { type: 'integer', minimum: 0, maximum: MOST_LEVEL }, 'path'),
+  tileMatrix: parameter('tileMatrix', 'The zoom', { type: 'string', enum: ZOOMS }, 'path'),
   tileCol: parameter('tileCol', 'The column, from the west', { type: 'integer', minimum: 0 }, 'path'),
   tileRow: parameter('tileRow', 'The row, from the north', { type: 'integer', minimum: 0 }, 'path'),
   cursor: parameter('cursor', 'Where the page begins, from the link `next` of the one before', someText),

@@ -3,19 +3,18 @@ import type { FastifyInstance } from 'fastify';
 import { badInput } from '../../errors.js';
 import type { RequestContext } from '../../graphql/context.js';
 import { UNIT_BOUNDS } from '../../graphql/limits/unit-bounds.js';
+import { queryables, readCql2 } from '../../map/cql2/filter.js';
 import { checkDatetime, extentOf, MOST_ITEMS, readExtent, readItem, readItems } from '../../map/items.js';
 import { readDigits, readParameters, type Parameters } from '../../map/tiles/request.js';
+import { SCHEME, tileMatrixSet, tileset, TILESETS } from '../../map/tiles/tileset.js';
 import type { Collection } from '../../model/collection.js';
 import { jsonOf } from '../../model/json.js';
 import type { Limits } from '../../model/limits.js';
-import { requireCollection } from '../../read/context.js';
 import type { Addresses } from '../addresses.js';
 import { originOf, type Answering } from '../answering.js';
 import { entityOf } from '../entity.js';
-import { queryables, readCql2 } from './filter.js';
 import { htmlPage, type Document, type Link } from './html.js';
 import { DEFAULT_ITEMS, openApi } from './openapi.js';
-import { SCHEME, tileMatrixSet, tileset, TILESETS } from './tilesets.js';
 
 /**
  * Not the classes of CQL2, of which filters are a part: with these, QGIS and GDAL would send filters that are refused.
@@ -123,12 +122,12 @@ async function collection({ context, base, key }: Asked): Promise<Document> {
 }
 
 async function tilesets({ context, base, key }: Asked): Promise<Document> {
-  const { layers: _, ...listed } = tileset(base, await requireCollection(context.map, key));
+  const { layers: _, ...listed } = await tileset(context.map, base, key);
   return { title: `Tiles of ${listed.title}`, body: { tilesets: [listed] }, links: [upward(base, key)] };
 }
 
 async function oneTileset({ context, base, key }: Asked): Promise<Document> {
-  const { links, ...body } = tileset(base, await requireCollection(context.map, key));
+  const { links, ...body } = await tileset(context.map, base, key);
   return { title: `Tiles of ${body.title}`, body, links: links.slice(1) };
 }
 
@@ -136,7 +135,7 @@ const scheme = async (): Promise<Document> => ({ title: SCHEME, body: tileMatrix
 
 async function filterable({ context, base, key }: Asked): Promise<Document> {
   const url = `${base}/collections/${encodeURIComponent(key)}/queryables`;
-  const body = queryables(await requireCollection(context.map, key), url);
+  const body = await queryables(context.map, key, url);
   return { title: `Queryables of ${body.title}`, type: SCHEMA, body, links: [] };
 }
 

@@ -1,7 +1,6 @@
 import { MOST_LEVEL } from '../../geo/tiles.js';
-import { DEFAULT_LAYERS } from '../../map/tiles/request.js';
-import type { Collection } from '../../model/collection.js';
-import type { Link } from './html.js';
+import { requireCollection, type MapContext } from '../../read/context.js';
+import { DEFAULT_LAYERS } from './request.js';
 
 const OGC = 'http://www.opengis.net/def';
 /** The tiling scheme of map libraries. */
@@ -14,10 +13,11 @@ const PIXEL_METERS = 0.000_28;
 
 const JSON_TYPE = 'application/json';
 
-/** The tiles of a collection as OGC describes them. `base`: the absolute URL of `/ogc`. */
-export function tileset(base: string, { key, name, description }: Collection) {
+/** The tiles of a collection as OGC describes them. `base`: the absolute URL of `/ogc`. Throws NOT_FOUND. */
+export async function tileset(context: MapContext, base: string, key: string) {
+  const { name, description } = await requireCollection(context, key);
   const tiles = `${base.replace(/ogc$/, 'tiles')}/${encodeURIComponent(key)}`;
-  const links: readonly (Link & { readonly templated?: boolean })[] = [
+  const links = [
     {
       rel: 'self',
       type: JSON_TYPE,

@@ -1,8 +1,8 @@
 import { badInput } from '../../errors.js';
-import type { Collection } from '../../model/collection.js';
+import { requireCollection, type MapContext } from '../../read/context.js';
 import { jsonIn } from '../../read/cursor.js';
 import type { MarkerFilterInput, PropertyFilterInput } from '../../read/filter.js';
-import { readCql2Text, type Cql2 } from './cql2-text.js';
+import { readCql2Text, type Cql2 } from './text.js';
 
 export const FILTER_LANGUAGES = ['cql2-text', 'cql2-json'] as const;
 
@@ -105,20 +105,26 @@ export function readCql2(text: string | undefined, language: string = 'cql2-text
   return { category, updatedAfter, properties };
 }
 
-/** What can be in a filter, as a JSON Schema: others than those that maps draw cost a read for each marker. */
-export const queryables = ({ name, mapProperties, grant }: Collection, url: string) => ({
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  $id: url,
-  type: 'object',
-  title: name,
-  properties: {
-    ...Object.fromEntries(
-      mapProperties
-        .filter((each) => grant?.hidden.has(each) !== true)
-        .map((each) => [each, { title: each, type: ['string', 'number', 'boolean'] }]),
-    ),
-    category: { title: 'category', type: 'string' },
-    updatedAt: { title: 'updatedAt', type: 'string', format: 'date-time' },
-  },
-  additionalProperties: true,
-});
+/**
+ * What can be in a filter, as a JSON Schema of this URL: properties that maps do not draw can, too, for a read for each
+ * marker. Throws NOT_FOUND.
+ */
+export async function queryables(context: MapContext, key: string, url: string) {
+  const { name, mapProperties, grant } = await requireCollection(context, key);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: url,
+    type: 'object',
+    title: name,
+    properties: {
+      ...Object.fromEntries(
+        mapProperties
+          .filter((each) => grant?.hidden.has(each) !== true)
+          .map((each) => [each, { title: each, type: ['string', 'number', 'boolean'] }]),
+      ),
+      category: { title: 'category', type: 'string' },
+      updatedAt: { title: 'updatedAt', type: 'string', format: 'date-time' },
+    },
+    additionalProperties: true,
+  };
+}
