@@ -2,6 +2,8 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { writeMarkerTable } from '../../src/ingest/export/write-table.js';
+import type { Marker } from '../../src/model/marker.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
@@ -157,6 +159,26 @@ describe('an export to FlatGeobuf or GeoParquet', () => {
     const expected = zones.map(({ id, geometry, properties }) => ({ key: id, ...properties, geometry }));
     for (const { rows } of await readBack('zones', '--collection', 'zones', '--zones')) expect(rows).toEqual(expected);
     for (const { rows } of await readBack('none', '--collection', 'none')) expect(rows).toEqual([]);
+  });
+
+  test.skipIf(!isReadable)('may have more rows than are in memory at a time', async () => {
+    const marker = (index: number) => ({
+      ...{ key: `k${index}`, position: { lng: index, lat: 0 }, name: null, category: null, place: [] },
+      properties: { index, text: `${index}`.repeat(250_000) },
+    });
+    async function* batches() {
+      for (let index = 10; index < 60; index += 5)
+        yield Array.from({ length: 5 }, (_, at) => marker(index + at) as unknown as Marker);
+    }
+    const paths = [join(folder, 'large.fgb'), join(folder, 'large.parquet')] as const;
+    await writeFile(paths[0], writeMarkerTable('flatgeobuf', batches()));
+    await writeFile(paths[1], writeMarkerTable('geoparquet', batches()));
+    for (const { rows } of (await python(READ, ...paths)) as readonly FileRead[]) {
+      const numbers = rows.map(({ index }) => Number(index));
+      expect(numbers).toEqual(Array.from({ length: 50 }, (_, at) => at + 10));
+      const isWhole = numbers.every((index, at) => rows[at]?.['text'] === `${index}`.repeat(250_000));
+      expect(isWhole).toBe(true);
+    }
   });
 
   test.each(['flatgeobuf', 'geoparquet'])('needs a file as %s, and leaves nothing besides', async (format) => {
