@@ -163,7 +163,11 @@ describe('an export to FlatGeobuf or GeoParquet', () => {
 
   test.skipIf(!isReadable)('may have more rows than are in memory at a time', async () => {
     const marker = (index: number) => ({
-      ...{ key: `k${index}`, position: { lng: index, lat: 0 }, name: null, category: null, place: [] },
+      key: `k${index}`,
+      position: { lng: index, lat: 0 },
+      name: null,
+      category: null,
+      place: [],
       properties: { index, text: `${index}`.repeat(250_000) },
     });
     async function* batches() {
