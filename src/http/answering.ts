@@ -65,12 +65,12 @@ export function answering(graphql: GraphqlServer, admit: Admit): Answering {
 
 /** Refuses other methods than GET and HEAD. */
 export function onlyGet(server: FastifyInstance): void {
+  const refuse = async (_request: FastifyRequest, reply: FastifyReply) =>
+    reply.code(405).header('allow', 'GET, HEAD').send();
   for (const url of ['/tiles/*', '/maps/*', '/ogc', '/ogc/*']) {
-    server.route({
-      method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-      url,
-      handler: async (_request, reply) => reply.code(405).header('allow', 'GET, HEAD').send(),
-    });
+    const method = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'];
+    // Before their bodies are looked at.
+    server.route({ method, url, onRequest: refuse, handler: refuse });
   }
 }
 
