@@ -2,6 +2,12 @@ import { compareBytes } from '../keys/byte-order.js';
 import { firstFrom, type OrderedMarker } from './ordered-marker.js';
 import type { RecentSums } from './recent-cells.js';
 
+/** Which incarnation of a marker was written, by when it was created (ms since 1970), and its map version then. */
+export interface WrittenLife {
+  readonly createdAt: number;
+  readonly mapVersion: number;
+}
+
 /** A write to a marker that pages may lack. */
 export interface RecentWrite {
   readonly key: string;
@@ -9,6 +15,18 @@ export interface RecentWrite {
   readonly mapVersion: number;
   /** Undefined if the marker was deleted. */
   readonly entry: OrderedMarker | undefined;
+  /** Undefined if it is unknown, as in what an earlier release has published. */
+  readonly life?: WrittenLife | undefined;
+}
+
+/** Whether a write is at least as new as another one to the same marker; `unknown` counts if their incarnations are not known. */
+export function isAtLeast(one: RecentWrite, other: RecentWrite, unknown = one.mapVersion >= other.mapVersion): boolean {
+  if (one.life === undefined || other.life === undefined) return unknown;
+  if (one.life.createdAt !== other.life.createdAt) return one.life.createdAt > other.life.createdAt;
+  // A deletion does not raise the version.
+  const isDeletion = (write: RecentWrite) => (write.entry === undefined ? 1 : 0);
+  const later = one.life.mapVersion - other.life.mapVersion;
+  return later > 0 || (later === 0 && isDeletion(one) >= isDeletion(other));
 }
 
 /** Writes of one batch of the stream, of one marker the last one last. */
@@ -70,7 +88,10 @@ export class RecentWrites {
 
   /** These and others in no particular order, of which only those count that are at least as new. */
   including(writes: readonly RecentWrite[]): RecentWrites {
-    const newer = writes.filter(({ key, mapVersion }) => mapVersion >= (this.get(key)?.mapVersion ?? 0));
+    const newer = writes.filter((write) => {
+      const known = this.get(write.key);
+      return known === undefined || isAtLeast(write, known);
+    });
     const inOrder = newer.sort((a, b) => a.mapVersion - b.mapVersion);
     return inOrder.length === 0 ? this : this.with([{ batch: Infinity, writes: inOrder }]);
   }

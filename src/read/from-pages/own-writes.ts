@@ -2,7 +2,7 @@ import type { Keyspace } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
 import { bytesOfMarker } from '../../model/memory.js';
 import { orderedMarker } from '../../pages/ordered-marker.js';
-import type { RecentWrite } from '../../pages/recent-writes.js';
+import { isAtLeast, type RecentWrite } from '../../pages/recent-writes.js';
 import { mapMarkerFromIndex } from '../../store/marker/marker-item.js';
 import type { ConditionalChange } from '../../store/request/conditional-change.js';
 
@@ -15,6 +15,8 @@ interface Kept extends RecentWrite {
 const WRITE_BYTES = 200;
 /** A write is kept until pages include everything written this long after it: clocks differ, and streams lag. */
 export const OWN_WRITES_MARGIN_MS = 3_000;
+/** When pages include everything written this long after a marker was created, their entry is of the same incarnation. */
+const SAME_LIFE_AFTER_MS = 1_000;
 /** Maximum time for which a write is kept. */
 const LONGEST_MS = 60_000;
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -38,8 +40,11 @@ export class OwnWrites {
     const kept = this.#scopes.get(scope) ?? new Map<string, Kept>();
     this.#scopes.set(scope, kept);
     for (const write of writes) {
+      const known = kept.get(write.key);
+      // Of writes at the same time, the answer to the former one may come later.
+      if (known && !isAtLeast(write, known, true)) continue;
       // A marker created again under its key begins at version 1: pages may still have the former one.
-      const mapVersion = Math.max(write.mapVersion, kept.get(write.key)?.mapVersion ?? 0);
+      const mapVersion = Math.max(write.mapVersion, (write.life ? undefined : known?.mapVersion) ?? 0);
       this.#forget(kept, write.key);
       const bytes = WRITE_BYTES + 2 * write.key.length + (write.entry ? bytesOfMarker(write.entry.marker) : 0);
       kept.set(write.key, { ...write, mapVersion, at: this.#wall(), bytes });
@@ -54,6 +59,13 @@ export class OwnWrites {
 
   /** The writes that pages may lack. They include everything written by `complete`, in milliseconds since 1970. */
   of(scope: string, complete: number): readonly RecentWrite[] {
+    return this.#kept(scope, complete).map((write) => {
+      const isNewer = write.life !== undefined && complete < write.life.createdAt + SAME_LIFE_AFTER_MS;
+      return isNewer ? { ...write, mapVersion: Infinity } : write;
+    });
+  }
+
+  #kept(scope: string, complete: number): readonly RecentWrite[] {
     const kept = this.#scopes.get(scope);
     if (!kept) return [];
     const now = this.#wall();
@@ -67,7 +79,7 @@ export class OwnWrites {
 
   /** The same of all collections, by scope. */
   all(complete: number): (readonly [scope: string, writes: readonly RecentWrite[]])[] {
-    return Array.from(this.#scopes.keys(), (scope) => [scope, this.of(scope, complete)]);
+    return Array.from(this.#scopes.keys(), (scope) => [scope, this.#kept(scope, complete)]);
   }
 
   #forget(kept: Map<string, Kept>, key: string): void {
@@ -89,7 +101,10 @@ export function ownWrite(
   { before, after }: ConditionalChange,
 ): RecentWrite | undefined {
   const is = after && mapMarkerFromIndex(keys, after, collection.key);
-  if (is) return { key: is.key, mapVersion: is.mapVersion, entry: orderedMarker(is) };
-  const was = before && mapMarkerFromIndex(keys, before, collection.key);
-  return was && { key: was.key, mapVersion: was.mapVersion, entry: undefined };
+  const marker = is ?? (before && mapMarkerFromIndex(keys, before, collection.key));
+  if (marker === undefined) return undefined;
+  const { key, mapVersion } = marker;
+  const createdAt = Date.parse(String((is ? after : before)?.['createdAt']));
+  const life = Number.isNaN(createdAt) ? undefined : { createdAt, mapVersion };
+  return { key, mapVersion, entry: is && orderedMarker(is), life };
 }

@@ -38,6 +38,11 @@ export function entryOf(keys: Keyspace, image: WireImage | undefined): OrderedMa
   return marker && orderedMarker(marker);
 }
 
+function lifeOf(image: WireImage | undefined, entry: OrderedMarker | undefined): RecentWrite['life'] {
+  const createdAt = Date.parse(String(image?.['createdAt']?.['S']));
+  return entry && !Number.isNaN(createdAt) ? { createdAt, mapVersion: entry.marker.mapVersion } : undefined;
+}
+
 /** The net changes of markers: the first image before and the last image after. */
 export class PageFold {
   readonly #changes = new Map<string, Net>();
@@ -57,7 +62,8 @@ export class PageFold {
     const recent = this.#recent.get(scope) ?? new Map<string, RecentWrite>();
     this.#recent.set(scope, recent);
     const versions = [recent.get(key)?.mapVersion, was?.marker.mapVersion, is?.marker.mapVersion];
-    recent.set(key, { key, mapVersion: Math.max(...versions.map((version = 0) => version)), entry: is });
+    const mapVersion = Math.max(...versions.map((version = 0) => version));
+    recent.set(key, { key, mapVersion, entry: is, life: lifeOf(is ? after : before, is ?? was) });
   }
 
   /** The writes since this was last called, of each marker the last one, by scope. */
