@@ -38,8 +38,7 @@ function receive() {
     missed: () => undefined,
   });
   const { follow, feed, close } = live.receive('scope', port, receiver, () => true);
-  const answer = (...sequences: number[]) =>
-    answers.shift()?.({ records: sequences.map(recordOf), next: 'iterator' });
+  const answer = (...sequences: number[]) => answers.shift()?.({ records: sequences.map(recordOf), next: 'iterator' });
   follow();
   return {
     told,
@@ -55,7 +54,7 @@ function receive() {
       await until(() => answers.length > 0, 5);
       answer(...sequences);
     },
-    async close() {
+    close: async () => {
       const stopped = Promise.all([close(), live.close()]);
       const answering = setInterval(answer, 5);
       await stopped;

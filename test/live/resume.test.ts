@@ -56,7 +56,8 @@ class World {
     const readStream = async (onRecord: (record: StreamRecord) => void) => {
       const upTo = this.written.length;
       await own.sleep(this.below(600));
-      for (const { record } of this.written.slice(0, upTo + this.below(this.written.length - upTo + 1))) onRecord(record);
+      for (const { record } of this.written.slice(0, upTo + this.below(this.written.length - upTo + 1)))
+        onRecord(record);
       return this.below(4) === 0 ? undefined : START - HOUR;
     };
     const memoryBytes = this.below(3) === 0 ? 40_000 : undefined;
@@ -172,8 +173,7 @@ const JUMPS = [HOUR, -HOUR, 24 * HOUR, -24 * HOUR, 3 * SECOND, -3 * SECOND];
 async function simulate(seed: number) {
   const world = new World(seed);
   const clients = Array.from({ length: 4 }, () => new Client(world));
-  const { below } = world;
-  const rolls = (n: number) => below.call(world, n) === 0;
+  const rolls = (n: number) => world.below(n) === 0;
   let isAnswering = true;
   for (let step = 0; step < 1_500; step += 1) {
     if (rolls(3)) world.write();
@@ -200,7 +200,12 @@ async function simulate(seed: number) {
   }
   const lacking = clients.map((client) => world.written.filter(({ key }) => !client.known.has(key)).length);
   const sum = (of: 'loads' | 'resumes') => clients.reduce((all, client) => all + client[of], 0);
-  return { lacking, idle: clients.filter(({ isLoaded }) => !isLoaded).length, loads: sum('loads'), resumes: sum('resumes') };
+  return {
+    lacking,
+    idle: clients.filter(({ isLoaded }) => !isLoaded).length,
+    loads: sum('loads'),
+    resumes: sum('resumes'),
+  };
 }
 
 const FIRST = Number(process.env['CELLPORT_SEED'] ?? 1);

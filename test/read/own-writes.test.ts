@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import type { Collection } from '../../src/model/collection.js';
 import { RecentWrites, type RecentWrite } from '../../src/pages/recent-writes.js';
-import { OwnWrites, ownWrite } from '../../src/read/from-pages/own-writes.js';
+import { ownWrite, OwnWrites } from '../../src/read/from-pages/own-writes.js';
 import type { Item } from '../../src/store/database.js';
 import type { WireImage } from '../../src/stream/change.js';
 import { entryOf, PageFold } from '../../src/stream/pages/fold.js';
@@ -54,7 +54,10 @@ test('a server shows its own last write, or a later one that was published, also
       const history = historyOf(writes);
       const last = history.length - 1;
       const paged = Math.min(inPages, last);
-      const [first, second] = [Math.min(paged + published[0], last), Math.min(paged + published[0] + published[1], last)];
+      const [first, second] = [
+        Math.min(paged + published[0], last),
+        Math.min(paged + published[0] + published[1], last),
+      ];
       const fold = new PageFold({ keepsRecent: true });
       const publish = (from: number, to: number): RecentWrite[] => {
         for (let index = from + 1; index <= to; index += 1) {

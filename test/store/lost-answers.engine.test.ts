@@ -99,7 +99,11 @@ test('a creation that was not sent, or refused, is sent again', async () => {
   const refused = { name: 'ProvisionedThroughputExceededException', $fault: 'client' };
   for (const failure of [{ code: 'ECONNREFUSED' }, refused]) {
     const key = `sent again after ${Object.values(failure)[0]}`;
-    await create(key, 'mine', losing('PutItem', () => Promise.resolve(), false, failure));
+    await create(
+      key,
+      'mine',
+      losing('PutItem', () => Promise.resolve(), false, failure),
+    );
     expect(await stored(key)).toMatchObject({ name: 'mine', version: 1 });
   }
 });
