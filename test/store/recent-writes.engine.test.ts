@@ -10,13 +10,13 @@ import { testDatabase } from '../support/test-database.js';
 const db = await testDatabase();
 
 test('published writes are read as they were, with the incarnations that are known', async () => {
-  const life = (createdAt: number, mapVersion: number) => ({ createdAt, mapVersion });
+  const life = (id: number, mapVersion: number, ...former: number[]) => ({ id, mapVersion, former });
   const entry = (key: string, version: number) => orderedMarker(markerAt(key, 10, 50, version));
   const writes: RecentWrite[] = [
-    { key: 'deleted', mapVersion: 7, entry: undefined, life: life(1_795_000_000_123, 6) },
-    { key: 'as it is', mapVersion: 3, entry: entry('as it is', 3), life: life(1_795_000_000_000, 3) },
+    { key: 'deleted', mapVersion: 7, entry: undefined, life: life(4_294_967_295, 6, 3, 0) },
+    { key: 'as it is', mapVersion: 3, entry: entry('as it is', 3), life: life(0, 3) },
     { key: 'unknown', mapVersion: 5, entry: undefined, life: undefined },
-    { key: 'created again', mapVersion: 9, entry: entry('created again', 1), life: life(1_795_000_001_000, 1) },
+    { key: 'created again', mapVersion: 9, entry: entry('created again', 1), life: life(7, 1, 9) },
     { key: 'of a source', mapVersion: 2, entry: entry('of a source', 2), life: undefined },
   ];
   await putRecentWrites(db, { scope: 's', version: 4, attempt: 0 }, { batch: 8, writes, sums: [] }, newCall());

@@ -44,7 +44,7 @@ function itemOf(batch: number, writes: readonly RecentWrite[], sums: readonly Su
   const entries = writes.flatMap(({ entry }) => entry ?? []);
   const others = writes.filter(({ entry, mapVersion }) => entry?.marker.mapVersion !== mapVersion);
   const inOrder = [...writes.filter(({ entry }) => entry), ...writes.filter(({ entry }) => !entry)];
-  const l = packed(inOrder.map(({ life }) => life && [life.createdAt, life.mapVersion]));
+  const l = packed(inOrder.map(({ life }) => life && [life.id, life.mapVersion, ...life.former]));
   const g = others.map(({ key, mapVersion }) => [key, mapVersion]);
   return { b: batch, d: encodePage(entries), g, l, c: packed(sums) };
 }
@@ -74,10 +74,10 @@ function partOf({ b, d, g, l, c }: Item, collection: string): RecentPart {
     return { key, mapVersion: other ?? mapVersion, entry };
   });
   const deleted = Array.from(versions, ([key, mapVersion]): RecentWrite => ({ key, mapVersion, entry: undefined }));
-  const lives = unpacked(l) as readonly (readonly [number, number] | null)[];
+  const lives = unpacked(l) as readonly (readonly [number, number, ...former: number[]] | null)[];
   const writes = [...written, ...deleted].map((write, index): RecentWrite => {
-    const [createdAt, mapVersion] = lives[index] ?? [];
-    return { ...write, life: createdAt && mapVersion ? { createdAt, mapVersion } : undefined };
+    const [id, mapVersion, ...former] = lives[index] ?? [];
+    return { ...write, life: id === undefined || mapVersion === undefined ? undefined : { id, mapVersion, former } };
   });
   return { batch: Number(b), writes, sums: sumsOf(c) };
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { Keyspace } from '../../keys/keyspace.js';
 import { orderedMarker, type OrderedMarker } from '../../pages/ordered-marker.js';
-import type { RecentWrite } from '../../pages/recent-writes.js';
+import { following, lifeOf, type RecentWrite } from '../../pages/recent-writes.js';
 import { EXPIRY, mapMarkerFromIndex } from '../../store/marker/marker-item.js';
 import { attributesOf } from '../../store/request/wire.js';
 import { DRAWN_ATTRIBUTES } from '../../store/table/table-definitions.js';
@@ -38,11 +38,6 @@ export function entryOf(keys: Keyspace, image: WireImage | undefined): OrderedMa
   return marker && orderedMarker(marker);
 }
 
-function lifeOf(image: WireImage | undefined, entry: OrderedMarker | undefined): RecentWrite['life'] {
-  const createdAt = Date.parse(String(image?.['createdAt']?.['S']));
-  return entry && !Number.isNaN(createdAt) ? { createdAt, mapVersion: entry.marker.mapVersion } : undefined;
-}
-
 /** The net changes of markers: the first image before and the last image after. */
 export class PageFold {
   readonly #changes = new Map<string, Net>();
@@ -63,7 +58,9 @@ export class PageFold {
     this.#recent.set(scope, recent);
     const versions = [recent.get(key)?.mapVersion, was?.marker.mapVersion, is?.marker.mapVersion];
     const mapVersion = Math.max(...versions.map((version = 0) => version));
-    recent.set(key, { key, mapVersion, entry: is, life: lifeOf(is ? after : before, is ?? was) });
+    const [ended, present] = [before?.['life']?.['S'], after?.['life']?.['S']];
+    const life = lifeOf(is ? present : ended, (is ?? was)?.marker.mapVersion ?? 0, ended);
+    recent.set(key, following({ key, mapVersion, entry: is, life }, recent.get(key)));
   }
 
   /** The writes since this was last called, of each marker the last one, by scope. */
