@@ -167,9 +167,14 @@ export class History {
     this.#extendAfter = -Infinity;
   }
 
+  /** For how many milliseconds every event has been added. */
+  get age(): number {
+    return this.#options.clock.now() - (this.#begun?.at ?? Infinity);
+  }
+
   /** Whether maps that are so far behind show everything that was written before it began. */
   isShown(behindMs: number): boolean {
-    return this.#begun !== undefined && this.#options.clock.now() - behindMs >= this.#begun.at;
+    return behindMs <= this.age;
   }
 
   /** A time (milliseconds since 1970) such that maps which are so far behind lack only events since then. */

@@ -195,7 +195,8 @@ export class LiveHub implements LiveChanges {
 
   async recentFrom(behindMs: () => number = () => 0): Promise<number | undefined> {
     try {
-      await this.#waitFor(() => this.#history.isShown(behindMs()));
+      // Afterwards, maps are as late as they stay for now.
+      await this.#waitFor(() => this.#history.isShown(behindMs()) || this.#history.age > CONNECTED_WITHIN_MS);
     } catch {
       return undefined;
     }
