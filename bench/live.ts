@@ -53,7 +53,7 @@ interface Outcome {
 }
 
 async function measure({ database, engine, collection, now }: FreshCollection, subscribers: number, writes: number) {
-  const hub = new LiveHub({ keys: database.keys, log: silentLog, now: () => Date.now() });
+  const hub = new LiveHub({ keys: database.keys, log: silentLog, clock: database.clock });
   const stop = new AbortController();
   const running = consumerOf(database, engine, undefined, (record) => hub.take(record)).run(stop.signal);
   hub.connected();

@@ -41,23 +41,33 @@ export interface ServerClock extends Clock {
    * answer, null if answers have no date: `wall()` is then that of the machine.
    */
   readonly machineAhead: () => number | null | undefined;
+  /** Between which times it is now, whatever happened to the machine's clock since the last answer. Before the first, any. */
+  readonly bounds: () => Readonly<Record<'earliest' | 'latest', number>>;
 }
 
 /** Creates a clock that begins as the machine's own. It is set by the least that makes it agree with each answer. */
 export function createServerClock(own: Clock): ServerClock {
   let correction: number | null | undefined;
+  let last = { ...momentOf(own), earliest: 0, latest: Infinity };
   const wall = () => own.wall() + (correction ?? 0);
   return {
     ...own,
     wall,
+    bounds() {
+      // Which of the two is right is unknown: one clock may have been set, the other does not count a machine's sleep.
+      const passed = [own.now() - last.now, own.wall() - last.wall];
+      return { earliest: last.earliest + Math.min(...passed), latest: last.latest + Math.max(...passed) };
+    },
     answered(date, tookMs) {
       if (Number.isNaN(date)) {
         correction ??= null;
+        last = { ...momentOf(own), earliest: wall(), latest: wall() };
         return;
       }
       const at = wall();
       // The answer was made after the request, and within the second that it names.
       const latest = date + 1_000 + Math.ceil(tookMs);
+      last = { ...momentOf(own), earliest: date, latest };
       // Far behind, it is set to the latest time possible: nothing must be taken for younger than it is.
       const right = at < date - 1_000 ? latest : Math.min(Math.max(at, date), latest);
       correction = (correction ?? 0) + right - at;

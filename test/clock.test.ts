@@ -77,6 +77,32 @@ test.each([DAY, -DAY, 5 * SECOND, -5 * SECOND])(
   },
 );
 
+test('whatever happens to the clocks of a machine, the time is within the bounds, which one answer makes close', () => {
+  const random = randomFrom(29);
+  const { world, clock, ask } = machine(DAY);
+  expect(clock.bounds()).toMatchObject({ latest: Infinity });
+  for (let step = 0; step < 3_000; step += 1) {
+    world.time += Math.floor(random() * SECOND);
+    if (random() < 0.1) world.aheadMs = Math.floor((random() - 0.5) * DAY);
+    else if (random() < 0.4) {
+      const took = Math.floor(random() * SECOND);
+      ask(took, 3);
+      const { earliest, latest } = clock.bounds();
+      expect(latest - earliest).toBeLessThanOrEqual(SECOND + took + 3);
+      // The machine sleeps, but its clock goes on.
+      if (random() < 0.2) {
+        world.sleptMs += MINUTE;
+        world.time += MINUTE;
+        expect(clock.bounds().latest).toBeGreaterThanOrEqual(world.time);
+        ask(took, 3);
+      }
+    }
+    const { earliest, latest } = clock.bounds();
+    expect(world.time).toBeGreaterThanOrEqual(earliest);
+    expect(world.time).toBeLessThanOrEqual(latest);
+  }
+});
+
 test('without dates the clock is the own one, which is known', () => {
   const { clock, error } = machine(5 * SECOND);
   expect(clock.machineAhead()).toBeUndefined();

@@ -205,8 +205,12 @@ export class GraphqlServer {
 
   /** For the acknowledgement of a connection, see `LiveChanges`; undefined if this server does not follow changes. */
   async recent(): Promise<{ readonly changesFrom: string; readonly now: string } | undefined> {
-    const { live, now } = this.#services;
-    const from = await live?.recentFrom();
+    const { live, now, consumerStatus } = this.#services;
+    const behindMs = () => {
+      const status = consumerStatus();
+      return status === undefined ? 0 : (status.behindMs ?? Infinity);
+    };
+    const from = await live?.recentFrom(behindMs);
     return from === undefined ? undefined : { changesFrom: new Date(from).toISOString(), now: now().toISOString() };
   }
 

@@ -1,3 +1,4 @@
+import type { ServerClock } from '../clock.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { StreamRecord } from '../stream/change.js';
 import { eventBytes, eventOf, type LiveEvent } from './change.js';
@@ -20,10 +21,12 @@ export class RecentEvents {
   /** Entries before it have been evicted. */
   #first = 0;
   #bytes = 0;
-  #completeFrom = Infinity;
+  #completeFrom: number;
 
-  constructor(maxBytes: number) {
+  /** Every event written at `completeFrom` or later will be added. */
+  constructor(maxBytes: number, completeFrom = Infinity) {
     this.#maxBytes = maxBytes;
+    this.#completeFrom = completeFrom;
   }
 
   /** The time since which every event is known, in milliseconds since 1970; Infinity if there is no such time. */
@@ -50,6 +53,11 @@ export class RecentEvents {
     this.#evict();
   }
 
+  /** Every event written at `from` or later is in the buffer or will be added, whatever was known before. */
+  knowFrom(from: number): void {
+    this.#completeFrom = Math.min(this.#completeFrom, from);
+  }
+
   /** Events that may have been written at `from` or later, of one collection or of all, in order of arrival. */
   since(from: number, scope?: string): LiveEvent[] {
     const found: LiveEvent[] = [];
@@ -58,14 +66,6 @@ export class RecentEvents {
       if (event !== undefined && writtenBy(event) >= from && (scope ?? event.scope) === event.scope) found.push(event);
     }
     return found;
-  }
-
-  /** Clears the buffer; every event written at `from` or later will be added. */
-  restart(from: number): void {
-    this.#entries = [];
-    this.#first = 0;
-    this.#bytes = 0;
-    this.#completeFrom = from;
   }
 
   #evict(): void {
@@ -85,8 +85,7 @@ export class RecentEvents {
 
 export interface HistoryOptions {
   readonly keys: Keyspace;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
+  readonly clock: Pick<ServerClock, 'now' | 'wall' | 'bounds' | 'sleep'>;
   /**
    * Calls back with all records still in the stream. Returns the time (milliseconds since 1970) since which none is
    * missing, or undefined if not all of them could be read.
@@ -98,20 +97,43 @@ export interface HistoryOptions {
 const MEMORY_BYTES = 32 * 1024 * 1024;
 /** A failed read of the stream takes 20 s, so it is not retried for each client. */
 const RETRY_AFTER_MS = 60_000;
+/** Times of records are truncated to the second, by clocks that may differ from DynamoDB's by about as much. */
+const ROUNDING_MS = 2_000;
+/** On a server that keeps up, counts follow a change within this time. */
+const COUNTED_WITHIN_MS = 10_000;
+
+/** A time, in milliseconds since 1970, that is written in no record before now. */
+export function completeAfter(clock: Pick<ServerClock, 'bounds'>): number {
+  return Math.ceil((clock.bounds().latest + ROUNDING_MS) / 1_000) * 1_000;
+}
 
 /** Recent events of this process, extended into the past by reading the stream when a client asks for more. */
 export class History {
   readonly #options: HistoryOptions;
   readonly #memoryBytes: number;
-  readonly #recent: RecentEvents;
+  #recent: RecentEvents;
+  /** When it began, by the clock of this process and by DynamoDB's; undefined while events are missed. */
+  #begun: { readonly at: number; readonly earliest: number; readonly latest: number } | undefined;
   #extending: Promise<void> | undefined;
-  /** Earliest time for the next attempt to extend. */
-  #extendAfter = 0;
+  /** When the next attempt to extend may begin, by the clock of this process. */
+  #extendAfter = -Infinity;
 
   constructor(options: HistoryOptions) {
     this.#options = options;
     this.#memoryBytes = options.memoryBytes ?? MEMORY_BYTES;
     this.#recent = new RecentEvents(this.#memoryBytes);
+  }
+
+  /** Whether every new event is added. */
+  get isOpen(): boolean {
+    return this.#begun !== undefined;
+  }
+
+  /** The time since which every event is known, in milliseconds since 1970; Infinity if there is no such time. */
+  get completeFrom(): number {
+    // DynamoDB's time may have been less clear when it began.
+    if (this.isOpen) this.#recent.knowFrom(completeAfter(this.#options.clock));
+    return this.#recent.completeFrom;
   }
 
   /** Adds a new event; returns its approximate size in bytes. */
@@ -121,42 +143,71 @@ export class History {
 
   /** Events of a collection that may have been written at `from` or later, in order of arrival. */
   since(from: number, scope: string): LiveEvent[] {
-    return this.#recent.since(from, scope);
+    const { earliest = from, latest = -Infinity } = this.#begun ?? {};
+    // To whom the time of the beginning was told as that of a map: they get all since.
+    return this.#recent.since(Math.floor((from <= latest ? Math.min(from, earliest) : from) / 1_000) * 1_000, scope);
   }
 
-  /** The time since which every event is known, in milliseconds since 1970; Infinity if there is no such time. */
-  get completeFrom(): number {
-    return this.#recent.completeFrom;
+  /** Clears the buffer; from now on, every event will be added. */
+  begin(): void {
+    const { clock } = this.#options;
+    const latest = completeAfter(clock);
+    this.#restart(latest);
+    this.#begun = { at: clock.now(), earliest: clock.bounds().earliest - ROUNDING_MS, latest };
   }
 
-  /** Clears the buffer; every event written at `from` or later will be added. */
-  restart(from: number): void {
-    this.#recent.restart(from);
-    this.#extendAfter = 0;
+  /** Clears the buffer, because events may have been missed. */
+  end(): void {
+    this.#restart(Infinity);
+  }
+
+  #restart(from: number): void {
+    this.#recent = new RecentEvents(this.#memoryBytes, from);
+    this.#begun = undefined;
+    this.#extendAfter = -Infinity;
+  }
+
+  /** For how many milliseconds every event has been added. */
+  get age(): number {
+    return this.#options.clock.now() - (this.#begun?.at ?? Infinity);
+  }
+
+  /** Whether maps that are so far behind show everything that was written before it began. */
+  isShown(behindMs: number): boolean {
+    return behindMs <= this.age;
+  }
+
+  /** A time (milliseconds since 1970) such that maps which are so far behind lack only events since then. */
+  fromMap(behindMs: number): number {
+    const from = this.#options.clock.bounds().earliest - Math.max(COUNTED_WITHIN_MS, behindMs);
+    const { earliest, latest } = this.#begun ?? { earliest: 0, latest: 0 };
+    // Unless DynamoDB's time was unclear then, that time is known without a read of the stream.
+    const isKnown = this.completeFrom <= latest && latest - earliest <= 2 * COUNTED_WITHIN_MS;
+    return isKnown && this.isShown(behindMs) ? Math.max(from, latest) : from;
   }
 
   /** Reads all records still in the stream, once for all waiting clients, unless that was tried recently. */
   async extend(): Promise<void> {
-    const { readStream, now } = this.#options;
-    if (readStream === undefined || (this.#extending === undefined && now() < this.#extendAfter)) return;
+    const { readStream, clock } = this.#options;
+    if (readStream === undefined || (this.#extending === undefined && clock.now() < this.#extendAfter)) return;
     await (this.#extending ??= this.#readBack(readStream).finally(() => {
       this.#extending = undefined;
     }));
   }
 
   async #readBack(readStream: NonNullable<HistoryOptions['readStream']>): Promise<void> {
-    const { keys, now } = this.#options;
-    const completeFrom = this.completeFrom;
-    this.#extendAfter = now() + RETRY_AFTER_MS;
-    const found = new RecentEvents(this.#memoryBytes);
-    found.restart(0);
+    const { keys, clock } = this.#options;
+    const recent = this.#recent;
+    const { completeFrom } = recent;
+    this.#extendAfter = clock.now() + RETRY_AFTER_MS;
+    const found = new RecentEvents(this.#memoryBytes, 0);
     const from = await readStream((record) => {
       const event = eventOf(keys, record);
       if (event !== undefined && event.at < completeFrom) found.add(event);
     });
     // If the buffer was cleared or has evicted events in between, the two may not be contiguous.
-    if (from === undefined || this.completeFrom !== completeFrom) return;
-    this.#recent.addEarlier(found.since(0), Math.max(from, found.completeFrom));
+    if (from === undefined || this.#recent !== recent || recent.completeFrom > completeFrom) return;
+    recent.addEarlier(found.since(0), Math.max(from, found.completeFrom));
     // Records that are missing now will not appear later.
     this.#extendAfter = Infinity;
   }

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 
-import { systemClock } from '../clock.js';
 import { badInput, CellportError } from '../errors.js';
 import type { Area } from '../geo/bounds.js';
 import type { Log } from '../log.js';
@@ -33,10 +32,10 @@ export interface LiveChanges {
   /** Readings of one marker, until it leaves the principal's rows if there are such; the rest as above. */
   readings(wanted: ReadingsWanted): Promise<AsyncIterableIterator<RecordedReading>>;
   /**
-   * A moment up to 10 s ago (milliseconds since 1970) that `since` may name at no cost; undefined if changes do not arrive
-   * within 5 s. What counts and indexes do not show yet has changed since then.
+   * A moment (milliseconds since 1970) for `since`: what maps and counts do not show yet has changed since then, given by how
+   * many milliseconds they are behind. Undefined if that is more than a minute, or changes do not arrive within 5 s.
    */
-  recentFrom(): Promise<number | undefined>;
+  recentFrom(behindMs?: () => number): Promise<number | undefined>;
 }
 
 export interface MarkersWanted {
@@ -75,13 +74,13 @@ const ITEMS_BYTES = 8 * 1024 * 1024;
 const DELETED_BYTES = 1024 * 1024;
 /** The memory of two texts in a cache. */
 const sizeCalculation = (value: string, name: string) => 250 + value.length + 2 * name.length;
-/** Times of records are truncated to the second, by clocks that may differ from ours by about as much. */
-const ROUNDING_MS = 2_000;
 /** How long a new subscription waits for the stream to be connected. */
 const CONNECTED_WITHIN_MS = 5_000;
 const POLL_MS = 50;
-/** On a server that keeps up, counts follow a change within this time. */
-const COUNTED_WITHIN_MS = 10_000;
+/** Maps that are further behind are not continued: the changes that they lack may be too many to read back. */
+const MOST_BEHIND_MS = 60_000;
+/** Moments that servers and clients mean may be ahead of ours by this. */
+const AHEAD_MS = 5_000;
 
 const instant = (milliseconds: number) => new Date(milliseconds).toISOString();
 
@@ -99,13 +98,13 @@ export class LiveHub implements LiveChanges {
   readonly #deleted = new LRUCache<string, string>({ maxSize: DELETED_BYTES, sizeCalculation });
   /** What waits for all clients. */
   readonly #waiting = { bytes: 0 };
-  #connected = false;
   #closed: CellportError | undefined;
 
   constructor(options: HubOptions) {
     this.#options = options;
     this.#history = new History(options);
-    this.#listeners = new Listeners(options);
+    const { keys, clock } = options;
+    this.#listeners = new Listeners({ keys, now: () => clock.wall() });
   }
 
   /** Takes a record. Those of one item arrive in order; duplicates are ignored. */
@@ -131,6 +130,8 @@ export class LiveHub implements LiveChanges {
     const deleted = deletedCollection(this.#options.keys, record);
     if (deleted === undefined) return;
     this.#deleted.set(deleted.key, deleted.createdAt);
+    // Readings of the next one with its key may come from another table, whose sequence numbers are others.
+    this.#latest.clear();
     this.#listeners.end(hasBeenDeleted(deleted.key), deleted);
   }
 
@@ -145,16 +146,13 @@ export class LiveHub implements LiveChanges {
 
   /** From now on every record is received. */
   connected(): void {
-    if (this.#connected) return;
-    this.#connected = true;
-    this.#history.restart(Math.ceil((this.#options.now() + ROUNDING_MS) / 1_000) * 1_000);
+    if (!this.#history.isOpen) this.#history.begin();
   }
 
   /** Some records may have been missed: ends all subscriptions with the reason, until `connected` is called again. */
   disconnected(reason: string): void {
-    this.#connected = false;
     this.#latest.clear();
-    this.#history.restart(Infinity);
+    this.#history.end();
     this.#listeners.end(missedError(reason));
   }
 
@@ -171,31 +169,34 @@ export class LiveHub implements LiveChanges {
   /** Ends all subscriptions for good. */
   close(): void {
     this.#closed = new CellportError('UNAVAILABLE', 'the server is shutting down: subscribe again, with `since`');
-    this.#history.restart(Infinity);
+    this.#history.end();
     this.#listeners.end(this.#closed);
   }
 
-  async #untilConnected(): Promise<void> {
-    const { now } = this.#options;
-    const until = now() + CONNECTED_WITHIN_MS;
-    while (!this.#connected && this.#closed === undefined && now() < until) await systemClock.sleep(POLL_MS);
+  /** Waits up to some seconds. */
+  async #waitFor(isDone: () => boolean): Promise<void> {
+    const { clock } = this.#options;
+    const until = clock.now() + CONNECTED_WITHIN_MS;
+    while (!isDone() && this.#closed === undefined && clock.now() < until) await clock.sleep(POLL_MS);
     if (this.#closed !== undefined) throw this.#closed;
-    if (!this.#connected) throw new CellportError('UNAVAILABLE', 'live changes are not available; try again later');
   }
 
-  async recentFrom(): Promise<number | undefined> {
+  async #untilConnected(): Promise<void> {
+    await this.#waitFor(() => this.#history.isOpen);
+    if (!this.#history.isOpen)
+      throw new CellportError('UNAVAILABLE', 'live changes are not available; try again later');
+  }
+
+  async recentFrom(behindMs: () => number = () => 0): Promise<number | undefined> {
     try {
-      await this.#untilConnected();
+      // Afterwards, maps are as late as they stay for now.
+      await this.#waitFor(() => this.#history.isShown(behindMs()) || this.#history.age > CONNECTED_WITHIN_MS);
     } catch {
       return undefined;
     }
-    const from = Math.max(this.#history.completeFrom, this.#options.now() - COUNTED_WITHIN_MS);
-    return Math.ceil(from / 1_000) * 1_000;
-  }
-
-  /** Whether all events since a moment are known; always true for times in the future. */
-  #covers(from: number): boolean {
-    return from >= this.#history.completeFrom || (this.#connected && from > this.#options.now());
+    const behind = behindMs();
+    const from = Math.ceil(this.#history.fromMap(behind) / 1_000) * 1_000;
+    return this.#history.isOpen && behind <= MOST_BEHIND_MS && from > 0 ? from : undefined;
   }
 
   /** A queue that begins with what is known since a moment. */
@@ -208,18 +209,22 @@ export class LiveHub implements LiveChanges {
   }: Subscription<T>): Promise<AsyncIterableIterator<T>> {
     const { keys, log } = this.#options;
     await this.#untilConnected();
+    const history = this.#history;
     const from = since ?? Infinity;
-    if (!this.#covers(from)) await this.#history.extend();
+    if (from < history.completeFrom) await history.extend();
     if (this.#closed !== undefined) throw this.#closed;
     // The collection may have been read before its deletion, and the record of that may be known already.
     if (this.#deleted.has(collection.key) && this.#deleted.get(collection.key) === collection.createdAt) {
       throw hasBeenDeleted(collection.key);
     }
-    if (!this.#covers(from) || from < knownSince) {
-      const earliest = Math.min(Math.max(this.#history.completeFrom, knownSince), this.#options.now());
-      const allowed = this.#connected ? `${instant(earliest)} or later` : 'omitted for now';
+    const earliest = Math.max(history.completeFrom, knownSince);
+    if (from < earliest) {
+      const allowed = earliest === Infinity ? 'omitted for now' : `${instant(earliest)} or later`;
       throw badInput('since', instant(from), `${allowed}, because earlier changes are not known: reload the map`);
     }
+    // By a clock that is wrong: nobody can know everything until then.
+    const latest = Math.max(earliest, this.#options.clock.bounds().latest + AHEAD_MS);
+    if (since !== undefined && from > latest) throw badInput('since', instant(from), `${instant(latest)} or earlier`);
     function* missed(events: readonly LiveEvent[]) {
       try {
         for (const event of events) {
@@ -237,8 +242,7 @@ export class LiveHub implements LiveChanges {
         this.#listeners.remove(queue);
         leave();
       },
-      // Times of records are whole seconds.
-      missed(since === undefined ? [] : this.#history.since(Math.floor(since / 1_000) * 1_000, keys.scope(collection))),
+      missed(since === undefined ? [] : history.since(since, keys.scope(collection))),
       this.#options.queueLimits,
       this.#waiting,
     );
@@ -266,11 +270,11 @@ export class LiveHub implements LiveChanges {
   }
 
   async readings({ collection, marker, since }: ReadingsWanted): Promise<AsyncIterableIterator<RecordedReading>> {
-    const { now } = this.#options;
+    const { clock } = this.#options;
     const emit = (event: LiveEvent) => {
       if (event.type !== 'reading' || event.key !== marker.key) return undefined;
       return (incarnationOf(event) ?? marker.incarnation) === marker.incarnation
-        ? recordedReading(event, now())
+        ? recordedReading(event, clock.wall())
         : undefined;
     };
     const join = (queue: Queue<RecordedReading>) => this.#listeners.watchReadings(collection, marker, queue);

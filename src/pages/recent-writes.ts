@@ -1,6 +1,26 @@
 import { compareBytes } from '../keys/byte-order.js';
+import { shardOf } from '../keys/shard.js';
 import { firstFrom, type OrderedMarker } from './ordered-marker.js';
 import type { RecentSums } from './recent-cells.js';
+
+/** Which incarnation of a marker was written. */
+export interface WrittenLife {
+  /** A hash of the incarnation's ID. */
+  readonly id: number;
+  /** The marker's map version in it. */
+  readonly mapVersion: number;
+  /** The last ones that are known to have ended before. */
+  readonly former: readonly number[];
+}
+
+/** The incarnation of a marker with an ID; undefined if it has none. */
+export function lifeOf(life: unknown, mapVersion: number, ended?: unknown): WrittenLife | undefined {
+  if (typeof life !== 'string') return undefined;
+  const former = typeof ended === 'string' && ended !== life ? [hashOf(ended)] : [];
+  return { id: hashOf(life), mapVersion, former };
+}
+
+const hashOf = (text: string) => shardOf(text, 2 ** 32);
 
 /** A write to a marker that pages may lack. */
 export interface RecentWrite {
@@ -9,6 +29,27 @@ export interface RecentWrite {
   readonly mapVersion: number;
   /** Undefined if the marker was deleted. */
   readonly entry: OrderedMarker | undefined;
+  /** Undefined if it is unknown, as in what an earlier release has published. */
+  readonly life?: WrittenLife | undefined;
+}
+
+/** Whether a write is at least as new as another one to the same marker; `ifUnknown` where that does not follow from both. */
+export function isAtLeast({ life: one, entry }: RecentWrite, other: RecentWrite, ifUnknown: boolean): boolean {
+  if (one === undefined || other.life === undefined) return ifUnknown;
+  const { id, mapVersion, former } = other.life;
+  if (one.id !== id) return !former.includes(one.id) && (one.former.includes(id) || ifUnknown);
+  // A deletion does not raise the version.
+  return one.mapVersion > mapVersion || (one.mapVersion === mapVersion && (entry === undefined || !!other.entry));
+}
+
+const MOST_FORMER = 8;
+
+/** A write that follows others to the same marker. */
+export function following(write: RecentWrite, known: RecentWrite | undefined): RecentWrite {
+  const { life } = write;
+  if (life === undefined || known?.life === undefined) return write;
+  const ids = [...known.life.former, known.life.id, ...life.former].filter((id) => id !== life.id);
+  return ids.length === 0 ? write : { ...write, life: { ...life, former: [...new Set(ids)].slice(-MOST_FORMER) } };
 }
 
 /** Writes of one batch of the stream, of one marker the last one last. */
@@ -54,9 +95,11 @@ export class RecentWrites {
     const newest = new Map(this.#newest);
     const kept = parts.map(({ batch, writes }): Kept => {
       const added = writes.map((write) => {
+        const known = newest.get(write.key);
+        const last = following(write, known);
         // A marker that is created again under its key begins at version 1, while pages may still have the former one.
-        const mapVersion = Math.max(write.mapVersion, newest.get(write.key)?.mapVersion ?? 0);
-        const one = mapVersion === write.mapVersion ? write : { ...write, mapVersion };
+        const mapVersion = Math.max(write.mapVersion, known?.mapVersion ?? 0);
+        const one = mapVersion === last.mapVersion ? last : { ...last, mapVersion };
         newest.set(one.key, one);
         return one;
       });
@@ -70,7 +113,13 @@ export class RecentWrites {
 
   /** These and others in no particular order, of which only those count that are at least as new. */
   including(writes: readonly RecentWrite[]): RecentWrites {
-    const newer = writes.filter(({ key, mapVersion }) => mapVersion >= (this.get(key)?.mapVersion ?? 0));
+    const newer = writes.filter((write) => {
+      const known = this.get(write.key);
+      const { mapVersion, life } = write;
+      // Pages and what is laid over them may not include yet what replaces every version.
+      const isNewer = life && known?.life ? mapVersion === Infinity : mapVersion >= (known?.mapVersion ?? 0);
+      return known === undefined || isAtLeast(write, known, isNewer);
+    });
     const inOrder = newer.sort((a, b) => a.mapVersion - b.mapVersion);
     return inOrder.length === 0 ? this : this.with([{ batch: Infinity, writes: inOrder }]);
   }

@@ -42,6 +42,8 @@ export interface Live<H extends Hub = Hub> extends Omit<Received, 'follow'> {
 
 /** Those of some three seconds. */
 const MOST_ENDS = 15;
+/** Of which a server that takes over with a backlog passes on millions. */
+const MOST_EARLY = 20_000;
 /** Maximum time to read back the stream for subscribers that resume. */
 const READ_BACK_WITHIN_MS = 20_000;
 
@@ -70,6 +72,13 @@ function receiveFromStream(
   let ownedSince: number | undefined;
   let following: Promise<void> | undefined;
   const ends: Followed[] = [];
+  /** What the consumer passes on while this process still follows the stream itself, which may have read less. */
+  const early: StreamRecord[] = [];
+
+  /** In the order of the stream: of the follower's records, the hub would drop those that come after later ones. */
+  function takeEarly(): void {
+    for (const record of early.splice(0)) hub.take(record);
+  }
 
   function follow(): void {
     if (following !== undefined || ownedSince !== undefined || stopping.signal.aborted || !isWanted()) return;
@@ -91,12 +100,19 @@ function receiveFromStream(
     ).finally(() => {
       following = undefined;
       ends.length = 0;
+      takeEarly();
       if (ownedSince === undefined) hub.disconnected('this server no longer reads the stream');
     });
   }
 
   const feed: LiveFeed = {
-    onRecord: (record) => hub.take(record),
+    onRecord(record) {
+      early.push(record);
+      if (following === undefined) takeEarly();
+      if (early.length <= MOST_EARLY) return;
+      early.length = 0;
+      hub.disconnected('the consumer is ahead of what this server reads of the stream');
+    },
     onLoss: (reason) => {
       hub.disconnected(reason);
       // Records read from here on are passed on again.
@@ -104,6 +120,7 @@ function receiveFromStream(
     },
     onOwnership(owner) {
       ownedSince = owner ? parts.clock.now() : undefined;
+      early.length = 0;
       if (following !== undefined) return;
       if (owner) return hub.connected();
       hub.disconnected('this server no longer holds the lease of the stream consumer');
@@ -126,7 +143,7 @@ export function createHub(backend: StreamBackend, log: Log, signal: AbortSignal)
   const { clock, keys } = backend.database;
   const readStream: NonNullable<HubOptions['readStream']> = (onRecord) =>
     readWholeStream({ ...streamOf(backend, log), onRecord }, READ_BACK_WITHIN_MS, signal);
-  return new LiveHub({ keys, log, now: () => clock.wall(), readStream });
+  return new LiveHub({ keys, log, clock, readStream });
 }
 
 /** The same as `receiveLive` for a hub of this process. */

@@ -8,7 +8,8 @@ import { DEFAULT_LIMITS } from '../model/limits.js';
 import type { ObjectStore } from '../objects/object-store.js';
 import { Scheduler } from '../scheduling/scheduler.js';
 import type { ConsumptionSampler } from './consumption/sampler.js';
-import { failureOf, isFailure, isTransient, mapFailure, unavailable } from './request/failures.js';
+import { createOnce } from './request/create-once.js';
+import { isFailure, isTransient, mapFailure, mayHaveArrived, unavailable } from './request/failures.js';
 
 /** Names of the two tables. */
 export interface Tables {
@@ -91,7 +92,7 @@ function watchAttempts({ middlewareStack }: DynamoDBClient): void {
         } catch (error) {
           const retries = isFailure(error, 'TransactionConflictException') ? { $retryable: {} } : {};
           Object.assign(error as Error, retries, { applied });
-          applied ||= failureOf(error).$fault !== 'client';
+          applied ||= mayHaveArrived(error);
           throw error;
         }
       };
@@ -133,6 +134,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   // The logger middleware would walk every value of every response for a log line that is never written.
   client.middlewareStack.remove('loggerMiddleware');
   watchAttempts(client);
+  createOnce(client);
   const clock = createServerClock(options.clock ?? systemClock);
   client.middlewareStack.add(settingClock(clock), SETTING_CLOCK);
   if (options.storageFault !== undefined) refuseWrites(client, options.storageFault);

@@ -22,7 +22,6 @@ export interface Verdict {
   readonly linearizable: readonly string[];
   readonly violations: readonly string[];
   readonly undecided: readonly string[];
-  readonly madeTwice: readonly string[];
 }
 
 /** Compiles the checker into a folder; undefined, said loudly, where Go is missing or cannot fetch Porcupine. */
@@ -42,24 +41,10 @@ export function buildChecker(folder: string): string | undefined {
   return undefined;
 }
 
-function check(checker: string, history: readonly Operation[]): Verdict {
+/** Whether there is, for each marker, one order of all operations that explains every answer. */
+export function checkHistory(checker: string, history: readonly Operation[]): Verdict {
   const input = history.map((operation) => `${JSON.stringify(operation)}\n`).join('');
   const { status, stdout, stderr } = spawnSync(checker, { input, encoding: 'utf8', maxBuffer: 1 << 28 });
   if (status !== 0) throw new Error(`the checker failed: ${stderr}`);
-  return { ...(JSON.parse(stdout) as Verdict), madeTwice: [] };
-}
-
-/**
- * Whether there is, for each marker, one order of all operations that explains every answer. A creation that got no answer
- * is sent again, and made twice if another client deletes the marker in between: known, so such markers are listed apart.
- */
-export function checkHistory(checker: string, history: readonly Operation[]): Verdict {
-  const verdict = check(checker, history);
-  if (verdict.violations.length === 0) return verdict;
-  const suspects = history.filter(({ key }) => verdict.violations.includes(key));
-  const isCreation = ({ kind, result }: Operation) => result === 'unknown' && (kind === 'create' || kind === 'upsert');
-  const creations = suspects.filter(isCreation);
-  const again = creations.map((one): Operation => ({ ...one, kind: 'create' }));
-  const { linearizable: madeTwice } = check(checker, [...suspects, ...again]);
-  return { ...verdict, madeTwice, violations: verdict.violations.filter((key) => !madeTwice.includes(key)) };
+  return JSON.parse(stdout) as Verdict;
 }

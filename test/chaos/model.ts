@@ -36,9 +36,6 @@ export const isIn = (box: number, value: number | undefined): boolean =>
 /** Writes that were replaced longer ago than this are forgotten: to be told of one is wrong whatever the server says. */
 const FORGOTTEN_MS = 300_000;
 
-/** Within this time after a marker was deleted, its map version may hide one that was created again. */
-const REBORN_MS = 60_000;
-
 /** How late an answer about one marker is; `missesOwn` if its server had acknowledged a later write before. */
 export interface Lag {
   readonly ms: number;
@@ -95,12 +92,6 @@ export class Model {
         all.filter((write) => !forgotten.includes(write)),
       );
     return least;
-  }
-
-  /** Whether a marker may be one that was created again under its key a short time ago. */
-  isReborn(key: string, asked: number): boolean {
-    const all = this.#writes.get(key) ?? [];
-    return all.some((write) => write.value === undefined && write.asked > asked - REBORN_MS);
   }
 
   /** The lags of each marker if it is inside a box, and if it is not. */

@@ -88,14 +88,15 @@ export class Replica {
         if (type === 'next' && payload?.data) this.#apply(payload.data.markerChanged);
         else if (type === 'error' || type === 'complete') end(payload?.[0]?.extensions?.code ?? type);
         if (type !== 'connection_ack') return;
+        // Maps are too far behind, or changes do not arrive.
+        if (loads && payload?.changesFrom === undefined) return end('not loaded');
         const since = loads ? payload?.changesFrom : new Date(this.#at - OVERLAP_MS).toISOString();
         const variables = { collection: this.collection, since };
         socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: SUBSCRIPTION, variables } }));
         if (!loads) return;
         // A load for an earlier subscription may still be under way.
         const known = (this.#known = new Map<string, Known>());
-        // A server whose clock has just been set may name a time in the future.
-        this.#at = Math.min(Date.parse(payload?.changesFrom ?? ''), Date.now());
+        this.#at = Date.parse(payload?.changesFrom ?? '');
         this.#load(url, known).then(
           () => (isLoaded = true),
           () => end('not loaded'),

@@ -41,7 +41,7 @@ describe('the server answers', () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   let server: LiveServer;
   beforeAll(async () => {
-    const live = new LiveHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
+    const live = new LiveHub({ keys: db.keys, log: silentLog, clock: db.clock });
     server = await startServer(db, {
       live: Object.assign(live, { recentFrom: async () => undefined }),
       executor: (of) => compiling(of, { runsBefore: 0 }),

@@ -11,7 +11,7 @@ import { startServer, type LiveServer } from './live-server.js';
 const db = memoryDatabase();
 let server: LiveServer;
 beforeAll(async () => {
-  const live = new LiveHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
+  const live = new LiveHub({ keys: db.keys, log: silentLog, clock: db.clock });
   // Follows no stream, because nothing changes here.
   server = await startServer(db, { live: Object.assign(live, { recentFrom: async () => undefined }) });
 });

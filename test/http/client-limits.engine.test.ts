@@ -31,7 +31,7 @@ afterEach(async () => {
 
 /** A server that trusts the proxy of this machine, or none. */
 async function start(limits: Partial<Limits>, trustedProxies: number | readonly string[] = ['127.0.0.1', '::1']) {
-  const live = new LiveHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
+  const live = new LiveHub({ keys: db.keys, log: silentLog, clock: db.clock });
   live.connected();
   server = await startServer(db, { limits, trustedProxies, live });
 }

@@ -12,7 +12,7 @@ const SCHEMA = '{__schema {queryType {name}}}';
 describe.each(['interpreting', 'compiling'] as const)('a server without introspection, %s', async (name) => {
   const db = await testDatabase();
   let server: LiveServer;
-  const live = new LiveHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
+  const live = new LiveHub({ keys: db.keys, log: silentLog, clock: db.clock });
   beforeAll(async () => {
     server = await startServer(db, { introspection: false, executor: EXECUTORS[name] as typeof interpreting, live });
   });

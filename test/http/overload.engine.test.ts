@@ -52,7 +52,7 @@ async function startHeld(limits: Partial<Limits> = {}) {
     await wait;
     return { Items: [], Count: 0 };
   });
-  const hub = new LiveHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
+  const hub = new LiveHub({ keys: db.keys, log: silentLog, clock: db.clock });
   hub.connected();
   server = await startServer(held, { live: hub, limits: { deadlineMs: 120_000, ...limits } });
   const gone = new AbortController();

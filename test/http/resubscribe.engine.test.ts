@@ -18,7 +18,7 @@ const DEADLINE_MS = 60_000;
 const QUERY = 'subscription {markerChanged(collection: "parks") {kind}}';
 
 const db = await testDatabase();
-const hub = new LiveHub({ keys: db.keys, log: silentLog, now: () => Date.now() });
+const hub = new LiveHub({ keys: db.keys, log: silentLog, clock: db.clock });
 const open = hub.markerChanges.bind(hub);
 let server: LiveServer;
 beforeAll(async () => {

@@ -27,7 +27,7 @@ afterEach(async () => {
 /** A server whose changes come from the test. */
 async function startWith(limits: Partial<Limits> = {}, values = 20) {
   const queueLimits = { values, bytes: 100 * 1024 * 1024, allBytes: 100 * 1024 * 1024 };
-  const hub = new LiveHub({ keys: db.keys, log: silentLog, now: () => Date.now(), queueLimits });
+  const hub = new LiveHub({ keys: db.keys, log: silentLog, clock: db.clock, queueLimits });
   hub.connected();
   server = await startServer(db, { live: hub, limits });
   return { hub, server };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { systemClock } from '../../src/clock.js';
 import { limitExceeded } from '../../src/errors.js';
 import { normalizeBounds } from '../../src/geo/bounds.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
@@ -19,8 +20,13 @@ const parks = { key: 'parks', code: null } as Collection;
 const START = 1_795_000_000;
 
 function world(options: Partial<HubOptions> = {}) {
-  const clock = { seconds: START };
-  const hub = new LiveHub({ keys, log: silentLog, now: () => clock.seconds * 1_000, ...options });
+  const clock = { seconds: START, unclear: { earliest: 0, latest: 0 } };
+  const now = () => clock.seconds * 1_000;
+  const bounds = () => {
+    const { earliest, latest } = clock.unclear;
+    return { earliest: now() + earliest * 1_000, latest: now() + latest * 1_000 };
+  };
+  const hub = new LiveHub({ keys, log: silentLog, clock: { ...systemClock, now, wall: now, bounds }, ...options });
   let sequence = 0;
   const record = (key: string, at = clock.seconds, properties = {}): StreamRecord =>
     markerRecord(keys, { sequence: String((sequence += 1)), key, at, after: [1, 1], properties });
@@ -163,10 +169,11 @@ test('since a buffered time, no event is missing and none is older', async () =>
   // DynamoDB Local truncates times to minutes, so this record may be from any moment of the minute.
   hub.take(record('of this minute', START - (START % 60)));
   expect(await present(await open(START + 19), 3)).toEqual(['m19', 'later', 'of this minute']);
-  // A time in the future counts as now.
-  const soon = await open(START + 1_000);
+  const soon = await open(START + 20);
   hub.take(record('next'));
   expect(await present(soon, 1)).toEqual(['next']);
+  // Nobody knows everything until then.
+  await expect(open(START + 1_000)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', details: { field: 'since' } });
 });
 
 test('a time before the connection, or already evicted, is rejected with the earliest one allowed', async () => {
@@ -210,6 +217,54 @@ test('older events are read from the stream, once for all clients, and joined wi
   // It reaches back no further, and another request does not change that.
   await expect(open(START - 2_000)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
   expect(reads).toBe(1);
+});
+
+test('what was read back for a connection that has ended meanwhile says nothing about the next one', async () => {
+  let hub: LiveHub | undefined;
+  const readStream: HubOptions['readStream'] = async () => {
+    // Within the same second.
+    hub?.disconnected('for a test');
+    hub?.connected();
+    return (START - 1_000) * 1_000;
+  };
+  const { hub: opened, open } = world({ readStream });
+  hub = opened;
+  hub.connected();
+  await expect(open(START - 5)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+});
+
+test('while the time is unclear, no moment counts as later than the connection, and none of the future is told', async () => {
+  const { clock, hub, open, record } = world();
+  hub.connected();
+  clock.seconds = START + 100;
+  hub.take(record('one'));
+  // As if the machine's clock had been set back, or ahead, by a day.
+  clock.unclear = { earliest: -86_400, latest: 0 };
+  await expect(open(START - 5)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+  expect(await hub.recentFrom()).toBe((START + 2) * 1_000);
+  clock.unclear = { earliest: 0, latest: 86_400 };
+  expect(await hub.recentFrom()).toBe((START + 90) * 1_000);
+  hub.disconnected('for a test');
+  hub.connected();
+  await expect(open(START + 99)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+  expect(await hub.recentFrom()).toBe((START + 90) * 1_000);
+});
+
+test('a subscriber is told from where maps are behind, and not before they show what this server has not received', async () => {
+  const { clock, hub, record, open } = world();
+  hub.connected();
+  hub.take(record('received'));
+  let behindMs = 3_000;
+  const sleeping = setInterval(() => (clock.seconds += 0.5), 10);
+  const from = await hub.recentFrom(() => behindMs);
+  clearInterval(sleeping);
+  expect(clock.seconds).toBeGreaterThanOrEqual(START + 3);
+  // Although it may have been written before that moment, this is not on the map.
+  expect(await present(await open((from ?? 0) / 1_000), 1)).toEqual(['received']);
+  clock.seconds = START + 100;
+  behindMs = 40_000;
+  expect(await hub.recentFrom(() => behindMs)).toBe((START + 60) * 1_000);
+  for (const late of [61_000, Infinity]) expect(await hub.recentFrom(() => late)).toBeUndefined();
 });
 
 test('a stream that cannot be read in time is not read again for every client', async () => {

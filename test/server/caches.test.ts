@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { systemClock } from '../../src/clock.js';
 import { fromZ } from '../../src/geo/geohash.js';
 import { PackedCluster } from '../../src/geo/packed-cluster.js';
 import { HeldRequests } from '../../src/graphql/execution/subscriptions.js';
@@ -252,7 +253,8 @@ const FILLINGS: Readonly<Record<string, Filling>> = {
     bound: 8 * MB + SMALL,
     entries: 30_000,
     fill(count) {
-      const hub = new LiveHub({ keys, log: silentLog, now, memoryBytes: SMALL });
+      const clock = { ...systemClock, now, wall: now, bounds: () => ({ earliest: now(), latest: now() }) };
+      const hub = new LiveHub({ keys, log: silentLog, clock, memoryBytes: SMALL });
       hub.connected();
       for (let n = 0; n < count; n++) {
         const key = `${n}${n % 3 === 0 ? KEY.slice(0, 500) : ''}`;

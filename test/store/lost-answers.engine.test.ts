@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { Database } from '../../src/store/database.js';
 import type { MarkerUpdate } from '../../src/store/marker/marker-item.js';
-import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
+import { createMarker, createMarkers, getMarkers } from '../../src/store/marker/markers.js';
 import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
@@ -22,8 +22,10 @@ const update = (key: string, change: MarkerUpdate, db = database, expectedVersio
 const remove = (key: string, db = database) => deleteMarker(db, { collection: parks, key }, { now: NOW }, newCall());
 const stored = async (key: string) => (await getMarkers(database, [{ collection: parks, key }], newCall()))[0];
 
+const RESET: object = { code: 'ECONNRESET' };
+
 /** A client whose first attempt of an operation is applied, and loses its answer; others write before the next one. */
-function losing(operation: string, others: () => Promise<unknown>, applied = true): Database {
+function losing(operation: string, others: () => Promise<unknown>, applied = true, failure = RESET): Database {
   const own = newDatabase('readable', { tables: database.tables });
   let attempts = 0;
   own.client.middlewareStack.add(
@@ -32,7 +34,7 @@ function losing(operation: string, others: () => Promise<unknown>, applied = tru
         if (commandName !== `${operation}Command` || (attempts += 1) > 1) return next(args);
         if (applied) await next(args);
         await others();
-        throw Object.assign(new Error('socket'), { code: 'ECONNRESET' });
+        throw Object.assign(new Error('socket'), failure);
       },
     { step: 'deserialize', priority: 'high', name: 'losing' },
   );
@@ -72,6 +74,38 @@ test('a creation whose answer was lost succeeds although the marker has been cha
 test('a creation whose answer was lost is not a conflict with a marker that replaced it', async () => {
   const own = losing('PutItem', () => remove('replaced').then(() => create('replaced', 'another')));
   await expect(create('replaced', 'mine', own)).rejects.toMatchObject(UNKNOWN);
+});
+
+test('a creation whose answer was lost does not bring back a marker that another client has deleted since', async () => {
+  const own = losing('PutItem', () => remove('gone'));
+  await expect(create('gone', 'mine', own)).rejects.toMatchObject(UNKNOWN);
+  expect(await stored('gone')).toBeNull();
+  const one = [marker('gone', 'mine')];
+  const others = losing('PutItem', () => remove('gone'));
+  await expect(upsertMarkers(others, parks, one, NOW, newCall())).rejects.toMatchObject(UNKNOWN);
+  expect(await stored('gone')).toBeNull();
+});
+
+test('of several creations, one whose answer was lost says nothing about the others', async () => {
+  const own = losing('PutItem', () => Promise.resolve(), false);
+  const inputs = ['lost', 'made', 'made, too'].map((key) => marker(key, 'mine'));
+  const { written, failures } = await createMarkers(own, parks, inputs, NOW, newCall());
+  expect(written.map(({ marker: { key } }) => key)).toEqual(['made', 'made, too']);
+  expect(failures).toMatchObject([{ index: 0, ...UNKNOWN }]);
+  expect(await stored('lost')).toBeNull();
+});
+
+test('a creation that was not sent, or refused, is sent again', async () => {
+  const refused = { name: 'ProvisionedThroughputExceededException', $fault: 'client' };
+  for (const failure of [{ code: 'ECONNREFUSED' }, refused]) {
+    const key = `sent again after ${Object.values(failure)[0]}`;
+    await create(
+      key,
+      'mine',
+      losing('PutItem', () => Promise.resolve(), false, failure),
+    );
+    expect(await stored(key)).toMatchObject({ name: 'mine', version: 1 });
+  }
 });
 
 test('a deletion whose answer was lost succeeds although the marker was created again, and leaves that', async () => {

@@ -1,4 +1,5 @@
 import { systemClock } from '../../clock.js';
+import { completeAfter } from '../../live/history.js';
 import type { Database } from '../../store/database.js';
 import { isOrderedByRecords, mappingOf, type SourceCollection } from '../../store/source/source-mapping.js';
 import type { StreamPort } from '../../stream/ports.js';
@@ -35,7 +36,7 @@ export function openSourceLive(
   const receiver: Receiver = {
     take: (record) => hub.take(record),
     connected() {
-      if (isOwner || !isContended) since ??= clock.wall();
+      if (isOwner || !isContended) since ??= completeAfter(clock);
     },
     disconnected(reason) {
       since = undefined;

@@ -8,7 +8,7 @@ import { bulkWriter, transactionPieces } from '../request/batch-write.js';
 import { mapConcurrently } from '../request/concurrency.js';
 import type { ConditionalChange } from '../request/conditional-change.js';
 import { putIfAbsent, putTogetherIfAbsent } from '../request/conditional-put.js';
-import { isFailure, isTransient } from '../request/failures.js';
+import { isFailure, isTransient, OutcomeUnknown } from '../request/failures.js';
 import type { Call } from '../request/meter.js';
 import {
   checkMarkerBytes,
@@ -161,7 +161,7 @@ export function independentWrites(call: Call): <T>(write: () => Promise<T>) => P
     } catch (error) {
       const failure = error instanceof CellportError ? error : refusalOf(error);
       if (failure === undefined || call.signal?.aborted === true) throw error;
-      if (isTransient(failure)) gaveUp = failure;
+      if (isTransient(failure) && !(failure instanceof OutcomeUnknown)) gaveUp = failure;
       return failure;
     }
   };

@@ -38,17 +38,23 @@ const sumsIn = ({ batch, sums }: RecentSums): Sum[] =>
 
 /**
  * An item: `a` is the attempt, `b` the batch, `d` the entries as in pages, `g` other map versions than theirs, those of
- * deletions too, and `c` the sums.
+ * deletions too, `l` the incarnations of the entries and then of the deletions, and `c` the sums.
  */
 function itemOf(batch: number, writes: readonly RecentWrite[], sums: readonly Sum[]) {
   const entries = writes.flatMap(({ entry }) => entry ?? []);
   const others = writes.filter(({ entry, mapVersion }) => entry?.marker.mapVersion !== mapVersion);
-  const c = Uint8Array.from(deflateRawSync(JSON.stringify(sums)));
-  return { b: batch, d: encodePage(entries), g: others.map(({ key, mapVersion }) => [key, mapVersion]), c };
+  const inOrder = [...writes.filter(({ entry }) => entry), ...writes.filter(({ entry }) => !entry)];
+  const l = packed(inOrder.map(({ life }) => life && [life.id, life.mapVersion, ...life.former]));
+  const g = others.map(({ key, mapVersion }) => [key, mapVersion]);
+  return { b: batch, d: encodePage(entries), g, l, c: packed(sums) };
 }
 
+const packed = (value: unknown) => Uint8Array.from(deflateRawSync(JSON.stringify(value)));
+const unpacked = (data: unknown): unknown =>
+  data instanceof Uint8Array ? JSON.parse(inflateRawSync(data).toString()) : [];
+
 function sumsOf(c: unknown): RecentSums[] {
-  const all = c instanceof Uint8Array ? (JSON.parse(inflateRawSync(c).toString()) as Sum[]) : [];
+  const all = unpacked(c) as Sum[];
   const byBatch = new Map<number, Map<string, CellSums>>();
   for (const [batch, name, count, sumLng, sumLat] of all) {
     const sums = byBatch.get(batch) ?? new Map<string, CellSums>();
@@ -57,7 +63,7 @@ function sumsOf(c: unknown): RecentSums[] {
   return Array.from(byBatch, ([batch, sums]) => ({ batch, sums }));
 }
 
-function partOf({ b, d, g, c }: Item, collection: string): RecentPart {
+function partOf({ b, d, g, l, c }: Item, collection: string): RecentPart {
   const entries = d instanceof Uint8Array ? decodePage(d, collection) : undefined;
   if (entries === undefined) throw new UnknownPageFormat();
   const versions = new Map(g as readonly (readonly [string, number])[]);
@@ -68,7 +74,12 @@ function partOf({ b, d, g, c }: Item, collection: string): RecentPart {
     return { key, mapVersion: other ?? mapVersion, entry };
   });
   const deleted = Array.from(versions, ([key, mapVersion]): RecentWrite => ({ key, mapVersion, entry: undefined }));
-  return { batch: Number(b), writes: [...written, ...deleted], sums: sumsOf(c) };
+  const lives = unpacked(l) as readonly (readonly [number, number, ...former: number[]] | null)[];
+  const writes = [...written, ...deleted].map((write, index): RecentWrite => {
+    const [id, mapVersion, ...former] = lives[index] ?? [];
+    return { ...write, life: id === undefined || mapVersion === undefined ? undefined : { id, mapVersion, former } };
+  });
+  return { batch: Number(b), writes, sums: sumsOf(c) };
 }
 
 /** Publishes writes, each marker once, and sums. They never change, and DynamoDB removes them later. */

@@ -5,7 +5,7 @@ import { CellportError } from '../../errors.js';
 import type { Key } from '../../keys/document-id.js';
 import { retry } from '../../retry.js';
 import type { Database, Item } from '../database.js';
-import { failureOf, isFailure, mayHaveBeenApplied, outcomeUnknown } from './failures.js';
+import { failureOf, isFailure, mayHaveBeenApplied, OutcomeUnknown } from './failures.js';
 import type { Call } from './meter.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
 import { send } from './send.js';
@@ -104,7 +104,7 @@ export async function changeOnce(
     if (isDeepStrictEqual(now, asStored(next))) return { done: now };
     // Of two writes to one version, only one is made: here, that of another.
     if (isSame && Number(now?.['version']) <= Number(next['version'])) return { found: now };
-    throw outcomeUnknown(error);
+    throw new OutcomeUnknown(error);
   }
 }
 

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PutCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import type { Database, Item } from '../database.js';
-import { isFailure, mayHaveBeenApplied, outcomeUnknown } from './failures.js';
+import { ABSENT } from './create-once.js';
+import { AnswerLost, isFailure, mayHaveBeenApplied, OutcomeUnknown } from './failures.js';
 import type { Call } from './meter.js';
 import { send } from './send.js';
 import { transactOnce } from './transact.js';
@@ -10,7 +11,7 @@ import { asStored } from './wire.js';
 
 /** The PutItem of an item that must not exist yet. */
 export function putIfAbsentRequest(table: string, item: Item): PutCommandInput {
-  return { TableName: table, Item: { ...item }, ConditionExpression: 'attribute_not_exists(pk)' };
+  return { TableName: table, Item: { ...item }, ConditionExpression: ABSENT };
 }
 
 /** By how much the clocks of two servers may differ. */
@@ -22,16 +23,17 @@ const isOlder = (found: Item | undefined, made: Item): boolean =>
 
 /**
  * Puts an item that must not exist yet, with one conditional write; returns false if its key is taken. Also returns
- * true if an attempt was applied and its response lost. Throws UNAVAILABLE if that may be and the item is another one.
+ * true if an attempt was applied and its response lost. Throws UNAVAILABLE if that may be and there is none, or another one.
  */
 export async function putIfAbsent(database: Database, table: string, item: Item, call: Call): Promise<boolean> {
   try {
     await send(database, 'put', putIfAbsentRequest(table, item), call);
     return true;
   } catch (error) {
-    if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
-    call.meter.writes += 1;
-    if (!mayHaveBeenApplied(error)) return false;
+    const isRefused = isFailure(error, 'ConditionalCheckFailedException');
+    if (!isRefused && !(error instanceof AnswerLost)) throw error;
+    if (isRefused) call.meter.writes += 1;
+    if (isRefused && !mayHaveBeenApplied(error)) return false;
     const Key = { pk: item['pk'], sk: item['sk'] };
     const { Item: found } = await send(database, 'get', { TableName: table, Key, ConsistentRead: true }, call);
     // Others may have changed it since.
@@ -39,7 +41,7 @@ export async function putIfAbsent(database: Database, table: string, item: Item,
       found?.['life'] === undefined ? isDeepStrictEqual(found, asStored(item)) : found['life'] === item['life'];
     if (isOwn) return true;
     if (isOlder(found, item)) return false;
-    throw outcomeUnknown(error);
+    throw new OutcomeUnknown(error);
   }
 }
 

@@ -58,6 +58,21 @@ export function throttled(cause?: unknown): CellportError {
 
 class DatabaseUnavailable extends CellportError {}
 
+/** The answer to a write did not come that must not be sent again. Without a cause, as the SDK would go by that. */
+export class AnswerLost extends DatabaseUnavailable {
+  constructor(error: unknown) {
+    super('UNAVAILABLE', `DynamoDB is unavailable: an answer was lost (${String(error)})`);
+  }
+}
+
+/** Nobody knows whether a write was made, of an item that may be read. */
+export class OutcomeUnknown extends DatabaseUnavailable {
+  constructor(cause: unknown) {
+    const message = 'an answer was lost, and the item is not as this write left it: read it to see whether it was made';
+    super('UNAVAILABLE', `DynamoDB is unavailable: ${message}`, {}, { cause });
+  }
+}
+
 /** UNAVAILABLE, with the reason if known. */
 export function unavailable(reason: string, cause?: unknown): CellportError {
   return new DatabaseUnavailable('UNAVAILABLE', `DynamoDB is unavailable: ${reason}`, {}, { cause });
@@ -74,12 +89,15 @@ export function failureOf(error: unknown): SdkFailure {
   return typeof error === 'object' && error !== null ? error : {};
 }
 
+/** Failures of connections that were never made. */
+const NEVER_SENT = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
+
+/** Whether DynamoDB may have done what a command that failed asked for. */
+export const mayHaveArrived = (error: unknown): boolean =>
+  failureOf(error).$fault !== 'client' && !NEVER_SENT.has(String(failureOf(error).code));
+
 /** Whether an earlier attempt may have been applied and its answer lost: a condition may then have found its own result. */
 export const mayHaveBeenApplied = (error: unknown): boolean => failureOf(error).applied === true;
-
-/** UNAVAILABLE for a write of which nobody knows whether it was made: made again, it could undo what others wrote since. */
-export const outcomeUnknown = (cause: unknown): CellportError =>
-  unavailable('its answer was lost, and the item has changed since: read it to see whether this write was made', cause);
 
 /** Whether an error is this exception of DynamoDB; checked by name, because there may be several copies of the SDK. */
 export function isFailure(error: unknown, name: string): boolean {

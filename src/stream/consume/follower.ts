@@ -119,10 +119,11 @@ export async function readWholeStream(
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const { stream, clock } = options;
-  const from = clock.wall() - KEPT_MS;
   const late = AbortSignal.timeout(withinMs);
   try {
     const identity = await stream.identify();
+    // By a clock that the answer has set.
+    const from = clock.wall() - KEPT_MS;
     const reader = readerFrom(options, firstState(identity, clock.wall()), AbortSignal.any([signal, late]));
     for (;;) {
       const { endAt } = await reader.gather(LIMITS, () => false);

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { Keyspace } from '../../keys/keyspace.js';
 import { orderedMarker, type OrderedMarker } from '../../pages/ordered-marker.js';
-import type { RecentWrite } from '../../pages/recent-writes.js';
+import { following, lifeOf, type RecentWrite } from '../../pages/recent-writes.js';
 import { EXPIRY, mapMarkerFromIndex } from '../../store/marker/marker-item.js';
 import { attributesOf } from '../../store/request/wire.js';
 import { DRAWN_ATTRIBUTES } from '../../store/table/table-definitions.js';
@@ -57,7 +57,10 @@ export class PageFold {
     const recent = this.#recent.get(scope) ?? new Map<string, RecentWrite>();
     this.#recent.set(scope, recent);
     const versions = [recent.get(key)?.mapVersion, was?.marker.mapVersion, is?.marker.mapVersion];
-    recent.set(key, { key, mapVersion: Math.max(...versions.map((version = 0) => version)), entry: is });
+    const mapVersion = Math.max(...versions.map((version = 0) => version));
+    const [ended, present] = [before?.['life']?.['S'], after?.['life']?.['S']];
+    const life = lifeOf(is ? present : ended, (is ?? was)?.marker.mapVersion ?? 0, ended);
+    recent.set(key, following({ key, mapVersion, entry: is, life }, recent.get(key)));
   }
 
   /** The writes since this was last called, of each marker the last one, by scope. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.js';
 import type { Log } from '../../log.js';
 import type { SumsByName } from '../../model/cell-changes.js';
 import type { RecentSums } from '../../pages/recent-cells.js';
-import type { RecentWrite } from '../../pages/recent-writes.js';
+import { following, type RecentWrite } from '../../pages/recent-writes.js';
 import type { Began, StreamState } from '../../store/cell/stream-state.js';
 import type { Publication, RecentPort } from '../ports.js';
 import { versioned } from './apply.js';
@@ -155,7 +155,8 @@ export class Publisher {
         for (const [key, write] of recent) {
           const { entry } = write;
           const one = versionsByBatch ? { key, mapVersion: own, entry: entry && versioned(entry, own) } : write;
-          all.set(key, { ...one, mapVersion: Math.max(one.mapVersion, all.get(key)?.mapVersion ?? 0) });
+          const known = all.get(key);
+          all.set(key, following({ ...one, mapVersion: Math.max(one.mapVersion, known?.mapVersion ?? 0) }, known));
         }
       }
     }

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+
+import { orderedMarker } from '../../src/pages/ordered-marker.js';
+import type { RecentWrite } from '../../src/pages/recent-writes.js';
+import { putRecentWrites, readRecentWrites } from '../../src/store/page/recent-writes.js';
+import { newCall } from '../../src/store/request/meter.js';
+import { markerAt } from '../pages/support.js';
+import { testDatabase } from '../support/test-database.js';
+
+const db = await testDatabase();
+
+test('published writes are read as they were, with the incarnations that are known', async () => {
+  const life = (id: number, mapVersion: number, ...former: number[]) => ({ id, mapVersion, former });
+  const entry = (key: string, version: number) => orderedMarker(markerAt(key, 10, 50, version));
+  const writes: RecentWrite[] = [
+    { key: 'deleted', mapVersion: 7, entry: undefined, life: life(4_294_967_295, 6, 3, 0) },
+    { key: 'as it is', mapVersion: 3, entry: entry('as it is', 3), life: life(0, 3) },
+    { key: 'unknown', mapVersion: 5, entry: undefined, life: undefined },
+    { key: 'created again', mapVersion: 9, entry: entry('created again', 1), life: life(7, 1, 9) },
+    { key: 'of a source', mapVersion: 2, entry: entry('of a source', 2), life: undefined },
+  ];
+  await putRecentWrites(db, { scope: 's', version: 4, attempt: 0 }, { batch: 8, writes, sums: [] }, newCall());
+  const [part] = await readRecentWrites(db, { scope: 's', collection: 'parks' }, 4, 4, newCall());
+  const plain = (some: readonly RecentWrite[] = []) =>
+    some
+      .map(({ entry: stored, ...write }) => ({ ...write, version: stored?.marker.mapVersion }))
+      .toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  expect(plain(part?.writes)).toEqual(plain(writes));
+});
