@@ -49,7 +49,7 @@ export function openPurging(
 
   async function work(signal: AbortSignal, progressed: () => void): Promise<void> {
     const { purger } = await import('./cloudfront.js');
-    const { purge, close } = purger(cdn);
+    const cloudFront = purger(cdn);
     try {
       while (!signal.aborted) {
         await clock.sleep(EVERY_MS, signal);
@@ -59,13 +59,13 @@ export function openPurging(
         }
         if (waiting === undefined || Math.min(clock.now() - SHOWN_AFTER_MS, completeAt()) < waiting.at) continue;
         const tags = fewOf(waiting.tags);
-        await purge(tags, signal);
+        await cloudFront.purge(tags, signal);
         log.debug({ tags }, 'Purged what has changed from the CDN');
         waiting = undefined;
         progressed();
       }
     } finally {
-      close();
+      cloudFront.close();
     }
   }
   const onFailure = (err: unknown) =>
