@@ -82,7 +82,7 @@ const unique = (all: readonly Asked[]): Asked[] => [...new Map(all.map((each) =>
 
 /** What the users' maps cost in different ways, and the bytes of each. */
 async function bills(server: TileServer, markers: readonly BenchMarker[], { quick, say }: BenchOptions) {
-  const walks = walksOf(markers, quick ? 4 : 40, 25);
+  const walks = walksOf(markers, quick ? 1 : 40, 25);
   const views = walks.flat().length;
   const ways: Record<string, Asked[]> = {};
   for (const [name, content] of [
