@@ -30,6 +30,7 @@ import { sources } from './sources.js';
 import { stalls } from './stalls.js';
 import { starting } from './start.js';
 import { streaming } from './stream.js';
+import { tiles } from './tiles.js';
 import { vehicles } from './vehicles.js';
 import { viewports } from './viewports.js';
 import { workers } from './workers.js';
@@ -49,6 +50,7 @@ const ALL: readonly Benchmark[] = [
   http,
   workers,
   lambda,
+  tiles,
   admission,
   access,
   fieldFigures,

@@ -52,6 +52,8 @@ export interface Config {
   readonly trustedDocuments: boolean;
   /** Seconds for which caches may keep answers to queries by GET; 0 for not at all. */
   readonly cacheSeconds: number;
+  /** The CloudFront distribution from which changes are purged; undefined for none. */
+  readonly cdn: { readonly distribution: string; readonly endpoint: string | undefined } | undefined;
   readonly logLevel: LogLevel;
   /** Variables that begin with CELLPORT_ but are not settings: most likely typos. */
   readonly unknown: readonly string[];
@@ -219,6 +221,10 @@ export function readConfig(
     federation: values.CELLPORT_FEDERATION,
     trustedDocuments: values.CELLPORT_DOCUMENTS === 'trusted',
     cacheSeconds: values.CELLPORT_CACHE_SECONDS,
+    cdn:
+      values.CELLPORT_CDN === undefined
+        ? undefined
+        : { distribution: values.CELLPORT_CDN, endpoint: values.AWS_ENDPOINT_URL_CLOUDFRONT },
     logLevel: values.CELLPORT_LOG,
     unknown: Object.keys(env).filter((name) => name.startsWith('CELLPORT_') && !Object.hasOwn(variables.shape, name)),
   };

@@ -21,6 +21,11 @@ const redisUrl = z
   .url({ protocol: /^rediss?$/, error: 'must be a URL that begins with redis:// or rediss://' })
   .optional();
 const text = z.string().optional();
+const cdn = z
+  .string()
+  .regex(/^cloudfront:[A-Z0-9]{5,32}$/, 'must be cloudfront: and the ID of a distribution')
+  .transform((value) => value.slice('cloudfront:'.length))
+  .optional();
 const SWITCH = z.enum(['on', 'off', '1', '0'], 'must be on or off');
 const isOn = (value: string) => value === 'on' || value === '1';
 const onOrOff = (fallback: 'on' | 'off') => SWITCH.default(fallback).transform(isOn);
@@ -145,6 +150,7 @@ export const variables = z.object({
   CELLPORT_GRAPHIQL: onLocally,
   CELLPORT_DOCUMENTS: z.enum(['any', 'trusted'], 'must be any or trusted').default('any'),
   CELLPORT_CACHE_SECONDS: wholeNumber(0, 86_400, 0),
+  CELLPORT_CDN: cdn,
   CELLPORT_READ_ONLY: onOrOff('off'),
   CELLPORT_FEDERATION: onOrOff('off'),
   CELLPORT_AUTH: z.enum(['on', 'off', '1', '0'], 'must be on or off').optional(),
@@ -168,6 +174,7 @@ export const variables = z.object({
   AWS_ENDPOINT_URL_DYNAMODB: url,
   AWS_ENDPOINT_URL_DYNAMODB_STREAMS: url,
   AWS_ENDPOINT_URL_S3: url,
+  AWS_ENDPOINT_URL_CLOUDFRONT: url,
   AWS_ENDPOINT_URL: url,
   AWS_REGION: text,
   AWS_DEFAULT_REGION: text,

@@ -129,6 +129,7 @@ const ONE_DOOR: Readonly<Record<string, RegExp>> = {
   fastify: /^(http|graphql)\//,
   'graphql-ws': /^http\//,
   ws: /^http\//,
+  '@aws-sdk/client-cloudfront': /^server\/cloudfront\.ts$/,
   '@aws-sdk/client-s3': /^objects\/s3-store\.ts$/,
   ioredis: /^(live\/redis|access\/redis-buckets)\.ts$/,
   dataloader: /^(loaders|read)\//,
@@ -286,6 +287,7 @@ describe('the direction of imports', () => {
         'store/table/month-tables.ts',
         'stream/source/dynamodb.ts',
         'objects/s3-store.ts',
+        'server/cloudfront.ts',
       ]),
     );
     const wrong = sending.filter((file) => {
@@ -300,7 +302,12 @@ describe('the direction of imports', () => {
     expect(wrong).toEqual([]);
     const limiting = files.filter((file) => /\bwithDeadline\(/.test(text(file)));
     expect(new Set(limiting)).toEqual(
-      new Set(['store/request/within-time.ts', 'objects/s3-store.ts', 'search/opensearch/read.ts']),
+      new Set([
+        'store/request/within-time.ts',
+        'objects/s3-store.ts',
+        'server/cloudfront.ts',
+        'search/opensearch/read.ts',
+      ]),
     );
   });
 

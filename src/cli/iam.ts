@@ -10,6 +10,11 @@ const allow = (actions: readonly string[], ...tables: readonly string[]) => ({
   Action: actions.map((action) => `dynamodb:${action}`),
   Resource: tables.map(arnOf),
 });
+const purge = (distribution: string) => ({
+  Effect: 'Allow',
+  Action: ['cloudfront:CreateInvalidation'],
+  Resource: [`arn:aws:cloudfront::*:distribution/${distribution}`],
+});
 /** What has no resource of its own. */
 const LIST_TABLES = { Effect: 'Allow', Action: ['dynamodb:ListTables'], Resource: ['*'] };
 
@@ -79,9 +84,11 @@ export function iamCommand(): Command {
     .description('Print the IAM policy of a role')
     .addOption(new Option('--role <role>', 'what the role does').choices(Object.keys(ROLES)).makeOptionMandatory())
     .requiredOption('--table <name>', 'CELLPORT_TABLE, or for `source` the table that is followed')
+    .option('--cdn <distribution>', 'ID of the CloudFront distribution in CELLPORT_CDN')
     .addHelpText('after', EXIT_CODES)
-    .action(({ table, role }: { readonly table: string; readonly role: Role }) => {
+    .action(({ table, role, cdn }: { readonly table: string; readonly role: Role; readonly cdn?: string }) => {
       checkTableName(table);
-      console.log(JSON.stringify({ Version: '2012-10-17', Statement: ROLES[role](table) }, null, 2));
+      const Statement = [...ROLES[role](table), ...(cdn === undefined ? [] : [purge(cdn)])];
+      console.log(JSON.stringify({ Version: '2012-10-17', Statement }, null, 2));
     });
 }

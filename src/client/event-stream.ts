@@ -27,29 +27,26 @@ async function* eventsIn(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGe
 }
 
 /**
- * Yields the data of each event of a subscription, until it is complete. Its event stream is opened again after it breaks,
- * its credential expires or the rules change; events in between are not repeated. Rejects with ViewportError if the
- * operation fails or its headers are refused, and with AbortError if aborted.
+ * Yields the answers of an event stream, which is opened again after it breaks, its credential expires or the rules change;
+ * events in between are not repeated. Rejects with ViewportError if the server refuses it or its headers, and with AbortError
+ * if aborted.
  */
-export async function* subscribe<T extends object>(
-  options: ServerOptions,
-  query: string,
-  variables: object,
-  signal?: AbortSignal,
-): AsyncGenerator<T, void> {
+export async function* followEvents(
+  open: () => Promise<Response>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<GraphqlResponse, void> {
   for (let failures = 0; ; failures += 1) {
     let isOpen = false;
     try {
-      const response = await post(options, query, variables, signal, '/stream');
+      const response = await open();
       isOpen = response.ok;
-      if (!isOpen || !response.body) return void (await replyOf(response, options.url, signal));
+      if (!isOpen || !response.body) return void (await replyOf(response, response.url, signal));
       for await (const event of eventsIn(response.body)) {
         if (event.startsWith('event: complete')) return;
-        const [, answer = '{}'] = /^data: (.+)/m.exec(event) ?? [];
-        const { data, errors } = JSON.parse(answer) as GraphqlResponse;
-        const error = errorOf(errors, 'UNAVAILABLE');
+        const answer = JSON.parse(/^data: (.+)/m.exec(event)?.[1] ?? '{}') as GraphqlResponse;
+        const error = errorOf(answer.errors, 'UNAVAILABLE');
         if (error) throw error;
-        if (data) yield data as T;
+        yield answer;
         failures = 0;
       }
     } catch (error) {
@@ -58,4 +55,15 @@ export async function* subscribe<T extends object>(
     }
     await pause(failures, { ...RETRIES, signal });
   }
+}
+
+/** Yields the data of each event of a subscription, until it is complete, as `followEvents` follows its stream. */
+export async function* subscribe<T extends object>(
+  options: ServerOptions,
+  query: string,
+  variables: object,
+  signal?: AbortSignal,
+): AsyncGenerator<T, void> {
+  const open = () => post(options, query, variables, signal, '/stream');
+  for await (const { data } of followEvents(open, signal)) if (data) yield data as T;
 }

@@ -1,6 +1,7 @@
 /** The exports of `cellport/client`: Cellport viewports for web pages, without dependencies. */
 export { subscribe } from './event-stream.js';
 export { type Features, toFeatures } from './geojson.js';
+export { type LiveTilesOptions, type RefreshableMap, liveTiles } from './live-tiles.js';
 export { type MapLibreMap, type ViewportSource, viewportSource } from './maplibre.js';
 export type {
   Answer,

@@ -66,35 +66,46 @@ export async function headersOf(headers: ServerOptions['headers'], isRefused = f
 }
 
 /** Returns a handler that throws ViewportError, or the reason of an abort. */
-const failed = (signal: AbortSignal | undefined, message: string, code: string) => (error: unknown) => {
+const failed = (signal: AbortSignal | null | undefined, message: string, code: string) => (error: unknown) => {
   throw signal?.aborted === true ? error : new ViewportError(message, code);
 };
 
 /**
- * Posts an operation; once more if its headers are refused with 401 and a function may have others. Rejects with
- * ViewportError if there is no response, and with AbortError if aborted.
+ * Sends a request; once more if its headers are refused with 401 and a function may have others. Rejects with ViewportError
+ * if there is no response, and with AbortError if aborted.
  */
-export async function post(
+export async function request(
+  url: string,
+  headers: ServerOptions['headers'],
+  signal: AbortSignal | null = null,
+  init: { readonly headers?: object; readonly method?: string; readonly body?: string } = {},
+): Promise<Response> {
+  const ask = async (isRefused: boolean) =>
+    fetch(url, {
+      ...init,
+      headers: { ...init.headers, ...(await headersOf(headers, isRefused)) },
+      signal,
+    }).catch(failed(signal, `${url} does not respond`, 'UNAVAILABLE'));
+  const response = await ask(false);
+  return response.status === 401 && typeof headers === 'function' ? ask(true) : response;
+}
+
+/** Posts an operation, like `request`. */
+export const post = (
   { url, headers, explain }: ServerOptions,
   query: string,
   variables: object,
   signal?: AbortSignal,
   path = '',
-): Promise<Response> {
-  const ask = async (isRefused: boolean) =>
-    fetch(url + path, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(explain === true ? { 'x-cellport-cost': '1', 'x-cellport-explain': '1' } : {}),
-        ...(await headersOf(headers, isRefused)),
-      },
-      body: JSON.stringify({ query, variables }),
-      ...(signal ? { signal } : {}),
-    }).catch(failed(signal, `${url} does not respond`, 'UNAVAILABLE'));
-  const response = await ask(false);
-  return response.status === 401 && typeof headers === 'function' ? ask(true) : response;
-}
+): Promise<Response> =>
+  request(url + path, headers, signal, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(explain === true && { 'x-cellport-cost': '1', 'x-cellport-explain': '1' }),
+    },
+    body: JSON.stringify({ query, variables }),
+  });
 
 /** Reads a response. Rejects with ViewportError if it has no data, and with AbortError if aborted. */
 export async function replyOf(response: Response, url: string, signal?: AbortSignal): Promise<Reply> {

@@ -35,7 +35,7 @@ export function addMaps(server: FastifyInstance, answer: Answering, limits: Limi
     const units = UNIT_BOUNDS['Viewport.auto']?.({ limit: most, filter }, limits) ?? 0;
     return answer(request, reply, units, async (context) => {
       const question = await readContentQuestion(context.map, 'map', key, most, filter);
-      const blocks = decisiveBlocks(key, areaOfClusters(viewport));
+      const blocks = decisiveBlocks(context.map.keys.scope(question.collection), areaOfClusters(viewport));
       const make = async () => entityOf(await mapFeatures(context.map, viewport, question));
       const name = filter === null ? ['map', viewport.zoom, snapped, most] : undefined;
       const entity = await remembered(context, question.collection, name, blocks, make);

@@ -25,7 +25,7 @@ async function answerTile(
 ) {
   const request = await tileRequest(context.map, key, tile, options);
   const { collection, layers, properties = [] } = request;
-  const blocks = decisiveBlocks(key, decisiveArea(tile));
+  const blocks = decisiveBlocks(context.map.keys.scope(collection), decisiveArea(tile));
   const make = async () => {
     const { bytes, count, expiresAt } = await makeTile(context.map, request);
     return entityOf(bytes, count, expiresAt);

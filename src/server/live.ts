@@ -14,6 +14,15 @@ export interface LiveFeed {
   onOwnership(owner: boolean): void;
 }
 
+/** Passes everything on to several. */
+export function feedAll(feeds: readonly (LiveFeed | undefined)[]): LiveFeed {
+  return {
+    onRecord: (record) => feeds.forEach((feed) => feed?.onRecord(record)),
+    onLoss: (reason) => feeds.forEach((feed) => feed?.onLoss(reason)),
+    onOwnership: (owner) => feeds.forEach((feed) => feed?.onOwnership(owner)),
+  };
+}
+
 /** Where changes go: the hub, or what it has of one collection. */
 export type Receiver = Pick<LiveHub, 'take' | 'connected' | 'disconnected'>;
 

@@ -1,15 +1,17 @@
+import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
 import type { HotKey, Metrics } from '../http/metrics.js';
 import type { Log } from '../log.js';
 import type { Backend } from './backend.js';
 import type { Background } from './background.js';
+import { openPurging } from './cdn.js';
 import { watchClock } from './clock-watch.js';
-import { recountDerived, startConsumer, type Caches } from './consumer.js';
+import { recountDerived, startConsumer, type Caches, type DerivedData } from './consumer.js';
 import { keepExact } from './exact-counts.js';
 import { FleetSearch } from './fleet-search.js';
 import { watchHotKeys } from './hot-keys.js';
 import { startJobs } from './jobs.js';
-import type { Live } from './live.js';
+import { feedAll, type Live } from './live.js';
 import { OwnSearch, type ServerSearch } from './search.js';
 import { SourceKeeper } from './sources/keeper.js';
 import { spreadHotPrefixes } from './spread.js';
@@ -44,8 +46,10 @@ export type Upkeep = ReturnType<typeof openUpkeep>;
 export function openUpkeep(config: Config, backend: Backend, { caches, live, search, metrics }: UpkeepParts, log: Log) {
   const { database } = backend;
   const embedded = config.database.kind === 'embedded';
-  const derived = config.consumer
-    ? startConsumer(backend, log, { caches, live: live.feed, embedded })
+  const completeAt = (): number => systemClock.now() - (derived.status().behindMs ?? Infinity);
+  const purging = config.consumer && config.cdn ? openPurging(config.cdn, database.keys, completeAt, log) : undefined;
+  const derived: DerivedData = config.consumer
+    ? startConsumer(backend, log, { caches, live: feedAll([live.feed, purging]), embedded })
     : watchConsumer(database, live.ends);
   // DynamoDB Local has no partitions.
   const spreads = config.spreadWcu > 0 && !config.readOnly && !embedded;
@@ -70,7 +74,7 @@ export function openUpkeep(config: Config, backend: Backend, { caches, live, sea
         const recountAll = (signal: AbortSignal) => recountDerived(backend, log, false, signal);
         exactCounts = keepExact(() => derived.status(), recountAll, log);
       }
-      sources = new SourceKeeper(backend, log, { caches, live, liveOnly: !config.consumer });
+      sources = new SourceKeeper(backend, log, { caches, live, purging, liveOnly: !config.consumer });
       search?.start();
     },
     async stop() {
@@ -82,6 +86,7 @@ export function openUpkeep(config: Config, backend: Backend, { caches, live, sea
       await live.close();
       await search?.stop();
       await derived.stop();
+      await purging?.stop();
     },
   };
 }

@@ -27,6 +27,7 @@ describe('the configuration', () => {
       CELLPORT_TABLE: '!',
       AWS_ENDPOINT_URL: 'localhost:8000',
       CELLPORT_OBJECTS: 'gs://maps',
+      CELLPORT_CDN: 'cloudfront:e1/x',
       CELLPORT_ALLOWED_ORIGINS: 'https://maps.example.org, https://maps.example.org/page',
       CELLPORT_ALLOWED_HOSTS: 'maps.example.org:4000',
       CELLPORT_READ_ONLY: 'yes',
@@ -39,7 +40,7 @@ describe('the configuration', () => {
       expect(error).toMatchObject({ code: 'BAD_USER_INPUT' });
     }
     const lines = message.split('\n');
-    expect(lines).toHaveLength(9);
+    expect(lines).toHaveLength(10);
     for (const [name, value] of Object.entries(env)) {
       expect(lines.find((line) => line.startsWith(`${name} must be `))).toContain(JSON.stringify(value));
     }

@@ -116,6 +116,16 @@ async function useAll(ask: (query: string) => Promise<unknown>, key: string, mon
   for (const field of last) await ask(mutations.get(field) ?? '');
 }
 
+test('whoever purges from a distribution may do that, besides the work of the role', async () => {
+  const { output } = await runCliHere(['iam', '--role', 'server', '--table', table, '--cdn', 'E1']);
+  const { Statement } = JSON.parse(output) as { Statement: readonly object[] };
+  expect(Statement.at(-1)).toEqual({
+    Effect: 'Allow',
+    Action: ['cloudfront:CreateInvalidation'],
+    Resource: ['arn:aws:cloudfront::*:distribution/E1'],
+  });
+});
+
 test.runIf(runsAll)('commands', async () => {
   const file = async (name: string, text: string | object) => {
     const path = join(folder, name);

@@ -8,6 +8,7 @@ import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { decodeLayer } from '../support/decode-tile.js';
+import { fakeCloudFront } from '../support/fake-cloudfront.js';
 import { postQuery } from '../support/post-query.js';
 import { recordCalls } from '../support/record-calls.js';
 import { engine, engineSettings, testDatabase } from '../support/test-database.js';
@@ -16,13 +17,29 @@ import { startServer } from './live-server.js';
 const db = await testDatabase('readable', { stream: true });
 const now = new Date().toISOString();
 let server: { url: string; close: () => Promise<void> };
+const cdn = await fakeCloudFront();
+vi.stubEnv('AWS_ACCESS_KEY_ID', 'a');
+vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'b');
+afterAll(() => {
+  cdn.close();
+  vi.unstubAllEnvs();
+});
 
 /** A whole server with its consumer. */
 async function startWhole() {
   const streams = createStreamsClient(engine());
   const storageFault = () => Promise.resolve(undefined);
   const backend = { database: db, streams, where: '', storageFault, close: () => Promise.resolve() };
-  const config = readConfig({}, { ...engineSettings(), PORT: '0', CELLPORT_CACHE_SECONDS: '60' });
+  const config = readConfig(
+    {},
+    {
+      ...engineSettings(),
+      PORT: '0',
+      CELLPORT_CACHE_SECONDS: '60',
+      CELLPORT_CDN: 'cloudfront:E2TESTS',
+      AWS_ENDPOINT_URL_CLOUDFRONT: cdn.endpoint,
+    },
+  );
   const opened = openServer(config, backend, {}, silentLog);
   const url = await opened.listen();
   const close = async () => {
@@ -101,9 +118,9 @@ describe('a tile', () => {
     expect(headers.get('cache-control')).toBe('public, max-age=0, must-revalidate, s-maxage=60');
     const tags = (headers.get('cache-tag') ?? '').split(',');
     expect(tags.length).toBeLessThanOrEqual(50);
-    expect(tags.every((tag) => /^parks(\/[0-9a-z]{1,4})?$/.test(tag))).toBe(true);
+    expect(tags.every((tag) => /^(cellport:all|parks(\/[0-9a-z]{0,4})?)$/.test(tag))).toBe(true);
     expect((await get('/tiles/parks/12/1933/1376')).headers.get('cache-tag')).toMatch(
-      /^(parks\/g\w{3},){5,20}parks\/g\w{3}$/,
+      /^cellport:all,parks,(parks\/g\w{3},){5,20}parks\/g\w{3}$/,
     );
   });
 
@@ -225,6 +242,7 @@ test('a moved marker changes its tiles, at once on the server that has moved it,
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   const before = await tags();
   expect(await tags()).toEqual(before);
+  const purges = cdn.asked.length;
   const move =
     'mutation { updateMarker(input: { id: "marker::parks::m0", position: { lng: 0.2, lat: 55 } }) { version } }';
   expect(await (await postQuery(server.url, move)).json()).toMatchObject({ data: { updateMarker: { version: 2 } } });
@@ -238,6 +256,19 @@ test('a moved marker changes its tiles, at once on the server that has moved it,
     { timeout: 20_000, interval: 50 },
   );
   expect((await tags())['far']).toBe(before['far']);
+  // CloudFront's copies of the same tiles are dropped, and no others.
+  const tagsOf = async (path: string) => (await get(path)).headers.get('cache-tag')?.split(',') ?? [];
+  const [isOld, isNew, isFar] = (await Promise.all(Object.values(AT).map(tagsOf))).map(
+    (cacheTags) => (paths: readonly string[]) => cacheTags.some((tag) => paths.includes(`#${tag}`)),
+  );
+  await vi.waitFor(
+    () => {
+      const paths = cdn.asked.slice(purges).find((each) => isNew?.(each.paths) === true)?.paths ?? [];
+      expect([isOld, isNew, isFar].map((isPurged) => isPurged?.(paths))).toEqual([true, true, false]);
+    },
+    { timeout: 20_000, interval: 50 },
+  );
+  expect(cdn.asked[0]).toMatchObject({ distribution: 'E2TESTS', paths: ['#cellport:all'] });
   expect((await get(AT.new, { 'if-none-match': before['new'] ?? '' })).status).toBe(200);
   // Another process names it: only the stream tells, and no count changes.
   await new Promise((resolve) => setTimeout(resolve, 2_500));

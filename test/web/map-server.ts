@@ -33,13 +33,14 @@ export interface MapServerOptions {
   readonly styleUrl?: string;
   /** Folder for the search index; no search if omitted. */
   readonly searchFolder?: string;
+  readonly allowedOrigins?: readonly string[];
 }
 
 /** Starts a server that follows the changes of a database. */
 export async function startMapServer(
   db: Database,
   files: StaticFolders = BUILT_FILES,
-  { styleUrl, searchFolder }: MapServerOptions = {},
+  { styleUrl, searchFolder, allowedOrigins }: MapServerOptions = {},
 ): Promise<MapServer> {
   const consumption = new ConsumptionSampler(() => performance.now());
   const heard = followChanges(db);
@@ -58,7 +59,7 @@ export async function startMapServer(
     },
   );
   const metrics = metricsOf(consumption, db.keys);
-  const { http, close } = await createHttpServer(services, { files, styleUrl, metrics });
+  const { http, close } = await createHttpServer(services, { files, styleUrl, allowedOrigins, metrics });
   const sockets = new Set<Socket>();
   http.server.on('connection', (socket) => sockets.add(socket));
   const url = await http.listen({ host: '127.0.0.1', port: 0 });

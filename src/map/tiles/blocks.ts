@@ -5,22 +5,29 @@ import { LONGEST_BLOCK } from '../../model/cell.js';
 
 /** The blocks of cells on which an answer depends. */
 export interface DecisiveBlocks {
-  /** Names of them by which caches drop the answer: at most 50, each at most 68 characters. */
+  /** Names of them, and of all that contains them, by which caches drop the answer: at most 50, each at most 68 characters. */
   readonly tags: readonly string[];
   /** As ranges of Z-order at length 10. */
   readonly ranges: readonly ZRange[];
 }
 
-const MOST_TAGS = 50;
+/** CloudFront keeps 50 tags, and two are not of blocks. */
+const MOST_BLOCKS = 48;
 
-/** The name of a block of cells, under a parent, for caches. */
-export const tagOf = (collectionKey: string, parent: string): string =>
-  parent === '' ? collectionKey : `${collectionKey}/${parent}`;
+/** The tag of every answer. No collection has this scope. */
+export const EVERYTHING = 'cellport:all';
+
+/** The tag of a block of cells, under a parent. That of all answers about a collection is its scope. */
+const tagOf = (scope: string, parent: string): string => `${scope}/${parent}`;
+
+/** The tags of the blocks that have a cell. */
+export const tagsAbove = (scope: string, cell: string): string[] =>
+  Array.from({ length: LONGEST_BLOCK + 1 }, (_, length) => tagOf(scope, cell.slice(0, length)));
 
 /** The finest blocks that cover an area, few enough to be named. */
-export function decisiveBlocks(collectionKey: string, area: Area): DecisiveBlocks {
-  const coverOf = (length: number) => coverArea(area, length, MOST_TAGS);
-  const isFew = (length: number) => coverOf(length).reduce((sum, { from, to }) => sum + to - from, 0) <= MOST_TAGS;
+export function decisiveBlocks(scope: string, area: Area): DecisiveBlocks {
+  const coverOf = (length: number) => coverArea(area, length, MOST_BLOCKS);
+  const isFew = (length: number) => coverOf(length).reduce((sum, { from, to }) => sum + to - from, 0) <= MOST_BLOCKS;
   let length = LONGEST_BLOCK;
   while (length > 0 && !isFew(length)) length--;
   const ranges = coverOf(length);
@@ -29,7 +36,7 @@ export function decisiveBlocks(collectionKey: string, area: Area): DecisiveBlock
     Array.from({ length: to - from }, (_, nth) => fromZ(from + nth, length)),
   );
   return {
-    tags: parents.map((parent) => tagOf(collectionKey, parent)),
+    tags: [EVERYTHING, scope, ...parents.map((parent) => tagOf(scope, parent))],
     ranges: ranges.map(({ from, to }) => ({ from: from * size, to: to * size })),
   };
 }

@@ -13,7 +13,7 @@ import type { StreamBackend } from '../backend.js';
 import { inBackground, type Background } from '../background.js';
 import { forgetCached, noConsumer, noteBatch, notedPages, type Caches } from '../consumer.js';
 import { keepExact } from '../exact-counts.js';
-import type { Live } from '../live.js';
+import { feedAll, type Live, type LiveFeed } from '../live.js';
 import { Failures } from './failures.js';
 import { fillSource, sourceParts } from './fill.js';
 import { openSourceLive } from './live.js';
@@ -80,6 +80,7 @@ export interface Followed {
 export interface Following {
   readonly caches?: Caches | undefined;
   readonly live?: Live | undefined;
+  readonly purging?: LiveFeed | undefined;
   /** Whether only live changes are needed. */
   readonly liveOnly?: boolean | undefined;
 }
@@ -88,7 +89,7 @@ export function followSource(
   backend: StreamBackend,
   collection: SourceCollection,
   log: Log,
-  { caches, live: streams, liveOnly = false }: Following,
+  { caches, live: streams, purging, liveOnly = false }: Following,
   { upgrade }: { readonly upgrade: boolean },
 ): Followed {
   const failures = new Failures(backend.database, collection, log);
@@ -109,6 +110,7 @@ export function followSource(
   }
   const found = sourceParts(backend, collection, log);
   const live = streams && openSourceLive(backend.database, streams, collection, found.stream);
+  const feed = feedAll([live?.feed, purging]);
   const liveSince = async () => live?.since();
   if (liveOnly) return { ...others, liveSince, stop: async () => live?.close() };
   const parts = { ...found, stream: failures.watched(found.stream) };
@@ -128,13 +130,13 @@ export function followSource(
     ownerIsGone,
     upgrade,
     pollMs: POLL_MS,
-    onRecord: (record) => live?.feed.onRecord(record),
-    onLoss: (reason) => live?.feed.onLoss(reason),
+    onRecord: (record) => feed.onRecord(record),
+    onLoss: (reason) => feed.onLoss(reason),
     onFailure: (error) => void failures.note(error),
     onApplied: (batch, changes) => noteBatch(caches, batch, changes),
     // Entries cached before were not updated meanwhile.
     onOwnership(owner) {
-      live?.feed.onOwnership(owner);
+      feed.onOwnership(owner);
       forgetCached(caches);
     },
   });
