@@ -47,7 +47,7 @@ async function run(session: CommandSession, key: string, { yes, wait, json }: De
   const { getBlocks } = await import('../store/cell/blocks.js');
   const { deleteCollection } = await import('../store/collection/collection-changes.js');
   const { newCall } = await import('../store/request/meter.js');
-  const { checkTables } = await import('../store/table/table-check.js');
+  const { checkTables } = await import('../store/table/tables.js');
   const { findCollection } = await import('./find-collection.js');
   await checkTables(database);
   const began = systemClock.now();

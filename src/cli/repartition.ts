@@ -84,9 +84,9 @@ async function prepare(session: CommandSession, key: string, options: Repartitio
 
 async function run(session: CommandSession, key: string, options: RepartitionOptions): Promise<void> {
   const { config, database, signal } = session;
-  const { completeRepartition, settleMs } = await import('../server/repartition.js');
+  const { completeRepartition, settleMs } = await import('../server/jobs.js');
   const { nameOfLayout } = await import('../store/collection/layout-change.js');
-  const { checkTables } = await import('../store/table/table-check.js');
+  const { checkTables } = await import('../store/table/tables.js');
   const { findCollection } = await import('./find-collection.js');
   await checkTables(database);
   const began = systemClock.now();

@@ -22,7 +22,7 @@ function say(what: string, how: string): void {
 }
 
 async function openTables({ config, database }: CommandSession): Promise<string> {
-  const { openTables } = await import('../store/table/table-check.js');
+  const { openTables } = await import('../store/table/tables.js');
   const { created, table } = await openTables(database);
   const { entities, derived } = config.tables;
   say('Tables', `${entities}, ${derived}: ${created.length === 0 ? 'already exist' : 'created'}`);

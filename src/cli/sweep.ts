@@ -11,7 +11,7 @@ async function sweep({ database, signal }: CommandSession, olderThan: number): P
   if (objects === undefined)
     throw badInput('CELLPORT_OBJECTS', undefined, 'set, because only an object store can be swept');
   const { newCall } = await import('../store/request/meter.js');
-  const { checkTables } = await import('../store/table/table-check.js');
+  const { checkTables } = await import('../store/table/tables.js');
   const { sweepObjects } = await import('../store/zone/zone-removal.js');
   await checkTables(database);
   const began = systemClock.now();

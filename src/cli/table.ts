@@ -14,8 +14,7 @@ async function withTables(work: (backend: Backend) => Promise<void>): Promise<vo
 }
 
 async function create({ database, where }: Backend): Promise<void> {
-  const { openTables } = await import('../store/table/table-check.js');
-  const { describeTables } = await import('../store/table/tables.js');
+  const { describeTables, openTables } = await import('../store/table/tables.js');
   const { created } = await openTables(database);
   for (const { name } of await describeTables(database)) {
     console.log(`${name}: ${created.includes(name) ? 'created' : 'already exists'} (${where})`);

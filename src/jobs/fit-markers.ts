@@ -8,13 +8,12 @@ import type { Database, Item } from '../store/database.js';
 import { geoAttributes, positionOf } from '../store/marker/marker-item.js';
 import { batchGet } from '../store/request/batch-get.js';
 import { mapConcurrently } from '../store/request/concurrency.js';
-import { changeItem, readItem } from '../store/request/conditional-change.js';
+import { changeItem, readItem, updateTo } from '../store/request/conditional-change.js';
 import { failureOf, isFailure } from '../store/request/failures.js';
 import { checkItemSize, itemBytes, MAX_ITEM_BYTES } from '../store/request/item-size.js';
 import type { Call } from '../store/request/meter.js';
 import { retryInBackground } from '../store/request/retries.js';
 import { send } from '../store/request/send.js';
-import { updateTo } from '../store/request/update-expression.js';
 import { itemOf, type WireMap } from '../store/request/wire.js';
 import type { Phase } from './layout-phase.js';
 

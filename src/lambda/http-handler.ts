@@ -12,7 +12,7 @@ import { openAnswering, openBuckets } from '../server/answering.js';
 import { openBackend, type Backend } from '../server/backend.js';
 import { storedReport } from '../server/consumer.js';
 import { consumerOfOthers } from '../server/watch-consumer.js';
-import { checkKeyStyle, checkTables } from '../store/table/table-check.js';
+import { checkKeyStyle, checkTables } from '../store/table/tables.js';
 import { requestOf, resultOf, type HttpEvent, type HttpResult } from './http-event.js';
 
 /** AWS returns six million bytes of JSON, with the body in base64. */

@@ -3,7 +3,7 @@ import { countDeadLetters, readDeadLetters, type DeadLetters } from '../store/ce
 import { CONSUMER } from '../store/cell/stream-state.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
-import { checkTables } from '../store/table/table-check.js';
+import { checkTables } from '../store/table/tables.js';
 
 /** Some dead letters of derived data or of search, and the number of all. */
 export async function listDeadLetters(

@@ -1,13 +1,12 @@
 import type { Config } from '../config.js';
 import type { Extension } from '../graphql/schema.js';
 import type { Log } from '../log.js';
-import { createAdmin, type AdminPort } from './admin.js';
 import { openAnswering, openBuckets } from './answering.js';
 import type { Backend } from './backend.js';
 import { storedReport, type DerivedData } from './consumer.js';
 import type { Demo } from './demo.js';
 import { metricsOf } from './hot-keys.js';
-import { listen } from './listen.js';
+import { createAdmin, listen, type AdminPort } from './listen.js';
 import { openLive } from './live.js';
 import type { HttpServer, HttpServerOptions, ServerServices, ServiceOverrides } from './services.js';
 import { openSearch, openUpkeep } from './upkeep.js';

@@ -13,7 +13,7 @@ import { isZoneFile, openZones } from '../../src/ingest/zones/zone-row.js';
 import { newCollection } from '../../src/store/collection/collection-item.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { draftZone } from '../../src/store/zone/zone-draft.js';
+import { draftZone } from '../../src/store/zone/zones.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { someOf } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

@@ -16,9 +16,8 @@ import { readReadingsOf, recordReadings } from '../../src/store/reading/readings
 import { deleteMarker } from '../../src/store/removal/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { deleteTables, ensureMonthTable, listMonths, monthTable } from '../../src/store/table/month-tables.js';
-import { openTables } from '../../src/store/table/table-check.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
-import { describeTables, ensureTables, ownTables } from '../../src/store/table/tables.js';
+import { describeTables, ensureTables, openTables, ownTables } from '../../src/store/table/tables.js';
 import { openRecount } from '../../src/stream/recount/reads.js';
 import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
 import { interceptCalls } from '../support/faults.js';

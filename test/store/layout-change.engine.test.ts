@@ -6,8 +6,8 @@ import { deleteCollection } from '../../src/store/collection/collection-changes.
 import { createCollection, getCollections } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, endPhase, undoLayoutChange } from '../../src/store/collection/layout-change.js';
 import { whileLayoutStays } from '../../src/store/collection/watch-collection.js';
+import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
 import { readItem } from '../../src/store/request/conditional-change.js';

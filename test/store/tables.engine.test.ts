@@ -5,9 +5,8 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { deleteTables } from '../../src/store/table/month-tables.js';
-import { checkTables, openTables } from '../../src/store/table/table-check.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
-import { deleteTable, describeTables, ensureTables } from '../../src/store/table/tables.js';
+import { checkTables, deleteTable, describeTables, ensureTables, openTables } from '../../src/store/table/tables.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 

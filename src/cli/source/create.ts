@@ -13,7 +13,7 @@ import { isHeld, LeaseLost } from '../../store/lease.js';
 import { newCall } from '../../store/request/meter.js';
 import { describeSource, streamFault, type SourceTable } from '../../store/source/describe-source.js';
 import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
-import { openTables } from '../../store/table/table-check.js';
+import { openTables } from '../../store/table/tables.js';
 import { ownerIsGone, ownName } from '../../stream/consume/owners.js';
 import type { FillOptions } from '../../stream/mapped/fill.js';
 import { findSource } from '../find-collection.js';

@@ -6,8 +6,8 @@ import { mapAhead } from '../../store/request/concurrency.js';
 import { readItem } from '../../store/request/conditional-change.js';
 import { retryInBackground } from '../../store/request/retries.js';
 import { missing, parseGeometry, readGeometry } from '../../store/zone/zone-geometry.js';
-import { queryZones } from '../../store/zone/zone-index.js';
 import { zoneFromItem } from '../../store/zone/zone-item.js';
+import { queryZones } from '../../store/zone/zones.js';
 import { checkStillThere, type ExportJob } from './read-markers.js';
 
 const ZONES_A_RESPONSE = 100;

@@ -12,8 +12,7 @@ import type { Database } from '../../store/database.js';
 import { mapConcurrently } from '../../store/request/concurrency.js';
 import { readItem } from '../../store/request/conditional-change.js';
 import type { Call } from '../../store/request/meter.js';
-import { queryZones } from '../../store/zone/zone-index.js';
-import { createZone } from '../../store/zone/zones.js';
+import { createZone, queryZones } from '../../store/zone/zones.js';
 import { countryName } from './country-names.js';
 
 export const COUNTRIES_COLLECTION: CollectionInput = {

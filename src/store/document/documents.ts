@@ -1,7 +1,6 @@
 import { limitExceeded } from '../../errors.js';
 import type { Database, Item } from '../database.js';
-import { deleteInBulk } from '../request/batch-delete.js';
-import { putInBulk } from '../request/batch-write.js';
+import { deleteInBulk, putInBulk } from '../request/batch-write.js';
 import { readItem } from '../request/conditional-change.js';
 import type { Call } from '../request/meter.js';
 import { rangeRequest } from '../request/ranges.js';

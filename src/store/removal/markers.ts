@@ -2,6 +2,7 @@ import { CellportError, notFound } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import { areApart } from '../../model/reading.js';
 import type { Database, Item } from '../database.js';
+import { describeMarker, requireMarker } from '../marker/marker-update.js';
 import {
   failuresIn,
   independentWrites,
@@ -9,7 +10,6 @@ import {
   type MarkerReference,
   type MarkerWrite,
 } from '../marker/markers.js';
-import { describeMarker, requireMarker } from '../marker/update-marker.js';
 import { mapConcurrently } from '../request/concurrency.js';
 import { changeItem, checkVersion } from '../request/conditional-change.js';
 import type { Call } from '../request/meter.js';

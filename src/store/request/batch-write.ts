@@ -1,6 +1,7 @@
 import type { BatchWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
 
+import type { Key } from '../../keys/document-id.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import { retry, type RetryOptions } from '../../retry.js';
 import type { Database, Item } from '../database.js';
@@ -11,7 +12,8 @@ import type { Call } from './meter.js';
 import { BACKGROUND_RETRIES, processAll } from './retries.js';
 import { send } from './send.js';
 
-const BATCHES_AT_A_TIME = 12;
+const PUTS_AT_A_TIME = 12;
+const DELETIONS_AT_A_TIME = 4;
 /** Below DynamoDB's limit of 4 MB. */
 const BYTES_IN_A_TRANSACTION = 3_500_000;
 /** The embedded engine parses one transaction while it writes another. */
@@ -101,7 +103,7 @@ export function bulkWriter(
   options: BulkOptions = {},
 ): (items: readonly Item[]) => Promise<void> {
   const together = database.waitsForDisk;
-  const atATime = together ? TRANSACTIONS_AT_A_TIME : BATCHES_AT_A_TIME;
+  const atATime = together ? TRANSACTIONS_AT_A_TIME : PUTS_AT_A_TIME;
   const put = together ? putTogether : putBatch;
   const inLane = pLimit(atATime);
   return async (items) => {
@@ -120,4 +122,20 @@ export function putInBulk(
   options: BulkOptions = {},
 ): Promise<void> {
   return bulkWriter(database, table, call, options)(items);
+}
+
+/**
+ * Deletes items of one table, whether they exist or not. Retries what DynamoDB throttles or leaves unprocessed, for about two
+ * minutes without any progress, before it throws THROTTLED or UNAVAILABLE.
+ */
+export async function deleteInBulk(database: Database, table: string, keys: readonly Key[], call: Call): Promise<void> {
+  async function deleteSome(left: readonly Key[]): Promise<readonly Key[]> {
+    const deletions = left.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } }));
+    const { UnprocessedItems } = await send(database, 'batchWrite', { RequestItems: { [table]: deletions } }, call);
+    return (UnprocessedItems?.[table] ?? []).map(({ DeleteRequest }) => DeleteRequest?.Key as unknown as Key);
+  }
+  const retries = { ...BACKGROUND_RETRIES, signal: call.signal };
+  await mapConcurrently(chunks(keys, REQUEST_LIMITS.batchWrite), DELETIONS_AT_A_TIME, (some) =>
+    processAll(some, deleteSome, retries),
+  );
 }

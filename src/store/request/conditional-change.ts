@@ -9,8 +9,26 @@ import { failureOf, isFailure, mayHaveBeenApplied, outcomeUnknown } from './fail
 import type { Call } from './meter.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
 import { send } from './send.js';
-import { updateTo } from './update-expression.js';
 import { asStored, itemOf, type WireMap } from './wire.js';
+
+/**
+ * The part of an UpdateItem that gives these attributes the values of `next`, and removes those that it lacks.
+ * Attribute n of the list is `#n` in expressions, and its value `:n`.
+ */
+export function updateTo(names: readonly string[], next: Item) {
+  const all = names.map((name, n) => ({ name, n, value: next[name] }));
+  const put = all.filter(({ value }) => value !== undefined);
+  const set = put.map(({ n }) => `#${n} = :${n}`).join(', ');
+  const remove = all
+    .filter(({ value }) => value === undefined)
+    .map(({ n }) => `#${n}`)
+    .join(', ');
+  return {
+    UpdateExpression: [set && `SET ${set}`, remove && `REMOVE ${remove}`].filter(Boolean).join(' '),
+    ExpressionAttributeNames: Object.fromEntries(all.map(({ n, name }) => [`#${n}`, name])),
+    ExpressionAttributeValues: Object.fromEntries(put.map(({ n, value }) => [`:${n}`, value])),
+  };
+}
 
 /** An item before and after a write; undefined if it did not exist, or no longer does. */
 export interface ConditionalChange {

@@ -3,8 +3,8 @@ import type { Newest } from '../../sources/marker.js';
 import type { Database } from '../database.js';
 import { batchGet, type BatchGetOptions } from '../request/batch-get.js';
 import { chunks, mapConcurrently } from '../request/concurrency.js';
+import { REFUSALS, replaceStatement } from '../request/conditional-put.js';
 import type { Call } from '../request/meter.js';
-import { REFUSALS, replaceStatement } from '../request/replace-statement.js';
 import { send } from '../request/send.js';
 
 /** One of the items of a source with the key of one marker. */

@@ -6,8 +6,8 @@ import type { Call } from '../request/meter.js';
 import { rangeRequest } from '../request/ranges.js';
 import { queryResponses } from '../table/query-responses.js';
 import { dropGeometry, scopeOfObject } from './zone-geometry.js';
-import { queryZones } from './zone-index.js';
 import { coverKeys } from './zone-item.js';
+import { queryZones } from './zones.js';
 
 const ZONES_AT_A_TIME = 100;
 /** Leftovers of interrupted puts, in every object store. */

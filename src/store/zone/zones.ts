@@ -1,16 +1,68 @@
 import { CellportError, notFound } from '../../errors.js';
+import type { PartitionRange } from '../../keys/keyspace.js';
 import { readMarkerKey } from '../../keys/validate.js';
 import type { Collection } from '../../model/collection.js';
+import type { Properties } from '../../model/marker.js';
 import type { Zone } from '../../model/zone.js';
 import type { Database, Item } from '../database.js';
 import { checkKeyGiven, takeKeys } from '../marker/marker-keys.js';
+import { readOptionalText, readShown } from '../marker/properties.js';
 import { readItem } from '../request/conditional-change.js';
 import { putIfAbsentRequest } from '../request/conditional-put.js';
 import type { Call } from '../request/meter.js';
+import { rangeRequest } from '../request/ranges.js';
+import { send } from '../request/send.js';
 import { transact } from '../request/transact.js';
-import { draftZone, type ZoneDraft, type ZoneInput } from './zone-draft.js';
-import { dropGeometry, placeGeometry } from './zone-geometry.js';
-import { coverItems, newZoneItem, zoneFromItem } from './zone-item.js';
+import { queryResponses } from '../table/query-responses.js';
+import { checkRoom, dropGeometry, placeGeometry, prepareGeometry, type PreparedGeometry } from './zone-geometry.js';
+import { coverItems, newZoneItem, zoneEntryOf, zoneFromItem, type ZoneContent, type ZoneEntry } from './zone-item.js';
+
+/** A new zone as a client describes it. Everything is checked at run time, too. */
+export interface ZoneInput extends ZoneUpdate {
+  readonly key?: string | null | undefined;
+  readonly geometry: unknown;
+}
+
+/** Changes to a zone: what is omitted stays as it is, and null removes what is optional. */
+export interface ZoneUpdate {
+  readonly name?: string | null | undefined;
+  readonly properties?: Properties | null | undefined;
+  readonly geometry?: unknown;
+}
+
+/** As long as the longest name of an object. */
+const LONGEST_OBJECT_NAME = 'x'.repeat(400);
+
+/** A zone to be written: checked, and its geometry compressed. */
+export interface ZoneDraft extends ZoneContent {
+  readonly geometry: PreparedGeometry;
+}
+
+/**
+ * Checks a zone without any request to the database. Throws BAD_USER_INPUT naming the field, or LIMIT_EXCEEDED if the
+ * geometry needs an object store and there is none.
+ */
+export async function draftZone(
+  database: Database,
+  collection: Collection,
+  key: string,
+  { name, properties, geometry }: ZoneUpdate,
+): Promise<ZoneDraft> {
+  const content: ZoneContent = {
+    name: readOptionalText('name', name),
+    properties: readShown(collection, 'properties', properties ?? {}),
+  };
+  const prepared = await prepareGeometry(geometry, database.scheduler.takeTurn);
+  const { bounds, covers, stored } = prepared;
+  const inline = prepared.body.length <= database.geometry.inlineBytes;
+  const expected = inline
+    ? { body: prepared.body, object: undefined }
+    : { body: undefined, object: LONGEST_OBJECT_NAME };
+  const place = { bounds, covers, geometry: { ...stored, ...expected } };
+  newZoneItem(database.keys, { collection, key, content, place, now: '' });
+  checkRoom(database.geometry, prepared);
+  return { ...content, geometry: prepared };
+}
 
 /** Names a zone that may exist. */
 export interface ZoneReference {
@@ -82,4 +134,41 @@ export async function createZone(
   const item = await insertZone(database, reference, draft, now, call);
   if (item === undefined) throw conflict(reference);
   return requireZone(database, reference, item).zone;
+}
+
+/** The covers in a range of the geo index, from one Query per MB; undefined if there are more than `most`. */
+export async function readZoneEntries(
+  database: Database,
+  range: PartitionRange,
+  most: number,
+  call: Call,
+): Promise<ZoneEntry[] | undefined> {
+  const entries: ZoneEntry[] = [];
+  for await (const items of queryResponses(
+    database,
+    rangeRequest(database, { index: 'geoA', ...range }),
+    call,
+    most + 1,
+  )) {
+    entries.push(...items.flatMap((item) => zoneEntryOf(database.keys, item) ?? []));
+  }
+  return entries.length > most ? undefined : entries;
+}
+
+/** Some of a collection's zones in key order, from one Query; `next` is the key after which there may be more. */
+export async function queryZones(
+  database: Database,
+  collection: Collection,
+  { after, limit, consistent = false }: { after: string | undefined; limit: number; consistent?: boolean },
+  call: Call,
+): Promise<{ readonly items: readonly Item[]; readonly zones: readonly Zone[]; readonly next: string | undefined }> {
+  const { keys } = database;
+  const scope = keys.scope(collection);
+  const behind = after === undefined ? undefined : keys.zone(scope, after).sk;
+  const range = { index: 'entities', pk: keys.zonesPartition(scope), behind, limit, consistent } as const;
+  const { Items = [], LastEvaluatedKey } = await send(database, 'query', rangeRequest(database, range), call);
+  const zones = Items.flatMap((item) => zoneFromItem(keys, item, collection.key) ?? []);
+  const last =
+    LastEvaluatedKey && keys.parseZone({ pk: String(LastEvaluatedKey['pk']), sk: String(LastEvaluatedKey['sk']) });
+  return { items: Items, zones, next: last?.key };
 }

@@ -9,7 +9,7 @@ import type { Database } from '../../store/database.js';
 import { putDirectoryPart } from '../../store/page/page-directory.js';
 import { queryPages, UnknownPageFormat } from '../../store/page/pages.js';
 import { replacePages } from '../../store/page/replace-pages.js';
-import { deleteInBulk } from '../../store/request/batch-delete.js';
+import { deleteInBulk } from '../../store/request/batch-write.js';
 import { merged } from '../../store/request/concurrency.js';
 import { newCall } from '../../store/request/meter.js';
 import { send, type Operations } from '../../store/request/send.js';
