@@ -11,7 +11,7 @@ import type { CollectionInput } from '../src/store/collection/collection-item.js
 import { createCollection } from '../src/store/collection/collections.js';
 import type { DatabaseOptions, Item } from '../src/store/database.js';
 import { newMarkerItem } from '../src/store/marker/marker-item.js';
-import { mapConcurrently } from '../src/store/request/concurrency.js';
+import { mapConcurrently } from '../src/store/request/pacing.js';
 import { newCall } from '../src/store/request/meter.js';
 import { randomFrom } from '../test/support/random.js';
 import { withFreshTables, type TableOptions } from './rig/fresh-tables.js';

@@ -1,6 +1,6 @@
 import type { Bounds } from '../src/geo/bounds.js';
 import { Budget } from '../src/loaders/budget.js';
-import { uniteRanges } from '../src/loaders/range-union.js';
+import { uniteRanges } from '../src/loaders/range-loader.js';
 import type { Collection } from '../src/model/collection.js';
 import type { KeyRange } from '../src/model/key-range.js';
 import { rangeKeys } from '../src/plan/explain.js';

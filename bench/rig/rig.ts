@@ -17,7 +17,7 @@ import { putStreamState } from '../../src/store/cell/stream-state.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { type Database, type Item } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
-import { putInBulk } from '../../src/store/request/batch-write.js';
+import { putInBulk } from '../../src/store/request/batches.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { firstState } from '../../src/stream/state.js';
 import { testPages } from '../../test/support/page-services.js';

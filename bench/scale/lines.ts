@@ -5,7 +5,7 @@ import { fromZ, LONGEST_Z } from '../../src/geo/geohash.js';
 import type { ZRange } from '../../src/geo/ranges.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
-import { MOST_HINTS } from '../../src/store/page/page-directory.js';
+import { MOST_HINTS } from '../../src/store/page/pages.js';
 import { KeyLine, type Stretch } from './key-line.js';
 
 const keys = createKeyspace('readable');

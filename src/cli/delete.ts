@@ -45,7 +45,7 @@ export async function deleteSource(session: CommandSession, key: string, options
 async function run(session: CommandSession, key: string, { yes, wait, json }: DeleteOptions): Promise<void> {
   const { database, signal } = session;
   const { getBlocks } = await import('../store/cell/blocks.js');
-  const { deleteCollection } = await import('../store/collection/collection-changes.js');
+  const { deleteCollection } = await import('../store/collection/collections.js');
   const { newCall } = await import('../store/request/meter.js');
   const { checkTables } = await import('../store/table/tables.js');
   const { findCollection } = await import('./find-collection.js');

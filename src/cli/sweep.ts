@@ -12,7 +12,7 @@ async function sweep({ database, signal }: CommandSession, olderThan: number): P
     throw badInput('CELLPORT_OBJECTS', undefined, 'set, because only an object store can be swept');
   const { newCall } = await import('../store/request/meter.js');
   const { checkTables } = await import('../store/table/tables.js');
-  const { sweepObjects } = await import('../store/zone/zone-removal.js');
+  const { sweepObjects } = await import('../store/zone/zones.js');
   await checkTables(database);
   const began = systemClock.now();
   // Objects in a folder may have the time of this machine, those in S3 have that of AWS: the earlier one removes nothing new.

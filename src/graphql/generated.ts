@@ -9,7 +9,7 @@ import type { NearbyConnection as MapNearbyConnection, NearbyEdge as NearbyMarke
 import type { SearchConnection as MapSearchConnection, FoundEdge } from '../map/text-search.js';
 import type { Viewport as MapViewport } from '../map/viewport.js';
 import type { Zone as ZoneModel } from '../model/zone.js';
-import type { ZoneConnection as MapZoneConnection } from '../map/zones/zone-connection.js';
+import type { ZoneConnection as MapZoneConnection } from '../map/zones/zones.js';
 import type { ViewportContent as MapContent } from '../map/content.js';
 import type { RequestContext } from './context.js';
 export type Maybe<T> = T | null;

@@ -4,7 +4,7 @@ import { markersIn } from '../map/collection.js';
 import type { Collection } from '../model/collection.js';
 import { QUOTA_ADVICE } from '../model/quotas.js';
 import { getBlocks } from '../store/cell/blocks.js';
-import type { ConditionalChange } from '../store/request/conditional-change.js';
+import type { ConditionalChange } from '../store/request/conditional-write.js';
 import type { RequestContext } from './context.js';
 
 /** What is stored of the number of markers of a collection: read at most every two seconds, and never while changes are followed. */

@@ -6,13 +6,12 @@ import { hasSameNames, otherLayout, writtenMapProperties, type Collection } from
 import { pickProperties, type Properties } from '../model/marker.js';
 import type { Database, Item } from '../store/database.js';
 import { geoAttributes, positionOf } from '../store/marker/marker-item.js';
-import { batchGet } from '../store/request/batch-get.js';
-import { mapConcurrently } from '../store/request/concurrency.js';
-import { changeItem, readItem, updateTo } from '../store/request/conditional-change.js';
+import { batchGet } from '../store/request/batches.js';
+import { changeItem, readItem, updateTo } from '../store/request/conditional-write.js';
 import { failureOf, isFailure } from '../store/request/failures.js';
 import { checkItemSize, itemBytes, MAX_ITEM_BYTES } from '../store/request/item-size.js';
 import type { Call } from '../store/request/meter.js';
-import { retryInBackground } from '../store/request/retries.js';
+import { mapConcurrently, retryInBackground } from '../store/request/pacing.js';
 import { send } from '../store/request/send.js';
 import { itemOf, type WireMap } from '../store/request/wire.js';
 import type { Phase } from './layout-phase.js';

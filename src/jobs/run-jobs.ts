@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { Collection, SpreadPrefix } from '../model/collection.js';
-import { everyCollection } from '../store/collection/collection-changes.js';
+import { everyCollection } from '../store/collection/collections.js';
 import { completeSpread } from '../store/collection/spread.js';
 import type { Database } from '../store/database.js';
 import type { Sighting } from '../store/lease.js';

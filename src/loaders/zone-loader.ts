@@ -5,7 +5,7 @@ import type { PartitionRange } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
 import type { Zone } from '../model/zone.js';
 import type { Database } from '../store/database.js';
-import { readItem } from '../store/request/conditional-change.js';
+import { readItem } from '../store/request/conditional-write.js';
 import type { Call } from '../store/request/meter.js';
 import { missing, readGeometry } from '../store/zone/zone-geometry.js';
 import { zoneFromItem, type ZoneEntry } from '../store/zone/zone-item.js';

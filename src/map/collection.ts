@@ -10,9 +10,9 @@ import type { Collection } from '../model/collection.js';
 import { isCounted } from '../model/grant.js';
 import type { MapContext } from '../read/context.js';
 import type { MarkerFilterInput } from '../read/filter.js';
-import { readAll } from '../read/read-all.js';
+import { readAll } from '../read/find-markers.js';
 import { cellsOfBlock } from './cells/blocks.js';
-import { cellsOfMarkers } from './cells/occupied.js';
+import { cellsOfMarkers } from './cells/cells.js';
 import { readConnection, type ConnectionArguments, type MarkerConnection } from './connection.js';
 
 /** A connection of the collection's markers that match the filter. */

@@ -1,6 +1,6 @@
 import type { Collection } from '../model/collection.js';
 import { loadStreamState } from '../store/cell/stream-state.js';
-import { everyCollection } from '../store/collection/collection-changes.js';
+import { everyCollection } from '../store/collection/collections.js';
 import type { Database } from '../store/database.js';
 import { newCall } from '../store/request/meter.js';
 import { send } from '../store/request/send.js';

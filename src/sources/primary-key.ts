@@ -1,6 +1,5 @@
-import type { Mapping } from './mapping.js';
+import { keyText, type Mapping } from './mapping.js';
 import { itemParts } from './marker.js';
-import { keyText } from './path.js';
 import { formatTemplate, joinKey, splitKey, splitOneWay } from './template.js';
 
 /** A key attribute of a table; the partition key comes first. */

@@ -8,7 +8,7 @@ import type { ObjectStore } from '../../src/objects/object-store.js';
 import { createS3Store } from '../../src/objects/s3-store.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { sweepObjects } from '../../src/store/zone/zone-removal.js';
+import { sweepObjects } from '../../src/store/zone/zones.js';
 import { HAS_S3_SERVER, startS3Server } from '../services/s3-server.js';
 import { randomFrom } from '../support/random.js';
 import { testDatabase } from '../support/test-database.js';

@@ -7,7 +7,7 @@ import type { Collection } from '../../src/model/collection.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { readItem } from '../../src/store/request/conditional-change.js';
+import { readItem } from '../../src/store/request/conditional-write.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { collect, followChanges, until, websocketClient, type Collected, type Data } from '../live/support.js';

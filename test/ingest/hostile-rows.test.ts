@@ -7,7 +7,7 @@ import { checkRows } from '../../src/ingest/check-rows.js';
 import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
 import { openFile } from '../../src/ingest/read/file-source.js';
 import { RejectsFile } from '../../src/ingest/read/rejects.js';
-import type { RowSource } from '../../src/ingest/read/row-source.js';
+import type { RowSource } from '../../src/ingest/read/row.js';
 import { readingReader } from '../../src/ingest/readings/reading-row.js';
 import { isZoneFile, openZones } from '../../src/ingest/zones/zone-row.js';
 import { newCollection } from '../../src/store/collection/collection-item.js';

@@ -8,14 +8,18 @@ import { runJobs } from '../../src/jobs/run-jobs.js';
 import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
 import { inBackground } from '../../src/server/background.js';
-import { deleteCollection } from '../../src/store/collection/collection-changes.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
-import { createCollection, getCollections, listCollections } from '../../src/store/collection/collections.js';
+import {
+  createCollection,
+  deleteCollection,
+  getCollections,
+  listCollections,
+} from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarker, createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { putInBulk } from '../../src/store/request/batch-write.js';
+import { putInBulk } from '../../src/store/request/batches.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import {

@@ -9,7 +9,7 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, undoLayoutChange } from '../../src/store/collection/layout-change.js';
 import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { readItem } from '../../src/store/request/conditional-change.js';
+import { readItem } from '../../src/store/request/conditional-write.js';
 import { itemBytes } from '../../src/store/request/item-size.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { NOW } from '../map/fixture.js';

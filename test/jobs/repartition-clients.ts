@@ -19,7 +19,7 @@ import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarker, createMarkers } from '../../src/store/marker/markers.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import type { ConditionalChange } from '../../src/store/request/conditional-change.js';
+import type { ConditionalChange } from '../../src/store/request/conditional-write.js';
 import { newCall } from '../../src/store/request/meter.js';
 import type { ConsumerStatus } from '../../src/stream/consume/consumer.js';
 import { bruteInside, NOW } from '../map/fixture.js';

@@ -11,7 +11,7 @@ import { expect, test } from 'vitest';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { newReadingItem } from '../../src/store/reading/reading-item.js';
-import { putInBulk } from '../../src/store/request/batch-write.js';
+import { putInBulk } from '../../src/store/request/batches.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { countedCells, markerEntries, markerItem, storedCells, storedEntries } from '../stream/support.js';
 import { engineProxy } from '../support/proxy.js';

@@ -10,8 +10,7 @@ import { build } from 'vite';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { readConfig } from '../../src/config.js';
-import type { HttpEvent, HttpResult } from '../../src/lambda/http-event.js';
-import { openHandler } from '../../src/lambda/http-handler.js';
+import { openHandler, type HttpEvent, type HttpResult } from '../../src/lambda/http-handler.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { encode } from '../../src/geo/geohash.js';
-import { uniteRanges } from '../../src/loaders/range-union.js';
+import { uniteRanges } from '../../src/loaders/range-loader.js';
 import { cellAt, cellMarkers } from '../../src/map/cells/cells.js';
 import { collectionMarkers } from '../../src/map/collection.js';
 import type { MarkerConnection } from '../../src/map/connection.js';

@@ -12,7 +12,7 @@ import { RecentCells } from '../../src/pages/recent-cells.js';
 import { Loaders } from '../../src/read/loaders.js';
 import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
-import { putDirectoryPart } from '../../src/store/page/page-directory.js';
+import { putDirectoryPart } from '../../src/store/page/pages.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { noClusters, testPages } from '../support/page-services.js';

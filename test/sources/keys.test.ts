@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { readMapping } from '../../src/sources/mapping.js';
-import { keyText, parsePath, pathText, valueAt, writePath, type Path } from '../../src/sources/path.js';
+import { keyText, parsePath, pathText, readMapping, valueAt, writePath, type Path } from '../../src/sources/mapping.js';
 import { primaryKeyOf, type KeyAttribute } from '../../src/sources/primary-key.js';
 import {
   formatTemplate,

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { encode } from '../../src/geo/geohash.js';
-import { readMapping } from '../../src/sources/mapping.js';
-import type { Item } from '../../src/sources/path.js';
+import { readMapping, type Item } from '../../src/sources/mapping.js';
 import type { KeyAttribute } from '../../src/sources/primary-key.js';
 import { propose } from '../../src/sources/propose/propose.js';
 import { shown, TABLES } from './tables.js';

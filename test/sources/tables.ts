@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Mapping } from '../../src/sources/mapping.js';
+import type { Item, Mapping } from '../../src/sources/mapping.js';
 import { compareNewest, type MappedItem } from '../../src/sources/marker.js';
-import type { Item } from '../../src/sources/path.js';
 import type { KeyAttribute } from '../../src/sources/primary-key.js';
 import { markerOf } from './marker-of.js';
 

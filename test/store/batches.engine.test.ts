@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { batchGet } from '../../src/store/request/batch-get.js';
-import { bulkWriter, putInBulk } from '../../src/store/request/batch-write.js';
+import { batchGet, bulkWriter, putInBulk } from '../../src/store/request/batches.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { injectFaults, interceptCalls, leaveUnprocessed } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 
-import { updateCollection } from '../../src/store/collection/collection-changes.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
-import { createCollection, getCollections, listCollections } from '../../src/store/collection/collections.js';
+import {
+  createCollection,
+  getCollections,
+  listCollections,
+  updateCollection,
+} from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { newCollection, NOW } from '../map/fixture.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';

@@ -2,15 +2,14 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import { relocateMarker } from '../../src/jobs/fit-markers.js';
 import type { Collection, LayoutPhase } from '../../src/model/collection.js';
-import { deleteCollection } from '../../src/store/collection/collection-changes.js';
-import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { createCollection, deleteCollection, getCollections } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, endPhase, undoLayoutChange } from '../../src/store/collection/layout-change.js';
 import { whileLayoutStays } from '../../src/store/collection/watch-collection.js';
 import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { readItem } from '../../src/store/request/conditional-change.js';
+import { readItem } from '../../src/store/request/conditional-write.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { testDatabase } from '../support/test-database.js';
 

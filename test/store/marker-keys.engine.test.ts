@@ -11,7 +11,7 @@ import type { Database } from '../../src/store/database.js';
 import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarker, createMarkers } from '../../src/store/marker/markers.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { readItem } from '../../src/store/request/conditional-change.js';
+import { readItem } from '../../src/store/request/conditional-write.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { injectFaults } from '../support/faults.js';

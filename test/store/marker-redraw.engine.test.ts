@@ -6,7 +6,7 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, endPhase } from '../../src/store/collection/layout-change.js';
 import { updatedMarkerItem } from '../../src/store/marker/marker-update.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { changeItem, readItem } from '../../src/store/request/conditional-change.js';
+import { changeItem, readItem } from '../../src/store/request/conditional-write.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { testDatabase } from '../support/test-database.js';
 

@@ -10,8 +10,8 @@ import { createCollection, getCollections } from '../../src/store/collection/col
 import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { mapConcurrently } from '../../src/store/request/concurrency.js';
 import { newCall } from '../../src/store/request/meter.js';
+import { mapConcurrently } from '../../src/store/request/pacing.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';
 import type { PagesPort } from '../../src/stream/ports.js';
 import { startServer, type LiveServer } from '../http/live-server.js';

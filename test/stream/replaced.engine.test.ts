@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../src/log.js';
 import { recountDerived, startConsumer } from '../../src/server/consumer.js';
 import { keepExact } from '../../src/server/exact-counts.js';
-import { putInBulk } from '../../src/store/request/batch-write.js';
+import { putInBulk } from '../../src/store/request/batches.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { followStream } from '../../src/stream/consume/follower.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';

@@ -29,7 +29,7 @@ import { readKeptSummaries, type KeptTrust } from '../../src/store/reading/kept-
 import type { SummariesWanted } from '../../src/store/reading/reading-summaries.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { putInBulk } from '../../src/store/request/batch-write.js';
+import { putInBulk } from '../../src/store/request/batches.js';
 import { itemBytes } from '../../src/store/request/item-size.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';

@@ -5,7 +5,7 @@ import { recountDerived, startConsumer } from '../../src/server/consumer.js';
 import { keepExact } from '../../src/server/exact-counts.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { PAGE_FORMAT } from '../../src/store/page/page-data.js';
-import { putInBulk } from '../../src/store/request/batch-write.js';
+import { putInBulk } from '../../src/store/request/batches.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';

@@ -11,7 +11,7 @@ import { getBlocks } from '../../store/cell/blocks.js';
 import { requireGeoIndex } from '../../store/collection/change-collection.js';
 import type { Database } from '../../store/database.js';
 import { markerFromBase, type MarkerInput } from '../../store/marker/marker-item.js';
-import { batchGet } from '../../store/request/batch-get.js';
+import { batchGet } from '../../store/request/batches.js';
 import { newCall, type Call } from '../../store/request/meter.js';
 import { rangeRequest } from '../../store/request/ranges.js';
 import { queryResponses } from '../../store/table/query-responses.js';

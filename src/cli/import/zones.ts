@@ -4,7 +4,7 @@ import { importsFolder } from '../../ingest/markers/import-state.js';
 import { openCollection } from '../../ingest/open-collection.js';
 import { formatOf } from '../../ingest/read/file-format.js';
 import { fileSize } from '../../ingest/read/file-source.js';
-import { watched } from '../../ingest/read/row-source.js';
+import { watched } from '../../ingest/read/row.js';
 import { Notes } from '../../ingest/rows/notes.js';
 import { importZones } from '../../ingest/zones/import-zones.js';
 import { openZones } from '../../ingest/zones/zone-row.js';

@@ -10,7 +10,7 @@ import { createMarker, createMarkers, MAX_MARKERS_A_CALL } from '../../store/mar
 import { upsertMarkers, type UpsertOutcome } from '../../store/marker/upsert.js';
 import { recordReadings } from '../../store/reading/readings.js';
 import { deleteMarker, deleteMarkers } from '../../store/removal/markers.js';
-import type { ConditionalChange } from '../../store/request/conditional-change.js';
+import type { ConditionalChange } from '../../store/request/conditional-write.js';
 import type { RequestContext } from '../context.js';
 import type { MutationResolvers } from '../generated.js';
 import { createdWithin } from '../quotas.js';

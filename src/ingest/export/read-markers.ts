@@ -11,10 +11,9 @@ import { hasFewPartitions, type PartitionPrefixes } from '../../store/cell/parti
 import { getCollections } from '../../store/collection/collections.js';
 import type { Database, Item } from '../../store/database.js';
 import { walkPages, type WalkedPages } from '../../store/page/walk-pages.js';
-import { mapAhead } from '../../store/request/concurrency.js';
 import type { Call } from '../../store/request/meter.js';
+import { mapAhead, retryInBackground } from '../../store/request/pacing.js';
 import { rangeRequest } from '../../store/request/ranges.js';
-import { retryInBackground } from '../../store/request/retries.js';
 import { send } from '../../store/request/send.js';
 import { markersByKey } from '../../store/source/source-markers.js';
 

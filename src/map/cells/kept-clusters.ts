@@ -11,7 +11,7 @@ import { isCounted } from '../../model/grant.js';
 import { clusterPrecision } from '../../plan/precision.js';
 import type { MapContext } from '../../read/context.js';
 import { inTurns } from '../../scheduling/turns.js';
-import { occupiedCells, type MapQuestion } from './occupied.js';
+import { occupiedCells, type MapQuestion } from './cells.js';
 
 /** Areas of more tiles are no map. */
 const MOST_TILES = 400;

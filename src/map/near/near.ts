@@ -9,9 +9,8 @@ import type { Limits } from '../../model/limits.js';
 import type { MapMarker } from '../../model/marker.js';
 import { Cursors, isCursorPosition } from '../../read/cursor.js';
 import { readFilter, type MarkerFilterInput } from '../../read/filter.js';
-import { findMarkers } from '../../read/find-markers.js';
+import { findMarkers, tooMuch } from '../../read/find-markers.js';
 import { readingPages } from '../../read/from-pages/page-source.js';
-import { tooMuch } from '../../read/read-all.js';
 import type { SearchContext, SearchedPages } from '../../read/search.js';
 import {
   connectionOf,

@@ -25,17 +25,17 @@ import type { MapMarker } from '../../model/marker.js';
 import { coverForPlan } from '../../plan/markers.js';
 import { clusterPrecision } from '../../plan/precision.js';
 import type { MapContext } from '../../read/context.js';
-import { readAll } from '../../read/read-all.js';
+import { readAll } from '../../read/find-markers.js';
 import { inTurns } from '../../scheduling/turns.js';
 import { byGeohash } from '../cells/blocks.js';
-import { DEFAULT_RADIUS } from '../cells/clusters.js';
 import {
   cellOf,
   cellsOfMarkers,
   occupiedCellsOrCoarser,
   type MapQuestion,
   type OccupiedCells,
-} from '../cells/occupied.js';
+} from '../cells/cells.js';
+import { DEFAULT_RADIUS } from '../cells/clusters.js';
 
 /** Whose markers a tile shows, and up to how many. */
 export interface TileQuestion extends MapQuestion {

@@ -10,8 +10,7 @@ import {
   type PartitionPages,
 } from '../../pages/directory.js';
 import { walkDirectory, type KnownParts, type Missing } from '../../pages/walk-directory.js';
-import type { DirectoryParts } from '../../store/page/page-directory.js';
-import type { PagesOf, StoredPage } from '../../store/page/pages.js';
+import type { DirectoryParts, PagesOf, StoredPage } from '../../store/page/pages.js';
 import { earliest, PagesGone } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
 

@@ -20,11 +20,12 @@ import type { PlannedRead } from '../../pages/plan-reads.js';
 import type { RecentWrites } from '../../pages/recent-writes.js';
 import { eachInTurns, type Turn } from '../../scheduling/turns.js';
 import type { Database, Item } from '../../store/database.js';
-import { findDirectoryPart, readDirectory } from '../../store/page/page-directory.js';
 import {
+  findDirectoryPart,
   getPages,
   pageOfItem,
   queryPages,
+  readDirectory,
   UnknownPageFormat,
   type PagesOf,
   type StoredPage,

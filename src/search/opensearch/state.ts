@@ -1,6 +1,6 @@
 import type { Database } from '../../store/database.js';
 import type { Leased, LeaseStore } from '../../store/lease.js';
-import { putVersion } from '../../store/request/conditional-put.js';
+import { putVersion } from '../../store/request/conditional-write.js';
 import { newCall } from '../../store/request/meter.js';
 import { send } from '../../store/request/send.js';
 

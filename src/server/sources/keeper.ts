@@ -4,7 +4,7 @@ import { systemClock } from '../../clock.js';
 import type { SourceReadiness } from '../../http/health.js';
 import type { Log } from '../../log.js';
 import type { Collection } from '../../model/collection.js';
-import { everyCollection } from '../../store/collection/collection-changes.js';
+import { everyCollection } from '../../store/collection/collections.js';
 import { newCall } from '../../store/request/meter.js';
 import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
 import { type ConsumerStatus } from '../../stream/consume/consumer.js';

@@ -4,7 +4,7 @@ import { elapsedSince, momentOf, systemClock } from '../../clock.js';
 import { CellportError, notFound } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import type { Database } from '../database.js';
-import { readItem } from '../request/conditional-change.js';
+import { readItem } from '../request/conditional-write.js';
 import type { Call } from '../request/meter.js';
 import { collectionFromItem } from './collection-item.js';
 

@@ -5,7 +5,7 @@ import type { Collection } from '../../model/collection.js';
 import { dayOf, finalFrom } from '../../model/reading-summary.js';
 import { DAY_MS, monthOf } from '../../model/reading.js';
 import type { Database, Item } from '../database.js';
-import { putInBulk, type BulkOptions } from '../request/batch-write.js';
+import { putInBulk, type BulkOptions } from '../request/batches.js';
 import type { Call } from '../request/meter.js';
 import { ensureMonthTable, monthTable } from '../table/month-tables.js';
 import { describeTable } from '../table/tables.js';

@@ -4,7 +4,7 @@ import { retry } from '../../retry.js';
 import type { Database } from '../database.js';
 import { cancellationCodes, isFailure, isTransactionConflict } from './failures.js';
 import type { Call } from './meter.js';
-import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
+import { CONFLICT_RETRIES, TooManyUpdates } from './pacing.js';
 import { send } from './send.js';
 
 type Writes = NonNullable<TransactWriteCommandInput['TransactItems']>;

@@ -1,4 +1,4 @@
-import { everyCollection } from '../../store/collection/collection-changes.js';
+import { everyCollection } from '../../store/collection/collections.js';
 import type { Database } from '../../store/database.js';
 import { newCall } from '../../store/request/meter.js';
 import { followedMonths, hasStream, monthFaults, monthTable } from '../../store/table/month-tables.js';

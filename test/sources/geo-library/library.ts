@@ -4,7 +4,7 @@ import { BatchWriteItemCommand, CreateTableCommand } from '@aws-sdk/client-dynam
 import type { Point } from '../../../src/geo/point.js';
 import type { KeyAttribute } from '../../../src/sources/primary-key.js';
 import type { Database } from '../../../src/store/database.js';
-import { chunks } from '../../../src/store/request/concurrency.js';
+import { chunks } from '../../../src/store/request/pacing.js';
 import type { WireMap } from '../../../src/store/request/wire.js';
 
 interface Fixture {

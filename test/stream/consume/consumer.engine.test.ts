@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../../src/store/cell/blocks.js';
 import { readDeadLetters } from '../../../src/store/cell/dead-letters.js';
 import { loadStreamState, putStreamState } from '../../../src/store/cell/stream-state.js';
-import { putInBulk } from '../../../src/store/request/batch-write.js';
+import { putInBulk } from '../../../src/store/request/batches.js';
 import { newCall } from '../../../src/store/request/meter.js';
 import { send } from '../../../src/store/request/send.js';
 import { Consumer } from '../../../src/stream/consume/consumer.js';

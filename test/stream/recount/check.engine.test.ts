@@ -5,7 +5,7 @@ import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../../src/store/cell
 import { loadStreamState } from '../../../src/store/cell/stream-state.js';
 import { createDatabase, type Database, type Item } from '../../../src/store/database.js';
 import { decodePage, encodePage } from '../../../src/store/page/page-data.js';
-import { putInBulk } from '../../../src/store/request/batch-write.js';
+import { putInBulk } from '../../../src/store/request/batches.js';
 import { newCall } from '../../../src/store/request/meter.js';
 import { send } from '../../../src/store/request/send.js';
 import { Consumer } from '../../../src/stream/consume/consumer.js';

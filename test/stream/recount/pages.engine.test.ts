@@ -5,7 +5,7 @@ import { orderedMarker } from '../../../src/pages/ordered-marker.js';
 import { loadStreamState } from '../../../src/store/cell/stream-state.js';
 import type { Item } from '../../../src/store/database.js';
 import { decodePage, encodePage } from '../../../src/store/page/page-data.js';
-import { putInBulk } from '../../../src/store/request/batch-write.js';
+import { putInBulk } from '../../../src/store/request/batches.js';
 import { newCall } from '../../../src/store/request/meter.js';
 import { send } from '../../../src/store/request/send.js';
 import { openRecount } from '../../../src/stream/recount/reads.js';

@@ -1,16 +1,63 @@
-import type { BatchWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { BatchExecuteStatementCommandInput } from '@aws-sdk/lib-dynamodb';
 import pLimit from 'p-limit';
 
 import type { Key } from '../../keys/document-id.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import { retry, type RetryOptions } from '../../retry.js';
 import type { Database, Item } from '../database.js';
-import { chunks, mapConcurrently } from './concurrency.js';
-import { isFailure } from './failures.js';
+import { isFailure, isTransient } from './failures.js';
 import { itemBytes } from './item-size.js';
 import type { Call } from './meter.js';
-import { BACKGROUND_RETRIES, processAll } from './retries.js';
+import { BACKGROUND_RETRIES, chunks, mapConcurrently, processAll } from './pacing.js';
 import { send } from './send.js';
+
+const GETS_AT_A_TIME = 8;
+/** Maximum number of consecutive calls that return nothing before the batch counts as throttled. */
+const ATTEMPTS = 8;
+
+export interface BatchGetOptions {
+  readonly consistent?: boolean | undefined;
+}
+
+const keyText = (pk: unknown, sk: unknown) => `${String(pk)}\n${String(sk)}`;
+
+async function getBatch(
+  database: Database,
+  table: string,
+  keys: readonly Key[],
+  call: Call,
+  { consistent = false }: BatchGetOptions,
+): Promise<Item[]> {
+  const found: Item[] = [];
+  async function read(left: readonly Key[]): Promise<readonly Key[]> {
+    const wanted = { Keys: left.map(({ pk, sk }) => ({ pk, sk })), ...(consistent ? { ConsistentRead: true } : {}) };
+    const request = { RequestItems: { [table]: wanted } };
+    const { Responses, UnprocessedKeys } = await send(database, 'batchGet', request, call);
+    found.push(...(Responses?.[table] ?? []));
+    return (UnprocessedKeys?.[table]?.Keys ?? []) as unknown as readonly Key[];
+  }
+  await processAll(keys, read, { attempts: ATTEMPTS, signal: call.signal });
+  return found;
+}
+
+/**
+ * Reads items of one table by key, in the order of the keys; undefined for missing ones. A key that is listed more than
+ * once is read once. Retries what DynamoDB leaves unprocessed; throws THROTTLED if nothing more is returned.
+ */
+export async function batchGet(
+  database: Database,
+  table: string,
+  keys: readonly Key[],
+  call: Call,
+  options: BatchGetOptions = {},
+): Promise<(Item | undefined)[]> {
+  const unique = [...new Map(keys.map((key) => [keyText(key.pk, key.sk), key])).values()];
+  const found = await mapConcurrently(chunks(unique, REQUEST_LIMITS.batchGet), GETS_AT_A_TIME, (batch) =>
+    getBatch(database, table, batch, call, options),
+  );
+  const byName = new Map(found.flat().map((item) => [keyText(item['pk'], item['sk']), item]));
+  return keys.map((key) => byName.get(keyText(key.pk, key.sk)));
+}
 
 const PUTS_AT_A_TIME = 12;
 const DELETIONS_AT_A_TIME = 4;
@@ -35,11 +82,6 @@ export interface BulkOptions {
 /** Puts of whole items are idempotent, so background work retries every transient failure. */
 function retriesFor({ patient = true }: BulkOptions, { signal }: Call) {
   return { ...(patient ? BACKGROUND_RETRIES : FOREGROUND_RETRIES), signal };
-}
-
-/** The BatchWriteItem that puts some items into one table. */
-function batchPutRequest(table: string, items: readonly Item[]): BatchWriteCommandInput {
-  return { RequestItems: { [table]: items.map((item) => ({ PutRequest: { Item: { ...item } } })) } };
 }
 
 /** Puts items in one transaction. */
@@ -84,7 +126,8 @@ async function putBatch(
   options: BulkOptions,
 ): Promise<void> {
   async function put(left: readonly Item[]): Promise<readonly Item[]> {
-    const { UnprocessedItems } = await send(database, 'batchWrite', batchPutRequest(table, left), call);
+    const puts = left.map((item) => ({ PutRequest: { Item: { ...item } } }));
+    const { UnprocessedItems } = await send(database, 'batchWrite', { RequestItems: { [table]: puts } }, call);
     return (UnprocessedItems?.[table] ?? []).map(({ PutRequest }) => PutRequest?.Item ?? {});
   }
   await processAll(items, put, retriesFor(options, call));
@@ -137,5 +180,58 @@ export async function deleteInBulk(database: Database, table: string, keys: read
   const retries = { ...BACKGROUND_RETRIES, signal: call.signal };
   await mapConcurrently(chunks(keys, REQUEST_LIMITS.batchWrite), DELETIONS_AT_A_TIME, (some) =>
     processAll(some, deleteSome, retries),
+  );
+}
+
+/** With the default pauses, about a minute in which DynamoDB deletes nothing. */
+const RETRIES = { attempts: 60, retryable: isTransient } satisfies RetryOptions;
+
+/** Errors for an item that no longer exists or is of another incarnation: the item to delete is gone. */
+const GONE = new Set(['ConditionalCheckFailed', 'ResourceNotFound']);
+
+/** Attributes with incarnations: a marker's own, and that of a reading's marker. */
+export const INCARNATION_ATTRIBUTES = ['life', 'of'] as const;
+
+/**
+ * The BatchExecuteStatement that deletes at most 25 items of a table, each only in the incarnation that was
+ * read.
+ */
+export function deleteStatements(table: string, items: readonly Item[]): BatchExecuteStatementCommandInput {
+  return {
+    Statements: items.map((item) => {
+      const known = INCARNATION_ATTRIBUTES.filter((name) => item[name] !== undefined);
+      const same = INCARNATION_ATTRIBUTES.map((name) =>
+        known.includes(name) ? `"${name}" = ?` : `"${name}" IS MISSING`,
+      );
+      const statement = `DELETE FROM "${table}" WHERE ${['pk = ?', 'sk = ?', ...same].join(' AND ')}`;
+      return { Statement: statement, Parameters: [item['pk'], item['sk'], ...known.map((name) => item[name])] };
+    }),
+  };
+}
+
+async function deleteBatch(database: Database, table: string, items: readonly Item[], call: Call): Promise<void> {
+  async function remove(left: readonly Item[]): Promise<readonly Item[]> {
+    const request = deleteStatements(table, left);
+    const { Responses = [] } = await send(database, 'batchExecute', request, call);
+    return left.filter((_, index) => {
+      const code = Responses[index]?.Error?.Code;
+      return Responses[index] === undefined || (code !== undefined && !GONE.has(code));
+    });
+  }
+  await processAll(items, remove, { ...RETRIES, signal: call.signal });
+}
+
+/**
+ * Deletes items of a table, by default that of entities, by key, each only in the incarnation that was read (`INCARNATION_ATTRIBUTES`), so
+ * that items created later under the same key stay. May be repeated. Retries throttled deletes for about a minute.
+ */
+export async function deleteReadItems(
+  database: Database,
+  items: readonly Item[],
+  call: Call,
+  table: string = database.tables.entities,
+): Promise<void> {
+  await mapConcurrently(chunks(items, REQUEST_LIMITS.batchExecute), DELETIONS_AT_A_TIME, (batch) =>
+    deleteBatch(database, table, batch, call),
   );
 }
