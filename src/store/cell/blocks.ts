@@ -12,7 +12,7 @@ import type { Call } from '../request/meter.js';
 import { chunks } from '../request/pacing.js';
 import { send } from '../request/send.js';
 import { transactOnce, type Write } from '../request/transact.js';
-import { attributesOfBlock, childrenOfItem, counted, looseAttributes } from './cells.js';
+import { attributesOfBlock, childrenOfItem, counted } from './cells.js';
 
 /** Identifies a block: its collection's scope and its parent, for cells or for a place. */
 export interface BlockName {
@@ -30,8 +30,6 @@ export interface StoredBlock {
   /** The last batch that changed it; undefined if its item does not exist. */
   readonly batch: number | undefined;
   readonly children: ReadonlyMap<string, CellSums>;
-  /** The names of its loose attributes, if it has any. */
-  readonly loose?: readonly string[];
 }
 
 export const ABSENT_BLOCK: StoredBlock = { batch: undefined, children: new Map() };
@@ -64,9 +62,7 @@ export async function readBlocks(
   return items.map((item) => {
     if (item === undefined) return ABSENT_BLOCK;
     const { b } = item;
-    const loose = looseAttributes(item);
-    const block = { batch: typeof b === 'number' ? b : 0, children: childrenOfItem(item) };
-    return loose.length === 0 ? block : { ...block, loose };
+    return { batch: typeof b === 'number' ? b : 0, children: childrenOfItem(item) };
   });
 }
 
@@ -101,7 +97,7 @@ export function replaceBlocksRequest(
 ): BatchExecuteStatementCommandInput {
   const statements = blocks.map(({ found, next, ...name }) => {
     const attributes = { b: next.batch, ...attributesOfBlock(name.parent, next.children) };
-    return replaceStatement(table, blockKey(keys, name), attributes, found.batch, found.loose);
+    return replaceStatement(table, blockKey(keys, name), attributes, found.batch);
   });
   return { Statements: statements };
 }
