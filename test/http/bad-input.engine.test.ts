@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testDatabase } from '../support/test-database.js';
-import { fillCells, startServer, type Answered, type LiveServer } from './live-server.js';
+import { fillCells, testServer, type Answered } from './live-server.js';
 
 const db = await testDatabase();
 const sent = recordCalls(db);
-let server: LiveServer;
+const server = await testServer(db);
 
 beforeAll(async () => {
-  server = await startServer(db);
   const now = new Date().toISOString();
   const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, now, newCall());
   await createCollection(db, { key: 'huts', name: 'Huts' }, now, newCall());
@@ -23,7 +22,6 @@ beforeAll(async () => {
   }
   await fillCells(db, parks, markers);
 });
-afterAll(() => server.close());
 beforeEach(() => sent.reset());
 
 const WRITES = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'];

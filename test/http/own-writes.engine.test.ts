@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
@@ -6,17 +6,15 @@ import { addCells } from '../support/add-cells.js';
 import { addAllPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
 import { testDatabase } from '../support/test-database.js';
-import { startServer, type LiveServer } from './live-server.js';
+import { testServer } from './live-server.js';
 
 const db = await testDatabase();
-let server: LiveServer;
+const server = await testServer(db, { ...testPages({ trusted: true }) });
 
 beforeAll(async () => {
   // Pages are trusted, but nothing reads the stream, so they stay unchanged.
-  server = await startServer(db, { ...testPages({ trusted: true }) });
   await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
 });
-afterAll(() => server.close());
 
 const MAP = `{ viewport(bounds: { west: 10, south: 50, east: 11, north: 51 }, zoom: 9) {
   markers(collection: "parks") { nodes { key name position { lng } } }
