@@ -1,10 +1,9 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { fillCells, testServer } from './live-server.js';
 
 const db = await testDatabase();
@@ -43,7 +42,7 @@ const place = (index: number) => ({ lng: 5 + ((index * 7.31) % 10), lat: 45 + ((
 
 beforeAll(async () => {
   const now = new Date().toISOString();
-  const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, now, newCall());
+  const collection = await testCollection(db, { key: 'parks', name: 'Parks' }, now);
   const inputs = Array.from({ length: COUNT }, (_, index) => ({
     key: `p${index}`,
     position: place(index),

@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { testServer } from './live-server.js';
 
 const db = await testDatabase();
-await createCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z', newCall());
+await testCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z');
 const server = await testServer(db, { limits: { maxNodes: 30 } });
 
 test('a mutation that has written is answered, however many fields are asked for', async () => {

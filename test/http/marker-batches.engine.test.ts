@@ -1,12 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
 import { queryAll } from '../../src/store/table/query-responses.js';
 import { injectFaults } from '../support/faults.js';
 import { testPages } from '../support/page-services.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 import { startServer, testServer } from './live-server.js';
 
 const db = await testDatabase();
@@ -15,7 +14,7 @@ const server = await testServer(db, { ...testPages({ trusted: true }) });
 beforeAll(async () => {
   for (const key of ['parks', 'shops', 'numbered']) {
     const idStrategy = key === 'numbered' ? 'SEQUENCE' : 'GIVEN';
-    await createCollection(db, { key, name: key, idStrategy }, new Date().toISOString(), newCall());
+    await testCollection(db, { key, name: key, idStrategy });
   }
 });
 

@@ -3,16 +3,14 @@ import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { websocketClient } from '../live/support.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { startServer, testServer } from './live-server.js';
 
 const db = await testDatabase();
 const server = await testServer(db, { cacheSeconds: 60, allowedOrigins: ['https://maps.example.org'] });
 beforeAll(async () => {
-  await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+  await testCollection(db, { key: 'parks', name: 'Parks' });
 });
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

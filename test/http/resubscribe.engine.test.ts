@@ -3,12 +3,10 @@ import { afterEach, beforeAll, expect, test } from 'vitest';
 
 import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { markerRecord } from '../live/records.js';
 import { collect, until, websocketClient, type Collected } from '../live/support.js';
 import { rounds } from '../support/rounds.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { startServer, testServer } from './live-server.js';
 
 const EACH = 100;
@@ -22,7 +20,7 @@ const hub = new LiveHub({ keys: db.keys, log: silentLog, now: () => Date.now() }
 const open = hub.markerChanges.bind(hub);
 const server = await testServer(db, { live: hub, limits: { deadlineMs: DEADLINE_MS } });
 beforeAll(async () => {
-  await createCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z', newCall());
+  await testCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z');
   hub.connected();
 });
 afterEach(() => {

@@ -1,18 +1,16 @@
 import { request } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { collect, until, websocketClient, type Collected } from '../live/support.js';
 import { postQuery } from '../support/post-query.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { startServer, testServer, type Answered } from './live-server.js';
 
 const db = await testDatabase();
 const server = await testServer(db);
 
 beforeAll(async () => {
-  await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+  await testCollection(db, { key: 'parks', name: 'Parks' });
 });
 
 const QUERY = '{ collection(key: "parks") { name } }';

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import type { Collection } from '../../src/model/collection.js';
 import { writtenShards } from '../../src/model/spread.js';
 import type { WantedLayout } from '../../src/store/collection/collection-item.js';
-import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { getCollections } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, endPhase } from '../../src/store/collection/layout-change.js';
 import { beginSpread, completeSpread } from '../../src/store/collection/spread.js';
 import { newCall } from '../../src/store/request/meter.js';
 import { NOW } from '../map/fixture.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 
 const db = await testDatabase('readable');
 
@@ -26,7 +26,7 @@ async function repartitioned(key: string, wanted: WantedLayout): Promise<Collect
 
 test('a prefix stays spread until a repartition, no longer', async () => {
   const key = 'twice';
-  const made = await createCollection(db, { key, name: key, prefixLength: 1 }, NOW, newCall());
+  const made = await testCollection(db, { key, name: key, prefixLength: 1 }, NOW);
   await beginSpread(db, key, 'u', newCall());
   await completeSpread(db, made, () => true, newCall());
   expect(writtenShards(await current(key), 'u')).toBe(8);
@@ -40,7 +40,7 @@ test('a prefix stays spread until a repartition, no longer', async () => {
 
 test('prefixes spread in a former layout do not count towards the most', async () => {
   const key = 'many';
-  const made = await createCollection(db, { key, name: key, prefixLength: 2 }, NOW, newCall());
+  const made = await testCollection(db, { key, name: key, prefixLength: 2 }, NOW);
   const alphabet = '0123456789bcdefghjkmnpqrstuvwxyz';
   for (const first of 'us') for (const second of alphabet) await beginSpread(db, key, first + second, newCall());
   await completeSpread(db, made, () => true, newCall());

@@ -16,7 +16,7 @@ import { spreadHotPrefixes } from '../../src/server/hot-keys.js';
 import { createServices } from '../../src/server/services.js';
 import { allPrefixes } from '../../src/store/cell/partition-prefixes.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
-import { createCollection, deleteCollection, everyCollection } from '../../src/store/collection/collections.js';
+import { deleteCollection, everyCollection } from '../../src/store/collection/collections.js';
 import { beginLayoutChange } from '../../src/store/collection/layout-change.js';
 import { beginSpread } from '../../src/store/collection/spread.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
@@ -29,7 +29,7 @@ import { allItems, consumeThroughout, markerEntries, storedEntries, untilRead } 
 import { testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { currentCollection, Fleet, markerAt } from './repartition-clients.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -38,7 +38,7 @@ const never = new AbortController().signal;
 
 const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
 const make = (input: Partial<CollectionInput> & { readonly key: string }) =>
-  createCollection(db, { name: input.key, ...input }, NOW, newCall());
+  testCollection(db, { name: input.key, ...input }, NOW);
 const current = (key: string) => currentCollection(db, key);
 
 const SETTLE_MS = 60_000;

@@ -9,7 +9,6 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { MonthKeeper } from '../../src/jobs/month-tables.js';
 import { silentLog } from '../../src/log.js';
-import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { readReadingsOf, recordReadings } from '../../src/store/reading/readings.js';
@@ -23,7 +22,7 @@ import { createStreamsClient, openStream } from '../../src/stream/source/dynamod
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { variants } from '../support/rounds.js';
-import { engine, newDatabase } from '../support/test-database.js';
+import { engine, newDatabase, testCollection } from '../support/test-database.js';
 
 type Schema = Omit<CreateTableCommandInput, 'TableName'>;
 
@@ -230,7 +229,7 @@ describe('a table with the name of a month’s', () => {
       const database = newDatabase();
       await ensureTables(database);
       const input = { key: 'monthly', name: 'M', readingsTable: 'MONTHLY' as const, readingsTtlDays: 400 };
-      const collection = await createCollection(database, input, NOW.toISOString(), newCall());
+      const collection = await testCollection(database, input, NOW.toISOString());
       const reference = { collection, key: 'm' };
       await createMarker(
         database,
@@ -296,7 +295,7 @@ describe('a table with the name of a month’s', () => {
     const database = newDatabase();
     await ensureTables(database);
     const input = { key: 'monthly', name: 'M', readingsTable: 'MONTHLY' as const, readingsTtlDays: 40 };
-    const collection = await createCollection(database, input, NOW.toISOString(), newCall());
+    const collection = await testCollection(database, input, NOW.toISOString());
     const reference = { collection, key: 'm' };
     await createMarker(database, collection, { key: 'm', position: { lng: 1, lat: 1 } }, NOW.toISOString(), newCall());
     await ensureMonthTable(database, '2028-02', NOW.getTime());

@@ -11,7 +11,7 @@ import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
 import { readItem } from '../../src/store/request/conditional-write.js';
 import { newCall } from '../../src/store/request/meter.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-24T10:00:00.000Z';
 const db = await testDatabase('readable');
@@ -21,7 +21,7 @@ const layoutOf = ({ prefixLength, writeShards, geoSlot, layoutChange: change }: 
   ...(change && { phase: change.phase, other: [change.prefixLength, change.writeShards] }),
 });
 const start = (key: string) =>
-  createCollection(db, { key, name: key, prefixLength: 2, writeShards: 1 }, NOW, newCall()).then(() =>
+  testCollection(db, { key, name: key, prefixLength: 2, writeShards: 1 }, NOW).then(() =>
     beginLayoutChange(db, key, { prefixLength: 3, writeShards: 4 }, call()),
   );
 const OLD = ['A', 2, 1];

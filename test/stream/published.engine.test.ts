@@ -6,7 +6,7 @@ import { canonicalLng } from '../../src/geo/point.js';
 import { interpreting } from '../../src/graphql/execution/executor.js';
 import { notedPages, storedReport } from '../../src/server/consumer.js';
 import { createServices } from '../../src/server/services.js';
-import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { getCollections } from '../../src/store/collection/collections.js';
 import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
@@ -18,7 +18,7 @@ import { startServer, type LiveServer } from '../http/live-server.js';
 import { until } from '../live/support.js';
 import { randomFrom } from '../support/random.js';
 import { someOf } from '../support/rounds.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { streamParts } from './support.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
@@ -143,7 +143,7 @@ async function write(key: string, position: Position | null, run: () => Promise<
 }
 
 beforeAll(async () => {
-  const collection = await createCollection(db, { key: 'cars', name: 'Cars' }, NOW, newCall());
+  const collection = await testCollection(db, { key: 'cars', name: 'Cars' }, NOW);
   const markers = Array.from({ length: COUNT }, (_, index) => {
     const key = `k${index}`;
     return { key, position: somewhere(), place: [placeOf(key)] };

@@ -12,7 +12,6 @@ import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import type { SummaryPeriod } from '../../src/model/reading-summary.js';
 import { storedReport } from '../../src/server/consumer.js';
 import { CONSUMER } from '../../src/store/cell/stream-state.js';
-import { createCollection } from '../../src/store/collection/collections.js';
 import type { Item } from '../../src/store/database.js';
 import { createMarkers, getMarkers } from '../../src/store/marker/markers.js';
 import {
@@ -40,7 +39,7 @@ import { openRecount } from '../../src/stream/recount/reads.js';
 import { recount } from '../../src/stream/recount/recount.js';
 import { recordCalls } from '../support/record-calls.js';
 import { rounds, runsAll } from '../support/rounds.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 import { createChance } from './simulation/world.js';
 import { allItems, consumeThroughout, streamParts, untilRead, withoutWaiting } from './support.js';
 
@@ -59,7 +58,7 @@ const db = await testDatabase('readable', { stream: true });
 const lonely = await testDatabase();
 const parts = { ...streamParts(db), clock };
 const make = (key: string, more: object = {}, into = db) =>
-  createCollection(into, { key, name: key, readingsSummarized: true, ...more }, NOW.toISOString(), newCall());
+  testCollection(into, { key, name: key, readingsSummarized: true, ...more }, NOW.toISOString());
 const collections: readonly Collection[] = [
   await make('kept'),
   await make('daily', { readingsTtlDays: 10, readingsBucket: 'DAY' }),

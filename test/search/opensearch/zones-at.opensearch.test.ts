@@ -9,7 +9,6 @@ import { zonesAt } from '../../../src/map/zones/zones.js';
 import type { Collection } from '../../../src/model/collection.js';
 import { withCluster } from '../../../src/server/reindex.js';
 import { FleetSearch, type ServerSearch } from '../../../src/server/search.js';
-import { createCollection } from '../../../src/store/collection/collections.js';
 import { newCall } from '../../../src/store/request/meter.js';
 import { chunks } from '../../../src/store/request/pacing.js';
 import { readGeometry } from '../../../src/store/zone/zone-geometry.js';
@@ -22,7 +21,7 @@ import { HAS_OPENSEARCH } from '../../services/opensearch-server.js';
 import { randomFrom } from '../../support/random.js';
 import { rounds } from '../../support/rounds.js';
 import { box } from '../../support/shapes.js';
-import { engine, testDatabase } from '../../support/test-database.js';
+import { engine, testCollection, testDatabase } from '../../support/test-database.js';
 import { clusterUrl } from './cluster.js';
 
 type Xy = readonly [lng: number, lat: number];
@@ -80,7 +79,7 @@ describe.skipIf(!HAS_OPENSEARCH)('geo_shape queries', async () => {
   let url = '';
   beforeAll(async () => {
     url = await clusterUrl();
-    collection = await createCollection(db, { key: 'stars', name: 'Stars' }, NOW, newCall());
+    collection = await testCollection(db, { key: 'stars', name: 'Stars' }, NOW);
     for (const [index, coordinates] of ZONES.entries()) {
       const geometry = { type: 'Polygon', coordinates };
       const zone = await createZone(db, collection, { key: `z${index}`, geometry }, NOW, newCall());

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 
-import { createCollection } from '../../../src/store/collection/collections.js';
 import { ConsumptionSampler, type HotKey } from '../../../src/store/consumption/sampler.js';
 import type { Database, Item } from '../../../src/store/database.js';
 import { updateMarker } from '../../../src/store/marker/marker-update.js';
@@ -11,7 +10,7 @@ import { newCall, type Call } from '../../../src/store/request/meter.js';
 import { rangeRequest } from '../../../src/store/request/ranges.js';
 import { send } from '../../../src/store/request/send.js';
 import { recordCalls } from '../../support/record-calls.js';
-import { testDatabase } from '../../support/test-database.js';
+import { testCollection, testDatabase } from '../../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const POZNAN = { lng: 16.9299, lat: 52.4069 };
@@ -21,7 +20,7 @@ const PARIS = { lng: 2.35, lat: 48.86 };
 const plain = await testDatabase();
 const { entities } = plain.tables;
 const sent = recordCalls(plain);
-const parks = await createCollection(plain, { key: 'parks', name: 'Parks' }, NOW, newCall());
+const parks = await testCollection(plain, { key: 'parks', name: 'Parks' }, NOW);
 
 interface Reported {
   readonly TableName?: string;
