@@ -7,7 +7,7 @@ import { rangeKeys } from '../src/plan/explain.js';
 import { coverForPlan, planMarkers } from '../src/plan/markers.js';
 import { Loaders } from '../src/read/loaders.js';
 import { createServices } from '../src/server/services.js';
-import { newCall } from '../src/store/request/meter.js';
+import { newCall } from '../src/store/database.js';
 import { areaOf } from './rig/measure-views.js';
 import type { Rig } from './rig/rig.js';
 import { quantile, shown } from './rig/statistics.js';

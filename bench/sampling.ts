@@ -1,7 +1,6 @@
 import { ConsumptionSampler } from '../src/store/consumption/sampler.js';
-import type { Database } from '../src/store/database.js';
+import { newCall, type Database } from '../src/store/database.js';
 import { batchGet, putInBulk } from '../src/store/request/batches.js';
-import { newCall } from '../src/store/request/meter.js';
 import { rangeRequest } from '../src/store/request/ranges.js';
 import { send } from '../src/store/request/send.js';
 import { memoryDatabase } from '../test/support/memory-store.js';

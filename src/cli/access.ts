@@ -115,7 +115,7 @@ export function accessCommand(): Command {
       .action(({ subject }: { readonly subject: string }) =>
         changing('access revoke', async ({ database, signal }) => {
           const { revokeSubject } = await import('../store/access/access-items.js');
-          const { newCall } = await import('../store/request/meter.js');
+          const { newCall } = await import('../store/database.js');
           await revokeSubject(database, subject, database.clock.wall(), newCall(signal));
           return [subject];
         }),

@@ -21,7 +21,7 @@ async function empty(session: CommandSession, key: string): Promise<void> {
   const { openDerived } = await import('../server/consumer.js');
   const { startJobs } = await import('../server/jobs.js');
   const { readCollectionItem } = await import('../store/collection/change-collection.js');
-  const { newCall } = await import('../store/request/meter.js');
+  const { newCall } = await import('../store/database.js');
   const derived = openDerived(session, config, log);
   const jobs = startJobs(session, derived, config.limits.deadlineMs, log);
   try {
@@ -46,7 +46,7 @@ async function run(session: CommandSession, key: string, { yes, wait, json }: De
   const { database, signal } = session;
   const { getBlocks } = await import('../store/cell/blocks.js');
   const { deleteCollection } = await import('../store/collection/collections.js');
-  const { newCall } = await import('../store/request/meter.js');
+  const { newCall } = await import('../store/database.js');
   const { checkTables } = await import('../store/table/tables.js');
   const { findCollection } = await import('./find-collection.js');
   await checkTables(database);

@@ -50,7 +50,7 @@ async function askIfUnknown(session: CommandSession, collection: Collection, nam
   const { database, signal } = session;
   const { readMarkers } = await import('../ingest/export/read-markers.js');
   const { findOccupied } = await import('../server/consumer.js');
-  const { newCall } = await import('../store/request/meter.js');
+  const { newCall } = await import('../store/database.js');
   const { askAboutNames } = await import('./ask.js');
   const unknown = new Set(names);
   let asked = 0;
@@ -69,7 +69,7 @@ async function askIfUnknown(session: CommandSession, collection: Collection, nam
 /** Begins, resumes or undoes a change as requested; returns the collection with the change to be completed. */
 async function prepare(session: CommandSession, key: string, options: RepartitionOptions): Promise<Collection> {
   const { beginLayoutChange, undoLayoutChange } = await import('../store/collection/layout-change.js');
-  const { newCall } = await import('../store/request/meter.js');
+  const { newCall } = await import('../store/database.js');
   const { findCollection } = await import('./find-collection.js');
   const { prefixLength, shards: writeShards, mapProperty: mapProperties, undo = false } = options;
   const wanted = { prefixLength, writeShards, mapProperties };

@@ -10,7 +10,7 @@ async function sweep({ database, signal }: CommandSession, olderThan: number): P
   const { objects } = database.geometry;
   if (objects === undefined)
     throw badInput('CELLPORT_OBJECTS', undefined, 'set, because only an object store can be swept');
-  const { newCall } = await import('../store/request/meter.js');
+  const { newCall } = await import('../store/database.js');
   const { checkTables } = await import('../store/table/tables.js');
   const { sweepObjects } = await import('../store/zone/zones.js');
   await checkTables(database);

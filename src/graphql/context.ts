@@ -15,7 +15,7 @@ import type { MapContext } from '../read/context.js';
 import { Loaders, type LoaderServices } from '../read/loaders.js';
 import type { TextSearch } from '../search/engine.js';
 import type { Audit } from '../store/access/audit.js';
-import type { Call } from '../store/request/meter.js';
+import type { Call } from '../store/database.js';
 import type { AnswerWriter } from './execution/json-text.js';
 import type { DocumentsByHash } from './execution/persisted.js';
 import type { Work } from './work.js';

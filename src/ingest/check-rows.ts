@@ -1,6 +1,6 @@
 import { CellportError } from '../errors.js';
 import type { Collection } from '../model/collection.js';
-import type { Call } from '../store/request/meter.js';
+import type { Call } from '../store/database.js';
 import { KeyLines } from './read/key-lines.js';
 import type { Reject, RejectsFile } from './read/rejects.js';
 import { isInvalid, RowOffsets, type Row, type RowSource } from './read/row.js';

@@ -2,8 +2,7 @@ import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import { DAY_MS, expiredUpTo, monthEnd } from '../model/reading.js';
 import { everyCollection } from '../store/collection/collections.js';
-import type { Database } from '../store/database.js';
-import { newCall } from '../store/request/meter.js';
+import { newCall, type Database } from '../store/database.js';
 import {
   coolMonthTable,
   deleteMonthTable,

@@ -10,8 +10,7 @@ import { spreadOf } from '../model/spread.js';
 import { collectionOfCode, getCollections } from '../store/collection/collections.js';
 import { beginSpread } from '../store/collection/spread.js';
 import { ConsumptionSampler } from '../store/consumption/sampler.js';
-import type { Database } from '../store/database.js';
-import { newCall } from '../store/request/meter.js';
+import { newCall, type Database } from '../store/database.js';
 import type { Backend } from './backend.js';
 
 const SHOWN = 10;

@@ -2,8 +2,8 @@
 // oxlint-disable vitest/no-standalone-expect
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { randomFrom } from '../support/random.js';
 import { someOf, variants } from '../support/rounds.js';
 import { testCollection, testDatabase } from '../support/test-database.js';

@@ -8,8 +8,8 @@ import {
   type AuthorizationQuestion,
   type Cellport,
 } from '../../src/server/public.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import { until } from '../live/support.js';
 import { variants } from '../support/rounds.js';

@@ -9,8 +9,8 @@ import { Authenticator } from '../../src/access/authenticator.js';
 import type { CellportError } from '../../src/errors.js';
 import { silentLog } from '../../src/log.js';
 import { removeKey, storedKey } from '../../src/store/access/access-items.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, JWT, setRules, token, type GuardedServer } from './guarded-server.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import { rectangle } from '../support/shapes.js';
 import { testCollection, testDatabase } from '../support/test-database.js';

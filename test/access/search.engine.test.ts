@@ -2,8 +2,8 @@
 // oxlint-disable vitest/no-standalone-expect
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, type GuardedServer } from './guarded-server.js';

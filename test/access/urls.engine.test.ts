@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { LAYERS } from '../../src/map/tiles/tile.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { decodeLayer } from '../support/decode-tile.js';
 import { randomFrom } from '../support/random.js';
 import { testCollection, testDatabase } from '../support/test-database.js';

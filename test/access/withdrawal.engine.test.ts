@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 
 import { hashOfKey } from '../../src/access/api-key.js';
 import { removeKey, revokeSubject, storedKey } from '../../src/store/access/access-items.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, JWT, setRules, token, type GuardedServer } from './guarded-server.js';
 

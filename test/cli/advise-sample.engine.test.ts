@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { fromCollection } from '../../src/cli/advise/from-collection.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker, createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { NOW } from '../map/fixture.js';
 import { whileConsuming } from '../stream/support.js';
 import { testCollection, testDatabase } from '../support/test-database.js';

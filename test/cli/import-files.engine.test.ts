@@ -7,8 +7,8 @@ import { describe, expect, inject, test } from 'vitest';
 
 import type { Collection } from '../../src/model/collection.js';
 import { getCollections } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { startStallingProxy } from '../support/proxy.js';
 import { runCli, runCliHere } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

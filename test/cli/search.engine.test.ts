@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
 import { OwnSearch } from '../../src/server/search.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { until } from '../live/support.js';
 import { runCliHere } from '../support/run-cli.js';

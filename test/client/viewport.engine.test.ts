@@ -6,8 +6,8 @@ import { holds, levelAt, tileBounds, tileKeys, tilesOver } from '../../src/clien
 import { encode } from '../../src/geo/geohash.js';
 import { ChangeLog } from '../../src/loaders/area-memory.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { startServer, type LiveServer } from '../http/live-server.js';
 import { followChanges, until } from '../live/support.js';
 import { makeCollection, realMarkers, type Made } from '../map/fixture.js';

@@ -5,9 +5,8 @@ import { compiling, interpreting, type Executor } from '../../src/graphql/execut
 import { buildSchema } from '../../src/graphql/schema.js';
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import type { SearchEngine } from '../../src/search/engine.js';
-import type { Database } from '../../src/store/database.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { fillCells, startServer, type LiveServer } from '../http/live-server.js';
 import { documentOf } from '../search/documents.js';
 import { comparing, newComparison, type Comparison } from '../support/compare-executors.js';

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
+import { newCall } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 import { fillCells, testServer, type Answered } from './live-server.js';

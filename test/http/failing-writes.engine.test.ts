@@ -3,9 +3,9 @@ import { expect, test, vi } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import { fullDisk } from '../../src/disk.js';
-import { createDatabase } from '../../src/store/database.js';
+import { createDatabase } from '../../src/store/create-database.js';
+import { newCall } from '../../src/store/database.js';
 import { deleteReadItems, putInBulk } from '../../src/store/request/batches.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';
 import { markerItem, started, streamParts } from '../stream/support.js';

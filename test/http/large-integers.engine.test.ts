@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 
 import { compiling, interpreting } from '../../src/graphql/execution/executor.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 import { startServer } from './live-server.js';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import type { ObjectStore } from '../../src/objects/object-store.js';
 import { createS3Store } from '../../src/objects/s3-store.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { sweepObjects } from '../../src/store/zone/zones.js';
 import { HAS_S3_SERVER, startS3Server } from '../services/s3-server.js';
 import { randomFrom } from '../support/random.js';

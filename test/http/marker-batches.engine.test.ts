@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
 import { queryAll } from '../../src/store/table/query-responses.js';
 import { injectFaults } from '../support/faults.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { newCall } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { listMonths } from '../../src/store/table/month-tables.js';
 import { collect, followChanges, until, websocketClient, type Collected } from '../live/support.js';
 import { untilRead } from '../stream/support.js';

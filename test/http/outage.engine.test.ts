@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { createDatabase } from '../../src/store/database.js';
+import { createDatabase } from '../../src/store/create-database.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { postQuery } from '../support/post-query.js';
 import { closedPort } from '../support/proxy.js';

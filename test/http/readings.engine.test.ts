@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { compiling } from '../../src/graphql/execution/executor.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 import { fillCells, startServer, type LiveServer } from './live-server.js';

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { cellBounds, encode, toZ } from '../../src/geo/geohash.js';
 import { compiling, interpreting } from '../../src/graphql/execution/executor.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { addAllPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
 import { recordCalls } from '../support/record-calls.js';

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
 import type { Collection } from '../../src/model/collection.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { readItem } from '../../src/store/request/conditional-write.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { collect, followChanges, until, websocketClient, type Collected, type Data } from '../live/support.js';
 import { testCollection, testDatabase } from '../support/test-database.js';

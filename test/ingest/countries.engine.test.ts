@@ -8,7 +8,7 @@ import { COUNTRIES_COLLECTION, countryName, loadCountries, openCountries } from 
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { collectionZones, zonesAt } from '../../src/map/zones/zones.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { mapConcurrently } from '../../src/store/request/pacing.js';
 import { deleteZone } from '../../src/store/zone/zone-changes.js';
 import { sweepObjects } from '../../src/store/zone/zones.js';

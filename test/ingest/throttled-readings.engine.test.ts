@@ -6,8 +6,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { RejectsFile } from '../../src/ingest/read/rejects.js';
 import { importReadings } from '../../src/ingest/readings/import-readings.js';
 import { readingReader } from '../../src/ingest/readings/reading-row.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { injectFaults } from '../support/faults.js';
 import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 

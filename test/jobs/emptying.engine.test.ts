@@ -10,12 +10,11 @@ import type { Collection } from '../../src/model/collection.js';
 import { inBackground } from '../../src/server/background.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
 import { deleteCollection, getCollections, listCollections } from '../../src/store/collection/collections.js';
-import type { Database } from '../../src/store/database.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarker, createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
 import { putInBulk } from '../../src/store/request/batches.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import {
   allItems,

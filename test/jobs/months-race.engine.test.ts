@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 
 import { MonthKeeper } from '../../src/jobs/month-tables.js';
 import { silentLog } from '../../src/log.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { readReadingsOf, recordReadings } from '../../src/store/reading/readings.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { ensureMonthTable } from '../../src/store/table/month-tables.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 

@@ -6,7 +6,7 @@ import type { WantedLayout } from '../../src/store/collection/collection-item.js
 import { getCollections } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, endPhase } from '../../src/store/collection/layout-change.js';
 import { beginSpread, completeSpread } from '../../src/store/collection/spread.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { NOW } from '../map/fixture.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 

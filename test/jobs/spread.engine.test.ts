@@ -19,11 +19,11 @@ import type { CollectionInput } from '../../src/store/collection/collection-item
 import { deleteCollection, everyCollection } from '../../src/store/collection/collections.js';
 import { beginLayoutChange } from '../../src/store/collection/layout-change.js';
 import { beginSpread } from '../../src/store/collection/spread.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { NOW } from '../map/fixture.js';
 import { allItems, consumeThroughout, markerEntries, storedEntries, untilRead } from '../stream/support.js';
 import { testPages } from '../support/page-services.js';

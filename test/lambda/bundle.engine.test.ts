@@ -8,10 +8,10 @@ import { promisify } from 'node:util';
 import { build } from 'vite';
 import { expect, test } from 'vitest';
 
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { newReadingItem } from '../../src/store/reading/reading-item.js';
 import { putInBulk } from '../../src/store/request/batches.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { countedCells, markerEntries, markerItem, storedCells, storedEntries } from '../stream/support.js';
 import { engineProxy } from '../support/proxy.js';
 import { runCliHere } from '../support/run-cli.js';

@@ -11,8 +11,8 @@ import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vi
 
 import { readConfig } from '../../src/config.js';
 import { openHandler, type HttpEvent, type HttpResult } from '../../src/lambda/http-handler.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { serve } from '../server/sources/server.js';
 import { decodeLayer } from '../support/decode-tile.js';

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { LiveHub } from '../../src/live/hub.js';
 import type { Collection } from '../../src/model/collection.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { serve } from '../server/sources/server.js';
 import { MAPPING, shop, shopTables } from '../server/sources/shops.js';
 import { putItem } from '../sources/foreign-table.js';

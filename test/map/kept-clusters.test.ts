@@ -12,7 +12,7 @@ import { viewportAuto } from '../../src/map/content.js';
 import { readViewport } from '../../src/map/viewport.js';
 import { Loaders } from '../../src/read/loaders.js';
 import { createServices, type ServerServices } from '../../src/server/services.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { noClusters, testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';

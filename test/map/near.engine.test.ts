@@ -9,8 +9,8 @@ import { markersWithin, nearestMarkers, type NearbyConnection } from '../../src/
 import type { Collection } from '../../src/model/collection.js';
 import type { MapContext } from '../../src/read/context.js';
 import type { MarkerFilterInput } from '../../src/read/filter.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';

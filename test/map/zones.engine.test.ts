@@ -8,7 +8,7 @@ import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { readViewport } from '../../src/map/viewport.js';
 import { collectionZones, viewportZones, zoneCount, zoneMarkers, zonesAt } from '../../src/map/zones/zones.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { send } from '../../src/store/request/send.js';
 import { deleteZone, updateZone } from '../../src/store/zone/zone-changes.js';
 import { createZone } from '../../src/store/zone/zones.js';

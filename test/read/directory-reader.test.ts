@@ -9,8 +9,8 @@ import { afterPartition, partitionRange, partsOfHints, positionOf, type PageHint
 import { planReads } from '../../src/pages/plan-reads.js';
 import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { DirectoryReader } from '../../src/read/from-pages/directory-reader.js';
+import { newCall } from '../../src/store/database.js';
 import { findDirectoryPart, putDirectoryPart, readDirectory } from '../../src/store/page/pages.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { columnsOf } from '../support/page-services.js';
 import { recordCalls } from '../support/record-calls.js';

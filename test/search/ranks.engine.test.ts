@@ -4,7 +4,7 @@ import { Ranks } from '../../src/search/ranks.js';
 import { openSearchTables } from '../../src/search/tables.js';
 import { readCollectionItem } from '../../src/store/collection/change-collection.js';
 import { updateCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { wireOf } from '../../src/store/request/wire.js';
 import type { StreamRecord } from '../../src/stream/change.js';
 import { interceptCalls } from '../support/faults.js';

@@ -6,7 +6,7 @@ import { CellportError } from '../../src/errors.js';
 import type { Backend } from '../../src/server/backend.js';
 import { openDemo, type DemoOptions } from '../../src/server/demo.js';
 import { listCollections } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engine, makeTables, newDatabase, testCollection, testDatabase } from '../support/test-database.js';

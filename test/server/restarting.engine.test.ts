@@ -8,7 +8,7 @@ import { readConfig } from '../../src/config.js';
 import { silentLog, type Log } from '../../src/log.js';
 import { openBackend } from '../../src/server/backend.js';
 import { listCollections } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { ensureTables } from '../../src/store/table/tables.js';
 import { runsAll } from '../support/rounds.js';
 import { runCli, type RunningCli } from '../support/run-cli.js';

@@ -5,7 +5,7 @@ import type { CellSums } from '../../src/geo/cell-sums.js';
 import { GEOHASH_ALPHABET } from '../../src/geo/geohash.js';
 import { getBlocks, readBlocks } from '../../src/store/cell/blocks.js';
 import { blockFromItem, packSums, unpackSums } from '../../src/store/cell/cells.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
 import { send } from '../../src/store/request/send.js';
 import { queryAll } from '../../src/store/table/query-responses.js';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
 import { getCollections, listCollections, updateCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { newCollection, NOW } from '../map/fixture.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';

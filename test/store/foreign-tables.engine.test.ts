@@ -9,11 +9,10 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { MonthKeeper } from '../../src/jobs/month-tables.js';
 import { silentLog } from '../../src/log.js';
-import type { Database } from '../../src/store/database.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { readReadingsOf, recordReadings } from '../../src/store/reading/readings.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { deleteTables, ensureMonthTable, listMonths, monthTable } from '../../src/store/table/month-tables.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { describeTables, ensureTables, openTables, ownTables } from '../../src/store/table/tables.js';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 
+import { newCall } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { closeDay, openDays, readDays, summarizeDay } from '../../src/store/reading/kept-days.js';
 import { readKeptSummaries } from '../../src/store/reading/kept-summaries.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 
 const CREATED = '2026-11-01T10:00:00.000Z';

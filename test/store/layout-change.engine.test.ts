@@ -5,12 +5,12 @@ import type { Collection, LayoutPhase } from '../../src/model/collection.js';
 import { createCollection, deleteCollection, getCollections } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, endPhase, undoLayoutChange } from '../../src/store/collection/layout-change.js';
 import { whileLayoutStays } from '../../src/store/collection/watch-collection.js';
+import { newCall } from '../../src/store/database.js';
 import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
 import { readItem } from '../../src/store/request/conditional-write.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-24T10:00:00.000Z';

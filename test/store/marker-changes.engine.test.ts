@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { INDEXES } from '../../src/keys/indexes.js';
 import type { Collection } from '../../src/model/collection.js';
-import type { Database, Item } from '../../src/store/database.js';
+import { newCall, type Database, type Item } from '../../src/store/database.js';
 import { newMarkerItem, type MarkerInput, type MarkerUpdate } from '../../src/store/marker/marker-item.js';
 import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
@@ -12,7 +12,6 @@ import { deleteMarker } from '../../src/store/removal/markers.js';
 import { removeLeftReadings } from '../../src/store/removal/readings.js';
 import { putInBulk } from '../../src/store/request/batches.js';
 import { readItem } from '../../src/store/request/conditional-write.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { DRAWN_ATTRIBUTES } from '../../src/store/table/table-definitions.js';
 import { allItems } from '../stream/support.js';

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { redrawMarker } from '../../src/jobs/fit-markers.js';
 import type { Collection } from '../../src/model/collection.js';
 import { beginLayoutChange, endPhase } from '../../src/store/collection/layout-change.js';
+import { newCall } from '../../src/store/database.js';
 import { updatedMarkerItem } from '../../src/store/marker/marker-update.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { changeItem, readItem } from '../../src/store/request/conditional-write.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-26T10:00:00.000Z';

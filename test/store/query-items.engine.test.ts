@@ -2,7 +2,7 @@ import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, expect, test } from 'vitest';
 
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { send } from '../../src/store/request/send.js';
 import { testDatabase } from '../support/test-database.js';
 

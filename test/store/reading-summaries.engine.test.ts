@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 
 import type { Collection } from '../../src/model/collection.js';
 import type { SummaryPeriod } from '../../src/model/reading-summary.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { readSummaries, type SummariesWanted, type SummaryBudget } from '../../src/store/reading/reading-summaries.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { interceptCalls } from '../support/faults.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { recordCalls } from '../support/record-calls.js';

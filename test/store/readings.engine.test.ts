@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import type { Collection } from '../../src/model/collection.js';
-import type { Database } from '../../src/store/database.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import {
   readMarkerWithReadings,
@@ -11,7 +11,6 @@ import {
   type ReadingInput,
   type ReadingsWanted,
 } from '../../src/store/reading/readings.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { injectFaults, interceptCalls, leaveUnprocessed } from '../support/faults.js';
 import { readsKeysOf } from '../support/json-keys.js';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
+import { newCall } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { injectFaults } from '../support/faults.js';
 import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 

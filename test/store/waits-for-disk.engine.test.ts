@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 
 import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { createFolderStore } from '../../src/objects/folder-store.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { createZone, removeZones, sweepObjects } from '../../src/store/zone/zones.js';
 import { allItems } from '../stream/support.js';
 import { recordCalls } from '../support/record-calls.js';

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { Collection } from '../../src/model/collection.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
-import type { Database, GeometryStore, Item } from '../../src/store/database.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall, type Database, type GeometryStore, type Item } from '../../src/store/database.js';
 import { deleteZone, updateZone } from '../../src/store/zone/zone-changes.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import { allItems } from '../stream/support.js';

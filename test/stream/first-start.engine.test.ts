@@ -2,8 +2,7 @@ import type { TableDescription } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import type { Item } from '../../src/store/database.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall, type Item } from '../../src/store/database.js';
 import { send } from '../../src/store/request/send.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';

@@ -2,11 +2,11 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import { CONSUMER, loadStreamState } from '../../src/store/cell/stream-state.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { readDays } from '../../src/store/reading/kept-days.js';
 import { readKeptSummaries } from '../../src/store/reading/kept-summaries.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { coolMonthTable, monthTable } from '../../src/store/table/month-tables.js';
 import { deleteTable } from '../../src/store/table/tables.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';

@@ -12,7 +12,7 @@ import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import type { SummaryPeriod } from '../../src/model/reading-summary.js';
 import { storedReport } from '../../src/server/consumer.js';
 import { CONSUMER } from '../../src/store/cell/stream-state.js';
-import type { Item } from '../../src/store/database.js';
+import { newCall, type Item } from '../../src/store/database.js';
 import { createMarkers, getMarkers } from '../../src/store/marker/markers.js';
 import {
   closeDay,
@@ -30,7 +30,6 @@ import { recordReadings } from '../../src/store/reading/readings.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
 import { putInBulk } from '../../src/store/request/batches.js';
 import { itemBytes } from '../../src/store/request/item-size.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { openSummaries } from '../../src/stream/consume/derived-ports.js';
 import { MarkerDays } from '../../src/stream/days/apply.js';

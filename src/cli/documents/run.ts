@@ -10,8 +10,8 @@ import { sha256 } from '../../graphql/execution/persisted.js';
 import { buildSchema } from '../../graphql/schema.js';
 import type { Log } from '../../log.js';
 import type { Limits } from '../../model/limits.js';
+import { newCall } from '../../store/database.js';
 import { addDocuments, listDocuments, removeDocuments, type TrustedDocument } from '../../store/document/documents.js';
-import { newCall } from '../../store/request/meter.js';
 import { grouped, printable } from '../progress.js';
 import type { CommandSession } from '../session.js';
 

@@ -11,7 +11,7 @@ import type { Collection } from '../../model/collection.js';
 import { findOccupied } from '../../server/consumer.js';
 import { findOnPages } from '../../server/on-pages.js';
 import { hasFewPartitions, type PartitionPrefixes } from '../../store/cell/partition-prefixes.js';
-import { newCall } from '../../store/request/meter.js';
+import { newCall } from '../../store/database.js';
 import { Interrupted } from '../failure.js';
 import { findCollection } from '../find-collection.js';
 import type { BoundsOption } from '../options.js';

@@ -12,7 +12,7 @@ import { isInvalid, watched } from '../../ingest/read/row.js';
 import { Notes } from '../../ingest/rows/notes.js';
 import type { Collection } from '../../model/collection.js';
 import type { DerivedData } from '../../server/consumer.js';
-import { newCall } from '../../store/request/meter.js';
+import { newCall } from '../../store/database.js';
 import { askAboutNames } from '../ask.js';
 import { whereMarkersAre } from '../export/rows.js';
 import { grouped, progressBar } from '../progress.js';

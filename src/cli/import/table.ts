@@ -2,7 +2,7 @@ import { systemClock } from '../../clock.js';
 import { importsFolder } from '../../ingest/markers/import-state.js';
 import { openTable } from '../../ingest/markers/table-rows.js';
 import { pathText } from '../../sources/mapping.js';
-import { newCall } from '../../store/request/meter.js';
+import { newCall } from '../../store/database.js';
 import { describeSource } from '../../store/source/describe-source.js';
 import { readMappingFile } from '../json-file.js';
 import { duration, grouped, progressBar } from '../progress.js';

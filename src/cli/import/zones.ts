@@ -8,7 +8,7 @@ import { watched } from '../../ingest/read/row.js';
 import { Notes } from '../../ingest/rows/notes.js';
 import { importZones } from '../../ingest/zones/import-zones.js';
 import { openZones } from '../../ingest/zones/zone-row.js';
-import { newCall } from '../../store/request/meter.js';
+import { newCall } from '../../store/database.js';
 import { collectionInput, type ImportOptions } from './options.js';
 import { runImport } from './report.js';
 import { isServed, whereToSee } from './where-to-see.js';

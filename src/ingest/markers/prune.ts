@@ -1,8 +1,8 @@
 import { CellportError } from '../../errors.js';
 import type { Marker } from '../../model/marker.js';
 import { whileCollectionExists } from '../../store/collection/watch-collection.js';
+import type { Call } from '../../store/database.js';
 import { deleteMarker } from '../../store/removal/markers.js';
-import type { Call } from '../../store/request/meter.js';
 import { mapConcurrently, retryInBackground } from '../../store/request/pacing.js';
 import { readMarkers, type MarkersJob } from '../export/read-markers.js';
 import type { KeyLines } from '../read/key-lines.js';

@@ -7,9 +7,8 @@ import type { Collection } from '../../model/collection.js';
 import type { Properties } from '../../model/marker.js';
 import { loadOptional } from '../../optional-package.js';
 import type { CollectionInput } from '../../store/collection/collection-item.js';
-import type { Database } from '../../store/database.js';
+import type { Call, Database } from '../../store/database.js';
 import { readItem } from '../../store/request/conditional-write.js';
-import type { Call } from '../../store/request/meter.js';
 import { mapConcurrently } from '../../store/request/pacing.js';
 import { createZone, queryZones } from '../../store/zone/zones.js';
 

@@ -1,8 +1,7 @@
 import { readMarkerKey } from '../../keys/validate.js';
 import { whileCollectionExists } from '../../store/collection/watch-collection.js';
-import type { Database } from '../../store/database.js';
+import type { Call, Database } from '../../store/database.js';
 import { checkImportedKey, countFrom } from '../../store/marker/marker-keys.js';
-import type { Call } from '../../store/request/meter.js';
 import { mapAhead, retryInBackground } from '../../store/request/pacing.js';
 import { putZone } from '../../store/zone/zone-changes.js';
 import { draftZone, type ZoneDraft } from '../../store/zone/zones.js';

@@ -19,7 +19,7 @@ import { MARKERS_AN_ITEM } from '../../pages/ordered-marker.js';
 import type { PlannedRead } from '../../pages/plan-reads.js';
 import type { RecentWrites } from '../../pages/recent-writes.js';
 import { eachInTurns, type Turn } from '../../scheduling/turns.js';
-import type { Database, Item } from '../../store/database.js';
+import type { Call, Database, Item } from '../../store/database.js';
 import {
   findDirectoryPart,
   getPages,
@@ -30,8 +30,7 @@ import {
   type PagesOf,
   type StoredPage,
 } from '../../store/page/pages.js';
-import { noteSource, type Call } from '../../store/request/meter.js';
-import type { PageRead, RangeRead } from '../../store/request/read-log.js';
+import { noteSource, type PageRead, type RangeRead } from '../../store/request/meter.js';
 import { inSpan } from '../../tracing.js';
 import type { SearchedPages } from '../search.js';
 import { markersOf, PagesGone, readPages, type PageSource } from './chain.js';

@@ -3,10 +3,9 @@ import { LRUCache } from 'lru-cache';
 import { RecentCells } from '../../pages/recent-cells.js';
 import { RecentWrites } from '../../pages/recent-writes.js';
 import type { Began, PublishedWrites } from '../../store/cell/stream-state.js';
-import type { Database } from '../../store/database.js';
+import type { Call, Database } from '../../store/database.js';
 import type { PagesOf } from '../../store/page/pages.js';
 import { readRecentWrites } from '../../store/page/recent-writes.js';
-import type { Call } from '../../store/request/meter.js';
 
 /** What was published and is in pages, or blocks, only later. */
 export interface Recent {

@@ -5,7 +5,7 @@ import type { SourceReadiness } from '../../http/health.js';
 import type { Log } from '../../log.js';
 import type { Collection } from '../../model/collection.js';
 import { everyCollection } from '../../store/collection/collections.js';
-import { newCall } from '../../store/request/meter.js';
+import { newCall } from '../../store/database.js';
 import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
 import { type ConsumerStatus } from '../../stream/consume/consumer.js';
 import type { StreamBackend } from '../backend.js';

@@ -1,9 +1,8 @@
 import type { Key } from '../../keys/document-id.js';
-import type { Database } from '../database.js';
+import type { Call, Database } from '../database.js';
 import type { Leased } from '../lease.js';
 import { PAGE_FORMAT } from '../page/page-data.js';
 import { putVersion } from '../request/conditional-write.js';
-import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
 
 /** The name under which the state of the consumer of Cellport's own table is stored. */

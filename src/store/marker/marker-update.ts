@@ -6,10 +6,9 @@ import type { Keyspace } from '../../keys/keyspace.js';
 import { readPlace } from '../../keys/place.js';
 import type { Collection } from '../../model/collection.js';
 import { hiddenOf, isInRows } from '../../model/grant.js';
-import type { Database, Item } from '../database.js';
+import type { Call, Database, Item } from '../database.js';
 import { changeItem, checkVersion, readItem } from '../request/conditional-write.js';
 import { checkItemSize } from '../request/item-size.js';
-import type { Call } from '../request/meter.js';
 import { DRAWN_ATTRIBUTES } from '../table/table-definitions.js';
 import {
   checkMarkerBytes,

@@ -2,11 +2,10 @@ import { badInput, CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import { isInRows } from '../../model/grant.js';
 import type { Marker } from '../../model/marker.js';
-import type { Database, Item } from '../database.js';
+import type { Call, Database, Item } from '../database.js';
 import { batchGet, putInBulk, transactionPieces, type BatchGetOptions } from '../request/batches.js';
 import { putIfAbsent, putTogetherIfAbsent, type ConditionalChange } from '../request/conditional-write.js';
 import { isFailure, isTransient } from '../request/failures.js';
-import type { Call } from '../request/meter.js';
 import { mapConcurrently } from '../request/pacing.js';
 import {
   checkMarkerBytes,

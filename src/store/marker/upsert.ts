@@ -1,10 +1,9 @@
 import { badInput, CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import { hiddenOf, isInRows, type Grant } from '../../model/grant.js';
-import type { Database, Item } from '../database.js';
+import type { Call, Database, Item } from '../database.js';
 import { batchGet, transactionPieces, type BulkOptions } from '../request/batches.js';
 import { changeOnce, putIfAbsent, putTogetherIfAbsent, type ConditionalChange } from '../request/conditional-write.js';
-import type { Call } from '../request/meter.js';
 import { mapConcurrently, retryInBackground } from '../request/pacing.js';
 import { checkMarkerBytes, MARKER_BYTES, markerFromBase, type SentMarker } from './marker-item.js';
 import { replacedMarkerItem } from './marker-update.js';

@@ -1,7 +1,6 @@
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
-import type { Database } from '../database.js';
+import type { Call, Database } from '../database.js';
 import { REFUSALS, replaceStatement } from '../request/conditional-write.js';
-import type { Call } from '../request/meter.js';
 import { chunks, mapConcurrently } from '../request/pacing.js';
 import { send } from '../request/send.js';
 import { transactOnce, type Write } from '../request/transact.js';

@@ -3,7 +3,7 @@ import { SELF } from '../../keys/declarations.js';
 import { geoIndexOf } from '../../keys/indexes.js';
 import type { Collection } from '../../model/collection.js';
 import { areApart } from '../../model/reading.js';
-import type { Database, Item } from '../database.js';
+import type { Call, Database, Item } from '../database.js';
 import { describeMarker, requireMarker } from '../marker/marker-update.js';
 import {
   failuresIn,
@@ -15,7 +15,6 @@ import {
 import { removeSummaries } from '../reading/kept-days.js';
 import { deleteReadItems, INCARNATION_ATTRIBUTES } from '../request/batches.js';
 import { changeItem, checkVersion } from '../request/conditional-write.js';
-import type { Call } from '../request/meter.js';
 import { mapConcurrently } from '../request/pacing.js';
 import { rangeRequest, type StoredPartition } from '../request/ranges.js';
 import { send } from '../request/send.js';

@@ -4,10 +4,9 @@ import pLimit from 'p-limit';
 import type { Key } from '../../keys/document-id.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import { retry, type RetryOptions } from '../../retry.js';
-import type { Database, Item } from '../database.js';
+import type { Call, Database, Item } from '../database.js';
 import { isFailure, isTransient } from './failures.js';
 import { itemBytes } from './item-size.js';
-import type { Call } from './meter.js';
 import { BACKGROUND_RETRIES, chunks, mapConcurrently, processAll } from './pacing.js';
 import { send } from './send.js';
 

@@ -4,9 +4,8 @@ import type { DeleteCommandInput, PutCommandInput, UpdateCommandInput } from '@a
 import { CellportError } from '../../errors.js';
 import type { Key } from '../../keys/document-id.js';
 import { retry } from '../../retry.js';
-import type { Database, Item } from '../database.js';
+import type { Call, Database, Item } from '../database.js';
 import { failureOf, isFailure, mayHaveBeenApplied, outcomeUnknown } from './failures.js';
-import type { Call } from './meter.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './pacing.js';
 import { send } from './send.js';
 import { transactOnce } from './transact.js';

@@ -3,13 +3,13 @@ import * as lib from '@aws-sdk/lib-dynamodb';
 
 import { READS_OF_A_WRITE, unitsOf as readUnitsOf } from '../../model/read-cost.js';
 import { inSpan, type Attributes } from '../../tracing.js';
-import type { Database } from '../database.js';
+import type { Call, Database } from '../database.js';
 import { exact } from './exact-values.js';
 import { mapFailure } from './failures.js';
 import { itemBytes } from './item-size.js';
-import type { Call, Meter } from './meter.js';
+import type { Meter, RangeRead } from './meter.js';
 import { inWireFormat, queryCommand } from './query-items.js';
-import { rangeReadOf, type RangeRead } from './read-log.js';
+import { rangeReadOf } from './read-log.js';
 import type { WireMap } from './wire.js';
 import { withinTime } from './within-time.js';
 

@@ -1,7 +1,6 @@
 import { badInput, CellportError } from '../../errors.js';
 import type { KeyAttribute } from '../../sources/primary-key.js';
-import type { Database, Item } from '../database.js';
-import type { Call } from '../request/meter.js';
+import type { Call, Database, Item } from '../database.js';
 import { send, type Operations } from '../request/send.js';
 import { exactItemOf } from '../request/wire.js';
 import { describeTable } from '../table/tables.js';

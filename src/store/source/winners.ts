@@ -1,9 +1,8 @@
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { Newest } from '../../sources/marker.js';
-import type { Database } from '../database.js';
+import type { Call, Database } from '../database.js';
 import { batchGet, type BatchGetOptions } from '../request/batches.js';
 import { REFUSALS, replaceStatement } from '../request/conditional-write.js';
-import type { Call } from '../request/meter.js';
 import { chunks, mapConcurrently } from '../request/pacing.js';
 import { send } from '../request/send.js';
 

@@ -10,9 +10,8 @@ import {
 import { systemClock } from '../../clock.js';
 import { badInput, CellportError } from '../../errors.js';
 import { createKeyspace, type Keyspace } from '../../keys/keyspace.js';
-import type { Database } from '../database.js';
+import { newCall, type Database } from '../database.js';
 import { isFailure, mapFailure } from '../request/failures.js';
-import { newCall } from '../request/meter.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { withinTime } from '../request/within-time.js';

@@ -9,7 +9,7 @@ import type { Refusal } from '../../../src/search/opensearch/write.js';
 import { checkIndex, replayRefusals } from '../../../src/server/index-check.js';
 import { reindex, withCluster } from '../../../src/server/reindex.js';
 import { FleetSearch, type ServerSearch } from '../../../src/server/search.js';
-import { createDatabase } from '../../../src/store/database.js';
+import { createDatabase } from '../../../src/store/create-database.js';
 import { ensureTables } from '../../../src/store/table/tables.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { startServer, type LiveServer } from '../../http/live-server.js';

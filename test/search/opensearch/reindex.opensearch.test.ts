@@ -9,9 +9,9 @@ import { IN_USE, NEXT, stateItem } from '../../../src/search/opensearch/state.js
 import { idOf } from '../../../src/search/stored.js';
 import { checkIndex } from '../../../src/server/index-check.js';
 import { FleetSearch, type ServerSearch } from '../../../src/server/search.js';
+import { newCall } from '../../../src/store/database.js';
 import { newMarkerItem } from '../../../src/store/marker/marker-item.js';
 import { putInBulk } from '../../../src/store/request/batches.js';
-import { newCall } from '../../../src/store/request/meter.js';
 import { send } from '../../../src/store/request/send.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { until } from '../../live/support.js';

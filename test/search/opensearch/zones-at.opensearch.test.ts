@@ -9,7 +9,7 @@ import { zonesAt } from '../../../src/map/zones/zones.js';
 import type { Collection } from '../../../src/model/collection.js';
 import { withCluster } from '../../../src/server/reindex.js';
 import { FleetSearch, type ServerSearch } from '../../../src/server/search.js';
-import { newCall } from '../../../src/store/request/meter.js';
+import { newCall } from '../../../src/store/database.js';
 import { chunks } from '../../../src/store/request/pacing.js';
 import { readGeometry } from '../../../src/store/zone/zone-geometry.js';
 import { createZone } from '../../../src/store/zone/zones.js';

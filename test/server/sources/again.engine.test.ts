@@ -5,7 +5,7 @@ import type { CollectionSource } from '../../../src/model/collection.js';
 import { fillSource } from '../../../src/server/sources/fill.js';
 import { sourceConsumer } from '../../../src/server/sources/report.js';
 import { loadStreamState } from '../../../src/store/cell/stream-state.js';
-import { newCall } from '../../../src/store/request/meter.js';
+import { newCall } from '../../../src/store/database.js';
 import { describeSource } from '../../../src/store/source/describe-source.js';
 import { removeSource } from '../../../src/stream/mapped/remove.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';

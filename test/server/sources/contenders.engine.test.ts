@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import type { KeyAttribute } from '../../../src/sources/primary-key.js';
-import { createDatabase } from '../../../src/store/database.js';
+import { createDatabase } from '../../../src/store/create-database.js';
 import { collect, websocketClient } from '../../live/support.js';
 import { createTable, deleteItem, putItem } from '../../sources/foreign-table.js';
 import { injectFaults } from '../../support/faults.js';

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 
 import { ConsumptionSampler, type HotKey } from '../../../src/store/consumption/sampler.js';
-import type { Database, Item } from '../../../src/store/database.js';
+import { newCall, type Call, type Database, type Item } from '../../../src/store/database.js';
 import { updateMarker } from '../../../src/store/marker/marker-update.js';
 import { createMarkers, draftItems, isItem } from '../../../src/store/marker/markers.js';
 import { deleteMarker } from '../../../src/store/removal/markers.js';
 import { batchGet, putInBulk } from '../../../src/store/request/batches.js';
-import { newCall, type Call } from '../../../src/store/request/meter.js';
 import { rangeRequest } from '../../../src/store/request/ranges.js';
 import { send } from '../../../src/store/request/send.js';
 import { recordCalls } from '../../support/record-calls.js';
