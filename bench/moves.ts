@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startEngine } from '../src/engine/start.js';
-import type { Point } from '../src/geo/point.js';
+import type { Point } from '../src/geo/bounds.js';
 import { createCollection } from '../src/store/collection/collections.js';
 import { createDatabase } from '../src/store/create-database.js';
 import { newCall, type Database } from '../src/store/database.js';

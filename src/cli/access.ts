@@ -3,8 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { PERIODS, type Budget } from '../model/budget.js';
 import { QUOTA_NAMES, type Quotas } from '../model/quotas.js';
 import type { KeyOptions } from './access/keys.js';
-import { interval, subcommand } from './options.js';
-import { withDatabase, type CommandSession } from './session.js';
+import { interval, subcommand, withDatabase, type CommandSession } from './session.js';
 
 /** Collects `name=value` pairs. */
 function variable(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {

@@ -3,9 +3,8 @@ import { Command } from 'commander';
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { ask } from './ask.js';
-import { EXIT_CODES } from './options.js';
 import { duration, grouped } from './progress.js';
-import { resumed, withDatabase, type CommandSession } from './session.js';
+import { EXIT_CODES, resumed, withDatabase, type CommandSession } from './session.js';
 
 export interface DeleteOptions {
   readonly yes?: boolean;

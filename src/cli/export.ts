@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { badInput } from '../errors.js';
 import { FILE_FORMATS, formatOf } from '../ingest/read/file-format.js';
 import type { ExportOptions } from './export/rows.js';
-import { boundsOption, EXIT_CODES } from './options.js';
+import { boundsOption, EXIT_CODES } from './session.js';
 
 async function run(options: ExportOptions): Promise<void> {
   const { out, zones, escapeFormulas } = options;

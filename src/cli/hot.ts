@@ -3,9 +3,8 @@ import { Command } from 'commander';
 import { badInput, CellportError } from '../errors.js';
 import type { HotKeys } from '../http/metrics.js';
 import { isLoopback, urlOf } from '../loopback.js';
-import { EXIT_CODES } from './options.js';
 import { aligned } from './progress.js';
-import { readSettings, withDatabase } from './session.js';
+import { EXIT_CODES, readSettings, withDatabase } from './session.js';
 
 interface HotOptions {
   readonly spread?: string;

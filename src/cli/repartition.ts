@@ -3,9 +3,17 @@ import { Command, Option } from 'commander';
 import { systemClock } from '../clock.js';
 import type { RepartitionProgress } from '../jobs/layout-phase.js';
 import type { Collection } from '../model/collection.js';
-import { EXIT_CODES, mapPropertyOption, prefixLengthOption, wholeNumber, writeShardsOption } from './options.js';
 import { duration, progressBar, type ProgressBar } from './progress.js';
-import { resumed, withDatabase, type CommandSession } from './session.js';
+import {
+  EXIT_CODES,
+  mapPropertyOption,
+  prefixLengthOption,
+  resumed,
+  wholeNumber,
+  withDatabase,
+  writeShardsOption,
+  type CommandSession,
+} from './session.js';
 
 interface RepartitionOptions {
   readonly prefixLength?: number;

@@ -2,9 +2,8 @@ import { Command, Option } from 'commander';
 
 import { systemClock } from '../clock.js';
 import { badInput } from '../errors.js';
-import { EXIT_CODES, wholeNumber } from './options.js';
 import { duration, grouped } from './progress.js';
-import { resumed, withDatabase, type CommandSession } from './session.js';
+import { EXIT_CODES, resumed, wholeNumber, withDatabase, type CommandSession } from './session.js';
 
 async function sweep({ database, signal }: CommandSession, olderThan: number): Promise<void> {
   const { objects } = database.geometry;

@@ -1,6 +1,5 @@
-import type { Bounds } from './bounds.js';
+import { canonicalLng, type Bounds, type Point } from './bounds.js';
 import { cellBounds, center } from './geohash.js';
-import { canonicalLng, type Point } from './point.js';
 
 /**
  * The number of markers in a geohash cell and the sums of their positions: integers in millionths of a degree, because

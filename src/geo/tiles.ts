@@ -1,6 +1,5 @@
-import { normalizeBounds, type Area, type Bounds } from './bounds.js';
+import { canonicalLng, normalizeBounds, type Area, type Bounds, type Point } from './bounds.js';
 import { latToY, MERCATOR_LAT, worldSize, yToLat } from './mercator.js';
-import { canonicalLng, type Point } from './point.js';
 
 /** A tile of the Web Mercator square: of level z, x from the west and y from the north, each 0 to 2^z - 1. */
 export interface Tile {

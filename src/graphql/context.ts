@@ -3,7 +3,7 @@ import type { Authenticator } from '../access/authenticator.js';
 import type { Budgets } from '../access/budgets.js';
 import type { MarkerCounts } from '../access/marker-counts.js';
 import { CellportError } from '../errors.js';
-import type { ZRange } from '../geo/ranges.js';
+import type { ZRange } from '../geo/geohash.js';
 import type { LiveChanges } from '../live/hub.js';
 import type { AreaMemory, ChangeLog } from '../loaders/area-memory.js';
 import { remembered } from '../loaders/remembered.js';

@@ -1,7 +1,6 @@
 import DataLoader from 'dataloader';
 
-import { fromZ, toZ } from '../geo/geohash.js';
-import type { ZRange } from '../geo/ranges.js';
+import { fromZ, toZ, type ZRange } from '../geo/geohash.js';
 import { placeOfParent, type CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';

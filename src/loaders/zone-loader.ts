@@ -3,7 +3,7 @@ import type { LimitFunction } from 'p-limit';
 import { limitExceeded } from '../errors.js';
 import type { PartitionRange } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
-import type { Zone } from '../model/zone.js';
+import type { Zone } from '../model/marker.js';
 import type { Call, Database } from '../store/database.js';
 import { readItem } from '../store/request/conditional-write.js';
 import { missing, readGeometry } from '../store/zone/zone-geometry.js';

@@ -2,8 +2,7 @@ import TinyQueue from 'tinyqueue';
 
 import type { Bounds } from '../geo/bounds.js';
 import type { Cell } from '../geo/cell-sums.js';
-import { cellBounds } from '../geo/geohash.js';
-import { cellRange } from '../geo/ranges.js';
+import { cellBounds, cellRange } from '../geo/geohash.js';
 import { Budget } from '../loaders/budget.js';
 import type { CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';

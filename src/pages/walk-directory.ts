@@ -1,5 +1,4 @@
-import { fromZ, LONGEST_Z } from '../geo/geohash.js';
-import { intersect, type ZRange } from '../geo/ranges.js';
+import { fromZ, intersect, LONGEST_Z, type ZRange } from '../geo/geohash.js';
 import { compareBytes } from '../keys/byte-order.js';
 import { afterPartition, partitionRange, positionOf, type DirectoryPart } from './directory.js';
 

@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
-import { cellRange } from '../geo/ranges.js';
+import { cellRange } from '../geo/geohash.js';
 import type { ChangeLog } from '../loaders/area-memory.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { ConsumerReport } from '../loaders/consumer-trust.js';

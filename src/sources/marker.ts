@@ -1,6 +1,6 @@
 import { mustBe, reasonFor } from '../errors.js';
+import type { Point } from '../geo/bounds.js';
 import { decimalIn } from '../geo/point-formats.js';
-import type { Point } from '../geo/point.js';
 import { readPlace } from '../keys/place.js';
 import { readMarkerKey } from '../keys/validate.js';
 import { readInstant } from '../model/instant.js';

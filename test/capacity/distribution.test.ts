@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 
 import { writesOfBatch } from '../../src/capacity/derived-writes.js';
 import { Distribution } from '../../src/capacity/distribution.js';
-import { encode, fromZ, LONGEST_Z, toZ } from '../../src/geo/geohash.js';
-import { cellRange } from '../../src/geo/ranges.js';
+import { cellRange, encode, fromZ, LONGEST_Z, toZ } from '../../src/geo/geohash.js';
 import { distributionOf, points } from './points.js';
 
 const position = fc.integer({ min: 0, max: 32 ** LONGEST_Z });

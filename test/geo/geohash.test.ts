@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import ngeohash from 'ngeohash';
 import { describe, expect, test } from 'vitest';
 
+import { canonicalLng } from '../../src/geo/bounds.js';
 import {
   cellBounds,
   center,
@@ -15,7 +16,6 @@ import {
   rowOf,
   toZ,
 } from '../../src/geo/geohash.js';
-import { canonicalLng } from '../../src/geo/point.js';
 import { aPoint } from './arbitraries.js';
 
 const aLength = fc.integer({ min: 1, max: 12 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { readPoint } from '../../src/geo/point.js';
+import { readPoint } from '../../src/geo/bounds.js';
 
 test.each([
   [180, 180],

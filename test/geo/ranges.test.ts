@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { areaContains, areaOverlapsCell, normalizeBounds } from '../../src/geo/bounds.js';
-import { cellBounds, encode, fromZ, toZ } from '../../src/geo/geohash.js';
-import { coverArea, type ZRange } from '../../src/geo/ranges.js';
+import { cellBounds, coverArea, encode, fromZ, toZ, type ZRange } from '../../src/geo/geohash.js';
 import { someOf } from '../support/rounds.js';
 import { anArea, aPoint, pointsNear } from './arbitraries.js';
 

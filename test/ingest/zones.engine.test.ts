@@ -12,7 +12,7 @@ import { openCountries } from '../../src/ingest/zones/countries.js';
 import { importZones } from '../../src/ingest/zones/import-zones.js';
 import { isZoneFile, openZones } from '../../src/ingest/zones/zone-row.js';
 import type { Collection } from '../../src/model/collection.js';
-import type { Zone } from '../../src/model/zone.js';
+import type { Zone } from '../../src/model/marker.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
 import { deleteCollection } from '../../src/store/collection/collections.js';

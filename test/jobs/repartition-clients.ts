@@ -1,8 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Bounds } from '../../src/geo/bounds.js';
-import type { Point } from '../../src/geo/point.js';
+import type { Bounds, Point } from '../../src/geo/bounds.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { featuresOf } from '../../src/map/features.js';
 import { viewportMarkers } from '../../src/map/markers.js';

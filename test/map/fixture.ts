@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module';
 
-import type { Bounds } from '../../src/geo/bounds.js';
+import { canonicalLng, type Bounds, type Point } from '../../src/geo/bounds.js';
 import type { CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
-import { canonicalLng, type Point } from '../../src/geo/point.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createGeometryCache, type GeometryCache } from '../../src/loaders/geometry-cache.js';

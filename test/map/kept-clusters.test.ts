@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { encode } from '../../src/geo/geohash.js';
-import { wrapLng } from '../../src/geo/point.js';
-import { cellRange } from '../../src/geo/ranges.js';
+import { wrapLng } from '../../src/geo/bounds.js';
+import { cellRange, encode } from '../../src/geo/geohash.js';
 import { AreaMemory, ChangeLog } from '../../src/loaders/area-memory.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { viewportClusters } from '../../src/map/cells/clusters.js';

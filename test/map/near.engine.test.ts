@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { CellportError } from '../../src/errors.js';
+import type { Point } from '../../src/geo/bounds.js';
 import { HALF_AROUND } from '../../src/geo/circle.js';
 import { EARTH_RADIUS } from '../../src/geo/distance.js';
-import type { Point } from '../../src/geo/point.js';
 import { markersWithin, nearestMarkers, type NearbyConnection } from '../../src/map/near/near.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { MapContext } from '../../src/read/context.js';

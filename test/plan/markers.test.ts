@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { areaContains, areaOverlapsCell, normalizeBounds } from '../../src/geo/bounds.js';
-import { cellBounds, encode, fromZ, toZ } from '../../src/geo/geohash.js';
-import { coverArea } from '../../src/geo/ranges.js';
+import { cellBounds, coverArea, encode, fromZ, toZ } from '../../src/geo/geohash.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { planBlocks } from '../../src/plan/blocks.js';
 import { blockKeyRanges, explainMarkers, rangeKeys } from '../../src/plan/explain.js';

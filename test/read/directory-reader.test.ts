@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { GEOHASH_ALPHABET, LONGEST_Z } from '../../src/geo/geohash.js';
-import type { ZRange } from '../../src/geo/ranges.js';
+import { GEOHASH_ALPHABET, LONGEST_Z, type ZRange } from '../../src/geo/geohash.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import { Budget } from '../../src/loaders/budget.js';
 import { afterPartition, partitionRange, partsOfHints, positionOf, type PageHint } from '../../src/pages/directory.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { canonicalLng } from '../../src/geo/bounds.js';
 import { addSums, NO_SUMS, sumsOf, type CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
-import { canonicalLng } from '../../src/geo/point.js';
 import { interpreting } from '../../src/graphql/execution/executor.js';
 import { notedPages, storedReport } from '../../src/server/consumer.js';
 import { createServices } from '../../src/server/services.js';

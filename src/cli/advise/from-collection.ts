@@ -2,8 +2,7 @@ import TinyQueue from 'tinyqueue';
 
 import { Distribution, type Stretch } from '../../capacity/distribution.js';
 import { CellportError } from '../../errors.js';
-import { fromZ, LONGEST_Z } from '../../geo/geohash.js';
-import { cellRange } from '../../geo/ranges.js';
+import { cellRange, fromZ, LONGEST_Z } from '../../geo/geohash.js';
 import { FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';

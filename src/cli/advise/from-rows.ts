@@ -1,7 +1,7 @@
 import { Distribution } from '../../capacity/distribution.js';
 import { badInput } from '../../errors.js';
+import { readPoint } from '../../geo/bounds.js';
 import { encode, LONGEST_Z, toZ } from '../../geo/geohash.js';
-import { readPoint } from '../../geo/point.js';
 import { CITIES_COLLECTION, openCities } from '../../ingest/markers/cities.js';
 import { openMarkers } from '../../ingest/markers/marker-reader.js';
 import { formatOf } from '../../ingest/read/file-format.js';

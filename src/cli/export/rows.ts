@@ -14,9 +14,8 @@ import { hasFewPartitions, type PartitionPrefixes } from '../../store/cell/parti
 import { newCall } from '../../store/database.js';
 import { Interrupted } from '../failure.js';
 import { findCollection } from '../find-collection.js';
-import type { BoundsOption } from '../options.js';
 import { duration, grouped, printable, progressBar, type ProgressBar } from '../progress.js';
-import { withDatabase, type CommandSession } from '../session.js';
+import { withDatabase, type BoundsOption, type CommandSession } from '../session.js';
 
 export interface ExportOptions {
   readonly collection: string;

@@ -1,5 +1,5 @@
 import { badInput, CellportError, notFound } from '../../errors.js';
-import { cellRange } from '../../geo/ranges.js';
+import { cellRange } from '../../geo/geohash.js';
 import { parseId } from '../../keys/ids.js';
 import type { Collection } from '../../model/collection.js';
 import { withoutHidden } from '../../model/grant.js';

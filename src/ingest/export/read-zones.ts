@@ -1,6 +1,6 @@
 import { CellportError } from '../../errors.js';
 import { boundsMeet, shapeMeets, shapeOfGeometry } from '../../geo/zone-geometry.js';
-import type { Zone } from '../../model/zone.js';
+import type { Zone } from '../../model/marker.js';
 import { readItem } from '../../store/request/conditional-write.js';
 import { mapAhead, retryInBackground } from '../../store/request/pacing.js';
 import { missing, parseGeometry, readGeometry } from '../../store/zone/zone-geometry.js';

@@ -1,8 +1,15 @@
 import { CellportError } from '../../errors.js';
 import { areaOverlapsCell, type Area } from '../../geo/bounds.js';
 import { addSums, NO_SUMS, sumsOf, type Cell } from '../../geo/cell-sums.js';
-import { cellBounds, encode, LONGEST_GEOHASH, LONGEST_Z } from '../../geo/geohash.js';
-import { cellRange, coverArea, type ZRange } from '../../geo/ranges.js';
+import {
+  cellBounds,
+  cellRange,
+  coverArea,
+  encode,
+  LONGEST_GEOHASH,
+  LONGEST_Z,
+  type ZRange,
+} from '../../geo/geohash.js';
 import { Budget } from '../../loaders/budget.js';
 import { remembered } from '../../loaders/remembered.js';
 import { FINEST_STORED } from '../../model/cell.js';

@@ -1,8 +1,7 @@
 import { sumsOf, type Cell } from '../../geo/cell-sums.js';
 import { clusterArea, type Spacing } from '../../geo/cluster-windows.js';
 import { cellsPart, clusterCells, type Cluster } from '../../geo/clusters.js';
-import { encode, LONGEST_GEOHASH } from '../../geo/geohash.js';
-import { cellRange } from '../../geo/ranges.js';
+import { cellRange, encode, LONGEST_GEOHASH } from '../../geo/geohash.js';
 import { atOnce } from '../../geo/steps.js';
 import { Budget } from '../../loaders/budget.js';
 import { groupBy } from '../../loaders/group.js';

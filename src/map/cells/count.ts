@@ -1,8 +1,13 @@
-import { areaContains, areaContainsCell, areaOverlapsCell, type Area, type Bounds } from '../../geo/bounds.js';
+import {
+  areaContains,
+  areaContainsCell,
+  areaOverlapsCell,
+  type Area,
+  type Bounds,
+  type Point,
+} from '../../geo/bounds.js';
 import { markerBounds, type Cell } from '../../geo/cell-sums.js';
-import { LONGEST_Z } from '../../geo/geohash.js';
-import type { Point } from '../../geo/point.js';
-import { cellRange, coverArea, intersect, type ZRange } from '../../geo/ranges.js';
+import { cellRange, coverArea, intersect, LONGEST_Z, type ZRange } from '../../geo/geohash.js';
 import { Budget } from '../../loaders/budget.js';
 import { FINEST_STORED, type CellBlock } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';

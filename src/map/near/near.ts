@@ -1,7 +1,7 @@
 import { badInput } from '../../errors.js';
+import { readPoint, type Point } from '../../geo/bounds.js';
 import { HALF_AROUND, ringRelation } from '../../geo/circle.js';
 import { coverShape } from '../../geo/cover.js';
-import { readPoint, type Point } from '../../geo/point.js';
 import { Budget } from '../../loaders/budget.js';
 import type { Collection } from '../../model/collection.js';
 import { withinRows, withoutHidden } from '../../model/grant.js';

@@ -3,9 +3,8 @@ import { areaOverlapsCell } from '../../geo/bounds.js';
 import type { Cell } from '../../geo/cell-sums.js';
 import { clusterArea, type Spacing } from '../../geo/cluster-windows.js';
 import { clusterCells, type Cluster } from '../../geo/clusters.js';
-import { cellBounds } from '../../geo/geohash.js';
+import { cellBounds, cellRange, intersect, type ZRange } from '../../geo/geohash.js';
 import { MERCATOR_LAT } from '../../geo/mercator.js';
-import { cellRange, intersect, type ZRange } from '../../geo/ranges.js';
 import {
   areaAround,
   isInMercator,

@@ -6,8 +6,7 @@ import { areaAround, TILE_BUFFER, TILE_UNITS, tileAt, unitAt, type Tile } from '
 import { zoneId } from '../../keys/ids.js';
 import type { Collection } from '../../model/collection.js';
 import { shownProperties, type MarkerFilter } from '../../model/grant.js';
-import { pickProperties, type MapMarker, type Properties } from '../../model/marker.js';
-import type { Zone } from '../../model/zone.js';
+import { pickProperties, type MapMarker, type Properties, type Zone } from '../../model/marker.js';
 import { clusterPrecision, precisionForZoom } from '../../plan/precision.js';
 import type { MapContext } from '../../read/context.js';
 import { inTurns } from '../../scheduling/turns.js';

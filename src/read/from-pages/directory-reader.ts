@@ -1,5 +1,4 @@
-import { GEOHASH_ALPHABET, toZ } from '../../geo/geohash.js';
-import type { ZRange } from '../../geo/ranges.js';
+import { GEOHASH_ALPHABET, toZ, type ZRange } from '../../geo/geohash.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Budget } from '../../loaders/budget.js';
 import {

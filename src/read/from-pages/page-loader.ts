@@ -3,7 +3,7 @@ import type { LimitFunction } from 'p-limit';
 
 import { CellportError } from '../../errors.js';
 import { boundsAround } from '../../geo/bounds.js';
-import type { ZRange } from '../../geo/ranges.js';
+import type { ZRange } from '../../geo/geohash.js';
 import type { Key } from '../../keys/document-id.js';
 import type { BlockLoader } from '../../loaders/block-loader.js';
 import type { Budget } from '../../loaders/budget.js';

@@ -1,8 +1,7 @@
 import { withDeadline } from '../../connection.js';
 import { CellportError } from '../../errors.js';
-import type { Area, Bounds } from '../../geo/bounds.js';
+import type { Area, Bounds, Point } from '../../geo/bounds.js';
 import { distance } from '../../geo/distance.js';
-import type { Point } from '../../geo/point.js';
 import type { SearchHit, SearchQuery } from '../engine.js';
 import { compareOrders, type HitOrder } from '../hit-order.js';
 import { CANDIDATES, closeness, ENOUGH, LONGEST_FOLDED, relevance, TYPO } from '../score.js';

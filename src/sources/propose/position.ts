@@ -1,7 +1,7 @@
+import type { Point } from '../../geo/bounds.js';
 import { COORDINATE_WORDS, plainName } from '../../geo/coordinate-names.js';
 import { distance } from '../../geo/distance.js';
 import { center, isGeohash } from '../../geo/geohash.js';
-import type { Point } from '../../geo/point.js';
 import { leafCellCenter } from '../../geo/s2-cell.js';
 import { isMap, pathText, valueAt, writePath, type Item, type MappingJson, type Path } from '../mapping.js';
 import { readPosition, type Format, type Place } from '../position.js';

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { badInput, CellportError, notFound } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import { hiddenOf } from '../../model/grant.js';
-import type { Zone } from '../../model/zone.js';
+import type { Zone } from '../../model/marker.js';
 import { retry } from '../../retry.js';
 import type { Call, Database, Item } from '../database.js';
 import { readOptionalText, readShown } from '../marker/properties.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { ZoneGeometry } from '../../../src/geo/antimeridian.js';
-import type { Point } from '../../../src/geo/point.js';
+import type { Point } from '../../../src/geo/bounds.js';
 import { createGeometryCache } from '../../../src/loaders/geometry-cache.js';
 import { silentLog } from '../../../src/log.js';
 import { zonesAt } from '../../../src/map/zones/zones.js';

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 
+import type { Point } from '../../../src/geo/bounds.js';
 import { distance } from '../../../src/geo/distance.js';
-import type { Point } from '../../../src/geo/point.js';
 import { exactItemOf } from '../../../src/store/request/wire.js';
 import { bruteInside } from '../../map/fixture.js';
 import { deleteItem, putItem } from '../../sources/foreign-table.js';

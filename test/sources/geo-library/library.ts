@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BatchWriteItemCommand, CreateTableCommand } from '@aws-sdk/client-dynamodb';
 
-import type { Point } from '../../../src/geo/point.js';
+import type { Point } from '../../../src/geo/bounds.js';
 import type { KeyAttribute } from '../../../src/sources/primary-key.js';
 import type { Database } from '../../../src/store/database.js';
 import { chunks } from '../../../src/store/request/pacing.js';
