@@ -137,13 +137,8 @@ export function cellRange(geohash: string): ZRange {
   return { from: toZ(hash) * size, to: (toZ(hash) + 1) * size };
 }
 
-/** Columns and rows of cells, all four bounds included. */
-interface Box {
-  readonly west: number;
-  readonly south: number;
-  readonly east: number;
-  readonly north: number;
-}
+/** In columns and rows of cells, all four included. */
+type Box = Bounds;
 
 function boxOf(part: Bounds, length: number): Box {
   return {

@@ -16,6 +16,9 @@ export function newUuid(): string {
   return uuidv7();
 }
 
+/** Has the length of the longest key that a collection generates: a UUID. */
+export const LONGEST_OWN_KEY = 'x'.repeat(36);
+
 /** A value that distinguishes successive items with the same key. */
 export function newIncarnation(): string {
   return randomBytes(6).toString('base64url');

@@ -15,13 +15,11 @@ import {
   type MarkerInput,
   type SentMarker,
 } from './marker-item.js';
-import { checkKeyGiven, takeKeys } from './marker-keys.js';
+import { checkKeyGiven, LONGEST_OWN_KEY, takeKeys } from './marker-keys.js';
 
 /** Maximum number of markers that one call may create or delete. */
 export const MAX_MARKERS_A_CALL = 500;
 const PUTS_AT_A_TIME = 16;
-/** Has the length of the longest key that a collection generates: a UUID. */
-const LONGEST_OWN_KEY = 'x'.repeat(36);
 
 /**
  * The effect of one write on a marker: its item before and after, and the marker as it is, or as it was before its

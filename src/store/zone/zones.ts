@@ -5,7 +5,7 @@ import type { Collection } from '../../model/collection.js';
 import type { Properties, Zone } from '../../model/marker.js';
 import type { ObjectStore } from '../../objects/object-store.js';
 import type { Call, Database, Item } from '../database.js';
-import { checkKeyGiven, takeKeys } from '../marker/marker-keys.js';
+import { checkKeyGiven, LONGEST_OWN_KEY, takeKeys } from '../marker/marker-keys.js';
 import { readOptionalText, readShown } from '../marker/properties.js';
 import { deleteReadItems } from '../request/batches.js';
 import { putIfAbsentRequest, readItem } from '../request/conditional-write.js';
@@ -101,9 +101,6 @@ function conflict({ collection, key }: ZoneReference): CellportError {
     key,
   });
 }
-
-/** As long as the longest key that a collection generates. */
-const LONGEST_OWN_KEY = 'x'.repeat(36);
 
 /** Writes a zone that does not exist yet, and returns its item; undefined if it exists. */
 export async function insertZone(
