@@ -13,8 +13,6 @@ export interface Recent {
   readonly cells: RecentCells;
 }
 
-const NEVER: Began = { version: Infinity, batch: 0 };
-
 interface Kept extends Recent {
   readonly generation: string;
   /** The version of the consumer's state up to which this was published. */
@@ -58,7 +56,7 @@ export class RecentCache {
   async #read(
     db: Database,
     of: PagesOf,
-    { from, to, began = NEVER }: PublishedWrites,
+    { from, to, began }: PublishedWrites,
     before: Kept | undefined,
     call: Call,
   ): Promise<Kept> {

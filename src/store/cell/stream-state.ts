@@ -80,8 +80,8 @@ export interface Began {
 export interface PublishedWrites {
   readonly from: number;
   readonly to: number;
-  /** Where its owner began. Omitted by releases that did not publish counts. */
-  readonly began?: Began;
+  /** Where its owner began. */
+  readonly began: Began;
   /** With them, pages include everything written by this time, in milliseconds since 1970. */
   readonly endAt: number;
 }
@@ -106,43 +106,23 @@ export async function loadStreamState(
     call,
   );
   if (Item === undefined) return undefined;
-  const { pk: _pk, sk: _sk, pages, summaries, setAside, ...stored } = Item as unknown as Key & StoredState;
-  const state = { ...stored, deadLetters: setAside };
-  const isCurrent = (one: Marks | null | undefined) =>
-    one?.batch === state.batch && one.planned === (state.plan !== null);
-  const isKept = isCurrent(pages) && pages?.format === PAGE_FORMAT;
-  return {
-    ...state,
-    pages: isKept ? { generation: pages.generation } : null,
-    summariesSince: isCurrent(summaries) ? (summaries?.since ?? null) : null,
-  };
+  const { pk: _pk, sk: _sk, pages, setAside, summariesSince = null, ...state } = Item as unknown as Key & StoredState;
+  const kept = pages?.format === PAGE_FORMAT ? { generation: pages.generation } : null;
+  return { ...state, deadLetters: setAside, pages: kept, summariesSince };
 }
 
-/** The last batch, and whether it is still planned. */
-interface Marks {
-  readonly batch: number;
-  readonly planned: boolean;
-}
-
-/**
- * The state as an item. Pages and summaries repeat the last batch, and whether it is still planned: a version of this
- * program that does not maintain them leaves them behind when it completes this batch or plans another one. A version with
- * another page format cannot continue with these pages, nor this one with those.
- */
-type StoredState = Omit<StreamState, 'pages' | 'summariesSince' | 'deadLetters'> & {
+/** The state as an item. A version with another page format cannot continue with these pages, nor this one with those. */
+type StoredState = Omit<StreamState, 'pages' | 'deadLetters'> & {
   /** The number of dead letters. */
   readonly setAside: number;
-  readonly pages?: (PageGeneration & Marks & { readonly format: number }) | null;
-  readonly summaries?: (Marks & { readonly since: number }) | null;
+  readonly pages: (PageGeneration & { readonly format: number }) | null;
 };
 
 /** Replaces the state of version `next.version - 1`; returns false if another write came first, like `putVersion`. */
 export function putStreamState(database: Database, consumer: string, next: StreamState, call: Call): Promise<boolean> {
   const { keys, tables } = database;
-  const marks: Marks = { batch: next.batch, planned: next.plan !== null };
-  const pages = next.pages && { ...next.pages, ...marks, format: PAGE_FORMAT };
-  const { deadLetters: setAside, summariesSince, ...state } = next;
-  const summaries = summariesSince === null ? null : { ...marks, since: summariesSince };
-  const stored: StoredState = { ...state, setAside, pages, summaries };
+  const { deadLetters: setAside, ...state } = next;
+  const pages = next.pages && { ...next.pages, format: PAGE_FORMAT };
+  const stored: StoredState = { ...state, setAside, pages };
   return putVersion(database, tables.derived, { ...keys.streamState(consumer), ...stored }, call);
 }
