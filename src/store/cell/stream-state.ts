@@ -112,10 +112,12 @@ export async function loadStreamState(
 }
 
 /** The state as an item. A version with another page format cannot continue with these pages, nor this one with those. */
-type StoredState = Omit<StreamState, 'pages' | 'deadLetters'> & {
+type StoredState = Omit<StreamState, 'pages' | 'summariesSince' | 'deadLetters'> & {
   /** The number of dead letters. */
   readonly setAside: number;
   readonly pages: (PageGeneration & { readonly format: number }) | null;
+  /** Null or omitted if it is unknown. */
+  readonly summariesSince?: number | null;
 };
 
 /** Replaces the state of version `next.version - 1`; returns false if another write came first, like `putVersion`. */
